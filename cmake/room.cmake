@@ -1,0 +1,28 @@
+# room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...])
+#
+# One folder, one library. Every *.cc in the folder belongs to it, except *_test.cc, which become
+# <name>_test. NEEDS is the whole truth about which other rooms this one may include;
+# tools/check_rooms.py reads it from here. TEST_NEEDS adds rooms that only the tests may include.
+function(room name)
+  cmake_parse_arguments(ARG "" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${name} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} ${scope} ${ARG_NEEDS} ${ARG_LIBS})
+  if(tests AND ORRERY_TESTS)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_NEEDS} ${ARG_TEST_LIBS} GTest::gtest_main)
+    target_compile_definitions(${name}_test PRIVATE ORRERY_SHARED="${PROJECT_SOURCE_DIR}/../shared"
+                                                    ORRERY_SOURCE="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

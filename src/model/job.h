@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// The stages one iteration goes through, in order, each busy with one resource for some seconds.
+// A stage may span several of the slots in which interleaved jobs take turns: Muri's traces give
+// data loading as one number that keeps storage and CPU busy, hence two slots.
+struct StageProfile {
+  std::vector<double> stage_s;
+  std::vector<int> slots;  // as long as stage_s; the sum is the number of resources
+
+  bool operator==(const StageProfile&) const = default;
+};
+
+// A job as it was submitted; never changed afterwards. Work is counted in iterations.
+struct JobSpec {
+  JobId id{};
+  std::string name;  // the id used in the trace or by the user
+  Time submitted{};
+  int gpus = 1;
+  std::int64_t cpu_milli = 0;         // in all; 0: not stated, never binding
+  std::int64_t memory_bytes = 0;      // host memory in all; 0: not stated
+  std::int64_t gpu_memory_bytes = 0;  // on each GPU; 0: not stated
+  double iterations = 1;
+  double iteration_s = 0;  // one iteration alone on the GPUs asked for
+  Duration start_cost{};   // from the command to start until the first iteration
+  ProfileId profile = kNoProfile;
+  NameId model = kNoName;
+  NameId user = kNoName;
+  NameId gpu_type = kNoName;
+  int batch_size = 0;
+  int priority = 0;  // 0: guaranteed; 1: opportunistic, takes what others leave
+  std::optional<Time> deadline;
+
+  double duration_s() const { return iterations * iteration_s; }
+};
+
+// All jobs of a run, in order of submission, with the tables they refer to.
+struct Workload {
+  std::string name;
+  std::vector<JobSpec> jobs;
+  std::vector<StageProfile> profiles;
+  std::vector<std::string> names;
+
+  std::string_view name_of(NameId id) const {
+    return id == kNoName ? std::string_view() : std::string_view(names[index(id)]);
+  }
+};
+
+enum class JobState : std::uint8_t {
+  Pending,  // submitted, has not run yet
+  Running,
+  Paused,  // has run, holds nothing now
+  Done,
+  Failed,
+  Rejected,
+  Cancelled,
+};
+
+constexpr bool is_final(JobState state) { return state >= JobState::Done; }
+std::string_view to_string(JobState state);
+
+}  // namespace orrery

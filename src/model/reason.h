@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/ids.h"
+
+namespace orrery {
+
+// Why a job waits, was stopped or was refused, made where the decision was made. Kept as a code and
+// two numbers, because most reasons are never read; text() makes the sentence.
+struct Reason {
+  enum class Code : std::uint8_t {
+    None,
+    GpusBusy,      // wanted GPUs, this many are free
+    Fragmented,    // enough GPUs are free, but not where the placement rule wants them
+    CpusBusy,      // wanted milli-CPUs on one node, this many are free there
+    MemoryBusy,    // likewise bytes of memory
+    BehindOthers,  // jobs of the same shape go first
+    Outranked,     // made room for `other`
+    Reserved,      // gathers GPUs: wanted, has so far
+    TooLarge,      // wanted GPUs, the whole cluster has this many
+    NoSuchNode,    // no node offers the CPUs, memory or GPU type asked for
+    Cancelled,     // by its owner
+    NodeLost,      // its node went away
+    Quantum,       // groups are formed anew at the next quantum
+  };
+  Code code = Code::None;
+  JobId other = kNoJob;
+  std::int64_t wanted = 0;
+  std::int64_t available = 0;
+
+  bool operator==(const Reason&) const = default;
+};
+
+std::string text(const Reason& reason);
+
+}  // namespace orrery
