@@ -41,7 +41,7 @@ struct Event {
   const Grant* grant = nullptr;   // Started to Regrouped
   Time ready{};                   // Started to Regrouped: the first iteration begins here
   double work_left = 0;           // iterations, for every kind from Started on
-  Reason reason;                  // Queued, Paused, Failed, Rejected, Cancelled
+  Reason reason{};                // Queued, Paused, Failed, Rejected, Cancelled
 };
 
 // Where events go: memory, a file, a store, metrics.

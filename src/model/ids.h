@@ -12,6 +12,8 @@ enum class GroupId : std::int32_t {};    // an interleaving group, numbered anew
 enum class ProfileId : std::int32_t {};  // stage times, in Workload::profiles
 enum class NameId : std::int32_t {};     // a model, user or GPU type, in Workload::names
 
+enum class ShapeId : std::int32_t {};  // what a job asks of the machines, in the packer
+
 inline constexpr JobId kNoJob{-1};
 inline constexpr GroupId kNoGroup{-1};
 inline constexpr ProfileId kNoProfile{-1};

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "model/grant.h"
+#include "model/reason.h"
+#include "model/view.h"
+
+namespace orrery {
+
+// The commands that change what runs: the only ones in the system. Each is its own class of cost.
+struct Action {
+  enum class Kind : std::uint8_t { Start, Resume, Move, Resize, Regroup, Pause };
+  Kind kind{};
+  JobId job = kNoJob;
+  const Grant* grant = nullptr;  // all but Pause
+  Reason reason{};               // Pause
+};
+
+// Carries actions out, on real machines or simulated ones, and tells by Scheduler::held() and
+// paused() when it is done; the scheduler believes nothing else.
+class Executor : public Progress {
+ public:
+  virtual void perform(const Action& action) = 0;
+};
+
+}  // namespace orrery

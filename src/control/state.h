@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/event.h"
+#include "model/view.h"
+
+namespace orrery {
+
+// All jobs as the events so far have left them. apply() is the only way to change it, so applying a
+// log to an empty State rebuilds it.
+class State {
+ public:
+  void apply(const Event& event);
+
+  std::span<const Job> jobs() const { return jobs_; }
+  const Job& job(JobId id) const { return jobs_[index(id)]; }
+  std::span<const JobId> running() const { return running_; }
+  std::int64_t waiting() const { return waiting_; }  // submitted, not running, not final
+
+  void set_shape(JobId id, ShapeId shape) { jobs_[index(id)].shape = shape; }
+
+ private:
+  void hold(Job& job, const Event& event);
+  void let_go(Job& job, const Event& event);
+
+  std::vector<Job> jobs_;
+  std::vector<JobId> running_;
+  std::vector<std::int32_t> running_at_;  // by job: its place in running_
+  std::int64_t waiting_ = 0;
+};
+
+}  // namespace orrery

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+
+#include "model/cluster.h"
+#include "model/grant.h"
+#include "model/job.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// A job as the events so far have left it.
+struct Job {
+  const JobSpec* spec = nullptr;
+  JobState state = JobState::Pending;
+  ShapeId shape{};
+  Grant held;            // no devices unless Running
+  Time run_since{};      // since when it holds them, if Running
+  Time ready{};          // its first iteration on them begins here
+  Duration attained{};   // time it held devices in earlier runs
+  double work_left = 0;  // iterations, as of the last event about it
+
+  Duration attained_at(Time now) const {
+    return state == JobState::Running ? attained + (now - run_since) : attained;
+  }
+};
+
+// How far running jobs have come: measured by agents, or computed by a simulation.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  virtual double work_left(JobId job) const = 0;  // iterations; of a running job
+};
+
+// What a policy may know at one instant. Orders inside the spans mean nothing.
+struct View {
+  Time now{};
+  const Workload* workload = nullptr;
+  const Cluster* cluster = nullptr;
+  std::span<const Job> jobs;  // all that were ever submitted, by id
+  std::span<const JobId> running;
+  std::span<const JobId> arrived;  // since the last plan
+  std::span<const JobId> ended;    // since the last plan, however they ended
+  const Progress* progress = nullptr;
+
+  const Job& job(JobId id) const { return jobs[index(id)]; }
+  const JobSpec& spec(JobId id) const { return *jobs[index(id)].spec; }
+  double work_left(JobId id) const {
+    const Job& job = jobs[index(id)];
+    return job.state == JobState::Running ? progress->work_left(id) : job.work_left;
+  }
+};
+
+}  // namespace orrery

@@ -1,0 +1,66 @@
+#include "placement/packer.h"
+
+#include "base/invariant.h"
+
+namespace orrery {
+
+Packer::Packer(const Cluster& cluster, std::span<const std::string> names,
+               std::unique_ptr<PlacementRule> rule)
+    : rule_(std::move(rule)), current_(cluster, names), blank_(cluster, names) {}
+
+std::size_t Packer::ShapeHash::operator()(const Shape& shape) const {
+  std::size_t hash = 0;
+  const auto mix = [&hash](std::int64_t value) {
+    hash = (hash ^ static_cast<std::size_t>(value)) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
+  mix(shape.gpus);
+  mix(shape.cpu_milli);
+  mix(shape.memory_bytes);
+  mix(shape.gpu_memory_bytes);
+  mix(static_cast<std::int64_t>(shape.gpu_type));
+  return hash;
+}
+
+ShapeId Packer::intern(const Shape& shape) {
+  INVARIANT(shape.gpus > 0, "a job holds some GPU");
+  const auto [found, added] = ids_.try_emplace(shape, static_cast<ShapeId>(shapes_.size()));
+  if (!added) return found->second;
+
+  Known known{.shape = shape, .scope = Scope::OneSwitch, .never = std::nullopt};
+  blank_.clear();
+  Devices devices;
+  bool fits = false;
+  for (const Scope scope : {Scope::OneSwitch, Scope::WholeCluster, Scope::Anywhere}) {
+    known.scope = scope;
+    fits = rule_->find(blank_, shape, scope, devices);
+    if (fits) break;
+  }
+  if (!fits) {
+    const bool too_large = shape.gpus > blank_.gpus_total();
+    known.never = Reason{.code = too_large ? Reason::Code::TooLarge : Reason::Code::NoSuchNode,
+                         .wanted = shape.gpus,
+                         .available = blank_.gpus_total()};
+  }
+  shapes_.push_back(known);
+  return found->second;
+}
+
+bool Packer::place(Ledger& ledger, ShapeId id, Devices& devices) {
+  const Known& known = shapes_[index(id)];
+  devices.clear();
+  if (known.shape.gpus > ledger.gpus_free()) return false;
+  if (!rule_->find(ledger, known.shape, known.scope, devices)) return false;
+  ledger.take(devices, known.shape);
+  return true;
+}
+
+Reason Packer::why_not(const Ledger& ledger, ShapeId id) const {
+  const Shape& shape = shapes_[index(id)].shape;
+  Reason reason{
+      .code = Reason::Code::GpusBusy, .wanted = shape.gpus, .available = ledger.gpus_free()};
+  if (shape.gpus <= ledger.gpus_free()) reason.code = Reason::Code::Fragmented;
+  return reason;
+}
+
+}  // namespace orrery

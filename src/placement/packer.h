@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/cluster.h"
+#include "model/reason.h"
+#include "placement/ledger.h"
+#include "placement/rule.h"
+
+namespace orrery {
+
+// What a policy places with while it decides: two ledgers of free resources and one rule.
+//
+// `current` mirrors what jobs really hold; what a policy changes in it is undone after the plan, as
+// only events change the state. `blank` starts empty for policies that lay the whole cluster out
+// anew each time.
+class Packer {
+ public:
+  Packer(const Cluster& cluster, std::span<const std::string> names,
+         std::unique_ptr<PlacementRule> rule);
+
+  Ledger& current() { return current_; }
+  const Ledger& current() const { return current_; }
+  Ledger& blank() { return blank_; }
+
+  ShapeId intern(const Shape& shape);
+  const Shape& shape(ShapeId id) const { return shapes_[index(id)].shape; }
+  std::size_t shape_count() const { return shapes_.size(); }
+
+  // Why the shape could never run here, even if the cluster were idle; nothing if it could.
+  std::optional<Reason> infeasible(ShapeId id) const { return shapes_[index(id)].never; }
+
+  // Finds room in the ledger by the rule and takes it. Otherwise nothing changes.
+  bool place(Ledger& ledger, ShapeId id, Devices& devices);
+
+  // Why place() would fail now.
+  Reason why_not(const Ledger& ledger, ShapeId id) const;
+
+ private:
+  struct Known {
+    Shape shape;
+    Scope scope = Scope::OneSwitch;
+    std::optional<Reason> never;
+  };
+
+  struct ShapeHash {
+    std::size_t operator()(const Shape& shape) const;
+  };
+
+  std::unique_ptr<PlacementRule> rule_;
+  Ledger current_;
+  Ledger blank_;
+  std::vector<Known> shapes_;
+  std::unordered_map<Shape, ShapeId, ShapeHash> ids_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.h"
+#include "model/job.h"
+
+namespace orrery {
+
+// What a job asks of the machines, without who asks: jobs of one shape are interchangeable to
+// placement, so one that finds no room speaks for all.
+struct Shape {
+  int gpus = 1;
+  std::int64_t cpu_milli = 0;         // in all; nodes give in proportion to their GPUs
+  std::int64_t memory_bytes = 0;      // likewise
+  std::int64_t gpu_memory_bytes = 0;  // a GPU must have this much
+  NameId gpu_type = kNoName;
+
+  bool operator==(const Shape&) const = default;
+};
+
+inline Shape shape_of(const JobSpec& spec) {
+  return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
+}
+
+// The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.
+constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
+  if (total == 0 || gpus == gpus_total) return total;
+  return (total / gpus_total) * gpus + ((total % gpus_total) * gpus + gpus_total - 1) / gpus_total;
+}
+
+}  // namespace orrery

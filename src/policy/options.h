@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// One option of a policy: its name, what it means, its value when nothing is said, and its value
+// in the published simulator of the system it comes from (empty: the same).
+struct OptionInfo {
+  std::string_view key;
+  std::string_view meaning;
+  std::string_view value;
+  std::string_view published = {};
+};
+
+// Whose defaults fill in what a user does not say.
+enum class Defaults { Ours, Published };
+
+// Options of one policy, by name, checked where the text becomes a value. A question about a key
+// that is not in the table is a bug; a value that cannot be read is the user's and is returned.
+class Options {
+ public:
+  Options(std::span<const OptionInfo> table, Defaults defaults,
+          const std::map<std::string, std::string>& given);
+
+  Result<bool> flag(std::string_view key) const;
+  Result<double> number(std::string_view key, double low, double high) const;
+  Result<int> integer(std::string_view key, int low, int high) const;
+  Result<Duration> duration(std::string_view key) const;
+  Result<std::vector<Duration>> durations(std::string_view key) const;  // "1h,2h": rising
+  // The index of the value among the choices.
+  Result<int> choice(std::string_view key, std::span<const std::string_view> choices) const;
+  std::string text(std::string_view key) const;
+
+ private:
+  std::span<const OptionInfo> table_;
+  Defaults defaults_;
+  const std::map<std::string, std::string>& given_;
+};
+
+// The first given key that no table knows, as an error that names the known ones.
+Status check_keys(std::string_view policy, std::span<const std::span<const OptionInfo>> tables,
+                  const std::map<std::string, std::string>& given);
+
+}  // namespace orrery

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "model/view.h"
+
+namespace orrery {
+
+// A job's place in line: the smaller key goes first, and among equals the smaller ticket.
+struct Rank {
+  double key = 0;
+  std::int64_t ticket = 0;
+
+  auto operator<=>(const Rank&) const = default;
+};
+
+// Who goes first: the only thing in which fifo, sjf, srtf, srsf, las and gittins differ.
+//
+// The rank of a waiting job must stay as it is until refresh() names the job. The rank of a running
+// job may get better at any time, but worse only when refresh() names it.
+class Order {
+ public:
+  virtual ~Order() = default;
+
+  virtual Rank rank(const View& view, JobId job) const = 0;
+
+  // Called once for each job, before its first rank().
+  virtual void arrived(const View& view, JobId job);
+  // The plan lets it run, or stops it; in the order of the line, and the reverse of it.
+  virtual void started(const View& view, JobId job);
+  virtual void stopped(const View& view, JobId job);
+  // Called at the start of each plan; names the jobs whose rank got worse or, waiting, changed.
+  virtual void refresh(const View& view, std::vector<JobId>& changed);
+  // When refresh() will have something to say if nothing happens before.
+  virtual Time next_change(const View& view);
+};
+
+}  // namespace orrery

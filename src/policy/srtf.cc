@@ -1,0 +1,34 @@
+#include "policy/orders.h"
+
+namespace orrery {
+namespace {
+
+// Shortest remaining time first. With `by_service` the time counts once for each GPU (SRSF), so
+// that of two equally long jobs the smaller goes first.
+class Srtf final : public Order {
+ public:
+  explicit Srtf(const SrtfOptions& options) : options_(options) {}
+
+  Rank rank(const View& view, JobId id) const override {
+    const Job& job = view.job(id);
+    double remaining_s = view.work_left(id) * job.spec->iteration_s;
+    if (options_.count_start) {
+      const bool runs = job.state == JobState::Running;
+      const Duration start = runs ? job.ready - view.now : job.spec->start_cost;
+      if (start > Duration::zero()) remaining_s += seconds(start);
+    }
+    if (options_.by_service) remaining_s *= job.spec->gpus;
+    return {remaining_s, static_cast<std::int64_t>(id)};
+  }
+
+ private:
+  const SrtfOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_srtf(const SrtfOptions& options) {
+  return std::make_unique<Srtf>(options);
+}
+
+}  // namespace orrery

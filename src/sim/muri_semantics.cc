@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/invariant.h"
+#include "sim/semantics.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kEndsMerge = 1e-9;      // relative
+constexpr double kArrivalsMerge = 1e-4;  // seconds
+
+class MuriSemantics final : public Semantics {
+ public:
+  explicit MuriSemantics(std::size_t jobs) : places_(jobs, -1) {}
+
+  void hold(JobId job, double work_left, Time /*ready*/) override {
+    std::int32_t& place = places_[index(job)];
+    if (place < 0) {
+      place = static_cast<std::int32_t>(runs_.size());
+      runs_.push_back({.job = job, .work_left = work_left, .checked_s = now_s_});
+    }
+  }
+
+  void pace(JobId job, double iteration_s, Duration start) override {
+    Run& run = at(job);
+    run.iteration_s = iteration_s;
+    run.start_s = seconds(start);
+  }
+
+  double drop(JobId job) override {
+    const double left = at(job).work_left;
+    const auto place = static_cast<std::size_t>(places_[index(job)]);
+    for (std::size_t i = place + 1; i < runs_.size(); ++i) --places_[index(runs_[i].job)];
+    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(place));
+    places_[index(job)] = -1;
+    return left;
+  }
+
+  double work_left(JobId job) const override {
+    return runs_[static_cast<std::size_t>(places_[index(job)])].work_left;
+  }
+
+  Time next_end() override {
+    next_end_s_ = std::numeric_limits<double>::infinity();
+    for (Run& run : runs_) {
+      run.end_s = now_s_ + run.work_left * run.iteration_s;
+      next_end_s_ = std::min(next_end_s_, run.end_s);
+    }
+    if (runs_.empty()) return next_end_ = kNever;
+    // Ends are gathered under the first one met that is close enough, which need not be the
+    // earliest. Only those near the earliest can take part.
+    const double horizon = next_end_s_ * (1 + 4 * kEndsMerge);
+    gathered_.clear();
+    for (const Run& run : runs_) {
+      if (run.end_s > horizon) continue;
+      const auto close = [&](double end_s) {
+        return std::abs(end_s - run.end_s) <= kEndsMerge * std::max(end_s, run.end_s);
+      };
+      if (std::ranges::none_of(gathered_, close)) gathered_.push_back(run.end_s);
+    }
+    next_end_s_ = *std::ranges::min_element(gathered_);
+    return next_end_ = time_from_seconds(next_end_s_);
+  }
+
+  void advance(Time now, std::vector<JobId>& ended) override {
+    const bool at_an_end =
+        next_end_ != kNever && std::abs(seconds(now) - next_end_s_) <= kArrivalsMerge;
+    now_s_ = now == next_end_ ? next_end_s_ : seconds(now);
+    if (at_an_end) {
+      for (const Run& run : runs_) {
+        if (std::abs(run.end_s - next_end_s_) <= kEndsMerge * std::max(run.end_s, next_end_s_)) {
+          ended.push_back(run.job);
+        }
+      }
+      for (const JobId job : ended) drop(job);
+    }
+    for (Run& run : runs_) {
+      const double worked_s = std::max(now_s_ - run.checked_s - run.start_s, 0.0);
+      run.work_left -= worked_s / run.iteration_s;
+      run.checked_s = now_s_;
+    }
+  }
+
+  Duration coincidence() const override { return from_seconds(kArrivalsMerge); }
+
+ private:
+  struct Run {
+    JobId job = kNoJob;
+    double work_left = 0;
+    double checked_s = 0;
+    double iteration_s = 1;
+    double start_s = 0;
+    double end_s = 0;
+  };
+
+  Run& at(JobId job) {
+    INVARIANT(places_[index(job)] >= 0, "only a running job has a pace");
+    return runs_[static_cast<std::size_t>(places_[index(job)])];
+  }
+
+  std::vector<Run> runs_;
+  std::vector<std::int32_t> places_;
+  std::vector<double> gathered_;
+  double now_s_ = 0;
+  double next_end_s_ = 0;
+  Time next_end_ = kNever;
+};
+
+}  // namespace
+
+std::unique_ptr<Semantics> make_muri_semantics(std::size_t jobs) {
+  return std::make_unique<MuriSemantics>(jobs);
+}
+
+}  // namespace orrery

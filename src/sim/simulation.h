@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "model/cluster.h"
+#include "model/event.h"
+#include "model/job.h"
+
+namespace orrery {
+
+enum class SemanticsKind : std::uint8_t { Orrery, Muri };
+
+Result<SemanticsKind> parse_semantics(std::string_view name);
+std::string_view to_string(SemanticsKind kind);
+
+// One run: a workload on a cluster under a policy. The same setup gives the same events, byte for
+// byte, on every machine and beside any other runs.
+struct SimulationSetup {
+  const Workload* workload = nullptr;
+  const Cluster* cluster = nullptr;
+  std::string policy;
+  std::map<std::string, std::string> options;
+  SemanticsKind semantics = SemanticsKind::Orrery;
+  std::uint64_t seed = 0;
+  JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
+  JobId stop_after_end = kNoJob;
+  const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is
+  std::atomic<std::int64_t>* ended = nullptr;  // counts jobs that came to an end, for who watches
+};
+
+struct SimulationOutcome {
+  std::uint64_t events = 0;
+  std::int64_t unfinished = 0;  // jobs without a final state: cancelled run, or stopped early
+};
+
+Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink);
+
+}  // namespace orrery
