@@ -60,10 +60,10 @@ bool Ledger::fits_besides_gpus(const NodeState& state, int gpus, const Shape& sh
   return serves(static_cast<int>(&state - nodes_.data()), shape);
 }
 
-int Ledger::room(int node, const Shape& shape) const {
+int Ledger::room_within(int node, int gpus_at_most, const Shape& shape) const {
   const NodeState& state = at(node);
   if (!serves(node, shape)) return 0;
-  std::int64_t gpus = std::min(state.free_count, shape.gpus);
+  std::int64_t gpus = std::min(gpus_at_most, shape.gpus);
   const auto limit = [&](std::int64_t wanted, std::int64_t free) {
     if (wanted == 0 || share_of(wanted, static_cast<int>(gpus), shape.gpus) <= free) return;
     gpus = std::max<std::int64_t>(free, 0) * shape.gpus / wanted;

@@ -28,6 +28,7 @@ class Ledger {
   int switch_begin(int s) const { return switch_begin_[static_cast<std::size_t>(s)]; }
   int switch_of(int node) const { return at(node).switch_index; }
   int gpus_of(int node) const { return at(node).gpus; }
+  std::int64_t gpu_memory_of(int node) const { return at(node).gpu_memory_bytes; }  // 0: unknown
   int free_count(int node) const { return at(node).free_count; }
   std::uint64_t free_mask(int node) const { return at(node).free; }
   std::int64_t free_cpu_milli(int node) const { return at(node).free_cpu_milli; }
@@ -39,6 +40,10 @@ class Ledger {
     const NodeState& state = at(node);
     return state.free_count >= gpus && fits_besides_gpus(state, gpus, shape);
   }
+  // The same for devices that are shared: only the CPUs, memory and kind of GPU count.
+  bool fits_besides_gpus(int node, int gpus, const Shape& shape) const {
+    return fits_besides_gpus(at(node), gpus, shape);
+  }
   // Whether the node's kind of GPU serves the shape at all.
   bool serves(int node, const Shape& shape) const {
     const NodeState& state = at(node);
@@ -49,7 +54,13 @@ class Ledger {
   }
 
   // How many of the shape's GPUs could go to this node now.
-  int room(int node, const Shape& shape) const;
+  int room(int node, const Shape& shape) const {
+    return room_within(node, at(node).free_count, shape);
+  }
+  // The same for devices that are shared.
+  int room_besides_gpus(int node, const Shape& shape) const {
+    return room_within(node, at(node).gpus, shape);
+  }
 
   // The first node in [begin, end) on which `gpus` GPUs of the shape fit; end if there is none.
   int first_fit(int begin, int end, int gpus, const Shape& shape) const;
@@ -92,6 +103,7 @@ class Ledger {
   };
 
   const NodeState& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+  int room_within(int node, int gpus, const Shape& shape) const;
   bool fits_besides_gpus(const NodeState& state, int gpus, const Shape& shape) const;
   void apply(const Change& change);
   void move_in_index(int node, int from, int to);

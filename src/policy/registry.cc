@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/families.h"
 #include "policy/in_order.h"
 #include "policy/orders.h"
 
@@ -82,12 +83,16 @@ Made las(const Options& options, const PolicyContext& /*context*/) {
   return make_in_order(make_las(las), how);
 }
 
+Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
+
 constexpr std::array kPolicies = {
     PolicyInfo{"fifo", "first come, first served", kFifo, fifo},
     PolicyInfo{"sjf", "shortest job first, by its whole length", kSjf, sjf},
     PolicyInfo{"srtf", "shortest remaining time first", kSrtf, srtf},
     PolicyInfo{"srsf", "shortest remaining service (time x GPUs) first", kSrtf, srsf},
     PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, las},
+    PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
+               std::span<const OptionInfo>(), antman},
 };
 
 constexpr std::array kCommon = {

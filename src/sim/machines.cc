@@ -1,32 +1,141 @@
 #include "sim/machines.h"
 
+#include <algorithm>
+#include <bit>
+
+#include "base/invariant.h"
+#include "predict/opportunistic.h"
+
 namespace orrery {
 
-Machines::Machines(const Workload& workload, Semantics& semantics)
-    : workload_(workload), semantics_(semantics) {}
+Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics)
+    : workload_(workload),
+      semantics_(semantics),
+      group_speed_(workload.profiles, Ordering::AsGiven, contention_),
+      companies_(cluster.nodes.size() * kGpusPerNodeMax),
+      seats_(workload.jobs.size()),
+      is_touched_(workload.jobs.size()) {}
+
+double Machines::alone_s(JobId job) const {
+  return workload_.jobs[index(job)].iteration_s * contention_.factor(1);
+}
 
 void Machines::perform(const Action& action) {
   const JobId id = action.job;
   if (action.kind == Action::Kind::Pause) {
+    stand_up(id);
     scheduler_->paused(id, semantics_.drop(id), action.reason);
     return;
   }
-  const bool runs = scheduler_->state().job(id).state == JobState::Running;
-  const double left = runs ? semantics_.work_left(id) : scheduler_->state().job(id).work_left;
-  const Time ready = now_ + workload_.jobs[index(id)].start_cost;
+  const Job& job = scheduler_->state().job(id);
+  const bool runs = job.state == JobState::Running;
+  const double left = runs ? semantics_.work_left(id) : job.work_left;
+  const Time ready = ready_after(action, job);
+  stand_up(id);
   scheduler_->held(action, ready, left);
   semantics_.hold(id, left, ready);
-  touched_.push_back(id);
+  sit_down(id, job.held);
+  touch(id);
 }
 
-void Machines::forget(JobId /*job*/) {}
+// A job that merely loses company, or takes another turn among the same, has nothing to restart.
+Time Machines::ready_after(const Action& action, const Job& job) const {
+  if (action.kind == Action::Kind::Regroup && job.held.group == action.grant->group) {
+    return job.ready;
+  }
+  return now_ + job.spec->start_cost;
+}
+
+void Machines::leave(JobId job) { stand_up(job); }
+
+void Machines::touch(JobId job) {
+  if (is_touched_[index(job)]) return;
+  is_touched_[index(job)] = true;
+  touched_.push_back(job);
+}
+
+void Machines::sit_down(JobId job, const Grant& grant) {
+  if (grant.sharing == Sharing::Exclusive) return;
+  seats_[index(job)] = grant;
+  for (const NodeShare& share : grant.devices) {
+    for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
+      Company& here = company(share.node, std::countr_zero(gpus));
+      for (const JobId other : here) touch(other);
+      here.push_back(job);
+    }
+  }
+}
+
+void Machines::stand_up(JobId job) {
+  Grant& seat = seats_[index(job)];
+  if (seat.job == kNoJob) return;
+  for (const NodeShare& share : seat.devices) {
+    for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
+      Company& here = company(share.node, std::countr_zero(gpus));
+      std::erase(here, job);
+      for (const JobId other : here) touch(other);
+    }
+  }
+  seat = {};
+}
 
 void Machines::settle() {
-  for (const JobId id : touched_) {
-    const JobSpec& spec = workload_.jobs[index(id)];
-    semantics_.pace(id, spec.iteration_s * 1.015, spec.start_cost);
+  for (const JobId job : touched_) {
+    is_touched_[index(job)] = false;
+    if (scheduler_->state().job(job).state == JobState::Running) set_pace(job);
   }
   touched_.clear();
+}
+
+void Machines::set_pace(JobId job) {
+  const Grant& seat = seats_[index(job)];
+  const Duration start = workload_.jobs[index(job)].start_cost;
+  if (seat.job == kNoJob || seat.sharing == Sharing::Guaranteed) {
+    semantics_.pace(job, alone_s(job), start);
+  } else if (seat.sharing == Sharing::Opportunistic) {
+    semantics_.pace(job, beside_others_s(job), start);
+  } else {
+    const NodeShare& share = seat.devices.front();
+    set_group_pace(job, company(share.node, std::countr_zero(share.gpus)));
+  }
+}
+
+void Machines::set_group_pace(JobId job, const Company& members) {
+  Duration start{};
+  turn_.clear();
+  for (const JobId member : members) {
+    const Grant& seat = seats_[index(member)];
+    INVARIANT(seat.group == seats_[index(job)].group, "one group at a time holds a device");
+    start += workload_.jobs[index(member)].start_cost;
+    const auto position = static_cast<std::size_t>(seat.position);
+    if (turn_.size() <= position) turn_.resize(position + 1, kNoProfile);
+    INVARIANT(turn_[position] == kNoProfile, "members take different turns");
+    turn_[position] = workload_.jobs[index(member)].profile;
+  }
+  const bool alone = members.size() == 1;
+  semantics_.pace(job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start);
+}
+
+double Machines::beside_others_s(JobId job) {
+  const JobSpec& own = workload_.jobs[index(job)];
+  double slowest_s = alone_s(job);
+  for (const NodeShare& share : seats_[index(job)].devices) {
+    for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
+      for (const JobId other : company(share.node, std::countr_zero(gpus))) {
+        if (other == job) continue;
+        const JobSpec& spec = workload_.jobs[index(other)];
+        const bool known = own.profile != kNoProfile && spec.profile != kNoProfile;
+        const bool guaranteed = seats_[index(other)].sharing == Sharing::Guaranteed;
+        const double beside_s =
+            guaranteed && known
+                ? opportunistic_iteration_s(workload_.profiles[index(own.profile)],
+                                            workload_.profiles[index(spec.profile)], alone_s(other))
+                : alone_s(job) * kOpportunisticPairSlowdown;
+        slowest_s = std::max(slowest_s, beside_s);
+      }
+    }
+  }
+  return slowest_s;
 }
 
 }  // namespace orrery

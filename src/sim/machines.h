@@ -4,6 +4,7 @@
 
 #include "control/executor.h"
 #include "control/scheduler.h"
+#include "predict/group_speed.h"
 #include "sim/semantics.h"
 
 namespace orrery {
@@ -12,7 +13,7 @@ namespace orrery {
 // on the devices allows.
 class Machines final : public Executor {
  public:
-  Machines(const Workload& workload, Semantics& semantics);
+  Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics);
 
   void report_to(Scheduler& scheduler) { scheduler_ = &scheduler; }
   void set_time(Time now) { now_ = now; }
@@ -20,15 +21,35 @@ class Machines final : public Executor {
   void perform(const Action& action) override;
   double work_left(JobId job) const override { return semantics_.work_left(job); }
 
-  void forget(JobId job);  // it ended by itself
-  void settle();           // the round is over: sets the speed of all whose company changed
+  void leave(JobId job);  // it ended by itself
+  void settle();          // the round is over: sets the speed of all whose company changed
 
  private:
+  using Company = std::vector<JobId>;
+
+  Company& company(NodeId node, int gpu) {
+    return companies_[index(node) * kGpusPerNodeMax + static_cast<std::size_t>(gpu)];
+  }
+  void sit_down(JobId job, const Grant& grant);
+  void stand_up(JobId job);
+  void touch(JobId job);
+  void set_pace(JobId job);
+  void set_group_pace(JobId job, const Company& members);
+  double beside_others_s(JobId job);
+  double alone_s(JobId job) const;
+  Time ready_after(const Action& action, const Job& job) const;
+
   const Workload& workload_;
   Semantics& semantics_;
   Scheduler* scheduler_ = nullptr;
   Time now_{};
+  ContentionModel contention_;
+  GroupSpeed group_speed_;
+  std::vector<Company> companies_;  // by device: who shares it; exclusive holders are not listed
+  std::vector<Grant> seats_;        // by job: what it shares
   std::vector<JobId> touched_;
+  std::vector<bool> is_touched_;
+  std::vector<ProfileId> turn_;
 };
 
 }  // namespace orrery

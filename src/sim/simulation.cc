@@ -24,7 +24,7 @@ class Simulation {
       : setup_(setup),
         jobs_(setup.workload->jobs),
         semantics_(make_semantics(setup.semantics, jobs_.size())),
-        machines_(*setup.workload, *semantics_),
+        machines_(*setup.workload, *setup.cluster, *semantics_),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink}) {
     machines_.report_to(scheduler_);
@@ -46,7 +46,7 @@ class Simulation {
       ended_.clear();
       semantics_->advance(now, ended_);
       for (const JobId job : ended_) {
-        machines_.forget(job);
+        machines_.leave(job);
         scheduler_.ended(job, EventKind::Completed, 0, now);
       }
       note_ended();

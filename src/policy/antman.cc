@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "policy/antman_devices.h"
+#include "policy/families.h"
+#include "policy/in_order.h"
+
+namespace orrery {
+namespace {
+
+// Guaranteed jobs own their devices and gather them bit by bit if need be; opportunistic jobs take
+// the least used devices wherever they are, at most one beside each guaranteed job. Nobody is
+// stopped.
+//
+// After AntMan (OSDI '20), as Muri's simulator models it.
+class Antman final : public Policy {
+ public:
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    if (!devices_) devices_.emplace(packer.current());
+    packer.blank().clear();
+    for (const JobId job : view.ended) leave(view, packer, job);
+    for (const JobId job : view.arrived) join(view, job);
+    std::erase_if(line_, [&](JobId job) { return start(view, packer, plan, job); });
+  }
+
+ private:
+  static bool guaranteed(const JobSpec& spec) { return spec.priority == 0; }
+
+  void join(const View& view, JobId job) {
+    if (held_.size() < view.jobs.size()) held_.resize(view.jobs.size());
+    const auto key = [&](JobId id) {
+      const JobSpec& spec = view.spec(id);
+      return std::tuple(!guaranteed(spec), spec.submitted, id);
+    };
+    line_.insert(std::ranges::upper_bound(line_, key(job), {}, key), job);
+  }
+
+  void leave(const View& view, const Packer& packer, JobId job) {
+    const bool waited = std::erase(line_, job) > 0;
+    devices_->release(held_[index(job)], job, packer.shape(view.job(job).shape), !waited);
+    held_[index(job)] = {};
+  }
+
+  bool start(const View& view, Packer& packer, Plan& plan, JobId job) {
+    const JobSpec& spec = view.spec(job);
+    const Shape& shape = packer.shape(view.job(job).shape);
+    Devices& held = held_[index(job)];
+    if (!find_devices(view, packer, job)) {
+      if (view.now == spec.submitted) {
+        const int has = gpu_count(held);
+        plan.wait(job, {.code = has > 0 ? Reason::Code::Reserved : Reason::Code::GpusBusy,
+                        .wanted = shape.gpus,
+                        .available = has > 0 ? has : packer.current().gpus_free()});
+      }
+      return false;
+    }
+    if (guaranteed(spec)) devices_->complete(held);
+    Grant& grant = plan.grant(job);
+    fill_exclusive(grant, spec);
+    grant.devices = held;
+    grant.sharing = guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
+    packer.current().take(held, shape);
+    return true;
+  }
+
+  bool find_devices(const View& view, Packer& packer, JobId job) {
+    const ShapeId id = view.job(job).shape;
+    const Shape& shape = packer.shape(id);
+    Devices& held = held_[index(job)];
+    if (!guaranteed(view.spec(job))) return devices_->take(packer.current(), shape, job, held);
+    if (!devices_->reserve(packer.blank(), shape, job, consolidates(packer, id), held)) {
+      return false;
+    }
+    // All devices are reserved; the CPUs and memory beside them may still be with others.
+    return std::ranges::all_of(held, [&](const NodeShare& share) {
+      return packer.current().fits_besides_gpus(static_cast<int>(share.node),
+                                                std::popcount(share.gpus), shape);
+    });
+  }
+
+  bool consolidates(Packer& packer, ShapeId id) {
+    if (consolidates_.size() < packer.shape_count()) consolidates_.resize(packer.shape_count());
+    auto& known = consolidates_[index(id)];
+    if (!known) known = AntmanDevices::consolidates(packer.blank(), packer.shape(id));
+    return *known;
+  }
+
+  std::optional<AntmanDevices> devices_;
+  std::vector<std::optional<bool>> consolidates_;  // by shape
+  std::vector<JobId> line_;                        // who waits, guaranteed jobs first
+  std::vector<Devices> held_;                      // by job: what it holds or has reserved
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_antman() { return std::make_unique<Antman>(); }
+
+}  // namespace orrery

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <vector>
+
+#include "model/grant.h"
+#include "placement/ledger.h"
+
+namespace orrery {
+
+// Who is on each device under AntMan: one guaranteed and one opportunistic job at most, and how
+// much use that makes of it.
+class AntmanDevices {
+ public:
+  explicit AntmanDevices(const Ledger& ledger);
+
+  // Whether the job's own way of gathering, one node or whole nodes, can ever succeed on `blank`,
+  // the idle cluster. Otherwise any devices will do.
+  static bool consolidates(const Ledger& blank, const Shape& shape);
+
+  // Adds to `held` what a guaranteed job can reserve now; true once it has all it asks for.
+  bool reserve(const Ledger& blank, const Shape& shape, JobId job, bool consolidated,
+               Devices& held);
+  void complete(const Devices& held);  // a guaranteed job starts on what it reserved
+
+  // The least used devices for an opportunistic job; all or nothing.
+  bool take(const Ledger& ledger, const Shape& shape, JobId job, Devices& held);
+
+  void release(const Devices& held, JobId job, const Shape& shape, bool started);
+
+ private:
+  struct Device {
+    JobId guaranteed = kNoJob;
+    JobId opportunistic = kNoJob;
+    double use = 0;
+    std::int64_t memory_free = 0;  // on the GPU, as far as jobs state it
+    bool memory_known = false;
+  };
+  struct Seat {
+    int node = 0;
+    int gpu = 0;
+    double use = 0;
+  };
+
+  Device& at(int node, int gpu) {
+    return devices_[static_cast<std::size_t>(node * kGpusPerNodeMax + gpu)];
+  }
+  static bool memory_fits(const Device& device, const Shape& shape) {
+    return !device.memory_known || shape.gpu_memory_bytes <= device.memory_free;
+  }
+  std::uint64_t open(const Ledger& blank, int node, const Shape& shape);
+  int reserve_on(const Ledger& blank, int node, int count, const Shape& shape, JobId job,
+                 Devices& held);
+
+  std::vector<Device> devices_;
+  std::vector<Seat> seats_;
+  int unguaranteed_ = 0;  // devices without a guaranteed job
+};
+
+}  // namespace orrery
