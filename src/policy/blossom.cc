@@ -9,6 +9,8 @@ namespace orrery {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr int kNone = -1;
+constexpr int kUnknown = -2;
 
 }  // namespace
 
@@ -23,9 +25,11 @@ std::span<const int> Blossom::match(std::span<const int> kind_of,
                                     std::span<const std::int64_t> weights, int kinds) {
   prepare(kind_of, weights, kinds);
   for (int v = 0; v < vertices_; ++v) {
+    const Weight* weight = &weights_[kind_[v] * kinds_];
     Weight most = 0;
-    for (int other = 0; other < vertices_; ++other) {
-      if (other != v) most = std::max(most, weights_[kind_[v] * kinds_ + kind_[other]]);
+    for (int other = 0; other < kinds_; ++other) {
+      const int members = first_member_[other + 1] - first_member_[other];
+      if (members > (other == kind_[v] ? 1 : 0)) most = std::max(most, weight[other]);
     }
     price_[v] = most / 2;
   }
@@ -66,12 +70,14 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
   const auto grown = [](auto& values, int size) {
     if (std::ssize(values) < size) values.resize(size);
   };
-  for (auto* values : {&top_, &next_vertex_, &reach_from_, &best_from_}) grown(*values, vertices_);
-  for (auto* values : {&price_, &reach_, &tight_at_, &best_}) grown(*values, vertices_);
+  for (auto* values : {&top_, &next_vertex_, &member_}) grown(*values, vertices_);
+  for (auto* values : {&open_, &reach_from_, &best_from_}) grown(*values, kinds_);
+  for (auto* values : {&reach_, &best_}) grown(*values, kinds_);
+  grown(price_, vertices_);
   grown(label_, vertices_);
   grown(nodes_, vertices_ + blossoms);
   grown(mark_, vertices_ + blossoms);
-  grown(rows_, blossoms * vertices_);
+  grown(rows_, blossoms * kinds_);
   partner_.assign(vertices_, -1);
   free_ids_.clear();
   for (int b = vertices_ + blossoms - 1; b >= vertices_; --b) free_ids_.push_back(b);
@@ -82,6 +88,12 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
     node.label = Open;
     top_[v] = v;
   }
+  first_member_.assign(kinds_ + 1, 0);
+  for (const int kind : kind_) ++first_member_[kind + 1];
+  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind + 1] += first_member_[kind];
+  for (int v = vertices_ - 1; v >= 0; --v) member_[--first_member_[kind_[v] + 1]] = v;
+  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind] = first_member_[kind + 1];
+  first_member_[kinds_] = vertices_;
 }
 
 void Blossom::run() {
@@ -94,9 +106,10 @@ void Blossom::search(int root) {
   now_ = 0;
   zero_at_ = kNever;
   outer_.clear();
+  outer_vertices_.clear();
   inner_.clear();
-  std::fill_n(reach_.begin(), vertices_, kNever);
-  std::fill_n(tight_at_.begin(), vertices_, kNever);
+  std::fill_n(reach_.begin(), kinds_, kNever);
+  std::fill_n(open_.begin(), kinds_, kUnknown);
   std::fill_n(label_.begin(), vertices_, Open);
   set_outer(root);
   scan(root);
@@ -110,11 +123,12 @@ bool Blossom::step() {
   Weight soonest = zero_at_;
   enum { Zero, Grow, Shrink, Expand } what = Zero;
   int which = zero_vertex_;
-  for (int v = 0; v < vertices_; ++v) {
-    if (tight_at_[v] < soonest) {
-      soonest = tight_at_[v];
+  for (int kind = 0; kind < kinds_; ++kind) {
+    if (open_[kind] == kUnknown) find_open(kind);
+    if (open_[kind] >= 0 && reach_[kind] + price_[open_[kind]] < soonest) {
+      soonest = reach_[kind] + price_[open_[kind]];
       what = Grow;
-      which = v;
+      which = open_[kind];
     }
   }
   std::erase_if(outer_, [&](int node) { return nodes_[node].parent >= 0; });
@@ -137,10 +151,10 @@ bool Blossom::step() {
   now_ = soonest;
   switch (what) {
     case Zero:
-      detach(which);
+      rematch(which, kNone);  // without a price it may as well stay alone
       return false;
     case Grow: {
-      const int partner = reach_from_[which];
+      const int partner = reach_from_[kind_[which]];
       if (partner_[nodes_[top_[which]].base] < 0) {
         rotate(top_[which], which);
         partner_[which] = partner;
@@ -160,6 +174,15 @@ bool Blossom::step() {
   return false;
 }
 
+void Blossom::find_open(int kind) {
+  int cheapest = kNone;
+  for (int at = first_member_[kind]; at < first_member_[kind + 1]; ++at) {
+    const int v = member_[at];
+    if (label_[v] == Open && (cheapest < 0 || price_[v] < price_[cheapest])) cheapest = v;
+  }
+  open_[kind] = cheapest;
+}
+
 void Blossom::grow(int from, int to) {
   const int node = top_[to];
   nodes_[node].tail = from;
@@ -177,7 +200,8 @@ void Blossom::set_outer(int node) {
   for (int v = nodes_[node].first;; v = next_vertex_[v]) {
     label_[v] = Outer;
     price_[v] += now_;
-    tight_at_[v] = kNever;
+    if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
+    outer_vertices_.push_back(v);
     if (v == nodes_[node].last) break;
   }
   outer_.push_back(node);
@@ -188,7 +212,7 @@ void Blossom::set_inner(int node) {
   for (int v = nodes_[node].first;; v = next_vertex_[v]) {
     label_[v] = Inner;
     price_[v] -= now_;
-    tight_at_[v] = kNever;
+    if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
     if (v == nodes_[node].last) break;
   }
   if (is_blossom(node)) {
@@ -198,44 +222,12 @@ void Blossom::set_inner(int node) {
 }
 
 void Blossom::scan(int node) {
-  if (!is_blossom(node)) {
-    scan_vertex(node);
-    return;
-  }
-  std::fill_n(best_.begin(), vertices_, kNever);
+  std::fill_n(best_.begin(), kinds_, kNever);
   for (int v = nodes_[node].first;; v = next_vertex_[v]) {
     offer(v);
     if (v == nodes_[node].last) break;
   }
   settle(node);
-}
-
-// What offer() and settle() do, for the common case of a node that is no blossom.
-void Blossom::scan_vertex(int vertex) {
-  const Weight price = price_[vertex];
-  if (price < zero_at_) {
-    zero_at_ = price;
-    zero_vertex_ = vertex;
-  }
-  const Weight* weight = &weights_[kind_[vertex] * kinds_];
-  Weight meet_at = kNever;
-  int meet_to = -1;
-  for (int v = 0; v < vertices_; ++v) {
-    const Weight reach = price - weight[kind_[v]];
-    if (label_[v] == Outer) {
-      if (reach + price_[v] < meet_at && v != vertex) {
-        meet_at = reach + price_[v];
-        meet_to = v;
-      }
-    } else if (reach < reach_[v]) {
-      reach_[v] = reach;
-      reach_from_[v] = vertex;
-      if (label_[v] == Open) tight_at_[v] = reach + price_[v];
-    }
-  }
-  nodes_[vertex].meet_at = meet_at;
-  nodes_[vertex].meet_from = vertex;
-  nodes_[vertex].meet_to = meet_to;
 }
 
 void Blossom::offer(int vertex) {
@@ -245,44 +237,46 @@ void Blossom::offer(int vertex) {
     zero_vertex_ = vertex;
   }
   const Weight* weight = &weights_[kind_[vertex] * kinds_];
-  for (int v = 0; v < vertices_; ++v) {
-    const Weight reach = price - weight[kind_[v]];
-    if (reach < best_[v]) {
-      best_[v] = reach;
-      best_from_[v] = vertex;
+  for (int kind = 0; kind < kinds_; ++kind) {
+    const Weight reach = price - weight[kind];
+    if (reach < best_[kind]) {
+      best_[kind] = reach;
+      best_from_[kind] = vertex;
     }
   }
 }
 
 void Blossom::offer_row(int blossom) {
   const int* nearest = row(blossom);
-  for (int v = 0; v < vertices_; ++v) {
-    const Weight reach = price_[nearest[v]] - weights_[kind_[nearest[v]] * kinds_ + kind_[v]];
-    if (reach < best_[v]) {
-      best_[v] = reach;
-      best_from_[v] = nearest[v];
+  for (int kind = 0; kind < kinds_; ++kind) {
+    const Weight reach = price_[nearest[kind]] - weights_[kind_[nearest[kind]] * kinds_ + kind];
+    if (reach < best_[kind]) {
+      best_[kind] = reach;
+      best_from_[kind] = nearest[kind];
     }
   }
 }
 
-// Ends the scan of a blossom that is outer from now on.
-void Blossom::settle(int blossom) {
-  Node& node = nodes_[blossom];
-  node.meet_at = kNever;
-  for (int v = 0; v < vertices_; ++v) {
-    if (label_[v] == Outer) {
-      if (best_[v] + price_[v] < node.meet_at && top_[v] != blossom) {
-        node.meet_at = best_[v] + price_[v];
-        node.meet_from = best_from_[v];
-        node.meet_to = v;
-      }
-    } else if (best_[v] < reach_[v]) {
-      reach_[v] = best_[v];
-      reach_from_[v] = best_from_[v];
-      if (label_[v] == Open) tight_at_[v] = best_[v] + price_[v];
+// Ends the scan of a node that is outer from now on.
+void Blossom::settle(int node) {
+  for (int kind = 0; kind < kinds_; ++kind) {
+    if (best_[kind] < reach_[kind]) {
+      reach_[kind] = best_[kind];
+      reach_from_[kind] = best_from_[kind];
     }
   }
-  std::copy_n(best_from_.begin(), vertices_, row(blossom));
+  Weight meet_at = kNever;
+  int meet_to = kNone;
+  for (const int v : outer_vertices_) {
+    if (best_[kind_[v]] + price_[v] < meet_at && top_[v] != node) {
+      meet_at = best_[kind_[v]] + price_[v];
+      meet_to = v;
+    }
+  }
+  nodes_[node].meet_at = meet_at;
+  nodes_[node].meet_to = meet_to;
+  if (meet_to >= 0) nodes_[node].meet_from = best_from_[kind_[meet_to]];
+  if (is_blossom(node)) std::copy_n(best_from_.begin(), kinds_, row(node));
 }
 
 // The edge from a node of the tree towards the root: (inside, outside).
@@ -349,7 +343,7 @@ void Blossom::shrink(int a, int b) {
   whole.label = Outer;
   whole.price = -2 * now_;
   whole.first = nodes_[ancestor].first;
-  std::fill_n(best_.begin(), vertices_, kNever);
+  std::fill_n(best_.begin(), kinds_, kNever);
   int child = ancestor;
   do {
     Node& part = nodes_[child];
@@ -359,6 +353,7 @@ void Blossom::shrink(int a, int b) {
       if (!was_outer) {
         label_[v] = Outer;
         price_[v] += 2 * now_;
+        outer_vertices_.push_back(v);
       }
       if (!was_outer || !is_blossom(child)) offer(v);
       top_[v] = blossom;
@@ -383,7 +378,7 @@ void Blossom::expand(int blossom) {
     for (int v = nodes_[child].first;; v = next_vertex_[v]) {
       label_[v] = Open;
       price_[v] += now_;
-      tight_at_[v] = reach_[v] + price_[v];
+      open_[kind_[v]] = kUnknown;
       if (v == nodes_[child].last) break;
     }
     child = nodes_[child].next;
@@ -481,9 +476,6 @@ void Blossom::rematch(int vertex, int partner) {
     partner = inner.head;
   }
 }
-
-// Ends a search at an outer vertex of price 0, which may as well stay alone.
-void Blossom::detach(int vertex) { rematch(vertex, -1); }
 
 void Blossom::finish() {
   for (int v = 0; v < vertices_; ++v) {

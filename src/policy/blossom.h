@@ -54,6 +54,7 @@ class Blossom {
   void run();
   void search(int root);
   bool step();
+  void find_open(int kind);
   void grow(int from, int to);
   void shrink(int a, int b);
   void expand(int blossom);
@@ -64,14 +65,12 @@ class Blossom {
   void set_outer(int node);
   void set_inner(int node);
   void scan(int node);
-  void scan_vertex(int vertex);
   void offer(int vertex);
   void offer_row(int blossom);
   void settle(int node);
 
   void rotate(int node, int vertex);
   void rematch(int vertex, int partner);
-  void detach(int vertex);
   int child_with(int blossom, int vertex) const;
   std::pair<int, int> link_up(int node) const;
   int above(int outer) const;
@@ -80,7 +79,7 @@ class Blossom {
   void collect_path(int from, int ancestor, std::vector<int>& path) const;
   void set_top(int node);
   bool is_blossom(int node) const { return node >= vertices_; }
-  int* row(int blossom) { return rows_.data() + (blossom - vertices_) * vertices_; }
+  int* row(int blossom) { return rows_.data() + (blossom - vertices_) * kinds_; }
 
   int vertices_ = 0;
   int kinds_ = 0;
@@ -93,16 +92,17 @@ class Blossom {
   std::vector<int> next_vertex_;
   std::vector<Node> nodes_;
   std::vector<int> free_ids_;
-  std::vector<int> rows_;  // by blossom and vertex: the vertex of an outer blossom nearest to it
+  std::vector<int> rows_;  // by blossom and kind: the vertex of an outer blossom nearest to it
+  std::vector<int> member_, first_member_;  // vertices by kind
 
   Weight now_ = 0;      // how far the prices have moved in this search
   Weight zero_at_ = 0;  // when the first outer vertex reaches price 0
   int zero_vertex_ = -1;
-  std::vector<Weight> reach_;  // of vertices not outer: the least price - weight over outer ones,
+  std::vector<Weight> reach_;  // by kind: the least price - weight over outer vertices, and whose
   std::vector<int> reach_from_;
-  std::vector<Weight> tight_at_;  // and of open ones, when that edge is tight
-  std::vector<int> outer_, inner_;
-  std::vector<Weight> best_;  // of a scan
+  std::vector<int> open_;  // by kind: the open vertex with the lowest price
+  std::vector<int> outer_, inner_, outer_vertices_;
+  std::vector<Weight> best_;  // as reach_, of the node being scanned
   std::vector<int> best_from_;
   std::vector<int> path_a_, path_b_;
   std::vector<std::int64_t> mark_;

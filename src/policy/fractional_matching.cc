@@ -52,8 +52,9 @@ void FractionalMatching::search(int root) {
     }
     now_ = tight_at_[column];
     if (room_[column] > 0) {
-      push(root, reach_from_[column], column);
-      break;
+      // With the column full and every row still where it was, the tree may grow on.
+      const bool intact = push(root, reach_from_[column], column);
+      if (!intact || supply_[root] == 0) break;
     }
     tight_at_[column] = kNever;
     reach_[column] = -kNever;
@@ -103,22 +104,24 @@ int FractionalMatching::next_column() const {
 }
 
 // Moves as much as the path allows: from the root to the column, or, without one, to where the row
-// gives up some of what it had.
-void FractionalMatching::push(int root, int row, int column) {
+// gives up some of what it had. Returns whether every row kept the link by which it joined.
+bool FractionalMatching::push(int root, int row, int column) {
   int amount = supply_[root];
   if (column >= 0) amount = std::min(amount, room_[column]);
   for (int at = row; at != root; at = reach_from_[via_[at]]) {
     amount = std::min(amount, flow_[via_[at] * classes_ + at]);
   }
+  bool intact = true;
   supply_[root] -= amount;
   if (column >= 0) {
     room_[column] -= amount;
     flow_[column * classes_ + row] += amount;
   }
   for (int at = row; at != root; at = reach_from_[via_[at]]) {
-    flow_[via_[at] * classes_ + at] -= amount;
+    intact = (flow_[via_[at] * classes_ + at] -= amount) > 0 && intact;
     flow_[via_[at] * classes_ + reach_from_[via_[at]]] += amount;
   }
+  return intact;
 }
 
 }  // namespace orrery

@@ -32,7 +32,7 @@ class FractionalMatching {
   void search(int root);
   void add_row(int row);
   int next_column() const;
-  void push(int root, int row, int column);
+  bool push(int root, int row, int column);
 
   int classes_ = 0;
   std::span<const std::int64_t> weights_;
