@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace orrery {
+
+// The linear relaxation of a maximum-weight matching between classes of interchangeable nodes:
+// how much of each class is paired with which other, in halves, and the prices that prove it best.
+//
+// It is solved on the bipartite double cover (each class once as a row, once as a column: a
+// transport problem in integers) by augmenting along shortest paths. Of equally short paths the one
+// to a column with room wins, then the lowest column. Reusable; allocates only to grow.
+class FractionalMatching {
+ public:
+  // weights: counts.size() squared, symmetric, below 2^50; 0 or less: no edge.
+  void solve(std::span<const int> counts, std::span<const std::int64_t> weights);
+
+  // Twice the number of pairs between a and b; with a == b: a pair takes two nodes of the class.
+  int halves(int a, int b) const {
+    return a == b ? flow_[a * classes_ + a] : flow_[a * classes_ + b] + flow_[b * classes_ + a];
+  }
+
+  // In half units of weight, by class: prices(a) + prices(b) >= 2 weight(a, b), with equality where
+  // halves(a, b) > 0; never negative, and 0 where not the whole class is paired.
+  std::span<const std::int64_t> prices() const { return prices_; }
+
+ private:
+  using Weight = std::int64_t;
+
+  void search(int root);
+  void add_row(int row);
+  int next_column() const;
+  bool push(int root, int row, int column);
+
+  int classes_ = 0;
+  std::span<const std::int64_t> weights_;
+  std::vector<int> flow_;             // by column, then row
+  std::vector<int> supply_, room_;    // what rows and columns have left
+  std::vector<Weight> row_price_;     // in a search, of rows in the tree: plus the time they joined
+  std::vector<Weight> column_price_;  // likewise, minus
+  std::vector<Weight> prices_;
+  std::vector<Weight> reach_, tight_at_;  // of columns not in the tree: as in Blossom
+  std::vector<int> reach_from_;
+  std::vector<int> via_;             // the column by which a row joined; -1: not in the tree
+  std::vector<int> rows_, columns_;  // in the tree
+  Weight now_ = 0;
+  Weight zero_at_ = 0;
+  int zero_row_ = -1;
+};
+
+}  // namespace orrery
