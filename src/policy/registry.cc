@@ -85,6 +85,33 @@ Made las(const Options& options, const PolicyContext& /*context*/) {
 
 Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
 
+constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
+constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
+constexpr std::array kMuri = {
+    OptionInfo{"packing", "at most this many jobs share devices", "4"},
+    OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"},
+    OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",
+               "blossom"}};
+
+Made muri(const Options& options, const PolicyContext& context, bool by_attained) {
+  MuriOptions muri{.workload = &context.workload, .by_attained = by_attained};
+  muri.contention = context.contention;
+  TRY_ASSIGN(muri.grouping.packing, options.integer("packing", 1, kGroupMax));
+  TRY_ASSIGN(const int ordering, options.choice("ordering", kOrderings));
+  muri.grouping.ordering = static_cast<Ordering>(ordering);
+  TRY_ASSIGN(const int matching, options.choice("matching", kMatchings));
+  muri.grouping.matching = matching == 0;
+  muri.grouping.by_efficiency = true;
+  muri.grouping.best_first = false;
+  return make_muri_published(muri);
+}
+Made muri_s(const Options& options, const PolicyContext& context) {
+  return muri(options, context, false);
+}
+Made muri_l(const Options& options, const PolicyContext& context) {
+  return muri(options, context, true);
+}
+
 constexpr std::array kPolicies = {
     PolicyInfo{"fifo", "first come, first served", kFifo, fifo},
     PolicyInfo{"sjf", "shortest job first, by its whole length", kSjf, sjf},
@@ -93,6 +120,8 @@ constexpr std::array kPolicies = {
     PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, las},
     PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
                std::span<const OptionInfo>(), antman},
+    PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuri, muri_s},
+    PolicyInfo{"muri-l", "interleaved groups, least attained service first", kMuri, muri_l},
 };
 
 constexpr std::array kCommon = {

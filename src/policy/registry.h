@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "policy/options.h"
 #include "policy/policy.h"
+#include "predict/group_speed.h"
 
 namespace orrery {
 
@@ -18,6 +19,7 @@ struct PolicyContext {
   const Workload& workload;
   Defaults defaults = Defaults::Ours;
   std::uint64_t seed = 0;
+  ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
 
 struct PolicyInfo {

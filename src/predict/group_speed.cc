@@ -73,7 +73,15 @@ GroupSpeed::Speed GroupSpeed::compute(std::span<const ProfileId> members) const 
   if (ordering_ != Ordering::AsGiven) std::ranges::sort(sorted);
   std::vector<const StageProfile*> profiles;
   double busy_s = 0;
+  std::size_t count = 0;
+  double slots = 0;
   for (const ProfileId member : sorted) {
+    if (member == kNoProfile) {
+      profiles.push_back(nullptr);
+      continue;
+    }
+    ++count;
+    slots = resources_[index(member)];
     const StageProfile& profile = profiles_[index(member)];
     profiles.push_back(&profile);
     double iteration_s = 0;
@@ -81,8 +89,7 @@ GroupSpeed::Speed GroupSpeed::compute(std::span<const ProfileId> members) const 
     busy_s += iteration_s;
   }
   Speed speed;
-  speed.cycle_s = interleave(profiles, ordering_).cycle_s * contention_.factor(members.size());
-  const double slots = resources_[index(members[0])];
+  speed.cycle_s = interleave(profiles, ordering_).cycle_s * contention_.factor(count);
   speed.efficiency = speed.cycle_s > 0 ? busy_s / (speed.cycle_s * slots) : 0;
   return speed;
 }

@@ -24,16 +24,23 @@ bool close(double a, double b) {
   return std::abs(a - b) <= kSteady * std::max(std::abs(a), std::abs(b));
 }
 
+const StageProfile& first_of(std::span<const StageProfile* const> members) {
+  const auto first = std::ranges::find_if(members, [](auto* member) { return member != nullptr; });
+  INVARIANT(first != members.end(), "a group has members");
+  return **first;
+}
+
 class Cycle {
  public:
   explicit Cycle(std::span<const StageProfile* const> members)
       : members_(members),
-        period_(slots_in_cycle(*members[0])),
-        muri_(is_muri_shape(*members[0])),
-        single_(std::ranges::all_of(members[0]->slots, [](int n) { return n == 1; })),
+        slots_(first_of(members).slots),
+        period_(slots_in_cycle(first_of(members))),
+        muri_(is_muri_shape(first_of(members))),
+        single_(std::ranges::all_of(slots_, [](int n) { return n == 1; })),
         stage_ending_(static_cast<std::size_t>(period_), -1) {
-    for (int stage = 0, end = -1; stage < std::ssize(members[0]->slots); ++stage) {
-      end += members[0]->slots[static_cast<std::size_t>(stage)];
+    for (int stage = 0, end = -1; stage < std::ssize(slots_); ++stage) {
+      end += slots_[static_cast<std::size_t>(stage)];
       stage_ending_[static_cast<std::size_t>(end)] = stage;
     }
     const int rounds = muri_ ? kRoundsMuri : kRoundsOther;
@@ -84,20 +91,28 @@ class Cycle {
       const int stage =
           stage_ending_[static_cast<std::size_t>((slot - p % period_ + period_) % period_)];
       if (stage < 0) continue;
-      const int begin = slot + 1 - members_[0]->slots[static_cast<std::size_t>(stage)];
-      if (begin >= 0) end = std::max(end, end_at(begin) + stage_s(order, p, stage));
+      const int begin = slot + 1 - slots_[static_cast<std::size_t>(stage)];
+      if (begin >= 0 && is_taken(order, p))
+        end = std::max(end, end_at(begin) + stage_s(order, p, stage));
     }
     return end;
   }
 
   double stage_s(std::span<const int> order, int position, int stage) const {
-    const auto member = static_cast<std::size_t>(order[static_cast<std::size_t>(position)]);
-    return members_[member]->stage_s[static_cast<std::size_t>(stage)];
+    if (!is_taken(order, position)) return 0;
+    return member_at(order, position)->stage_s[static_cast<std::size_t>(stage)];
+  }
+  bool is_taken(std::span<const int> order, int position) const {
+    return member_at(order, position) != nullptr;
+  }
+  const StageProfile* member_at(std::span<const int> order, int position) const {
+    return members_[static_cast<std::size_t>(order[static_cast<std::size_t>(position)])];
   }
 
   double& end_at(int slot) { return end_[static_cast<std::size_t>(slot)]; }
 
   std::span<const StageProfile* const> members_;
+  const std::vector<int>& slots_;  // of every member
   int period_;
   bool muri_;
   bool single_;                    // every stage takes one slot
@@ -151,12 +166,14 @@ int slots_in_cycle(const StageProfile& profile) {
 }
 
 Interleaving interleave(std::span<const StageProfile* const> members, Ordering ordering) {
-  INVARIANT(!members.empty(), "a group has members");
+  const StageProfile& first = first_of(members);
   for (const StageProfile* member : members) {
-    INVARIANT(member->slots == members[0]->slots, "members of a group take the same slots");
+    INVARIANT(member != nullptr || ordering == Ordering::AsGiven, "only given turns can be idle");
+    if (member == nullptr) continue;
+    INVARIANT(member->slots == first.slots, "members of a group take the same slots");
     INVARIANT(member->stage_s.size() == member->slots.size(), "each stage has its slots");
   }
-  INVARIANT(std::ssize(members) <= slots_in_cycle(*members[0]), "one position for each member");
+  INVARIANT(std::ssize(members) <= slots_in_cycle(first), "one position for each member");
 
   Cycle cycle(members);
   std::vector<int> order(members.size());

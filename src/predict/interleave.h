@@ -11,7 +11,7 @@ namespace orrery {
 enum class Ordering {
   Best,     // shortest cycle
   Worst,    // longest cycle; an ablation
-  AsGiven,  // member i takes position i
+  AsGiven,  // member i takes position i; a null member leaves it idle
 };
 
 struct Interleaving {

@@ -8,9 +8,11 @@
 
 namespace orrery {
 
-Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics)
+Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics,
+                   const ContentionModel& contention)
     : workload_(workload),
       semantics_(semantics),
+      contention_(contention),
       group_speed_(workload.profiles, Ordering::AsGiven, contention_),
       companies_(cluster.nodes.size() * kGpusPerNodeMax),
       seats_(workload.jobs.size()),
@@ -112,6 +114,10 @@ void Machines::set_group_pace(JobId job, const Company& members) {
     INVARIANT(turn_[position] == kNoProfile, "members take different turns");
     turn_[position] = workload_.jobs[index(member)].profile;
   }
+  // Turns go round, so it does not matter who is called first.
+  std::ranges::rotate(turn_,
+                      std::ranges::find_if(turn_, [](ProfileId p) { return p != kNoProfile; }));
+  while (turn_.back() == kNoProfile) turn_.pop_back();
   const bool alone = members.size() == 1;
   semantics_.pace(job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start);
 }

@@ -13,7 +13,8 @@ namespace orrery {
 // on the devices allows.
 class Machines final : public Executor {
  public:
-  Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics);
+  Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics,
+           const ContentionModel& contention);
 
   void report_to(Scheduler& scheduler) { scheduler_ = &scheduler; }
   void set_time(Time now) { now_ = now; }

@@ -18,13 +18,22 @@ std::unique_ptr<Semantics> make_semantics(SemanticsKind kind, std::size_t jobs) 
   return kind == SemanticsKind::Muri ? make_muri_semantics(jobs) : make_orrery_semantics(jobs);
 }
 
+// The published ablation without matching ran with another factor for groups of four.
+ContentionModel contention_of(const SimulationSetup& setup) {
+  const auto matching = setup.options.find("matching");
+  const bool published_ablation = setup.semantics == SemanticsKind::Muri &&
+                                  matching != setup.options.end() && matching->second == "none";
+  if (!published_ablation) return {};
+  return ContentionModel({1.015, 1.33 / 1.015, 1.5 / 1.015, 1.3 / 1.015});
+}
+
 class Simulation {
  public:
   Simulation(const SimulationSetup& setup, PolicySetup& policy, EventSink& sink)
       : setup_(setup),
         jobs_(setup.workload->jobs),
         semantics_(make_semantics(setup.semantics, jobs_.size())),
-        machines_(*setup.workload, *setup.cluster, *semantics_),
+        machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup)),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink}) {
     machines_.report_to(scheduler_);
@@ -103,9 +112,11 @@ std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
   const auto defaults =
       setup.semantics == SemanticsKind::Orrery ? Defaults::Ours : Defaults::Published;
-  TRY_ASSIGN(PolicySetup policy,
-             make_policy(setup.policy, setup.options,
-                         {.workload = *setup.workload, .defaults = defaults, .seed = setup.seed}));
+  TRY_ASSIGN(PolicySetup policy, make_policy(setup.policy, setup.options,
+                                             {.workload = *setup.workload,
+                                              .defaults = defaults,
+                                              .seed = setup.seed,
+                                              .contention = contention_of(setup)}));
   Simulation simulation(setup, policy, sink);
   return simulation.run();
 }
