@@ -32,6 +32,13 @@ Group Grouper::single(JobId job) {
   return group;
 }
 
+void Grouper::add(Group& group, JobId job) {
+  const Group other = single(job);
+  const int kind = kinds_.together(group.kind, other.kind);
+  INVARIANT(kind >= 0, "only jobs that can be together are added to a group");
+  add_members(group, other, kind);
+}
+
 std::int64_t Grouper::weight(int a, int b, int size_max) {
   const int size_a = kinds_.at(a).size;
   const int size_b = kinds_.at(b).size;

@@ -24,7 +24,7 @@ struct Bucket {
   ShapeId shape{};
   int gpus = 0;
   int size_max = 1;  // how many jobs of the shape fit together on the devices
-  std::vector<Group> groups;
+  std::vector<Group> groups{};
 };
 
 struct GroupingOptions {
@@ -49,6 +49,7 @@ class Grouper {
 
   GroupKinds& kinds() { return kinds_; }
   Group single(JobId job);
+  void add(Group& group, JobId job);
   // Merges groups inside each bucket while all together want more than `gpus`. Whether any was.
   bool merge(std::span<Bucket> buckets, int gpus);
 

@@ -16,7 +16,7 @@ class MuriPublished final : public Policy {
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view);
-    choose_candidates(view, packer);
+    choose_candidates(packer);
     grouper_.merge(buckets_, packer.current().gpus_total());
     choose_groups(view, packer);
     place(view, packer, plan);
@@ -34,8 +34,8 @@ class MuriPublished final : public Policy {
   struct Chosen {
     double key = 0;
     ShapeId shape{};
-    Group group;
-    Devices devices;
+    Group group{};
+    Devices devices{};
     bool placed = false;
   };
 
@@ -58,7 +58,7 @@ class MuriPublished final : public Policy {
   }
 
   // As many from each shape as would fill the room its better-ranked ones find, several times over.
-  void choose_candidates(const View& view, Packer& packer) {
+  void choose_candidates(Packer& packer) {
     bucket_of_shape_.assign(packer.shape_count(), -1);
     buckets_used_ = 0;
     by_bucket_.resize(std::max(by_bucket_.size(), packer.shape_count()));
@@ -88,7 +88,6 @@ class MuriPublished final : public Policy {
       }
     }
     buckets_.resize(buckets_used_);
-    (void)view;
   }
 
   std::int32_t open_bucket(Packer& packer, const Entry& entry) {

@@ -86,12 +86,26 @@ Made las(const Options& options, const PolicyContext& /*context*/) {
 Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
 
 constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
+constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
-constexpr std::array kMuri = {
-    OptionInfo{"packing", "at most this many jobs share devices", "4"},
-    OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"},
-    OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",
-               "blossom"}};
+#define ORRERY_MURI_OPTIONS                                                                        \
+  OptionInfo{"packing", "at most this many jobs share devices", "4"},                              \
+      OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"},  \
+      OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",        \
+                 "blossom"},                                                                       \
+      OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours",           \
+                 "reference"},                                                                     \
+      OptionInfo{"gain", "ours: a group must do this many times the work of its better half",      \
+                 "1.1"},                                                                           \
+      OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "4"},     \
+      OptionInfo{"quantum", "ours: groups are formed anew at most this often", "1m"}, OptionInfo { \
+    "keep-groups", "ours: groups stay together until a member ends", "true"                        \
+  }
+
+constexpr std::array kMuriS = {ORRERY_MURI_OPTIONS};
+constexpr std::array kMuriL = {
+    ORRERY_MURI_OPTIONS,
+    OptionInfo{"limits", "ours: GPU time at which a job sinks to the next level", "3250s,7200s"}};
 
 Made muri(const Options& options, const PolicyContext& context, bool by_attained) {
   MuriOptions muri{.workload = &context.workload, .by_attained = by_attained};
@@ -101,9 +115,20 @@ Made muri(const Options& options, const PolicyContext& context, bool by_attained
   muri.grouping.ordering = static_cast<Ordering>(ordering);
   TRY_ASSIGN(const int matching, options.choice("matching", kMatchings));
   muri.grouping.matching = matching == 0;
-  muri.grouping.by_efficiency = true;
-  muri.grouping.best_first = false;
-  return make_muri_published(muri);
+  TRY_ASSIGN(const int variant, options.choice("variant", kVariants));
+  if (variant == 1) {
+    muri.grouping.by_efficiency = true;
+    muri.grouping.best_first = false;
+    return make_muri_published(muri);
+  }
+  TRY_ASSIGN(muri.grouping.gain_min, options.number("gain", 1, 100));
+  TRY_ASSIGN(muri.grouping.slowdown_max, options.number("slowdown", 1, 1e6));
+  TRY_ASSIGN(muri.quantum, options.duration("quantum"));
+  TRY_ASSIGN(muri.keep_groups, options.flag("keep-groups"));
+  if (!by_attained) return make_muri(muri, make_srtf({.by_service = true}));
+  LasOptions las;
+  TRY_ASSIGN(las.limits, options.durations("limits"));
+  return make_muri(muri, make_las(las));
 }
 Made muri_s(const Options& options, const PolicyContext& context) {
   return muri(options, context, false);
@@ -120,8 +145,8 @@ constexpr std::array kPolicies = {
     PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, las},
     PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
                std::span<const OptionInfo>(), antman},
-    PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuri, muri_s},
-    PolicyInfo{"muri-l", "interleaved groups, least attained service first", kMuri, muri_l},
+    PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuriS, muri_s},
+    PolicyInfo{"muri-l", "interleaved groups, least attained service first", kMuriL, muri_l},
 };
 
 constexpr std::array kCommon = {

@@ -52,6 +52,19 @@ void WaitingLines::drop_stale(Line& line) {
   }
 }
 
+void WaitingLines::best(ShapeId shape, std::size_t count,
+                        std::vector<std::pair<Rank, JobId>>& jobs) const {
+  const Line& line = lines_[index(shape)];
+  const auto begin = static_cast<std::ptrdiff_t>(jobs.size());
+  for (const Entry& entry : line.heap) {
+    if (jobs_[index(entry.job)].turn == entry.turn) jobs.emplace_back(entry.rank, entry.job);
+  }
+  const auto found = static_cast<std::size_t>(std::ssize(jobs) - begin);
+  const auto middle = jobs.begin() + begin + static_cast<std::ptrdiff_t>(std::min(found, count));
+  std::partial_sort(jobs.begin() + begin, middle, jobs.end());
+  jobs.erase(middle, jobs.end());
+}
+
 void WaitingLines::ask(ShapeId shape) {
   Line& line = lines_[index(shape)];
   if (line.asked) return;

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "policy/in_order.h"
+#include "policy/waiting_lines.h"
+
+namespace orrery {
+
+// Leaves running jobs where they are and asks only those who wait, best rank first, one line for
+// each shape: if its first finds no room, nobody behind it does. Costs as much as changes.
+//
+// A plan is absorb() and then ask(); a policy that decides otherwise in some plan says who starts
+// and stops by start() and stop(), and ends with finish().
+class StickyPlanner {
+ public:
+  StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions& options);
+
+  // Takes in what happened since the last plan.
+  void absorb(const View& view, const Packer& packer, Plan& plan);
+  // Asks whoever might find room now. Without `preempt`, nobody has to make room in this plan.
+  void ask(const View& view, Packer& packer, Plan& plan, bool preempt = true);
+
+  void start(const View& view, JobId job);
+  void stop(const View& view, JobId job);
+  void finish(const View& view, Plan& plan);
+  void ask_all_next_time() { ask_all_ = true; }
+
+  const Order& order() const { return *order_; }
+  const WaitingLines& lines() const { return lines_; }
+
+ private:
+  struct Stopped {
+    JobId job = kNoJob;
+    JobId by = kNoJob;
+    bool runs_again = false;
+  };
+  struct Victim {
+    Rank rank;
+    JobId job = kNoJob;
+  };
+
+  bool grant(const View& view, Packer& packer, Plan& plan, const WaitingLines::First& first);
+  bool make_room(const View& view, Packer& packer, const WaitingLines::First& first,
+                 Devices& devices);
+  bool collect_victims(const View& view, const Packer& packer, const WaitingLines::First& first);
+  bool was_stopped(JobId job) const;
+
+  std::unique_ptr<Order> order_;
+  const InOrderOptions options_;
+  WaitingLines lines_;
+  bool ask_all_ = false;
+  bool preempt_now_ = true;
+  std::vector<JobId> changed_;
+  std::vector<JobId> released_;
+  std::vector<Stopped> stopped_;
+  std::vector<Victim> victims_;
+  std::vector<int> gain_;
+};
+
+}  // namespace orrery
