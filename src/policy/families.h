@@ -17,7 +17,6 @@ struct MuriOptions {
   GroupingOptions grouping = {};
   ContentionModel contention = {};
   Duration quantum = std::chrono::minutes(1);  // groups are formed anew at most this often
-  bool keep_groups = true;                     // groups stay together until a member ends
 };
 std::unique_ptr<Policy> make_muri(const MuriOptions& options, std::unique_ptr<Order> order);
 std::unique_ptr<Policy> make_muri_published(const MuriOptions& options);

@@ -13,6 +13,7 @@ constexpr double kWeightUnit = 0x1.0p40;
 
 void add_members(Group& group, const Group& other, int kind) {
   for (const JobId job : other.members()) group.jobs[static_cast<std::size_t>(group.size++)] = job;
+  if (group.before != other.before) group.before = kNoGroup;
   group.kind = kind;
 }
 
@@ -24,19 +25,13 @@ Grouper::Grouper(const Workload& workload, const GroupingOptions& options,
   INVARIANT(options.packing >= 1 && options.packing <= kGroupMax, "a group has room for its jobs");
 }
 
-Group Grouper::single(JobId job) {
+Group Grouper::single(JobId job, GroupId before) {
   Group group;
+  group.before = before;
   group.jobs[0] = job;
   group.size = 1;
   group.kind = kinds_.of_job(job);
   return group;
-}
-
-void Grouper::add(Group& group, JobId job) {
-  const Group other = single(job);
-  const int kind = kinds_.together(group.kind, other.kind);
-  INVARIANT(kind >= 0, "only jobs that can be together are added to a group");
-  add_members(group, other, kind);
 }
 
 std::int64_t Grouper::weight(int a, int b, int size_max) {
@@ -83,7 +78,7 @@ void Grouper::find_pairs(std::span<const Bucket> buckets, std::size_t at) {
   }
   for (const std::int32_t kind : kind_of_local_)
     local_of_kind_[static_cast<std::size_t>(kind)] = -1;
-  name_pairs(at, matcher_.match(counts_, weights_));
+  name_pairs(bucket, at, matcher_.match(counts_, weights_));
   for (Pair& pair : pairs_) {
     if (pair.bucket != at) continue;
     const int a = bucket.groups[static_cast<std::size_t>(pair.first)].kind;
@@ -92,16 +87,48 @@ void Grouper::find_pairs(std::span<const Bucket> buckets, std::size_t at) {
   }
 }
 
-// Inside a class the better-ranked groups are paired first.
-void Grouper::name_pairs(std::size_t bucket, std::span<const ClassPair> matched) {
+// Members of a class are interchangeable to the matching. Those who run together already are
+// paired again; of the others, the better-ranked first.
+void Grouper::name_pairs(const Bucket& bucket, std::size_t at, std::span<const ClassPair> matched) {
+  const auto pair_up = [&](std::int32_t one, std::int32_t other) {
+    taken_[static_cast<std::size_t>(one)] = taken_[static_cast<std::size_t>(other)] = true;
+    pairs_.push_back({at, std::min(one, other), std::max(one, other)});
+  };
+  const auto before = [&](std::int32_t group) {
+    return bucket.groups[static_cast<std::size_t>(group)].before;
+  };
+  taken_.assign(bucket.groups.size(), false);
+  rest_.assign(matched.begin(), matched.end());
+  for (ClassPair& classes : rest_) {
+    mates_.clear();
+    for (const std::int32_t group : groups_of_local_[static_cast<std::size_t>(classes.b)]) {
+      if (before(group) != kNoGroup) mates_.emplace_back(before(group), group);
+    }
+    if (mates_.empty()) continue;
+    std::ranges::sort(mates_);
+    for (const std::int32_t group : groups_of_local_[static_cast<std::size_t>(classes.a)]) {
+      if (before(group) == kNoGroup || taken_[static_cast<std::size_t>(group)]) continue;
+      auto mate = std::ranges::lower_bound(mates_, std::pair(before(group), std::int32_t{0}));
+      for (; classes.count > 0 && mate != mates_.end() && mate->first == before(group); ++mate) {
+        if (mate->second == group || taken_[static_cast<std::size_t>(mate->second)]) continue;
+        pair_up(group, mate->second);
+        --classes.count;
+        break;
+      }
+    }
+  }
   next_of_local_.assign(counts_.size(), 0);
-  for (const ClassPair& classes : matched) {
-    const auto a = static_cast<std::size_t>(classes.a);
-    const auto b = static_cast<std::size_t>(classes.b);
+  const auto next = [&](int local) {
+    const auto& groups = groups_of_local_[static_cast<std::size_t>(local)];
+    std::size_t& place = next_of_local_[static_cast<std::size_t>(local)];
+    while (taken_[static_cast<std::size_t>(groups[place])]) ++place;
+    return groups[place++];
+  };
+  for (const ClassPair& classes : rest_) {
     for (int i = 0; i < classes.count; ++i) {
-      const std::int32_t one = groups_of_local_[a][next_of_local_[a]++];
-      const std::int32_t other = groups_of_local_[b][next_of_local_[b]++];
-      pairs_.push_back({bucket, std::min(one, other), std::max(one, other)});
+      const std::int32_t one = next(classes.a);
+      const std::int32_t other = next(classes.b);
+      pair_up(one, other);
     }
   }
 }

@@ -15,6 +15,7 @@ struct Group {
   std::array<JobId, kGroupMax> jobs{};
   std::int32_t size = 0;
   std::int32_t kind = -1;
+  GroupId before = kNoGroup;  // the group in which all of them run now
 
   std::span<const JobId> members() const { return {jobs.data(), static_cast<std::size_t>(size)}; }
 };
@@ -36,8 +37,8 @@ struct GroupingOptions {
   // do, and only if that is gain_min times what the better half does, and nobody in it takes more
   // than slowdown_max times as long for an iteration.
   bool by_efficiency = false;
-  double gain_min = 1.1;
-  double slowdown_max = 4;
+  double gain_min = 1.05;
+  double slowdown_max = 8;
 };
 
 // Puts jobs together, round after round by maximum-weight matching, until all find room or nothing
@@ -48,8 +49,7 @@ class Grouper {
           const ContentionModel& contention);
 
   GroupKinds& kinds() { return kinds_; }
-  Group single(JobId job);
-  void add(Group& group, JobId job);
+  Group single(JobId job, GroupId before = kNoGroup);
   // Merges groups inside each bucket while all together want more than `gpus`. Whether any was.
   bool merge(std::span<Bucket> buckets, int gpus);
 
@@ -63,7 +63,7 @@ class Grouper {
 
   std::int64_t weight(int a, int b, int size_max);
   void find_pairs(std::span<const Bucket> buckets, std::size_t at);
-  void name_pairs(std::size_t bucket, std::span<const ClassPair> matched);
+  void name_pairs(const Bucket& bucket, std::size_t at, std::span<const ClassPair> matched);
   bool one_round(std::span<Bucket> buckets, int gpus);
   bool pack_neighbours(std::span<Bucket> buckets, int gpus);
   void apply(std::span<Bucket> buckets, std::span<const Pair> chosen);
@@ -79,6 +79,9 @@ class Grouper {
   std::vector<std::int64_t> weights_;
   std::vector<std::vector<std::int32_t>> groups_of_local_;
   std::vector<std::size_t> next_of_local_;
+  std::vector<ClassPair> rest_;
+  std::vector<bool> taken_;  // by group in the bucket
+  std::vector<std::pair<GroupId, std::int32_t>> mates_;
 };
 
 }  // namespace orrery

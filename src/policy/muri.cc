@@ -21,16 +21,16 @@ class Muri final : public Policy {
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     planner_.absorb(view, packer, plan);
+    news_ = news_ || planner_.has_news();
     const bool shared = is_shared(view);
+    const bool may_regroup = news_ && view.now >= next_regroup_;
     if (planner_.lines().empty() && !shared) {
       planner_.finish(view, plan);
-    } else if (view.now < next_regroup_ && shared) {
-      planner_.ask(view, packer, plan, /*preempt=*/false);
-      plan.wake(next_regroup_);
-    } else if (view.now < next_regroup_ || !regroup(view, packer, plan, shared)) {
-      planner_.ask(view, packer, plan);
-      if (!planner_.lines().empty()) plan.wake(next_regroup_);
+    } else if (!may_regroup || !regroup(view, packer, plan, shared)) {
+      // Members of a group are not asked to make room one by one.
+      planner_.ask(view, packer, plan, /*preempt=*/!shared);
     }
+    if (news_ && (shared || !planner_.lines().empty())) plan.wake(next_regroup_);
   }
 
  private:
@@ -51,12 +51,12 @@ class Muri final : public Policy {
     fill_buckets(view, packer);
     const bool merged = grouper_.merge(buckets_, packer.current().gpus_total());
     next_regroup_ = view.now + options_.quantum;
+    news_ = false;
     if (!merged && !shared) return false;
     seat(view, packer);
     carry_out(view, plan);
     planner_.ask_all_next_time();
     planner_.finish(view, plan);
-    if (!planner_.lines().empty() || merged) plan.wake(next_regroup_);
     return true;
   }
 
@@ -107,20 +107,9 @@ class Muri final : public Policy {
     Bucket bucket{.shape = shape,
                   .gpus = packer.shape(shape).gpus,
                   .size_max = Layout::size_max(packer, shape, options_.grouping.packing)};
-    together_.clear();
     for (std::size_t n = 0; n < chosen_[index(shape)]; ++n) {
       const JobId job = candidates_[by_shape_[index(shape)][n]].job;
-      const GroupId before = view.job(job).held.group;
-      const bool runs = view.job(job).state == JobState::Running;
-      if (options_.keep_groups && runs && before != kNoGroup) {
-        const auto known = std::ranges::find(together_, before, &Together::group);
-        if (known != together_.end()) {
-          grouper_.add(bucket.groups[known->place], job);
-          continue;
-        }
-        together_.push_back({before, bucket.groups.size()});
-      }
-      bucket.groups.push_back(grouper_.single(job));
+      bucket.groups.push_back(grouper_.single(job, view.job(job).held.group));
     }
     buckets_.push_back(std::move(bucket));
   }
@@ -162,23 +151,18 @@ class Muri final : public Policy {
     }
   }
 
-  struct Together {
-    GroupId group = kNoGroup;
-    std::size_t place = 0;
-  };
-
   const MuriOptions options_;
   Grouper grouper_;
   StickyPlanner planner_;
   Layout layout_;
   Seating seating_;
   Time next_regroup_{};
+  bool news_ = false;  // something happened since groups were formed
   std::vector<Candidate> candidates_;
   std::vector<std::pair<Rank, JobId>> best_;
   std::vector<std::vector<std::size_t>> by_shape_;  // places among the candidates
   std::vector<std::size_t> chosen_;                 // by shape: how many of them
   std::vector<bool> open_;
-  std::vector<Together> together_;
   std::vector<Bucket> buckets_;
   std::vector<Seated> seated_;
   std::vector<Rank> rank_of_;

@@ -96,8 +96,8 @@ constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
       OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours",           \
                  "reference"},                                                                     \
       OptionInfo{"gain", "ours: a group must do this many times the work of its better half",      \
-                 "1.1"},                                                                           \
-      OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "4"},     \
+                 "1.05"},                                                                          \
+      OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "8"},     \
       OptionInfo{"quantum", "ours: groups are formed anew at most this often", "1m"}, OptionInfo { \
     "keep-groups", "ours: groups stay together until a member ends", "true"                        \
   }
@@ -105,7 +105,8 @@ constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
 constexpr std::array kMuriS = {ORRERY_MURI_OPTIONS};
 constexpr std::array kMuriL = {
     ORRERY_MURI_OPTIONS,
-    OptionInfo{"limits", "ours: GPU time at which a job sinks to the next level", "3250s,7200s"}};
+    OptionInfo{"limits", "ours: GPU time at which a job sinks to the next level",
+               "3250s,7200s,10d,100d"}};
 
 Made muri(const Options& options, const PolicyContext& context, bool by_attained) {
   MuriOptions muri{.workload = &context.workload, .by_attained = by_attained};
@@ -124,7 +125,6 @@ Made muri(const Options& options, const PolicyContext& context, bool by_attained
   TRY_ASSIGN(muri.grouping.gain_min, options.number("gain", 1, 100));
   TRY_ASSIGN(muri.grouping.slowdown_max, options.number("slowdown", 1, 1e6));
   TRY_ASSIGN(muri.quantum, options.duration("quantum"));
-  TRY_ASSIGN(muri.keep_groups, options.flag("keep-groups"));
   if (!by_attained) return make_muri(muri, make_srtf({.by_service = true}));
   LasOptions las;
   TRY_ASSIGN(las.limits, options.durations("limits"));

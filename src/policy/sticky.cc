@@ -53,6 +53,7 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
       lines_.add(view.job(job).shape, job, order_->rank(view, job));
     }
   }
+  has_news_ = !changed_.empty() || !view.ended.empty() || !view.arrived.empty();
   if (!changed_.empty() || !view.ended.empty() || !options_.backfill) ask_all_ = true;
   for (const JobId job : view.arrived) {
     order_->arrived(view, job);

@@ -27,6 +27,9 @@ class StickyPlanner {
   void finish(const View& view, Plan& plan);
   void ask_all_next_time() { ask_all_ = true; }
 
+  // Whether anybody came, went or changed rank since the last plan.
+  bool has_news() const { return has_news_; }
+
   const Order& order() const { return *order_; }
   const WaitingLines& lines() const { return lines_; }
 
@@ -50,6 +53,7 @@ class StickyPlanner {
   std::unique_ptr<Order> order_;
   const InOrderOptions options_;
   WaitingLines lines_;
+  bool has_news_ = false;
   bool ask_all_ = false;
   bool preempt_now_ = true;
   std::vector<JobId> changed_;
