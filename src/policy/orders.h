@@ -17,21 +17,22 @@ struct SrtfOptions {
 };
 std::unique_ptr<Order> make_srtf(const SrtfOptions& options);
 
-// Least attained service, discretised in two dimensions (time x GPUs).
-//
-// Jobs start in level 0 and sink to the next when the GPU time they were given reaches the level's
-// limit. Inside a level, those who run come before those who wait; a job that is stopped goes to
-// the head of those who wait, one that arrives or sinks to the tail.
-//
+// Least attained service, discretised in two dimensions (time x GPUs): see LevelOrder.
 // After Tiresias (NSDI '19), 2D-LAS with discretised priorities.
 struct LasOptions {
-  // GPU time that ends each level but the last, which has no end.
   std::vector<Duration> limits = {std::chrono::seconds(3250), std::chrono::seconds(7200)};
-  // A job that has waited this many times as long as it ran goes back to level 0; 0: never.
   double promote = 0;
-  // Time a job runs is looked at in whole ticks when the next demotion is timed; 0: exactly.
   Duration tick{};
 };
 std::unique_ptr<Order> make_las(const LasOptions& options);
+
+// The job goes first that is likeliest to end soon for the service it will still take, judged by
+// the services of other jobs: its Gittins index. Levels of service double in length.
+// After Tiresias (NSDI '19), 2D-Gittins.
+struct GittinsOptions {
+  std::vector<double> services;  // GPU seconds of past jobs; empty: learnt from those that finish
+  Duration delta = std::chrono::seconds(3250);  // how far ahead "soon" reaches, in GPU time
+};
+std::unique_ptr<Order> make_gittins(const GittinsOptions& options);
 
 }  // namespace orrery

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/invariant.h"
+#include "policy/levels.h"
+#include "policy/orders.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kSamplesMin = 16;  // below, the order is that of least attained service
+constexpr int kLevels = 24;
+
+std::vector<Duration> doubling(Duration delta) {
+  std::vector<Duration> limits;
+  for (int i = 0; i < kLevels; ++i) limits.push_back(delta * (std::int64_t{1} << i));
+  return limits;
+}
+
+class Gittins final : public LevelOrder {
+ public:
+  explicit Gittins(const GittinsOptions& options)
+      : LevelOrder({.limits = doubling(options.delta)}),
+        delta_s_(seconds(options.delta)),
+        learns_(options.services.empty()),
+        services_(options.services) {
+    if (!learns_) use_services();
+  }
+
+  void refresh(const View& view, std::vector<JobId>& changed) override {
+    LevelOrder::refresh(view, changed);
+    if (!learns_) return;
+    for (const JobId id : view.ended) {
+      const Job& job = view.job(id);
+      if (job.state != JobState::Done) continue;
+      services_.push_back(seconds(job.attained) * job.spec->gpus);
+    }
+    // Learning anew each time the samples have doubled costs little and converges.
+    if (services_.size() < 2 * learnt_from_ || services_.size() < kSamplesMin) return;
+    use_services();
+    for (std::size_t i = 0; i < view.jobs.size(); ++i) {
+      const Job& job = view.jobs[i];
+      const auto id = static_cast<JobId>(i);
+      const bool arrives = std::ranges::find(view.arrived, id) != view.arrived.end();
+      const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
+      if (waits && !arrives) changed.push_back(id);
+    }
+    std::ranges::sort(changed);
+    const auto twice = std::ranges::unique(changed);
+    changed.erase(twice.begin(), twice.end());
+  }
+
+ private:
+  void use_services() {
+    learnt_from_ = services_.size();
+    std::ranges::sort(services_);
+    std::vector<double> keys = {-index_at(0)};
+    for (const Duration limit : limits()) keys.push_back(-index_at(seconds(limit)));
+    set_keys(std::move(keys));
+  }
+
+  // The chance that a job with this much service ends within the next delta, for each second of
+  // service that delta is expected to take.
+  double index_at(double service_s) const {
+    const auto above = std::ranges::upper_bound(services_, service_s);
+    const auto left = static_cast<double>(services_.end() - above);
+    if (left == 0) return 0;
+    const auto beyond = std::ranges::upper_bound(services_, service_s + delta_s_);
+    double spent_s = delta_s_ * static_cast<double>(services_.end() - beyond);
+    for (auto sample = above; sample != beyond; ++sample) spent_s += *sample - service_s;
+    const auto ending = static_cast<double>(beyond - above);
+    return spent_s > 0 ? ending / spent_s : 0;
+  }
+
+  const double delta_s_;
+  const bool learns_;
+  std::size_t learnt_from_ = 0;
+  std::vector<double> services_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_gittins(const GittinsOptions& options) {
+  INVARIANT(options.delta > Duration::zero(), "service goes on in steps");
+  return std::make_unique<Gittins>(options);
+}
+
+}  // namespace orrery

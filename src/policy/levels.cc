@@ -1,0 +1,130 @@
+#include "policy/levels.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kRunningFirst = std::int64_t{1} << 61;
+
+}  // namespace
+
+LevelOrder::LevelOrder(Options options) : options_(std::move(options)) {
+  INVARIANT(std::ranges::is_sorted(options_.limits), "levels end one after another");
+  keys_.resize(options_.limits.size() + 1);
+  std::iota(keys_.begin(), keys_.end(), 0.0);
+}
+
+Rank LevelOrder::rank(const View& /*view*/, JobId job) const {
+  const Standing& standing = jobs_[index(job)];
+  return {keys_[static_cast<std::size_t>(standing.level)],
+          standing.runs ? standing.ticket - kRunningFirst : standing.ticket};
+}
+
+void LevelOrder::arrived(const View& view, JobId job) {
+  if (jobs_.size() < view.jobs.size()) jobs_.resize(view.jobs.size());
+  jobs_[index(job)] = {.ticket = ++last_waiting_};
+}
+
+void LevelOrder::started(const View& view, JobId job) {
+  Standing& standing = jobs_[index(job)];
+  if (!standing.runs && service(view, job) > Duration::zero()) {
+    standing.waited += view.now - standing.stopped;
+  }
+  standing.runs = true;
+  standing.ticket = ++last_running_;
+  ++standing.turn;
+  if (ticks()) running_.push_back(job);
+  watch(view, job);
+}
+
+void LevelOrder::stopped(const View& view, JobId job) {
+  Standing& standing = jobs_[index(job)];
+  if (ticks()) std::erase(running_, job);
+  // One that has just sunk is at the tail of its new level already.
+  if (standing.runs) standing.ticket = --first_waiting_;
+  standing.runs = false;
+  ++standing.turn;
+  standing.stopped = view.now;
+  watch(view, job);
+}
+
+void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
+  if (ticks()) {
+    std::erase_if(running_, [&](JobId job) {
+      if (sinks(view, job)) changed.push_back(job);
+      return is_final(view.job(job).state) || sinks(view, job);
+    });
+  }
+  while (!watched_.empty() && watched_.top().at <= view.now) {
+    const Watched next = watched_.top();
+    watched_.pop();
+    const bool stale = jobs_[index(next.job)].turn != next.turn;
+    if (!stale && !is_final(view.job(next.job).state)) changed.push_back(next.job);
+  }
+  std::ranges::sort(changed);
+  for (const JobId job : changed) {
+    Standing& standing = jobs_[index(job)];
+    if (standing.runs) {
+      ++standing.level;
+      standing.runs = false;
+      standing.stopped = view.now;
+    } else {
+      standing.level = 0;
+      standing.forgiven = view.job(job).attained;
+      standing.waited = {};
+      standing.stopped = view.now;
+    }
+    standing.ticket = ++last_waiting_;
+    ++standing.turn;
+  }
+}
+
+Time LevelOrder::next_change(const View& view) {
+  Time next = watched_.empty() ? kNever : watched_.top().at;
+  for (const JobId job : running_) next = std::min(next, sinks_at(view, job));
+  return next;
+}
+
+bool LevelOrder::has_limit(JobId job) const {
+  return static_cast<std::size_t>(jobs_[index(job)].level) < options_.limits.size();
+}
+
+Duration LevelOrder::limit(JobId job) const {
+  return options_.limits[static_cast<std::size_t>(jobs_[index(job)].level)];
+}
+
+Duration LevelOrder::service(const View& view, JobId job) const {
+  return view.job(job).attained_at(view.now) - jobs_[index(job)].forgiven;
+}
+
+bool LevelOrder::sinks(const View& view, JobId job) const {
+  return !is_final(view.job(job).state) && has_limit(job) &&
+         service(view, job) * view.spec(job).gpus >= limit(job);
+}
+
+Time LevelOrder::sinks_at(const View& view, JobId job) const {
+  if (!has_limit(job)) return kNever;
+  const int gpus = view.spec(job).gpus;
+  Duration needed((limit(job).count() + gpus - 1) / gpus);
+  if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
+  return view.now + (needed - service(view, job));
+}
+
+// Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
+// it waits.
+void LevelOrder::watch(const View& view, JobId job) {
+  const Standing& standing = jobs_[index(job)];
+  if (standing.runs) {
+    if (ticks() || !has_limit(job)) return;
+    watched_.push({std::max(view.now, sinks_at(view, job)), job, standing.turn});
+  } else if (options_.promote > 0 && standing.level > 0) {
+    const Duration patience = from_seconds(seconds(service(view, job)) * options_.promote);
+    watched_.push({std::max(view.now, view.now + patience - standing.waited), job, standing.turn});
+  }
+}
+
+}  // namespace orrery

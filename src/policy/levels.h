@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "policy/order.h"
+
+namespace orrery {
+
+// Ranks jobs by the level they have reached: how much service (GPU time) they were given.
+//
+// Jobs start in level 0 and sink to the next when their service reaches the level's limit. Levels
+// go first by their key, 0, 1, 2 and so on unless set otherwise. Inside a level, those who run come
+// before those who wait; a job that is stopped goes to the head of those who wait, one that arrives
+// or sinks to the tail.
+class LevelOrder : public Order {
+ public:
+  struct Options {
+    std::vector<Duration> limits;  // rising; the last level has no end
+    // A job that has waited this many times as long as it ran goes back to level 0; 0: never.
+    double promote = 0;
+    // Time a job runs is looked at in whole ticks when its next sinking is timed; 0: exactly.
+    Duration tick{};
+  };
+  explicit LevelOrder(Options options);
+
+  Rank rank(const View& view, JobId job) const override;
+  void arrived(const View& view, JobId job) override;
+  void started(const View& view, JobId job) override;
+  void stopped(const View& view, JobId job) override;
+  void refresh(const View& view, std::vector<JobId>& changed) override;
+  Time next_change(const View& view) override;
+
+ protected:
+  const std::vector<Duration>& limits() const { return options_.limits; }
+  void set_keys(std::vector<double> keys) { keys_ = std::move(keys); }  // one for each level
+
+ private:
+  struct Standing {
+    int level = 0;
+    bool runs = false;
+    std::uint32_t turn = 0;  // what is watched for another turn is stale
+    std::int64_t ticket = 0;
+    Duration forgiven{};  // service from before the last promotion
+    Duration waited{};    // since the last promotion, once it has run
+    Time stopped{};
+  };
+  struct Watched {
+    Time at{};
+    JobId job = kNoJob;
+    std::uint32_t turn = 0;
+    bool operator>(const Watched& other) const {
+      return at != other.at ? at > other.at : job > other.job;
+    }
+  };
+
+  bool ticks() const { return options_.tick > Duration::zero(); }
+  bool has_limit(JobId job) const;
+  Duration limit(JobId job) const;
+  Duration service(const View& view, JobId job) const;  // for each GPU
+  bool sinks(const View& view, JobId job) const;
+  Time sinks_at(const View& view, JobId job) const;
+  void watch(const View& view, JobId job);
+
+  const Options options_;
+  std::vector<double> keys_;
+  std::vector<Standing> jobs_;
+  std::vector<JobId> running_;  // only kept where ticks() asks for all of them at each event
+  std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
+  std::int64_t first_waiting_ = 0;
+  std::int64_t last_waiting_ = 0;
+  std::int64_t last_running_ = 0;
+};
+
+}  // namespace orrery
