@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/invariant.h"
-
 namespace orrery {
 namespace {
 
@@ -20,6 +18,13 @@ constexpr int kUnknown = -2;
 // with twice now_ and the signs reversed. Each event of a search then has a fixed time.
 //
 // Weights are doubled, and tight edges join prices of equal parity. All times are whole numbers.
+
+template <class Visit>
+void Blossom::each_vertex(int node, Visit visit) const {
+  const int last = nodes_[node].last;
+  for (int v = nodes_[node].first; v != last; v = next_vertex_[v]) visit(v);
+  visit(last);
+}
 
 std::span<const int> Blossom::match(std::span<const int> kind_of,
                                     std::span<const std::int64_t> weights, int kinds) {
@@ -43,7 +48,7 @@ std::span<const int> Blossom::match(std::span<const int> kind_of,
     }
   }
   run();
-  return {partner_.data(), static_cast<std::size_t>(vertices_)};
+  return partner_;
 }
 
 std::span<const int> Blossom::improve(std::span<const int> kind_of,
@@ -56,7 +61,7 @@ std::span<const int> Blossom::improve(std::span<const int> kind_of,
     partner_[v] = partners[v];
   }
   run();
-  return {partner_.data(), static_cast<std::size_t>(vertices_)};
+  return partner_;
 }
 
 void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t> weights,
@@ -197,24 +202,22 @@ void Blossom::grow(int from, int to) {
 void Blossom::set_outer(int node) {
   nodes_[node].label = Outer;
   if (is_blossom(node)) nodes_[node].price -= 2 * now_;
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
+  each_vertex(node, [&](int v) {
     label_[v] = Outer;
     price_[v] += now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
     outer_vertices_.push_back(v);
-    if (v == nodes_[node].last) break;
-  }
+  });
   outer_.push_back(node);
 }
 
 void Blossom::set_inner(int node) {
   nodes_[node].label = Inner;
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
+  each_vertex(node, [&](int v) {
     label_[v] = Inner;
     price_[v] -= now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
-    if (v == nodes_[node].last) break;
-  }
+  });
   if (is_blossom(node)) {
     nodes_[node].price += 2 * now_;
     inner_.push_back(node);
@@ -223,10 +226,7 @@ void Blossom::set_inner(int node) {
 
 void Blossom::scan(int node) {
   std::fill_n(best_.begin(), kinds_, kNever);
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
-    offer(v);
-    if (v == nodes_[node].last) break;
-  }
+  each_vertex(node, [&](int v) { offer(v); });
   settle(node);
 }
 
@@ -349,7 +349,7 @@ void Blossom::shrink(int a, int b) {
     Node& part = nodes_[child];
     const bool was_outer = part.label == Outer;
     if (is_blossom(child)) part.price += was_outer ? 2 * now_ : -2 * now_;
-    for (int v = part.first;; v = next_vertex_[v]) {
+    each_vertex(child, [&](int v) {
       if (!was_outer) {
         label_[v] = Outer;
         price_[v] += 2 * now_;
@@ -357,8 +357,7 @@ void Blossom::shrink(int a, int b) {
       }
       if (!was_outer || !is_blossom(child)) offer(v);
       top_[v] = blossom;
-      if (v == part.last) break;
-    }
+    });
     if (was_outer && is_blossom(child)) offer_row(child);
     part.parent = blossom;
     whole.last = part.last;
@@ -374,13 +373,12 @@ void Blossom::expand(int blossom) {
   do {
     nodes_[child].parent = -1;
     nodes_[child].label = Open;
-    set_top(child);
-    for (int v = nodes_[child].first;; v = next_vertex_[v]) {
+    each_vertex(child, [&](int v) {
+      top_[v] = child;
       label_[v] = Open;
       price_[v] += now_;
       open_[kind_[v]] = kUnknown;
-      if (v == nodes_[child].last) break;
-    }
+    });
     child = nodes_[child].next;
   } while (child != nodes_[blossom].child);
   label_path(blossom);
@@ -415,13 +413,6 @@ void Blossom::label_path(int blossom) {
     set_inner(child);
   }
   for (const int outer : path_a_) scan(outer);
-}
-
-void Blossom::set_top(int node) {
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
-    top_[v] = node;
-    if (v == nodes_[node].last) break;
-  }
 }
 
 int Blossom::child_with(int blossom, int vertex) const {
@@ -502,7 +493,7 @@ void Blossom::dissolve(int blossom) {
     const int next = nodes_[child].next;
     nodes_[child].parent = -1;
     nodes_[child].label = Open;
-    set_top(child);
+    each_vertex(child, [&](int v) { top_[v] = child; });
     if (is_blossom(child) && nodes_[child].price == 0) dissolve(child);
     child = next;
   } while (child != first);
