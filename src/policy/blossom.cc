@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace orrery {
 namespace {
@@ -77,8 +78,7 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
   };
   for (auto* values : {&top_, &next_vertex_, &member_}) grown(*values, vertices_);
   for (auto* values : {&open_, &reach_from_, &best_from_}) grown(*values, kinds_);
-  for (auto* values : {&reach_, &best_}) grown(*values, kinds_);
-  grown(price_, vertices_);
+  for (auto* values : {&price_, &reach_, &best_}) grown(*values, std::max(vertices_, kinds_));
   grown(label_, vertices_);
   grown(nodes_, vertices_ + blossoms);
   grown(mark_, vertices_ + blossoms);
@@ -93,12 +93,10 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
     node.label = Open;
     top_[v] = v;
   }
-  first_member_.assign(kinds_ + 1, 0);
-  for (const int kind : kind_) ++first_member_[kind + 1];
-  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind + 1] += first_member_[kind];
-  for (int v = vertices_ - 1; v >= 0; --v) member_[--first_member_[kind_[v] + 1]] = v;
-  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind] = first_member_[kind + 1];
-  first_member_[kinds_] = vertices_;
+  first_member_.assign(kinds_ + 2, 0);
+  for (const int kind : kind_) ++first_member_[kind + 2];
+  std::partial_sum(first_member_.begin(), first_member_.end(), first_member_.begin());
+  for (int v = 0; v < vertices_; ++v) member_[first_member_[kind_[v] + 1]++] = v;
 }
 
 void Blossom::run() {
@@ -118,8 +116,7 @@ void Blossom::search(int root) {
   std::fill_n(label_.begin(), vertices_, Open);
   set_outer(root);
   scan(root);
-  while (step()) {
-  }
+  while (step()) continue;
   finish();
 }
 

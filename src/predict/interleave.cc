@@ -33,8 +33,8 @@ class Cycle {
         single_(std::ranges::all_of(members[0]->slots, [](int n) { return n == 1; })),
         stage_ending_(static_cast<std::size_t>(period_), -1) {
     for (int stage = 0, end = -1; stage < std::ssize(members[0]->slots); ++stage) {
-      end += members[0]->slots[static_cast<std::size_t>(stage)];
-      stage_ending_[static_cast<std::size_t>(end)] = stage;
+      end += members[0]->slots[stage];
+      stage_ending_[end] = stage;
     }
     const int rounds = muri_ ? kRoundsMuri : kRoundsOther;
     end_.resize(static_cast<std::size_t>(rounds * period_ + 1));
@@ -70,7 +70,7 @@ class Cycle {
       if (i < period_) continue;
       const double cycle = end_at(i + 1) - end_at(i + 1 - period_);
       steady = close(cycle, end_at(i) - end_at(i - period_)) ? steady + 1 : 0;
-      if (steady == steady_wanted && cycle > 0) return cycle;
+      if (steady >= steady_wanted && cycle > 0) return cycle;
     }
     return end_at(slots) - end_at(slots - period_);
   }
@@ -81,21 +81,19 @@ class Cycle {
     // which stages that all span several slots would not wait for each other at all.
     double end = muri_ ? 0 : end_at(slot);
     for (int p = 0; p < std::ssize(order); ++p) {
-      const int stage =
-          stage_ending_[static_cast<std::size_t>((slot - p % period_ + period_) % period_)];
+      const int stage = stage_ending_[(slot - p + period_) % period_];
       if (stage < 0) continue;
-      const int begin = slot + 1 - members_[0]->slots[static_cast<std::size_t>(stage)];
+      const int begin = slot + 1 - members_[0]->slots[stage];
       if (begin >= 0) end = std::max(end, end_at(begin) + stage_s(order, p, stage));
     }
     return end;
   }
 
   double stage_s(std::span<const int> order, int position, int stage) const {
-    const auto member = static_cast<std::size_t>(order[static_cast<std::size_t>(position)]);
-    return members_[member]->stage_s[static_cast<std::size_t>(stage)];
+    return members_[order[position]]->stage_s[stage];
   }
 
-  double& end_at(int slot) { return end_[static_cast<std::size_t>(slot)]; }
+  double& end_at(int slot) { return end_[slot]; }
 
   std::span<const StageProfile* const> members_;
   int period_;
@@ -176,7 +174,7 @@ Interleaving interleave(std::span<const StageProfile* const> members, Ordering o
     result.positions = {0, 2};
   } else {
     for (std::size_t p = 0; p < members.size(); ++p) {
-      result.positions[static_cast<std::size_t>(choice.order[p])] = static_cast<int>(p);
+      result.positions[choice.order[p]] = static_cast<int>(p);
     }
   }
   result.cycle_s = choice.cycle_s;
