@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-
-#include "base/invariant.h"
+#include <numeric>
 
 namespace orrery {
 namespace {
@@ -20,6 +19,13 @@ constexpr int kUnknown = -2;
 // with twice now_ and the signs reversed. Each event of a search then has a fixed time.
 //
 // Weights are doubled, and tight edges join prices of equal parity. All times are whole numbers.
+
+template <class Visit>
+void Blossom::each_vertex(int node, Visit visit) const {
+  const int last = nodes_[node].last;
+  for (int v = nodes_[node].first; v != last; v = next_vertex_[v]) visit(v);
+  visit(last);
+}
 
 std::span<const int> Blossom::match(std::span<const int> kind_of,
                                     std::span<const std::int64_t> weights, int kinds) {
@@ -43,7 +49,7 @@ std::span<const int> Blossom::match(std::span<const int> kind_of,
     }
   }
   run();
-  return {partner_.data(), static_cast<std::size_t>(vertices_)};
+  return partner_;
 }
 
 std::span<const int> Blossom::improve(std::span<const int> kind_of,
@@ -56,7 +62,7 @@ std::span<const int> Blossom::improve(std::span<const int> kind_of,
     partner_[v] = partners[v];
   }
   run();
-  return {partner_.data(), static_cast<std::size_t>(vertices_)};
+  return partner_;
 }
 
 void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t> weights,
@@ -72,8 +78,7 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
   };
   for (auto* values : {&top_, &next_vertex_, &member_}) grown(*values, vertices_);
   for (auto* values : {&open_, &reach_from_, &best_from_}) grown(*values, kinds_);
-  for (auto* values : {&reach_, &best_}) grown(*values, kinds_);
-  grown(price_, vertices_);
+  for (auto* values : {&price_, &reach_, &best_}) grown(*values, std::max(vertices_, kinds_));
   grown(label_, vertices_);
   grown(nodes_, vertices_ + blossoms);
   grown(mark_, vertices_ + blossoms);
@@ -88,12 +93,10 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
     node.label = Open;
     top_[v] = v;
   }
-  first_member_.assign(kinds_ + 1, 0);
-  for (const int kind : kind_) ++first_member_[kind + 1];
-  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind + 1] += first_member_[kind];
-  for (int v = vertices_ - 1; v >= 0; --v) member_[--first_member_[kind_[v] + 1]] = v;
-  for (int kind = 0; kind < kinds_; ++kind) first_member_[kind] = first_member_[kind + 1];
-  first_member_[kinds_] = vertices_;
+  first_member_.assign(kinds_ + 2, 0);
+  for (const int kind : kind_) ++first_member_[kind + 2];
+  std::partial_sum(first_member_.begin(), first_member_.end(), first_member_.begin());
+  for (int v = 0; v < vertices_; ++v) member_[first_member_[kind_[v] + 1]++] = v;
 }
 
 void Blossom::run() {
@@ -113,8 +116,7 @@ void Blossom::search(int root) {
   std::fill_n(label_.begin(), vertices_, Open);
   set_outer(root);
   scan(root);
-  while (step()) {
-  }
+  while (step()) continue;
   finish();
 }
 
@@ -197,24 +199,22 @@ void Blossom::grow(int from, int to) {
 void Blossom::set_outer(int node) {
   nodes_[node].label = Outer;
   if (is_blossom(node)) nodes_[node].price -= 2 * now_;
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
+  each_vertex(node, [&](int v) {
     label_[v] = Outer;
     price_[v] += now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
     outer_vertices_.push_back(v);
-    if (v == nodes_[node].last) break;
-  }
+  });
   outer_.push_back(node);
 }
 
 void Blossom::set_inner(int node) {
   nodes_[node].label = Inner;
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
+  each_vertex(node, [&](int v) {
     label_[v] = Inner;
     price_[v] -= now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
-    if (v == nodes_[node].last) break;
-  }
+  });
   if (is_blossom(node)) {
     nodes_[node].price += 2 * now_;
     inner_.push_back(node);
@@ -223,10 +223,7 @@ void Blossom::set_inner(int node) {
 
 void Blossom::scan(int node) {
   std::fill_n(best_.begin(), kinds_, kNever);
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
-    offer(v);
-    if (v == nodes_[node].last) break;
-  }
+  each_vertex(node, [&](int v) { offer(v); });
   settle(node);
 }
 
@@ -349,7 +346,7 @@ void Blossom::shrink(int a, int b) {
     Node& part = nodes_[child];
     const bool was_outer = part.label == Outer;
     if (is_blossom(child)) part.price += was_outer ? 2 * now_ : -2 * now_;
-    for (int v = part.first;; v = next_vertex_[v]) {
+    each_vertex(child, [&](int v) {
       if (!was_outer) {
         label_[v] = Outer;
         price_[v] += 2 * now_;
@@ -357,8 +354,7 @@ void Blossom::shrink(int a, int b) {
       }
       if (!was_outer || !is_blossom(child)) offer(v);
       top_[v] = blossom;
-      if (v == part.last) break;
-    }
+    });
     if (was_outer && is_blossom(child)) offer_row(child);
     part.parent = blossom;
     whole.last = part.last;
@@ -374,13 +370,12 @@ void Blossom::expand(int blossom) {
   do {
     nodes_[child].parent = -1;
     nodes_[child].label = Open;
-    set_top(child);
-    for (int v = nodes_[child].first;; v = next_vertex_[v]) {
+    each_vertex(child, [&](int v) {
+      top_[v] = child;
       label_[v] = Open;
       price_[v] += now_;
       open_[kind_[v]] = kUnknown;
-      if (v == nodes_[child].last) break;
-    }
+    });
     child = nodes_[child].next;
   } while (child != nodes_[blossom].child);
   label_path(blossom);
@@ -415,13 +410,6 @@ void Blossom::label_path(int blossom) {
     set_inner(child);
   }
   for (const int outer : path_a_) scan(outer);
-}
-
-void Blossom::set_top(int node) {
-  for (int v = nodes_[node].first;; v = next_vertex_[v]) {
-    top_[v] = node;
-    if (v == nodes_[node].last) break;
-  }
 }
 
 int Blossom::child_with(int blossom, int vertex) const {
@@ -502,7 +490,7 @@ void Blossom::dissolve(int blossom) {
     const int next = nodes_[child].next;
     nodes_[child].parent = -1;
     nodes_[child].label = Open;
-    set_top(child);
+    each_vertex(child, [&](int v) { top_[v] = child; });
     if (is_blossom(child) && nodes_[child].price == 0) dissolve(child);
     child = next;
   } while (child != first);

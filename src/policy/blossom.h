@@ -77,7 +77,8 @@ class Blossom {
   int common_ancestor(int a, int b);
   void link_cycle(int blossom, int a, int b, int ancestor);
   void collect_path(int from, int ancestor, std::vector<int>& path) const;
-  void set_top(int node);
+  template <class Visit>
+  void each_vertex(int node, Visit visit) const;
   bool is_blossom(int node) const { return node >= vertices_; }
   int* row(int blossom) { return rows_.data() + (blossom - vertices_) * kinds_; }
 

@@ -1,6 +1,7 @@
 #include "policy/fractional_matching.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace orrery {
@@ -20,9 +21,11 @@ void FractionalMatching::solve(std::span<const int> counts, std::span<const std:
   column_price_.assign(classes_, 0);
   row_price_.resize(classes_);
   prices_.resize(classes_);
-  reach_.resize(classes_);
+  key_.resize(classes_);
+  key_base_.resize(classes_);
   reach_from_.resize(classes_);
-  tight_at_.resize(classes_);
+  words_ = (classes_ + 63) / 64;
+  users_.assign(classes_ * words_, 0);
   via_.assign(classes_, -1);
   for (int row = 0; row < classes_; ++row) {
     const auto edges = weights.subspan(row * classes_, classes_);
@@ -39,42 +42,53 @@ void FractionalMatching::search(int root) {
   zero_at_ = kNever;
   rows_.clear();
   columns_.clear();
-  std::ranges::fill(reach_, kNever);
-  std::ranges::fill(tight_at_, kNever);
+  for (int column = 0; column < classes_; ++column) {
+    key_[column] = kNever;
+    key_base_[column] = 2 * column_price_[column] + (room_[column] > 0 ? 0 : 1);
+  }
   via_[root] = kRoot;
-  add_row(root);
+  int column = add_row(root);
   while (true) {
-    const int column = next_column();
-    if (zero_at_ <= tight_at_[column]) {
+    if (zero_at_ <= key_[column] / 2) {
       now_ = zero_at_;
       if (zero_row_ != root) push(root, zero_row_, -1);
       break;
     }
-    now_ = tight_at_[column];
+    now_ = key_[column] / 2;
     if (room_[column] > 0) {
       // With the column full and every row still where it was, the tree may grow on.
       const bool intact = push(root, reach_from_[column], column);
       if (!intact || supply_[root] == 0) break;
     }
-    tight_at_[column] = kNever;
-    reach_[column] = -kNever;
-    column_price_[column] -= now_;
-    columns_.push_back(column);
-    const int* flow = &flow_[column * classes_];
-    for (int row = 0; row < classes_; ++row) {
-      if (flow[row] == 0 || via_[row] != -1) continue;
-      via_[row] = column;
-      add_row(row);
-    }
+    column = add_column(column);
   }
   for (const int row : rows_) {
     row_price_[row] -= now_;
     via_[row] = -1;
   }
-  for (const int column : columns_) column_price_[column] += now_;
+  for (const int joined : columns_) column_price_[joined] += now_;
 }
 
-void FractionalMatching::add_row(int row) {
+// Each returns the column that is tight next.
+int FractionalMatching::add_column(int column) {
+  key_[column] = kNever;
+  key_base_[column] = 2 * kNever;  // out of reach from now on
+  column_price_[column] -= now_;
+  columns_.push_back(column);
+  int next = -1;
+  for (int word = 0; word < words_; ++word) {
+    for (std::uint64_t users = users_[column * words_ + word]; users != 0; users &= users - 1) {
+      const int row = 64 * word + std::countr_zero(users);
+      if (via_[row] != -1) continue;
+      via_[row] = column;
+      next = add_row(row);
+    }
+  }
+  if (next >= 0) return next;
+  return static_cast<int>(std::min_element(key_.begin(), key_.begin() + classes_) - key_.begin());
+}
+
+int FractionalMatching::add_row(int row) {
   const Weight price = row_price_[row] += now_;
   rows_.push_back(row);
   if (price < zero_at_) {
@@ -82,25 +96,23 @@ void FractionalMatching::add_row(int row) {
     zero_row_ = row;
   }
   const Weight* weight = &weights_[row * classes_];
-  for (int column = 0; column < classes_; ++column) {
-    const Weight reach = price - weight[column];
-    if (reach < reach_[column]) {
-      reach_[column] = reach;
-      reach_from_[column] = row;
-      tight_at_[column] = reach + column_price_[column];
+  const Weight* base = key_base_.data();
+  Weight* keys = key_.data();
+  int* reach_from = reach_from_.data();
+  int next = 0;
+  Weight soonest = kNever;
+  for (int column = 0, end = classes_; column < end; ++column) {
+    const Weight key = 2 * (price - weight[column]) + base[column];
+    if (key < keys[column]) {
+      keys[column] = key;
+      reach_from[column] = row;
+    }
+    if (keys[column] < soonest) {
+      soonest = keys[column];
+      next = column;
     }
   }
-}
-
-int FractionalMatching::next_column() const {
-  int best = 0;
-  for (int column = 1; column < classes_; ++column) {
-    if (tight_at_[column] > tight_at_[best]) continue;
-    if (tight_at_[column] < tight_at_[best] || (room_[best] == 0 && room_[column] > 0)) {
-      best = column;
-    }
-  }
-  return best;
+  return next;
 }
 
 // Moves as much as the path allows: from the root to the column, or, without one, to where the row
@@ -115,13 +127,23 @@ bool FractionalMatching::push(int root, int row, int column) {
   supply_[root] -= amount;
   if (column >= 0) {
     room_[column] -= amount;
-    flow_[column * classes_ + row] += amount;
+    move(column, row, amount);
   }
   for (int at = row; at != root; at = reach_from_[via_[at]]) {
-    intact = (flow_[via_[at] * classes_ + at] -= amount) > 0 && intact;
-    flow_[via_[at] * classes_ + reach_from_[via_[at]]] += amount;
+    intact = move(via_[at], at, -amount) && intact;
+    move(via_[at], reach_from_[via_[at]], amount);
   }
   return intact;
+}
+
+// Returns whether the row still uses the column.
+bool FractionalMatching::move(int column, int row, int amount) {
+  int& flow = flow_[column * classes_ + row];
+  std::uint64_t& users = users_[column * words_ + row / 64];
+  const std::uint64_t bit = std::uint64_t{1} << row % 64;
+  flow += amount;
+  users = flow > 0 ? users | bit : users & ~bit;
+  return flow > 0;
 }
 
 }  // namespace orrery

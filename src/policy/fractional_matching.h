@@ -30,19 +30,23 @@ class FractionalMatching {
   using Weight = std::int64_t;
 
   void search(int root);
-  void add_row(int row);
-  int next_column() const;
+  int add_row(int row);
+  int add_column(int column);
   bool push(int root, int row, int column);
+  bool move(int column, int row, int amount);
 
   int classes_ = 0;
   std::span<const std::int64_t> weights_;
   std::vector<int> flow_;             // by column, then row
+  std::vector<std::uint64_t> users_;  // by column: a bit for each row with flow
+  int words_ = 0;
   std::vector<int> supply_, room_;    // what rows and columns have left
   std::vector<Weight> row_price_;     // in a search, of rows in the tree: plus the time they joined
   std::vector<Weight> column_price_;  // likewise, minus
   std::vector<Weight> prices_;
-  std::vector<Weight> reach_, tight_at_;  // of columns not in the tree: as in Blossom
-  std::vector<int> reach_from_;
+  std::vector<Weight> key_;  // of columns not in the tree: twice when they are tight, 1 if full
+  std::vector<Weight> key_base_;     // their part in that
+  std::vector<int> reach_from_;      // the row that makes them so
   std::vector<int> via_;             // the column by which a row joined; -1: not in the tree
   std::vector<int> rows_, columns_;  // in the tree
   Weight now_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/invariant.h"
 
@@ -86,7 +87,7 @@ void ClassMatcher::round_halves() {
   const auto prices = fractional_.prices();
   order_.resize(classes_);
   std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::stable_sort(order_, {}, [&](int a) { return prices[a]; });
+  std::ranges::sort(order_, {}, [&](int a) { return std::pair(prices[a], a); });
   next_.assign(classes_ + 1, 0);
   walk(classes_);
   round_walk();

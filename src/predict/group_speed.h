@@ -47,7 +47,7 @@ class GroupSpeed {
   // Seconds in which every member completes one iteration, contention included.
   double cycle_s(std::span<const ProfileId> members) { return find(members).cycle_s; }
 
-  // The share of all resources that is busy, in (0, 1]; 0 if no stage takes any time.
+  // The share of all resources that is busy; 0 if no stage takes any time.
   double efficiency(std::span<const ProfileId> members) { return find(members).efficiency; }
 
   // Both at the cost of one look-up.
