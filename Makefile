@@ -69,11 +69,11 @@ check:
 	$(say) "rooms and sizes"
 	@$(PYTHON) -B tools/check_rooms.py .
 	@$(PYTHON) -B tools/check_sizes.py .
-	$(call configure,release,-DORRERY_TESTS=ON -DORRERY_BENCH=ON)
+	$(call configure,release)
 	$(say) "clang-tidy ($(JOBS) jobs)"
 	@run-clang-tidy -quiet -j$(JOBS) -p $(RELEASE) '$(CURDIR)/(src|apps|tests|bench)/' \
-	  >build/clang-tidy.log 2>build/clang-tidy.err || \
-	  { grep -v '^clang-tidy' build/clang-tidy.log; exit 1; }
+	  >build/clang-tidy.log 2>&1 || \
+	  { sed -E 's/\x1b\[[0-9;]*m//g; /^clang-tidy|warnings? .*generated/d' build/clang-tidy.log; exit 1; }
 	$(say) "no findings"
 
 ## format: lay out every source file
@@ -94,13 +94,13 @@ tsan:
 ## bench: build and run everything in bench/ (BENCH=REGEX picks, BENCH_ARGS go to each)
 bench:
 	@tools/setup build test bench
-	$(call configure,release,-DORRERY_TESTS=ON -DORRERY_BENCH=ON)
+	$(call configure,release)
 	$(say) "building the benchmarks ($(JOBS) jobs)"
 	@$(ninja) $(RELEASE) benches
-	@for program in $(RELEASE)/bench/*_bench; do \
-	  [ -x "$$program" ] || { echo "bench/ holds no *_bench.cc"; exit 1; }; \
-	  printf '== %s\n' "$$program"; \
-	  "$$program" $(if $(BENCH),--benchmark_filter='$(BENCH)') $(BENCH_ARGS) || exit 1; \
+	@for source in bench/*_bench.cc; do \
+	  [ -f "$$source" ] || { echo "bench/ holds no *_bench.cc"; exit 1; }; \
+	  printf '== %s\n' "$$source"; \
+	  $(RELEASE)/$${source%.cc} $(if $(BENCH),--benchmark_filter='$(BENCH)') $(BENCH_ARGS) || exit 1; \
 	done
 
 ## fuzz: every fuzz target for FUZZ_SECONDS each, from the corpus in build/fuzz/corpus
