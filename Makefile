@@ -11,7 +11,7 @@ RELEASE := build/release
 SOURCES = $(shell find src apps tests bench fuzz -name '*.h' -o -name '*.cc')
 
 # On a terminal ninja keeps to one line by itself; in a log it shows only what goes wrong.
-ninja = $(if $(V),ninja -v,$(shell [ -t 1 ] && echo ninja || echo ninja --quiet)) -j$(JOBS) -C
+ninja = $(if $(V),ninja -v,$(shell [ -t 2 ] && echo ninja || echo ninja --quiet)) -j$(JOBS) -C
 
 say = @printf '== %s\n'
 
