@@ -37,7 +37,8 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test check format asan tsan bench fuzz clean
+.PHONY: help build demo test format asan tsan bench fuzz clean
+.PHONY: check check-format check-rooms check-tidy
 
 ## build: build/release/orrery, and nothing else
 build:
@@ -64,17 +65,24 @@ test:
 ## check: format, rooms and sizes, clang-tidy; any finding fails
 check:
 	@tools/setup build test bench check
+	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-tidy
+	$(say) "no findings"
+
+check-format:
 	$(say) "format"
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+
+check-rooms:
 	$(say) "rooms and sizes"
-	@$(PYTHON) -B tools/check_rooms.py .
-	@$(PYTHON) -B tools/check_sizes.py .
+	@$(PYTHON) -B tools/check_rooms.py . && rooms=0 || rooms=1; \
+	  $(PYTHON) -B tools/check_sizes.py . && exit $$rooms
+
+check-tidy:
 	$(call configure,release)
 	$(say) "clang-tidy ($(JOBS) jobs)"
 	@run-clang-tidy -quiet -j$(JOBS) -p $(RELEASE) '$(CURDIR)/(src|apps|tests|bench)/' \
 	  >build/clang-tidy.log 2>&1 || \
 	  { sed -E 's/\x1b\[[0-9;]*m//g; /^clang-tidy|warnings? .*generated/d' build/clang-tidy.log; exit 1; }
-	$(say) "no findings"
 
 ## format: lay out every source file
 format:
@@ -108,7 +116,7 @@ fuzz:
 	@tools/setup build fuzz
 	$(call configure,fuzz)
 	$(say) "building the fuzz targets ($(JOBS) jobs)"
-	@$(ninja) build/fuzz fuzzers
+	@$(ninja) build/fuzz $(notdir $(basename $(wildcard fuzz/*_fuzz.cc)))
 	@tools/fuzz $(FUZZ_SECONDS)
 
 ## clean: remove build/
