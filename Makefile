@@ -1,0 +1,131 @@
+# A thin front: what a target needs is installed (tools/setup), configured (CMakePresets.json), built
+# and run. `make help` lists the targets and the variables they take.
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
+PYTHON ?= python3
+CLANG_FORMAT ?= clang-format-14
+export V SETUP
+
+RELEASE := build/release
+SOURCES = $(shell find src apps tests bench fuzz -name '*.h' -o -name '*.cc')
+
+# On a terminal ninja keeps to one line by itself; in a log it shows only what goes wrong.
+ninja = $(if $(V),ninja -v,$(shell [ -t 2 ] && echo ninja || echo ninja --quiet)) -j$(JOBS) -C
+
+say = @printf '== %s\n'
+
+# ThreadSanitizer cannot cope with the address space of every kernel while it is randomised; where a
+# container forbids switching that off, try without.
+fixed_addresses := $(if $(filter tsan,$(MAKECMDGOALS)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+
+# $(call configure,PRESET,OPTIONS)
+define configure
+	$(say) "configuring build/$(1)"
+	@mkdir -p build
+	@$(if $(V),cmake --preset $(1) $(2),cmake --preset $(1) $(2) >build/$(1).log 2>&1 || \
+	  { cat build/$(1).log; exit 1; })
+endef
+
+# $(call tests,PRESET): builds everything of a preset and runs its tests.
+define tests
+	$(call configure,$(1))
+	$(say) "building build/$(1) ($(JOBS) jobs)"
+	@$(fixed_addresses) $(ninja) build/$(1)
+	$(say) "testing build/$(1)"
+	@$(fixed_addresses) ctest --preset $(1) -j$(JOBS)
+endef
+
+.DEFAULT_GOAL := build
+.PHONY: help build demo test format asan tsan bench fuzz clean
+.PHONY: check check-format check-rooms check-tidy
+
+## build: build/release/orrery, and nothing else
+build:
+	@tools/setup build
+	@[ -f $(RELEASE)/build.ninja ] || $(MAKE) --no-print-directory -s $(RELEASE)/build.ninja
+	$(say) "building $(RELEASE)/orrery ($(JOBS) jobs)"
+	@$(ninja) $(RELEASE) orrery
+
+# The tests are off here because their libraries may not be installed; `make test` turns them on in
+# the same folder, and nothing is compiled twice.
+$(RELEASE)/build.ninja:
+	$(call configure,release,-DORRERY_TESTS=OFF -DORRERY_BENCH=OFF)
+
+## demo: the main job, small: see README
+demo: build
+	$(say) "$(RELEASE)/orrery demo"
+	@$(RELEASE)/orrery demo
+
+## test: build everything and run every test
+test:
+	@tools/setup build test
+	$(call tests,release)
+
+## check: format, rooms and sizes, clang-tidy; any finding fails
+check:
+	@tools/setup build test bench check
+	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-tidy
+	$(say) "no findings"
+
+check-format:
+	$(say) "format"
+	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
+
+check-rooms:
+	$(say) "rooms and sizes"
+	@$(PYTHON) -B tools/check_rooms.py . && rooms=0 || rooms=1; \
+	  $(PYTHON) -B tools/check_sizes.py . && exit $$rooms
+
+check-tidy:
+	$(call configure,release)
+	$(say) "clang-tidy ($(JOBS) jobs)"
+	@run-clang-tidy -quiet -j$(JOBS) -p $(RELEASE) '$(CURDIR)/(src|apps|tests|bench)/' \
+	  >build/clang-tidy.log 2>&1 || \
+	  { sed -E 's/\x1b\[[0-9;]*m//g; /^clang-tidy|warnings? .*generated/d' build/clang-tidy.log; exit 1; }
+
+## format: lay out every source file
+format:
+	@tools/setup check
+	@$(CLANG_FORMAT) -i $(SOURCES)
+
+## asan: the tests, without slow ones, under AddressSanitizer and UndefinedBehaviorSanitizer
+asan:
+	@tools/setup build test
+	$(call tests,asan)
+
+## tsan: the tests, without slow ones, under ThreadSanitizer
+tsan:
+	@tools/setup build test
+	$(call tests,tsan)
+
+## bench: build and run everything in bench/ (BENCH=REGEX picks, BENCH_ARGS go to each)
+bench:
+	@tools/setup build test bench
+	$(call configure,release)
+	$(say) "building the benchmarks ($(JOBS) jobs)"
+	@$(ninja) $(RELEASE) benches
+	@for source in bench/*_bench.cc; do \
+	  [ -f "$$source" ] || { echo "bench/ holds no *_bench.cc"; exit 1; }; \
+	  printf '== %s\n' "$$source"; \
+	  $(RELEASE)/$${source%.cc} $(if $(BENCH),--benchmark_filter='$(BENCH)') $(BENCH_ARGS) || exit 1; \
+	done
+
+## fuzz: every fuzz target for FUZZ_SECONDS each, from the corpus in build/fuzz/corpus
+fuzz:
+	@tools/setup build fuzz
+	$(call configure,fuzz)
+	$(say) "building the fuzz targets ($(JOBS) jobs)"
+	@$(ninja) build/fuzz $(notdir $(basename $(wildcard fuzz/*_fuzz.cc)))
+	@tools/fuzz $(FUZZ_SECONDS)
+
+## clean: remove build/
+clean:
+	@rm -rf build
+
+## help: this list
+help:
+	@sed -n 's/^## \([a-z]*\): /  \1\t/p' Makefile | expand -t 12
+	@echo
+	@echo "  JOBS=$(JOBS)  V=1 (show every command)  FUZZ_SECONDS=$(FUZZ_SECONDS)"
+	@echo "  SETUP=no (install nothing)"

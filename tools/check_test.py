@@ -1,0 +1,232 @@
+"""The checkers find a planted fault, name its place, and are content with a tree that has none."""
+import pathlib
+import tempfile
+import unittest
+
+import check_rooms
+import check_sizes
+from cpp_text import code_only
+
+ROOMS = {
+    "base": "room(base LIBS fmt::fmt)",
+    "model": "room(model NEEDS base)",
+    "policy": "room(policy\n  NEEDS model  # arrows\n  LIBS Threads::Threads\n"
+    "  TEST_NEEDS workload\n  TEST_LIBS lemon)",
+    "placement": "room(placement NEEDS model)",
+    "workload": "room(workload NEEDS model)",
+    "sim": "room(sim NEEDS policy)",
+    "cli": "room(cli NEEDS workload sim)",
+}
+FILES = {
+    "src/base/result.h": "#pragma once\n",
+    "src/model/job.h": '#pragma once\n#include "base/result.h"\n',
+    "src/workload/trace.h": '#pragma once\n#include <nlohmann/json.hpp>\n#include "model/job.h"\n',
+    "src/policy/las.h": '#pragma once\n#include "model/job.h"\n',
+    "src/policy/las_test.cc": '#include <lemon/matching.h>\n#include "policy/las.h"\n'
+    '#include "workload/trace.h"\n',
+    "src/cli/run.cc": '#include <CLI/CLI.hpp>\n#include "policy/las.h"\n'
+    "auto start = std::chrono::steady_clock::now();\nvoid f() { if (simulate->parsed()) g(); }\n",
+}
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve() / "tests" / "orrery"
+        for name, text in ROOMS.items():
+            self.write(f"src/{name}/CMakeLists.txt", text)
+        for path, text in FILES.items():
+            self.write(path, text)
+
+    def write(self, path, text):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def assert_fault(self, checker, *parts):
+        faults, _ = checker.check(self.root)
+        self.assertEqual(len(faults), 1, faults)
+        for part in parts:
+            self.assertIn(part, faults[0])
+
+    def assert_clean(self, checker):
+        self.assertEqual(checker.check(self.root)[0], [])
+
+
+class Rooms(Tree):
+    def test_a_tree_that_keeps_the_rules_has_no_faults(self):
+        self.assert_clean(check_rooms)
+
+    def test_an_include_against_the_arrows_is_found(self):
+        self.write("src/model/job.h", '#pragma once\n\n#include "policy/las.h"\n')
+        self.assert_fault(check_rooms, "src/model/job.h:3", "model may not include policy")
+
+    def test_an_arrow_reaches_through_other_rooms(self):
+        self.write("src/cli/more.cc", '#include "base/result.h"\n')
+        self.assert_clean(check_rooms)
+
+    def test_what_only_tests_need_is_closed_to_the_room_itself(self):
+        self.write("src/policy/las.cc", '#include "workload/trace.h"\n')
+        self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include workload")
+
+    def test_tests_have_arrows_too(self):
+        self.write("src/model/job_test.cc", '#include "sim/clock.h"\n')
+        self.write("src/sim/clock.h", "#pragma once\n")
+        self.assert_fault(check_rooms, "src/model/job_test.cc:1", "model may not include sim")
+
+    def test_a_quoted_include_of_nothing_is_found(self):
+        self.write("src/policy/las.cc", '#include "las.h"\n')
+        self.assert_fault(check_rooms, "src/policy/las.cc:1", '"las.h" is no file')
+
+    def test_a_circle_is_printed(self):
+        self.write("src/model/CMakeLists.txt", "room(model NEEDS base policy)")
+        self.assert_fault(check_rooms, "model -> policy -> model")
+
+    def test_a_need_that_is_no_room_is_found(self):
+        self.write("src/model/CMakeLists.txt", "room(model NEEDS base magic)")
+        self.assert_fault(check_rooms, "'magic', which is no room")
+
+    def test_a_folder_without_a_room_is_found(self):
+        self.write("src/attic/old.h", "#pragma once\n")
+        self.assert_fault(check_rooms, "src/attic", "has no room(attic")
+
+    def test_each_library_stays_behind_its_wall(self):
+        for header, path in (
+            ("CLI/CLI.hpp", "src/sim/a.cc"),
+            ("nlohmann/json.hpp", "src/policy/a.cc"),
+            ("toml++/toml.h", "src/cli/a.cc"),
+            ("zstd.h", "src/cli/a.cc"),
+            ("lemon/matching.h", "src/policy/a.cc"),
+        ):
+            with self.subTest(header):
+                self.write(path, f"#include <{header}>\n")
+                self.assert_fault(check_rooms, f"{path}:1", f"may include <{header}>")
+                (self.root / path).unlink()
+
+    def test_the_clock_and_chance_are_found_below_the_wall(self):
+        for code in (
+            "auto t = std::chrono::system_clock::now();",
+            "auto t = steady_clock :: now();",
+            "std::random_device seed;",
+            "std::this_thread::sleep_for(1s);",
+            "int i = rand();",
+            "int i = std::rand();",
+        ):
+            with self.subTest(code):
+                self.write("src/policy/a.cc", f"\n{code}\n")
+                self.assert_fault(check_rooms, "src/policy/a.cc:2", "below the wall")
+
+    def test_the_same_words_are_harmless_in_comments_strings_and_longer_names(self):
+        self.write(
+            "src/policy/a.cc",
+            "// random_device, sleep_for\n/* steady_clock::now\n if (simulated) */\n"
+            'auto a = "if (simulated) rand()"; auto b = R"x(sleep_for ")" )x";\n'
+            "int c = operand(1'000'000) + grand(2);\nchar d = '\"'; int e = view.rand(3);\n",
+        )
+        self.assert_clean(check_rooms)
+
+    def test_asking_whether_it_is_simulated_is_found(self):
+        for code in ("if (!options.simulated)", "if (a &&\n (is_sim || b))", "while (simulating())"):
+            with self.subTest(code):
+                self.write("src/policy/a.cc", f"void f() {{\n{code} return;\n}}\n")
+                self.assert_fault(check_rooms, "src/policy/a.cc:2", "asks whether it is simulated")
+        self.write("src/policy/a.cc", "")
+        self.write("src/sim/a.cc", "void f() { if (simulated) return; }\n")
+        self.assert_clean(check_rooms)
+
+    def test_a_header_that_opens_a_namespace_is_found(self):
+        self.write("src/model/job.h", "#pragma once\nusing namespace std;\n")
+        self.assert_fault(check_rooms, "src/model/job.h:2", "using namespace")
+
+    def test_an_exception_with_a_reason_is_honoured(self):
+        self.write("src/policy/a.cc", "std::random_device seed;\n")
+        self.write("tools/exceptions.txt", "# why\nbanned src/policy/a.cc made for this test\n")
+        self.assert_clean(check_rooms)
+
+    def test_an_exception_needs_a_reason_and_a_use(self):
+        self.write("tools/exceptions.txt", "banned src/policy/a.cc\n")
+        self.assert_fault(check_rooms, "exceptions.txt:1", "needs a reason")
+        self.write("tools/exceptions.txt", "banned src/policy/a.cc once upon a time\n")
+        self.assert_fault(check_rooms, "exceptions.txt:1", "not needed any more")
+
+
+def body(lines):
+    return "  work();\n" * lines
+
+
+class Sizes(Tree):
+    def test_a_tree_that_keeps_the_rules_has_no_faults(self):
+        self.assert_clean(check_sizes)
+
+    def test_a_long_line_is_found_and_counted_in_characters(self):
+        self.write("src/model/a.cc", "\n// " + "ü" * 97 + "\n")
+        self.assert_clean(check_sizes)
+        self.write("src/model/a.cc", "\n// " + "u" * 98 + "\n")
+        self.assert_fault(check_sizes, "src/model/a.cc:2", "101 characters")
+
+    def test_long_files_are_found_each_kind_by_its_own_limit(self):
+        for path, limit in (
+            ("src/model/a.cc", 500),
+            ("src/model/a.h", 120),
+            ("src/policy/a.cc", 150),
+            ("src/placement/a.cc", 150),
+            ("src/policy/a_test.cc", 500),
+            ("bench/a_bench.cc", 500),
+        ):
+            with self.subTest(path):
+                self.write(path, "int a;\n" * limit)
+                self.assert_clean(check_sizes)
+                self.write(path, "int a;\n" * (limit + 1))
+                self.assert_fault(check_sizes, f"{path}:{limit + 1}", f"at most {limit}")
+                (self.root / path).unlink()
+
+    def test_a_long_function_is_found_whatever_stands_around_it(self):
+        for opening, closing, first in (
+            ("int f(int a) {\n", "}\n", 1),
+            ("namespace orrery {\nnamespace {\n// {\nstatic void f() {\n", "}\n}\n}\n", 4),
+            ("class A : public B {\n public:\n  A() : a_{1}, b_(2) {}\n  void f() const {\n", "}\n};\n", 4),
+            ("template <class T>\nauto f(T a) -> decltype(a)\n  requires(sizeof(T) > 4) {\n", "}\n", 1),
+            ("struct A {\n  int a = 0;\n} f() {\n", "}\n", 3),
+            ("TEST(Las, PutsTheLeastServedFirst) {\n", "}\n", 1),
+            ("#define BAD {\nint f() {\n  if (a) {\n", "  }\n}\n", 2),
+        ):
+            with self.subTest(opening):
+                self.write("src/model/a.cc", opening + body(71) + closing)
+                self.assert_fault(check_sizes, f"src/model/a.cc:{first}:", "at most 70")
+                self.write("src/model/a.cc", opening + body(60) + closing)
+                self.assert_clean(check_sizes)
+
+    def test_what_is_long_but_no_function_is_left_alone(self):
+        for opening, closing in (
+            ("const std::vector<int> kTable = {\n", "};\n"),
+            ("const auto kTable = make({\n", "});\n"),
+            ("enum class Kind : int {\n", "};\n"),
+            ("struct [[nodiscard(\"it\")]] alignas(8) A final : B<decltype(c())> {\n", "};\n"),
+            ("namespace orrery {\n", "}\n"),
+        ):
+            with self.subTest(opening):
+                self.write("src/model/a.cc", opening + "  1,\n" * 90 + closing)
+                self.assert_clean(check_sizes)
+
+    def test_a_note_to_oneself_is_found(self):
+        self.write("src/model/a.cc", "// TO" + "DO: later\n")
+        self.assert_fault(check_sizes, "src/model/a.cc:1", "open an issue")
+
+    def test_an_exception_lifts_one_rule_for_one_file(self):
+        self.write("src/policy/muri.cc", "int a;\n" * 160)
+        self.write("tools/exceptions.txt", "decision src/policy/muri.cc two matchings, one idea\n")
+        self.assert_clean(check_sizes)
+        self.write("src/policy/themis.cc", "int a;\n" * 160)
+        self.assert_fault(check_sizes, "src/policy/themis.cc:160")
+
+
+class CodeOnly(unittest.TestCase):
+    def test_lines_stay_where_they_were(self):
+        text = 'a;\n/* 1\n2 */ b; // c \\\n still\nR"(\n"\n)"; d;\n'
+        self.assertEqual(code_only(text).count("\n"), text.count("\n"))
+        self.assertEqual(code_only(text).splitlines()[6].strip(), "; d;")
+
+
+if __name__ == "__main__":
+    unittest.main()
