@@ -10,6 +10,15 @@ namespace orrery {
 
 std::unique_ptr<Policy> make_antman();
 
+struct ThemisOptions {
+  const Workload* workload = nullptr;
+  ContentionModel contention = {};
+  Duration lease = std::chrono::minutes(10);
+  bool sticky = true;           // running jobs stay where they are
+  bool published_rate = false;  // the unit error of the published simulator
+};
+std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
+
 // Muri (SIGCOMM '22): jobs with complementary stages share devices and take turns.
 struct MuriOptions {
   const Workload* workload = nullptr;

@@ -9,11 +9,11 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kSamplesMin = 16;  // below, the order is that of least attained service
-constexpr int kLevels = 24;
+constexpr Duration kLastLimit = std::chrono::hours(24 * 365 * 100);
 
 std::vector<Duration> doubling(Duration delta) {
   std::vector<Duration> limits;
-  for (int i = 0; i < kLevels; ++i) limits.push_back(delta * (std::int64_t{1} << i));
+  for (Duration limit = delta; limit < kLastLimit; limit *= 2) limits.push_back(limit);
   return limits;
 }
 

@@ -9,6 +9,7 @@
 #include "policy/families.h"
 #include "policy/in_order.h"
 #include "policy/orders.h"
+#include "policy/services.h"
 
 namespace orrery {
 namespace {
@@ -83,6 +84,43 @@ Made las(const Options& options, const PolicyContext& /*context*/) {
   return make_in_order(make_las(las), how);
 }
 
+constexpr std::array kGittins = {
+    OptionInfo{"distribution",
+               "file of past services in GPU seconds (CSV column `duration`); "
+               "empty: learnt from the jobs that finish",
+               ""},
+    OptionInfo{"delta", "how far ahead, in GPU time, a job's end counts as soon", "3250s"},
+    kPreempt, kSticky};
+
+Made gittins(const Options& options, const PolicyContext& /*context*/) {
+  TRY_ASSIGN(const InOrderOptions how, in_order(options));
+  GittinsOptions gittins;
+  TRY_ASSIGN(gittins.delta, options.duration("delta"));
+  if (gittins.delta == Duration::zero()) return invalid("option delta=0: expected more than that");
+  const std::string path = options.text("distribution");
+  if (!path.empty()) {
+    TRY_ASSIGN(gittins.services, read_services(path));
+  }
+  return make_in_order(make_gittins(gittins), how);
+}
+
+constexpr std::array kThemis = {
+    OptionInfo{"lease", "shares are computed anew at most this often", "10m", "0s"},
+    OptionInfo{"isolated-rate",
+               "true: jobs are compared by their speed in a share of their own; "
+               "false: by that share, as published",
+               "true", "false"},
+    kSticky};
+
+Made themis(const Options& options, const PolicyContext& context) {
+  ThemisOptions themis{.workload = &context.workload, .contention = context.contention};
+  TRY_ASSIGN(themis.lease, options.duration("lease"));
+  TRY_ASSIGN(const bool rate, options.flag("isolated-rate"));
+  themis.published_rate = !rate;
+  TRY_ASSIGN(themis.sticky, options.flag("sticky"));
+  return make_themis(themis);
+}
+
 Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
 
 constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
@@ -143,6 +181,10 @@ constexpr std::array kPolicies = {
     PolicyInfo{"srtf", "shortest remaining time first", kSrtf, srtf},
     PolicyInfo{"srsf", "shortest remaining service (time x GPUs) first", kSrtf, srsf},
     PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, las},
+    PolicyInfo{"gittins", "likeliest to end soon for the service it takes (Tiresias)", kGittins,
+               gittins},
+    PolicyInfo{"themis", "finish-time fairness: who has least of the share it is owed", kThemis,
+               themis},
     PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
                std::span<const OptionInfo>(), antman},
     PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuriS, muri_s},
