@@ -85,6 +85,11 @@ TEST(ClusterSpec, NodesWithoutANameAreNumberedThrough) {
   EXPECT_EQ(cluster.nodes[2].name, "node2");
 }
 
+TEST(ClusterSpec, LettersBeyondAsciiAreEscapedOrInCommentLines) {
+  const Cluster cluster = parse("  # \xC3\xA9\nname = \"\\u00e9\"\n[[nodes]]\ngpus = 1\n");
+  EXPECT_EQ(cluster.name, "\xC3\xA9");
+}
+
 TEST(ClusterSpec, TheShippedExampleReads) {
   const auto cluster = read_cluster(std::string(ORRERY_SOURCE) + "/data/demo-cluster.toml");
   ASSERT_TRUE(cluster.ok()) << cluster.error().message;
@@ -117,6 +122,11 @@ TEST(BadCluster, IsRefusedWithFileLineAndFault) {
       {kHeader + "1,8,8,92,520\n1,8,8,92,520", "c:3:", "a second row"},
       {"num_switch,num_node_p_switch\n1,8", "c:1:", "no column 'num_gpu_p_node'"},
       {"x = ", "c:1:", "is not valid TOML"},
+      {"[&nodes]", "c:", "is not valid TOML"},
+      {"[[nodes]]\ngpus = \xC3\xA9",
+       "c:2:", "a letter beyond ASCII; inside quotes write it \\uXXXX"},
+      {"name = 4\"\xCF\x9C\"", "c:1:", "a letter beyond ASCII"},
+      {"name = \"\"\"a\"\"\"", "c:1:", "a string of several lines"},
       {"name = 'a'", "c:", "has no [[nodes]]"},
       {"nodes = []", "c:1:", "a cluster needs a node"},
       {"nodes = 3", "c:1:", "must be written [[nodes]]"},

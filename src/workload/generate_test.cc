@@ -83,7 +83,7 @@ TEST(PhillyLike, SizesHaveTheirMeasuredShares) {
 }
 
 TEST(PhillyLike, DurationsHaveTheirMeasuredQuantiles) {
-  const Workload workload = make({{"jobs", "100000"}, {"sizes", "8:1"}});
+  const Workload workload = make({{"jobs", "100000"}, {"sizes", "8:1"}, {"gpus", "1000"}});
   std::vector<double> durations;
   for (const JobSpec& job : workload.jobs) durations.push_back(job.duration_s());
   std::ranges::sort(durations);

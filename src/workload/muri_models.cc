@@ -78,8 +78,8 @@ constexpr std::array<MuriModel, 8> kModels = {{
 }  // namespace
 
 const MuriProfile& MuriModel::profile(int gpus) const {
-  const int step = std::bit_width(static_cast<unsigned>(std::max(gpus, 1))) - 1;
-  return profiles[static_cast<std::size_t>(std::min(step, 5))];
+  const auto step = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(gpus)));
+  return profiles[std::clamp<std::size_t>(step, 1, profiles.size()) - 1];
 }
 
 std::span<const MuriModel> muri_models() { return kModels; }
