@@ -8,11 +8,20 @@
 #include <unordered_set>
 #include <vector>
 
+namespace orrery {
+namespace {
+
 // toml++ 3.3 meets some faulty documents, such as "[&a]", with an assertion. It is made to throw
 // what parse_text() catches, in every build type.
+constexpr void expect_of_toml(bool condition) {
+  if (!condition) throw std::logic_error("a character out of place");
+}
+
+}  // namespace
+}  // namespace orrery
+
 #undef NDEBUG
-#define TOML_ASSERT(condition) \
-  (static_cast<bool>(condition) ? void() : throw std::logic_error("a character out of place"))
+#define TOML_ASSERT(condition) ::orrery::expect_of_toml(static_cast<bool>(condition))
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>

@@ -216,11 +216,17 @@ TEST(LoadWorkload, AFileOfThatNameWins) {
   EXPECT_EQ(workload.value().jobs.at(0).name, "mine");
 }
 
-TEST(LoadWorkload, TheShippedExampleReads) {
-  const auto workload = load_workload(std::string(ORRERY_SOURCE) + "/data/demo.csv");
-  ASSERT_TRUE(workload.ok()) << workload.error().message;
-  EXPECT_GE(workload.value().jobs.size(), 60u);
-  for (const JobSpec& job : workload.value().jobs) EXPECT_NE(job.profile, kNoProfile);
+TEST(LoadWorkload, TheShippedExampleIsWhatItsPageSays) {
+  const auto shipped = load_workload(std::string(ORRERY_SOURCE) + "/data/demo.csv");
+  ASSERT_TRUE(shipped.ok()) << shipped.error().message;
+  EXPECT_EQ(shipped.value().name, "demo");
+  const Workload made = make({{"jobs", "100"},
+                              {"seed", "4"},
+                              {"gpus", "32"},
+                              {"load", "1.1"},
+                              {"sizes", "1:45/2:10/4:20/8:20/16:5"},
+                              {"max-hours", "120"}});
+  EXPECT_TRUE(same_workload(shipped.value(), made));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ inline constexpr std::size_t kStagesMax = 16;
 inline constexpr std::size_t kNameBytesMax = 1024;
 
 // A decimal number times 10^digits, to the nearest whole, without going through binary fractions
-// where the text is plain digits: "0.3" with 9 digits is exactly 300000000. No value: not a number
-// from 0 to max.
+// where the text is plain digits: "0.3" with 9 digits is exactly 300000000. Refuses what is
+// no number from 0 to max.
 Result<std::int64_t> parse_fixed(std::string_view text, int digits, double max);
 Result<double> parse_number(std::string_view text, double low, double high);
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high);

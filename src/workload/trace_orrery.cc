@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cmath>
-#include <vector>
+#include <span>
 
 #include "workload/csv.h"
 #include "workload/json_row.h"
@@ -74,32 +74,30 @@ Result<ProfileId> read_stages(const Row& row, WorkloadBuilder& builder) {
     if (row.given(kStageSlots)) return row.wrong(kStageSlots, "is given without stages_s");
     return kNoProfile;
   }
-  std::vector<double> stage_s;
+  std::array<double, kStagesMax> stage_s{};
+  std::array<int, kStagesMax> slots{};
+  slots.fill(1);
+  std::size_t stages = 0;
   double sum = 0;
   TRY(each_part(row, kStages, [&](std::string_view part) -> Status {
     TRY_ASSIGN(const double value, parse_number(part, 0, kTimeMax_s));
-    if (stage_s.size() == kStagesMax)
-      return invalid(fmt::format("more than {} stages", kStagesMax));
-    stage_s.push_back(value);
+    if (stages == kStagesMax) return invalid(fmt::format("more than {} stages", kStagesMax));
+    stage_s[stages++] = value;
     sum += value;
     return {};
   }));
   if (sum <= 0) return row.wrong(kStages, "all stages take no time");
-  std::vector<int> slots;
-  if (!row.given(kStageSlots)) {
-    slots.assign(stage_s.size(), 1);
-  } else {
+  if (row.given(kStageSlots)) {
+    std::size_t count = 0;
     TRY(each_part(row, kStageSlots, [&](std::string_view part) -> Status {
       TRY_ASSIGN(const std::int64_t value, parse_integer(part, 1, kSlotsMax));
-      if (slots.size() == stage_s.size()) return invalid("has more numbers than stages_s");
-      slots.push_back(static_cast<int>(value));
+      if (count == stages) return invalid("has more numbers than stages_s");
+      slots[count++] = static_cast<int>(value);
       return {};
     }));
-    if (slots.size() < stage_s.size()) {
-      return row.wrong(kStageSlots, "has fewer numbers than stages_s");
-    }
+    if (count < stages) return row.wrong(kStageSlots, "has fewer numbers than stages_s");
   }
-  return builder.profile_id(stage_s, slots);
+  return builder.profile_id(std::span(stage_s).first(stages), std::span(slots).first(stages));
 }
 
 Status read_needs(const Row& row, JobSpec& job) {
