@@ -1,0 +1,115 @@
+#include "workload/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "workload/generator.h"
+
+namespace orrery {
+namespace {
+
+const std::array<const GeneratorEntry*, 1> kEntries = {&kPhillyLike};
+
+const GeneratorEntry* find_entry(std::string_view model) {
+  const auto found = std::ranges::find(
+      kEntries, model, [](const GeneratorEntry* entry) { return entry->generator.name; });
+  return found == kEntries.end() ? nullptr : *found;
+}
+
+std::string known_models() {
+  std::vector<std::string_view> names;
+  for (const GeneratorEntry* entry : kEntries) names.push_back(entry->generator.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<GeneratorValues> complete(const Generator& generator,
+                                 const std::map<std::string, std::string>& options) {
+  GeneratorValues values;
+  std::vector<std::string_view> known;
+  for (const GeneratorOption& option : generator.options) {
+    values.emplace(option.name, option.default_value);
+    known.push_back(option.name);
+  }
+  for (const auto& [key, value] : options) {
+    const auto found = values.find(key);
+    if (found == values.end()) {
+      return invalid(fmt::format("{} has no option '{}'; the known ones are {}", generator.name,
+                                 key, fmt::join(known, ", ")));
+    }
+    found->second = value;
+  }
+  return values;
+}
+
+Result<std::map<std::string, std::string>> split_options(std::string_view text) {
+  std::map<std::string, std::string> options;
+  while (!text.empty()) {
+    const std::size_t end = text.find(',');
+    const std::string_view pair = text.substr(0, end);
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return invalid(fmt::format("'{}' must have the form key=value", pair));
+    }
+    const bool fresh = options.emplace(pair.substr(0, equals), pair.substr(equals + 1)).second;
+    if (!fresh) return invalid(fmt::format("option '{}' comes twice", pair.substr(0, equals)));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return options;
+}
+
+}  // namespace
+
+std::span<const Generator> generators() {
+  static const auto list = [] {
+    std::array<Generator, kEntries.size()> result;
+    std::ranges::transform(kEntries, result.begin(), &GeneratorEntry::generator);
+    return result;
+  }();
+  return list;
+}
+
+Result<Workload> generate(std::string_view model,
+                          const std::map<std::string, std::string>& options) {
+  const GeneratorEntry* entry = find_entry(model);
+  if (entry == nullptr) {
+    return invalid(
+        fmt::format("unknown generator '{}'; the known ones are {}", model, known_models()));
+  }
+  TRY_ASSIGN(const GeneratorValues values, complete(entry->generator, options));
+  return entry->make(values);
+}
+
+Result<Workload> load_workload(const std::string& argument, const TraceOptions& options) {
+  std::error_code error;
+  if (std::filesystem::exists(argument, error)) return read_trace(argument, options);
+  const std::size_t colon = argument.find(':');
+  const std::string_view model = std::string_view(argument).substr(0, colon);
+  if (find_entry(model) == nullptr) {
+    return invalid(
+        fmt::format("{}: no such file, nor a generator; those are {}, used as "
+                    "MODEL:key=value,...",
+                    argument, known_models()));
+  }
+  if (options.limit < 0) {
+    return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));
+  }
+  std::string_view rest;
+  if (colon != std::string::npos) rest = std::string_view(argument).substr(colon + 1);
+  auto parsed = split_options(rest);
+  if (!parsed.ok()) return std::move(parsed).error().at(argument);
+  auto made = generate(model, parsed.value());
+  if (!made.ok()) return std::move(made).error().at(argument);
+  Workload workload = std::move(made).value();
+  workload.name = argument;
+  // The tables stay as they are: a name that only a job past the limit uses does no harm.
+  if (options.limit > 0 && static_cast<std::size_t>(options.limit) < workload.jobs.size()) {
+    workload.jobs.resize(static_cast<std::size_t>(options.limit));
+  }
+  return workload;
+}
+
+}  // namespace orrery

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/result.h"
+#include "model/job.h"
+#include "workload/generate.h"
+
+namespace orrery {
+
+using GeneratorValues = std::map<std::string, std::string, std::less<>>;
+
+// One generator. A new one is a file that defines a GeneratorEntry, and a line in generate.cc.
+struct GeneratorEntry {
+  Generator generator;
+  // `values` has exactly the generator's options, those not given at their defaults.
+  Result<Workload> (*make)(const GeneratorValues& values);
+};
+
+extern const GeneratorEntry kPhillyLike;
+
+}  // namespace orrery

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace orrery {
+
+// The columns of our own trace format, in the order in which they are written.
+enum OrreryColumn : std::size_t {
+  kJobId,
+  kSubmit,
+  kGpus,
+  kDuration,
+  kIterations,
+  kIteration,
+  kModel,
+  kUser,
+  kBatchSize,
+  kCpus,
+  kMemory,
+  kGpuMemory,
+  kGpuType,
+  kPriority,
+  kDeadline,
+  kStartCost,
+  kStages,
+  kStageSlots,
+  kOrreryColumns,
+};
+
+inline constexpr std::array<std::string_view, kOrreryColumns> kOrreryNames = {
+    "job_id",   "submit_s", "gpus",       "duration_s",   "iterations", "iteration_s",
+    "model",    "user",     "batch_size", "cpus",         "memory_gb",  "gpu_memory_gb",
+    "gpu_type", "priority", "deadline_s", "start_cost_s", "stages_s",   "stage_slots"};
+
+// How JSON writes the value. A CSV field is the same text, a list with ; between its numbers.
+enum class OrreryKind { Text, Number, List };
+
+constexpr OrreryKind orrery_kind(std::size_t column) {
+  switch (column) {
+    case kJobId:
+    case kModel:
+    case kUser:
+    case kGpuType:
+      return OrreryKind::Text;
+    case kStages:
+    case kStageSlots:
+      return OrreryKind::List;
+    default:
+      return OrreryKind::Number;
+  }
+}
+
+// Decimal places of the smallest unit kept: nanoseconds, thousandths of a CPU, bytes.
+inline constexpr int kSecondDigits = 9;
+inline constexpr int kCpuDigits = 3;
+inline constexpr int kGigabyteDigits = 9;
+
+}  // namespace orrery

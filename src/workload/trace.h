@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/job.h"
+
+namespace orrery {
+
+struct TraceOptions {
+  std::string format = "auto";  // a name from trace_formats(), or auto: told from the first line
+  std::int64_t limit = 0;       // the first so many jobs in order of submission; 0: all
+};
+
+struct TraceFormat {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view columns;  // as a header row; [..] may be left out
+};
+
+enum class TraceSyntax { Csv, Jsonl };
+
+// Every format read_trace understands, in the order in which auto tries them.
+std::span<const TraceFormat> trace_formats();
+
+// Reads the jobs of a trace. They come in order of submission, lines of one instant in the order of
+// the file, with dense ids in that order; times stay as they are in the file, so the first need
+// not be 0. The workload is called what the file is called, without folder and extension. Bad input
+// is InvalidArgument with a message that begins with file and line; nothing is guessed or skipped
+// but blank lines.
+Result<Workload> read_trace(const std::string& path, const TraceOptions& options = {});
+
+// The same from a stream; `name` stands where the path would in messages. Reads line by line, so
+// the memory needed is that of the jobs, not of the text.
+Result<Workload> parse_trace(std::string_view name, std::istream& in,
+                             const TraceOptions& options = {});
+
+// Writes the jobs in the format `orrery`, with the columns that some job has a value for. Reading
+// it back gives the same jobs, profiles and names. Fails on a name no trace may hold (control
+// characters, broken UTF-8) and when the stream does.
+Status write_trace(const Workload& workload, std::ostream& out, TraceSyntax syntax);
+
+}  // namespace orrery

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "workload/line_reader.h"
+#include "workload/trace.h"
+#include "workload/workload_builder.h"
+
+namespace orrery {
+
+// One trace format. A new one is a file that defines a TraceReader, and a line in trace.cc.
+struct TraceReader {
+  TraceFormat format;
+  // Why a file with this first line is not in the format; empty: it may be.
+  std::string (*refusal)(std::string_view first_line);
+  // Adds every job of the file, from its first line on.
+  Status (*read)(LineReader& lines, WorkloadBuilder& builder);
+};
+
+extern const TraceReader kMuriTrace;
+extern const TraceReader kTiresiasTrace;
+extern const TraceReader kOrreryTrace;
+
+// For refusal(): names the first of the columns that the header row lacks; empty: none.
+std::string missing_column(std::string_view header, std::span<const std::string_view> columns);
+
+}  // namespace orrery

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+#include "workload/csv.h"
+#include "workload/orrery_columns.h"
+#include "workload/row.h"
+#include "workload/trace.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kFlushBytes = 1 << 16;
+
+using Text = fmt::memory_buffer;
+
+void put(Text& out, std::string_view text) { out.append(text.data(), text.data() + text.size()); }
+
+void put_fixed(Text& out, std::int64_t value, int digits) {
+  std::int64_t unit = 1;
+  for (int i = 0; i < digits; ++i) unit *= 10;
+  fmt::format_to(std::back_inserter(out), "{}", value / unit);
+  if (value % unit == 0) return;
+  std::string fraction = fmt::format("{:0{}}", value % unit, digits);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  fmt::format_to(std::back_inserter(out), ".{}", fraction);
+}
+
+// JSON spells a whole double "3.0" or "3" alike; the shortest text that reads back is used.
+void put_number(Text& out, double value) { fmt::format_to(std::back_inserter(out), "{}", value); }
+
+void put_name(Text& out, std::string_view name, TraceSyntax syntax) {
+  if (syntax == TraceSyntax::Csv) return put(out, csv_field(name));
+  out.push_back('"');
+  for (const char c : name) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  out.push_back('"');
+}
+
+template <class Numbers>
+void put_list(Text& out, const Numbers& numbers, TraceSyntax syntax) {
+  if (syntax == TraceSyntax::Csv) {
+    fmt::format_to(std::back_inserter(out), "{}", fmt::join(numbers, ";"));
+  } else {
+    fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(numbers, ","));
+  }
+}
+
+bool has_value(const JobSpec& job, std::size_t column) {
+  switch (column) {
+    case kDuration:
+      return false;  // follows from iterations and iteration_s
+    case kModel:
+      return job.model != kNoName;
+    case kUser:
+      return job.user != kNoName;
+    case kBatchSize:
+      return job.batch_size != 0;
+    case kCpus:
+      return job.cpu_milli != 0;
+    case kMemory:
+      return job.memory_bytes != 0;
+    case kGpuMemory:
+      return job.gpu_memory_bytes != 0;
+    case kGpuType:
+      return job.gpu_type != kNoName;
+    case kPriority:
+      return job.priority != 0;
+    case kDeadline:
+      return job.deadline.has_value();
+    case kStartCost:
+      return job.start_cost != Duration::zero();
+    case kStages:
+    case kStageSlots:
+      return job.profile != kNoProfile;
+    default:
+      return true;
+  }
+}
+
+class Writer {
+ public:
+  Writer(const Workload& workload, TraceSyntax syntax) : workload_(workload), syntax_(syntax) {
+    for (std::size_t column = 0; column < kOrreryColumns; ++column) {
+      if (std::ranges::any_of(workload.jobs,
+                              [&](const JobSpec& job) { return has_value(job, column); })) {
+        columns_.push_back(column);
+      }
+    }
+  }
+
+  void put_header() {
+    if (syntax_ == TraceSyntax::Jsonl) return;
+    for (const std::size_t column : columns_) {
+      if (column != columns_.front()) text.push_back(',');
+      put(text, kOrreryNames[column]);
+    }
+    text.push_back('\n');
+  }
+
+  void put_job(const JobSpec& job) {
+    const bool csv = syntax_ == TraceSyntax::Csv;
+    if (!csv) text.push_back('{');
+    for (const std::size_t column : columns_) {
+      const bool given = has_value(job, column);
+      if (!csv && !given) continue;
+      if (column != columns_.front()) text.push_back(',');
+      if (!csv) fmt::format_to(std::back_inserter(text), "\"{}\":", kOrreryNames[column]);
+      if (given) put_value(job, column);
+    }
+    put(text, csv ? "\n" : "}\n");
+  }
+
+  Text text;
+
+ private:
+  void put_value(const JobSpec& job, std::size_t column) {
+    switch (column) {
+      case kJobId:
+        return put_name(text, job.name, syntax_);
+      case kSubmit:
+        return put_fixed(text, job.submitted.time_since_epoch().count(), kSecondDigits);
+      case kGpus:
+        return put(text, fmt::format_int(job.gpus).c_str());
+      case kIterations:
+        return put_number(text, job.iterations);
+      case kIteration:
+        return put_number(text, job.iteration_s);
+      case kModel:
+        return put_name(text, workload_.name_of(job.model), syntax_);
+      case kUser:
+        return put_name(text, workload_.name_of(job.user), syntax_);
+      case kBatchSize:
+        return put(text, fmt::format_int(job.batch_size).c_str());
+      case kCpus:
+        return put_fixed(text, job.cpu_milli, kCpuDigits);
+      case kMemory:
+        return put_fixed(text, job.memory_bytes, kGigabyteDigits);
+      case kGpuMemory:
+        return put_fixed(text, job.gpu_memory_bytes, kGigabyteDigits);
+      case kGpuType:
+        return put_name(text, workload_.name_of(job.gpu_type), syntax_);
+      case kPriority:
+        return put(text, fmt::format_int(job.priority).c_str());
+      case kDeadline:
+        return put_fixed(text, job.deadline->time_since_epoch().count(), kSecondDigits);
+      case kStartCost:
+        return put_fixed(text, job.start_cost.count(), kSecondDigits);
+      case kStages:
+        return put_list(text, workload_.profiles[index(job.profile)].stage_s, syntax_);
+      default:
+        return put_list(text, workload_.profiles[index(job.profile)].slots, syntax_);
+    }
+  }
+
+  const Workload& workload_;
+  TraceSyntax syntax_;
+  std::vector<std::size_t> columns_;
+};
+
+}  // namespace
+
+Status write_trace(const Workload& workload, std::ostream& out, TraceSyntax syntax) {
+  for (const std::string& name : workload.names) TRY(check_name(name));
+  Writer writer(workload, syntax);
+  writer.put_header();
+  for (const JobSpec& job : workload.jobs) {
+    if (auto named = check_name(job.name); !named.ok() || job.name.empty()) {
+      return invalid(fmt::format("job #{} cannot be written: {}", index(job.id),
+                                 named.ok() ? "it has no name" : named.error().message));
+    }
+    writer.put_job(job);
+    if (writer.text.size() > kFlushBytes) {
+      out.write(writer.text.data(), static_cast<std::streamsize>(writer.text.size()));
+      writer.text.clear();
+    }
+  }
+  out.write(writer.text.data(), static_cast<std::streamsize>(writer.text.size()));
+  out.flush();
+  if (!out) return Error{Code::Unavailable, "writing the trace failed; is the disk full?"};
+  return {};
+}
+
+}  // namespace orrery

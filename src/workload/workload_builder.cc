@@ -1,0 +1,126 @@
+#include "workload/workload_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kJobsMax = 100'000'000;
+
+template <class Id, class Value>
+Id renumber(Id id, std::vector<Id>& new_id, std::vector<Value>& from, std::vector<Value>& to) {
+  if (id == Id{-1}) return id;
+  Id& known = new_id[index(id)];
+  if (known == Id{-1}) {
+    known = Id{static_cast<std::int32_t>(to.size())};
+    to.push_back(std::move(from[index(id)]));
+  }
+  return known;
+}
+
+}  // namespace
+
+NameId WorkloadBuilder::name_id(std::string_view name) {
+  if (name.empty()) return kNoName;
+  if (const auto found = names_.find(name); found != names_.end()) return found->second;
+  const NameId id{static_cast<std::int32_t>(workload_.names.size())};
+  workload_.names.emplace_back(name);
+  names_.emplace(name, id);
+  return id;
+}
+
+ProfileId WorkloadBuilder::profile_id(std::span<const double> stage_s, std::span<const int> slots) {
+  INVARIANT(stage_s.size() == slots.size(), "every stage spans some slots");
+  if (stage_s.empty()) return kNoProfile;
+  key_.assign(reinterpret_cast<const char*>(stage_s.data()), stage_s.size_bytes());
+  key_.append(reinterpret_cast<const char*>(slots.data()), slots.size_bytes());
+  if (const auto found = profiles_.find(key_); found != profiles_.end()) return found->second;
+  const ProfileId id{static_cast<std::int32_t>(workload_.profiles.size())};
+  workload_.profiles.push_back({{stage_s.begin(), stage_s.end()}, {slots.begin(), slots.end()}});
+  profiles_.emplace(key_, id);
+  return id;
+}
+
+bool WorkloadBuilder::taken(std::string_view name) const {
+  if (slots_.empty()) return false;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = Hash()(name) & mask; slots_[at] != 0; at = (at + 1) & mask) {
+    if (workload_.jobs[slots_[at] - 1].name == name) return true;
+  }
+  return false;
+}
+
+void WorkloadBuilder::remember(std::size_t job) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = Hash()(workload_.jobs[job].name) & mask;
+  while (slots_[at] != 0) at = (at + 1) & mask;
+  slots_[at] = static_cast<std::uint32_t>(job + 1);
+}
+
+Status WorkloadBuilder::add(JobSpec job) {
+  if (taken(job.name)) return invalid(fmt::format("job_id '{}' was used before", job.name));
+  if (workload_.jobs.size() == kJobsMax) {
+    return invalid(fmt::format("more than {} jobs, the most a workload may have", kJobsMax));
+  }
+  workload_.jobs.push_back(std::move(job));
+  if (2 * workload_.jobs.size() > slots_.size()) {
+    slots_.assign(std::max<std::size_t>(64, 4 * std::bit_ceil(workload_.jobs.size())), 0);
+    for (std::size_t i = 0; i < workload_.jobs.size(); ++i) remember(i);
+  } else {
+    remember(workload_.jobs.size() - 1);
+  }
+  return {};
+}
+
+void WorkloadBuilder::sort_jobs() {
+  auto& jobs = workload_.jobs;
+  if (std::ranges::is_sorted(jobs, {}, &JobSpec::submitted)) return;
+  // The order is found on indices and then applied cycle by cycle: a stable sort of the jobs
+  // themselves would need room for half of them again.
+  std::vector<std::uint32_t> source(jobs.size());
+  std::iota(source.begin(), source.end(), 0u);
+  std::ranges::sort(source, {}, [&](std::uint32_t i) { return std::pair(jobs[i].submitted, i); });
+  for (std::uint32_t start = 0; start < source.size(); ++start) {
+    if (source[start] == start) continue;
+    JobSpec first = std::move(jobs[start]);
+    std::uint32_t at = start;
+    while (source[at] != start) {
+      jobs[at] = std::move(jobs[source[at]]);
+      at = std::exchange(source[at], at);
+    }
+    jobs[at] = std::move(first);
+    source[at] = at;
+  }
+}
+
+void WorkloadBuilder::number_tables() {
+  std::vector<NameId> name_of(workload_.names.size(), kNoName);
+  std::vector<ProfileId> profile_of(workload_.profiles.size(), kNoProfile);
+  std::vector<std::string> names;
+  std::vector<StageProfile> profiles;
+  for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
+    JobSpec& job = workload_.jobs[i];
+    job.id = JobId{static_cast<std::int32_t>(i)};
+    job.model = renumber(job.model, name_of, workload_.names, names);
+    job.user = renumber(job.user, name_of, workload_.names, names);
+    job.gpu_type = renumber(job.gpu_type, name_of, workload_.names, names);
+    job.profile = renumber(job.profile, profile_of, workload_.profiles, profiles);
+  }
+  workload_.names = std::move(names);
+  workload_.profiles = std::move(profiles);
+}
+
+Workload WorkloadBuilder::finish(std::int64_t limit) && {
+  sort_jobs();
+  if (limit > 0 && static_cast<std::size_t>(limit) < workload_.jobs.size()) {
+    workload_.jobs.resize(static_cast<std::size_t>(limit));
+  }
+  number_tables();
+  return std::move(workload_);
+}
+
+}  // namespace orrery

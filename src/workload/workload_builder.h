@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/job.h"
+
+namespace orrery {
+
+// Collects the jobs of a workload in any order and hands them over in order of submission, jobs of
+// one instant in the order they came. Names and stage profiles are kept once each and numbered by
+// first use in that order, so equal jobs make equal workloads whatever the order they came in.
+class WorkloadBuilder {
+ public:
+  explicit WorkloadBuilder(std::string name) { workload_.name = std::move(name); }
+
+  NameId name_id(std::string_view name);  // kNoName for an empty one
+  ProfileId profile_id(std::span<const double> stage_s, std::span<const int> slots);
+
+  // Refuses a job whose name is taken. The id of the job is set by finish().
+  Status add(JobSpec job);
+
+  // Keeps the first `limit` jobs; 0: all.
+  Workload finish(std::int64_t limit) &&;
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  bool taken(std::string_view name) const;
+  void remember(std::size_t job);
+  void sort_jobs();
+  void number_tables();
+
+  Workload workload_;
+  std::unordered_map<std::string, NameId, Hash, std::equal_to<>> names_;
+  std::unordered_map<std::string, ProfileId, Hash, std::equal_to<>> profiles_;  // by their bytes
+  std::string key_;
+  // Jobs by the hash of their name, open addressing, 0: free, else the job's index + 1. A set of
+  // strings would take as much memory as the jobs.
+  std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace orrery
