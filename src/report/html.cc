@@ -17,6 +17,7 @@ namespace orrery {
 std::string_view embedded_report_html();
 std::string_view embedded_report_css();
 std::string_view embedded_report_js();
+std::string_view embedded_timeline_js();
 
 namespace {
 
@@ -172,6 +173,7 @@ void replace(std::string& page, std::string_view marker, std::string_view text) 
 std::string html_report(std::span<const ReportRun> runs) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
+  replace(page, "/*orrery:timeline*/", embedded_timeline_js());
   replace(page, "/*orrery:script*/", embedded_report_js());
   // The data first: it cannot hold the other marker, which begins with '<'; a name in the table
   // could hold this one.

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -37,7 +40,7 @@ TestRun simulated(Order order, int jobs, int nodes, std::uint64_t seed) {
   for (int id = 0; id < jobs; ++id) {
     const int gpus = 1 << random.between(0, 3);
     arrivals.push_back({at_s, std::exp(random.normal() * 1.3 + 8), id, gpus});
-    at_s += random.exponential(4500.0 / nodes);
+    at_s += random.exponential(2650.0 / nodes);
   }
   struct Running {
     double end_s;

@@ -65,8 +65,27 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
 
-Cell duration_cell(const std::optional<double>& value) {
-  return {value ? human_duration(*value) : "-", {}};
+struct Unit {
+  std::string_view name;
+  double length_s;
+  double from_s;  // where people begin to use it
+};
+constexpr Unit kUnits[] = {
+    {"d", 86400, 48 * 3600}, {"h", 3600, 120 * 60}, {"min", 60, 120}, {"s", 1, 0}};
+
+const Unit& unit_of(double value_s) {
+  return *std::ranges::find_if(kUnits, [=](const Unit& unit) {
+    return std::abs(value_s) >= unit.from_s || unit.from_s == 0;
+  });
+}
+
+// The unit of the longest in the column, so that rows compare at a glance, unless tiny in it.
+Cell duration_cell(const std::optional<double>& value, double longest_s) {
+  if (!value) return {"-", {}};
+  const Unit& shared = unit_of(longest_s);
+  const bool fits = *value >= shared.length_s / 10 || *value == 0;
+  const Unit& unit = fits ? shared : unit_of(*value);
+  return {fmt::format("{} {}", three_digits(*value / unit.length_s), unit.name), {}};
 }
 
 Cell percent_cell(const std::optional<double>& value) {
@@ -77,8 +96,9 @@ Cell ratio_cell(const std::optional<double>& first, const std::optional<double>&
   if (!first || !value || !(*first > 0) || !(*value > 0)) return {"-", {}};
   const double times = *first / *value;
   if (std::abs(times - 1) < 0.005) return {"same", {}};
-  if (times > 1) return {fmt::format("x{} better", three_digits(times)), Tone::Better};
-  return {fmt::format("x{} worse", three_digits(1 / times)), Tone::Worse};
+  const auto text = [](double t) { return t < 1000 ? three_digits(t) : ">1000"; };
+  if (times > 1) return {fmt::format("x{} better", text(times)), Tone::Better};
+  return {fmt::format("x{} worse", text(1 / times)), Tone::Worse};
 }
 
 class BlockTable {
@@ -147,8 +167,10 @@ class BlockTable {
 
   void add_duration(std::string title, int drop_rank, std::optional<double> RunSummary::*field,
                     int ratio_drop_rank) {
+    double longest_s = 0;
+    for (const RunSummary* run : block_) longest_s = std::max(longest_s, (run->*field).value_or(0));
     add(std::move(title), drop_rank,
-        [field](const RunSummary& run) { return duration_cell(run.*field); });
+        [=](const RunSummary& run) { return duration_cell(run.*field, longest_s); });
     if (ratio_drop_rank == 0) return;
     const std::optional<double> first = block_.front()->*field;
     add("vs first", ratio_drop_rank, [&](const RunSummary& run) {
@@ -225,11 +247,8 @@ std::vector<Block> blocks_of(std::span<const RunSummary> runs) {
 }  // namespace
 
 std::string human_duration(double value_s) {
-  const double size = std::abs(value_s);
-  if (size < 120) return three_digits(value_s) + " s";
-  if (size < 120 * 60) return three_digits(value_s / 60) + " min";
-  if (size < 48 * 3600) return three_digits(value_s / 3600) + " h";
-  return three_digits(value_s / 86400) + " d";
+  const Unit& unit = unit_of(value_s);
+  return fmt::format("{} {}", three_digits(value_s / unit.length_s), unit.name);
 }
 
 std::string table(std::span<const RunSummary> runs, const TableOptions& options) {

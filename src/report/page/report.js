@@ -1,5 +1,3 @@
-(() => {
-'use strict';
 const runs = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;
 const main = document.getElementById('main');
@@ -25,16 +23,19 @@ const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 // Numbers and times.
 const three = (v) => { const a = Math.abs(v); return v.toFixed(a < 9.995 ? 2 : a < 99.95 ? 1 : 0); };
 const units = [['d', 86400, 172800], ['h', 3600, 7200], ['min', 60, 120], ['s', 1, 0]];
-const duration = (v) => {
+const unitOf = (v) => units.find((unit) => Math.abs(v) >= unit[2]);
+// In the unit of `beside`, the largest of its neighbours, as long as it is not tiny in it.
+const duration = (v, beside) => {
   if (v === null || v === undefined) return '–';
-  const [name, size] = units.find((unit) => Math.abs(v) >= unit[2]);
+  const shared = unitOf(beside || v);
+  const [name, size] = v >= shared[1] / 10 || v === 0 ? shared : unitOf(v);
   return `${three(v / size)} ${name}`;
 };
 const percent = (v) => v === null || v === undefined ? '–' : `${(v * 100).toFixed(1)} %`;
 const count = (v) => v === null || v === undefined ? '–' : Math.round(v).toLocaleString('en').replace(/,/g, '\u202f');
 const decimal = (v) => v === null || v === undefined ? '–' : v >= 1000 ? count(v) : three(v);
 const clock = (v, span) => {
-  const [name, size] = units.find((unit) => span >= unit[2]);
+  const [name, size] = unitOf(span);
   return `${+(v / size).toFixed(span / size < 20 ? 2 : 1)} ${name}`;
 };
 
@@ -74,7 +75,8 @@ const ratio = (first, value, more) => {
   if (!(first > 0) || !(value > 0)) return null;
   const times = more ? value / first : first / value;
   if (Math.abs(times - 1) < 0.005) return ['same', 'same'];
-  return times > 1 ? [`${three(times)}× better`, 'better'] : [`${three(1 / times)}× worse`, 'worse'];
+  const text = (v) => v >= 1000 ? '>1000×' : `${three(v)}×`;
+  return times > 1 ? [`${text(times)} better`, 'better'] : [`${text(1 / times)} worse`, 'worse'];
 };
 const chip = (r) => r && h('span', { class: `chip ${r[1]}` }, r[0]);
 
@@ -108,13 +110,12 @@ function cards(group) {
 function comparison(group) {
   const shown = figures.filter((f) => group.some((run) => run.summary[f.key] !== null));
   const first = group[0].summary;
-  const plain = [['Done', (run) => `${count(run.summary.completed)} of ${count(run.summary.jobs)}`],
-    ['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)],
-    ['Moves', (run) => count(run.summary.moves)]];
+  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`],
+    ['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]];
+  const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
-    const largest = f.show === percent ? Math.max(1, ...group.map((r) => r.summary[f.key] || 0))
-      : Math.max(...group.map((r) => r.summary[f.key] || 0));
-    const width = largest > 0 ? 100 * (run.summary[f.key] || 0) / largest : 0;
+    const whole = f.show === percent ? Math.max(1, largest(f)) : largest(f);
+    const width = whole > 0 ? 100 * (run.summary[f.key] || 0) / whole : 0;
     return h('div', { class: 'bar' }, h('i', { style: `width:${width}%;background:${colour(i)}` }));
   };
   return section('Side by side', group.length > 1
@@ -124,7 +125,7 @@ function comparison(group) {
       shown.map((f) => h('th', { scope: 'col' }, f.name)), plain.map(([name]) => h('th', { scope: 'col' }, name)))),
     h('tbody', null, group.map((run, i) => h('tr', null,
       h('th', { scope: 'row' }, dot(i), run.summary.policy),
-      shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key])), bar(f, run, i),
+      shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f))), bar(f, run, i),
         f.ratio && i > 0 ? chip(ratio(first[f.key], run.summary[f.key], f.more)) : null)),
       plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))))));
 }
@@ -151,21 +152,26 @@ function legend(group, hidden) {
 const niceStep = (span, parts) => {
   const raw = span / parts;
   const power = 10 ** Math.floor(Math.log10(raw));
-  return power * [1, 2, 5, 10].find((m) => m * power >= raw * 0.999);
+  return power * [1, 2, 2.5, 5, 10].find((m) => m * power >= raw * 0.999);
 };
 function timeTicks(from, to, parts) {
-  const [name, size] = units.find((unit) => to - from >= unit[2]);
+  const [name, size] = unitOf(to - from);
   const step = niceStep((to - from) / size, parts);
   const ticks = [];
   for (let v = Math.ceil(from / size / step) * step; v <= to / size + 1e-9; v += step) ticks.push([v * size, `${+v.toFixed(6)} ${name}`]);
   return ticks;
 }
 function lengthTicks(from, to, room) {
-  const all = [[.001, '1 ms'], [.01, '10 ms'], [.1, '0.1 s'], [1, '1 s'], [10, '10 s'], [60, '1 min'], [600, '10 min'], [3600, '1 h'],
-    [36000, '10 h'], [86400, '1 d'], [864000, '10 d'], [8640000, '100 d'], [86400000, '1000 d']];
-  const inside = all.filter(([v]) => v >= from && v <= to);
-  const gap = (a, b) => Math.log(b / a) / Math.log(to / from) * room;
-  return inside.filter(([v], i) => i === 0 || gap(inside[i - 1][0], v) > 40);
+  const all = [[.001, '1 ms'], [.01, '10 ms'], [.1, '0.1 s'], [1, '1 s'], [3, '3 s'], [10, '10 s'], [30, '30 s'], [60, '1 min'],
+    [180, '3 min'], [600, '10 min'], [1800, '30 min'], [3600, '1 h'], [10800, '3 h'], [36000, '10 h'], [86400, '1 d'], [259200, '3 d'],
+    [864000, '10 d'], [2592000, '30 d'], [8640000, '100 d'], [86400000, '1000 d']];
+  const kept = [];
+  for (const tick of all) {
+    if (tick[0] < from || tick[0] > to) continue;
+    const gap = kept.length ? Math.log(tick[0] / kept.at(-1)[0]) / Math.log(to / from) * room : Infinity;
+    if (gap > 56) kept.push(tick);
+  }
+  return kept;
 }
 function valueTicks(top, show) {
   const step = niceStep(top, 4);
@@ -174,13 +180,18 @@ function valueTicks(top, show) {
   return ticks;
 }
 
+function roomFor(node) {
+  const style = getComputedStyle(node.parentElement);
+  return Math.max(240, node.parentElement.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight));
+}
+
 // One chart of lines over x. `lines` gives [run index, points]; the cross-hair goes by pointer or arrow keys.
 function chart(spec) {
   const plot = s('svg', { class: 'plot', tabindex: 0, role: 'img', 'aria-label': `${spec.label}. Arrow keys read values.` });
   let at = null;
   let frame = null;
   const draw = () => {
-    const width = Math.max(280, plot.parentElement ? plot.parentElement.clientWidth - (spec.pad || 0) : 600);
+    const width = roomFor(plot);
     const height = spec.height;
     const box = { left: 46, right: width - 12, top: 12, bottom: height - 26 };
     const lines = spec.lines();
@@ -198,7 +209,7 @@ function chart(spec) {
     plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
     plot.setAttribute('height', height);
     plot.replaceChildren(
-      ...valueTicks(top, spec.show).flatMap(([v, text]) => [
+      ...valueTicks(spec.limit || top, spec.show).flatMap(([v, text]) => [
         s('line', { class: v ? 'grid' : 'axis', x1: box.left, x2: box.right, y1: y(v), y2: y(v) }),
         s('text', { x: box.left - 8, y: y(v) + 4, 'text-anchor': 'end' }, text)]),
       ...ticks.flatMap(([v, text]) => [
@@ -286,191 +297,28 @@ function overTime(group, hidden, title, hint, pick, spec) {
   }));
 }
 
-// The cluster over time on a canvas: how full each node was, or which job was where.
-function timeline(group) {
-  const [from, to] = reach(group);
-  let shown = 0;
-  let gantt = group[0].series.spans.length > 0;
-  let marked = null;
-  let cell = null;
-  let view = null;
-  const canvas = h('canvas', { tabindex: 0, role: 'img', 'aria-label': 'Timeline of the nodes. Arrow keys read values.' });
-  const ramp = h('div', { class: 'ramp' }, 'idle', h('i'), 'all GPUs held');
-  const hint = h('p', { class: 'hint' });
-  const buttons = (label, names, is, choose) => h('div', { class: 'choice', role: 'group', 'aria-label': label }, names.map((name, i) =>
-    h('button', { type: 'button', 'aria-pressed': String(is(i)), onclick: () => { choose(i); refresh(); } }, name)));
-  const side = h('div', { class: 'choice' });
-  const refresh = () => {
-    const spans = group[shown].series.spans.length > 0;
-    side.replaceChildren(...[group.length > 1 ? buttons('Policy', group.map((r) => r.summary.policy), (i) => i === shown, (i) => { shown = i; marked = null; }) : null,
-      spans ? buttons('View', ['Jobs', 'Nodes'], (i) => gantt === (i === 0), (i) => { gantt = i === 0; marked = null; }) : null].filter(Boolean));
-    draw();
-  };
-  const mix = (stops, v) => {
-    const [a, b, part] = v < .5 ? [stops[0], stops[1], v * 2] : [stops[1], stops[2], v * 2 - 1];
-    return `rgb(${a.map((c, k) => Math.round(c + (b[k] - c) * part)).join(',')})`;
-  };
-  const prepare = (rows, height) => {
-    const width = Math.max(280, (canvas.parentElement ? canvas.parentElement.clientWidth : 600) - 44);
-    const scale = devicePixelRatio || 1;
-    canvas.width = width * scale; canvas.height = (height + 24) * scale;
-    canvas.style.height = `${height + 24}px`;
-    const pen = canvas.getContext('2d');
-    pen.scale(scale, scale);
-    pen.font = '12px system-ui, sans-serif';
-    pen.textBaseline = 'middle';
-    const label = Math.min(width * .3, Math.max(...rows.map((r) => pen.measureText(r).width)) + 10);
-    const x = (v) => label + (width - label - 6) * (v - from) / (to - from);
-    pen.fillStyle = css('--soft');
-    let last = -99;
-    const each = height / rows.length;
-    rows.forEach((name, k) => {
-      const y = (k + .5) * each;
-      if (y - last < 13) return;
-      last = y;
-      pen.fillText(name, 0, y, label - 8);
-    });
-    pen.textAlign = 'center';
-    timeTicks(from, to, width < 420 ? 4 : 8).forEach(([v, text]) => pen.fillText(text, Math.min(x(v), width - 14), height + 14));
-    pen.textAlign = 'left';
-    return { pen, x, label, width, height, each };
-  };
-  const drawHeat = (series) => {
-    const rows = series.rows;
-    const high = Math.max(3, Math.min(22, Math.floor(520 / Math.max(1, rows.length))));
-    const p = prepare(rows.map((r) => r[0]), Math.max(40, rows.length * high));
-    const stops = [0, 1, 2].map((k) => css(`--heat-${k}`).split(',').map(Number));
-    const shades = Array.from({ length: 65 }, (_, k) => mix(stops, k / 64));
-    const gap = p.each > 7 ? 1.5 : p.each > 4 ? .5 : 0;
-    rows.forEach(([, , cells], k) => {
-      for (let b = 0; b < cells.length;) {
-        const level = cells.charCodeAt(b) - 48;
-        const first = b;
-        while (b < cells.length && cells.charCodeAt(b) - 48 === level) ++b;
-        const left = p.x(series.start + first * series.bucket);
-        p.pen.fillStyle = shades[level];
-        p.pen.fillRect(left, k * p.each, Math.min(p.x(to), p.x(series.start + b * series.bucket)) - left + .4, p.each - gap);
-      }
-    });
-    view = { ...p, rows: rows.length };
-  };
-  // Jobs that share a GPU get a lane each, as many as are there at once.
-  const lanes = (series) => {
-    const nodes = series.rows.length;
-    const starts = []; let lines = 0; const sizes = series.rows.map((r) => r[1]);
-    for (let n = 0; n < nodes; ++n) { starts.push(lines); lines += sizes[n]; }
-    const byLine = Array.from({ length: lines }, () => []);
-    series.spans.forEach((span, k) => span[2].forEach((gpu) => byLine[starts[span[1]] + gpu].push({ k, from: span[3], to: span[4], job: span[0] })));
-    byLine.forEach((list) => {
-      list.sort((a, b) => a.from - b.from);
-      let ends = []; let open = [];
-      const close = () => { open.forEach((item) => { item.lanes = ends.length; }); open = []; ends = []; };
-      list.forEach((item) => {
-        if (ends.every((end) => end <= item.from)) close();
-        let lane = ends.findIndex((end) => end <= item.from);
-        if (lane < 0) { lane = ends.length; ends.push(0); }
-        ends[lane] = item.to; item.lane = lane; open.push(item);
-      });
-      close();
-    });
-    return { byLine, starts };
-  };
-  const drawJobs = (series) => {
-    series.lanes = series.lanes || lanes(series);
-    const { byLine, starts } = series.lanes;
-    const high = Math.max(4, Math.min(16, Math.floor(620 / Math.max(1, byLine.length))));
-    const p = prepare(series.rows.map((r) => r[0]), byLine.length * high);
-    const line = p.height / Math.max(1, byLine.length);
-    const paints = Array.from({ length: 8 }, (_, k) => css(`--s${k}`));
-    const card = css('--card');
-    p.pen.fillStyle = `rgb(${css('--heat-0')})`;
-    p.pen.fillRect(p.label, 0, p.x(to) - p.label, p.height);
-    byLine.forEach((list, l) => list.forEach((item) => {
-      const left = p.x(item.from);
-      const wide = Math.max(.8, p.x(item.to) - left);
-      const tall = line / item.lanes;
-      p.pen.globalAlpha = marked === null ? .88 : item.job === marked ? 1 : .16;
-      p.pen.fillStyle = paints[item.job % 8];
-      p.pen.fillRect(left, l * line + item.lane * tall, wide, tall - .4);
-      p.pen.fillStyle = card;
-      if (wide > 3) p.pen.fillRect(left + wide - .7, l * line + item.lane * tall, .7, tall);
-    }));
-    p.pen.globalAlpha = 1;
-    p.pen.fillStyle = card;
-    starts.forEach((first) => first && p.pen.fillRect(p.label, first * line - .8, p.x(to) - p.label, 1.6));
-    view = { ...p, line, byLine, starts, rows: byLine.length };
-  };
-  const draw = () => {
-    const series = group[shown].series;
-    const jobs = gantt && series.spans.length > 0;
-    ramp.hidden = jobs;
-    ramp.style.display = jobs ? 'none' : '';
-    hint.textContent = jobs ? 'Each line is a GPU, each block a job on it; jobs that share a GPU split its line. Point at a block to see where else its job ran.'
-      : 'How many of each node\u2019s GPUs were held, as a mean over each moment.';
-    if (series.rows.length && to > from) (jobs ? drawJobs : drawHeat)(series);
-  };
-  const read = (x, y, px, py) => {
-    const series = group[shown].series;
-    const v = from + (to - from) * (x - view.label) / (view.width - view.label - 6);
-    if (x < view.label || v > to || y < 0 || y >= view.height) return leave();
-    if (!(gantt && series.spans.length)) {
-      const [name, gpus, cells] = series.rows[Math.floor(y / view.each)];
-      const b = Math.floor((v - series.start) / series.bucket);
-      const level = b >= 0 && b < cells.length ? (cells.charCodeAt(b) - 48) / 64 : 0;
-      return showTip(px, py, name, [[null, `after ${clock(v, to - from)}`, ''], [null, 'GPUs held', `${+(level * gpus).toFixed(1)} of ${gpus}`]]);
-    }
-    const l = Math.floor(y / view.line);
-    const lane = y / view.line - l;
-    const item = view.byLine[l].find((i) => v >= i.from && v <= i.to && lane >= i.lane / i.lanes && lane <= (i.lane + 1) / i.lanes);
-    const job = item ? item.job : null;
-    if (job !== marked) { marked = job; draw(); }
-    let node = view.starts.length - 1;
-    while (view.starts[node] > l) --node;
-    const where = `${series.rows[node][0]}, GPU ${l - view.starts[node]}`;
-    if (!item) return showTip(px, py, where, [[null, `after ${clock(v, to - from)}`, 'idle']]);
-    const [name, model, gpus] = series.jobs[job];
-    showTip(px, py, name || `job ${job}`, [...(model ? [[null, 'model', model]] : []), [null, 'GPUs asked for', `${gpus}`], [null, where, ''],
-      [null, 'from', clock(item.from, to - from)], [null, 'to', clock(item.to, to - from)], [null, 'for', duration(item.to - item.from)]]);
-  };
-  const leave = () => { hideTip(); cell = null; if (marked !== null) { marked = null; draw(); } };
-  canvas.addEventListener('pointermove', (e) => {
-    const edge = canvas.getBoundingClientRect();
-    read((e.clientX - edge.left) * view.width / edge.width, e.clientY - edge.top, e.clientX, e.clientY);
-  });
-  canvas.addEventListener('pointerleave', leave);
-  canvas.addEventListener('blur', leave);
-  canvas.addEventListener('keydown', (e) => {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key];
-    if (e.key === 'Escape') leave();
-    if (!step) return;
-    e.preventDefault();
-    const tall = view.height / view.rows;
-    cell = cell || { x: (view.label + view.width) / 2, y: tall / 2 };
-    cell.x = Math.max(view.label + 1, Math.min(view.width - 8, cell.x + step[0] * (view.width - view.label) / 60));
-    cell.y = Math.max(tall / 2, Math.min(view.height - tall / 2, cell.y + step[1] * tall));
-    const kept = cell;
-    const edge = canvas.getBoundingClientRect();
-    read(cell.x, cell.y, edge.left + cell.x, edge.top + cell.y);
-    cell = kept;
-  });
-  drawings.push(draw);
-  queueMicrotask(refresh);
-  const block = section('The cluster over time', null, side, canvas, ramp);
-  block.querySelector('h2').after(hint);
-  return block;
-}
-
 function facts(group) {
   const known = (v) => v !== null && v !== undefined && v !== '';
   return section('What was run', null, null, h('div', { class: 'facts' }, group.map((run, i) => {
     const r = run.summary;
     const rows = [['trace', r.trace], ['cluster', known(r.cluster) ? `${r.cluster}, ${count(r.gpus)} GPUs` : `${count(r.gpus)} GPUs`], ['semantics', r.semantics],
       ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(run.cancelled)} cancelled`],
-      ['resizes', count(run.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
+      ['moves', count(r.moves)], ['resizes', count(run.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
     return h('div', null, h('h3', null, dot(i), ' ', r.policy),
       h('dl', null, rows.filter(([, v]) => known(v)).flatMap(([k, v]) => [h('dt', null, k), h('dd', null, v)])));
   })));
+}
+
+function verdict(group) {
+  const known = group.filter((run) => run.summary.avg_jct_s !== null);
+  if (group.length < 2 || known.length < 2) return '';
+  const best = known.reduce((a, b) => b.summary.avg_jct_s < a.summary.avg_jct_s ? b : a);
+  const worst = known.reduce((a, b) => b.summary.avg_jct_s > a.summary.avg_jct_s ? b : a);
+  const other = best === group[0] ? worst : group[0];
+  const times = other.summary.avg_jct_s / best.summary.avg_jct_s;
+  if (!(times >= 1.005)) return 'On average, jobs complete equally soon under all of them.';
+  return `On average, jobs complete ${three(times)} times sooner under ${best.summary.policy} than under ${other.summary.policy}.`;
 }
 
 function show(group) {
@@ -483,6 +331,7 @@ function show(group) {
   document.title = `Orrery: ${names.join(', ')} on ${first.trace}`;
   document.getElementById('subtitle').textContent = [`${count(first.jobs)} jobs`, `${count(first.gpus)} GPUs`, first.cluster && `cluster ${first.cluster}`,
     first.semantics && `${first.semantics} semantics`].filter(Boolean).join('  ·  ');
+  document.getElementById('verdict').textContent = verdict(group);
   const gpus = first.gpus || 1;
   main.replaceChildren(cards(group), comparison(group), distribution(group, hidden),
     h('div', { class: 'pair' },
@@ -508,5 +357,6 @@ if (traces.length) choose(traces[0]);
 else main.append(h('p', { class: 'empty' }, 'No runs.'));
 let width = innerWidth;
 addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });
-addEventListener('beforeprint', redraw);
-})();
+const screenTheme = { name: theme };
+addEventListener('beforeprint', () => { screenTheme.name = theme; setTheme('light'); });
+addEventListener('afterprint', () => setTheme(screenTheme.name));
