@@ -173,9 +173,10 @@ class BlockTable {
         [=](const RunSummary& run) { return duration_cell(run.*field, longest_s); });
     if (ratio_drop_rank == 0) return;
     const std::optional<double> first = block_.front()->*field;
-    add("vs first", ratio_drop_rank, [&](const RunSummary& run) {
-      return &run == block_.front() ? Cell{"", {}} : ratio_cell(first, run.*field);
-    });
+    add("vs " + cut(printable(block_.front()->policy), 9), ratio_drop_rank,
+        [&](const RunSummary& run) {
+          return &run == block_.front() ? Cell{"", {}} : ratio_cell(first, run.*field);
+        });
     columns_.back().ratio = true;
   }
 
