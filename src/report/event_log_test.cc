@@ -167,6 +167,22 @@ TEST_F(EventLog, TheSameEventsGiveTheSameBytes) {
   EXPECT_EQ(write(eventful(), "a.jsonl.zst"), write(eventful(), "b.jsonl.zst"));
 }
 
+TEST_F(EventLog, ALogThatIsReadAndWrittenAgainIsTheSame) {
+  const std::string first = write(eventful(), "a.jsonl");
+  auto reader = EventLogReader::open(path("a.jsonl"));
+  ASSERT_TRUE(reader.ok());
+  EventLogReader log = std::move(reader).value();
+  auto writer = EventLogWriter::open(path("b.jsonl"), log.cluster(), log.workload());
+  ASSERT_TRUE(writer.ok());
+  const auto copy = std::move(writer).value();
+  Event event;
+  for (auto more = log.next(event); more.ok() && more.value(); more = log.next(event)) {
+    copy->write(event);
+  }
+  ASSERT_TRUE(copy->finish().ok());
+  EXPECT_EQ(bytes("b.jsonl"), first);
+}
+
 TEST_F(EventLog, ALineReadsAsTheFormatPageSays) {
   TestRun run(1, 8);
   run.submit(1, 0, 2, 100, 0.25);

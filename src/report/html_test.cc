@@ -25,80 +25,107 @@ enum class Order { Arrival, Shortest, Shared };
 // A small scheduler of its own, to have runs that look like runs: jobs of one node at most, started
 // in order of arrival or of length, and in the last case two to a GPU at three quarters of the
 // speed.
-TestRun simulated(Order order, int jobs, int nodes, std::uint64_t seed) {
-  TestRun run(nodes, 8);
-  run.workload.names = {"resnet50", "bert", "vgg19", "gpt2"};
-  Random random(seed);
+class Simulation {
+ public:
+  Simulation(Order order, int jobs, int nodes)
+      : run_(nodes, 8), order_(order), load_(static_cast<std::size_t>(nodes)) {
+    run_.workload.names = {"resnet50", "bert", "vgg19", "gpt2"};
+    Random random(1);
+    double at_s = 0;
+    for (int id = 0; id < jobs; ++id) {
+      const int gpus = 1 << random.between(0, 3);
+      arrivals_.push_back({at_s, std::exp(random.normal() * 1.3 + 8), id, gpus});
+      at_s += random.exponential(2650.0 / nodes);
+    }
+  }
+
+  TestRun run() && {
+    std::size_t next = 0;
+    while (next < arrivals_.size() || !running_.empty()) {
+      const auto first = std::ranges::min_element(running_, {}, &Running::end_s);
+      if (next < arrivals_.size() && (running_.empty() || arrivals_[next].at_s < first->end_s)) {
+        start_waiting(submit(arrivals_[next++]));
+      } else {
+        start_waiting(complete(first));
+      }
+    }
+    return std::move(run_);
+  }
+
+ private:
   struct Todo {
     double at_s;
     double length_s;
     int id;
     int gpus;
   };
-  std::vector<Todo> arrivals;
-  double at_s = 0;
-  for (int id = 0; id < jobs; ++id) {
-    const int gpus = 1 << random.between(0, 3);
-    arrivals.push_back({at_s, std::exp(random.normal() * 1.3 + 8), id, gpus});
-    at_s += random.exponential(2650.0 / nodes);
-  }
   struct Running {
     double end_s;
     int id;
-    int node;
+    std::size_t node;
     std::uint64_t gpus;
   };
-  std::vector<Running> running;
-  std::vector<Todo> waiting;
-  const int depth = order == Order::Shared ? 2 : 1;
-  std::vector<std::array<int, 8>> load(static_cast<std::size_t>(nodes), std::array<int, 8>{});
-  const auto try_start = [&](const Todo& job, double now_s) {
-    for (std::size_t node = 0; node < load.size(); ++node) {
-      std::uint64_t gpus = 0;
-      for (std::size_t gpu = 0; gpu < 8 && std::popcount(gpus) < job.gpus; ++gpu) {
-        if (load[node][gpu] < depth) gpus |= 1ULL << gpu;
-      }
-      if (std::popcount(gpus) < job.gpus) continue;
-      for (std::size_t gpu = 0; gpu < 8; ++gpu) load[node][gpu] += gpus >> gpu & 1 ? 1 : 0;
-      const double rate = depth == 2 ? 0.75 : 1;
-      run.hold(now_s, job.id, Started, {{NodeId{static_cast<int>(node)}, gpus}}, rate, now_s + 20);
-      running.push_back({now_s + 20 + job.length_s / rate, job.id, static_cast<int>(node), gpus});
-      return true;
-    }
-    return false;
-  };
-  std::size_t next = 0;
-  while (next < arrivals.size() || !running.empty()) {
-    const auto first = std::ranges::min_element(running, {}, &Running::end_s);
-    double now_s = 0;
-    if (next < arrivals.size() && (running.empty() || arrivals[next].at_s < first->end_s)) {
-      const Todo& job = arrivals[next++];
-      now_s = job.at_s;
-      JobSpec& spec = run.submit(now_s, job.id, job.gpus, job.length_s, 1);
-      spec.model = NameId{job.id % 4};
-      if (job.id == 7) spec.name = "</script><script>alert('x')</script>";
-      waiting.push_back(job);
-    } else {
-      now_s = first->end_s;
-      for (std::size_t gpu = 0; gpu < 8; ++gpu) {
-        load[static_cast<std::size_t>(first->node)][gpu] -= first->gpus >> gpu & 1 ? 1 : 0;
-      }
-      run.add(now_s, first->id, Completed);
-      running.erase(first);
-    }
-    if (order != Order::Arrival) std::ranges::stable_sort(waiting, {}, &Todo::length_s);
-    for (std::size_t i = 0; i < waiting.size();) {
-      if (try_start(waiting[i], now_s)) {
-        waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
-      } else if (order == Order::Arrival) {
+
+  double submit(const Todo& job) {
+    JobSpec& spec = run_.submit(job.at_s, job.id, job.gpus, job.length_s, 1);
+    spec.model = NameId{job.id % 4};
+    if (job.id == 7) spec.name = "</script><script>alert('x')</script>";
+    waiting_.push_back(job);
+    return job.at_s;
+  }
+
+  double complete(std::vector<Running>::iterator job) {
+    const double now_s = job->end_s;
+    add_load(job->node, job->gpus, -1);
+    run_.add(now_s, job->id, Completed);
+    running_.erase(job);
+    return now_s;
+  }
+
+  void start_waiting(double now_s) {
+    if (order_ != Order::Arrival) std::ranges::stable_sort(waiting_, {}, &Todo::length_s);
+    for (auto job = waiting_.begin(); job != waiting_.end();) {
+      if (try_start(*job, now_s)) {
+        job = waiting_.erase(job);
+      } else if (order_ == Order::Arrival) {
         break;
       } else {
-        ++i;
+        ++job;
       }
     }
   }
-  return run;
-}
+
+  bool try_start(const Todo& job, double now_s) {
+    const int depth = order_ == Order::Shared ? 2 : 1;
+    const double rate = order_ == Order::Shared ? 0.75 : 1;
+    for (std::size_t node = 0; node < load_.size(); ++node) {
+      std::uint64_t gpus = 0;
+      for (std::size_t gpu = 0; gpu < 8 && std::popcount(gpus) < job.gpus; ++gpu) {
+        if (load_[node][gpu] < depth) gpus |= 1ULL << gpu;
+      }
+      if (std::popcount(gpus) < job.gpus) continue;
+      add_load(node, gpus, 1);
+      const NodeId id{static_cast<int>(node)};
+      run_.hold(now_s, job.id, Started, {{id, gpus}}, rate, now_s + 20);
+      running_.push_back({now_s + 20 + job.length_s / rate, job.id, node, gpus});
+      return true;
+    }
+    return false;
+  }
+
+  void add_load(std::size_t node, std::uint64_t gpus, int change) {
+    for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+      if ((gpus >> gpu & 1) != 0) load_[node][gpu] += change;
+    }
+  }
+
+  TestRun run_;
+  Order order_;
+  std::vector<std::array<int, 8>> load_;
+  std::vector<Todo> arrivals_;
+  std::vector<Todo> waiting_;
+  std::vector<Running> running_;
+};
 
 ReportRun report_run(const TestRun& run, std::string policy) {
   Metrics metrics({.cluster = run.cluster, .workload = &run.workload, .window = {}});
@@ -117,9 +144,9 @@ ReportRun report_run(const TestRun& run, std::string policy) {
 }
 
 std::vector<ReportRun> three_policies(int jobs, int nodes) {
-  return {report_run(simulated(Order::Arrival, jobs, nodes, 1), "fifo"),
-          report_run(simulated(Order::Shortest, jobs, nodes, 1), "srtf"),
-          report_run(simulated(Order::Shared, jobs, nodes, 1), "muri-s")};
+  return {report_run(Simulation(Order::Arrival, jobs, nodes).run(), "fifo"),
+          report_run(Simulation(Order::Shortest, jobs, nodes).run(), "srtf"),
+          report_run(Simulation(Order::Shared, jobs, nodes).run(), "muri-s")};
 }
 
 nlohmann::json data_in(const std::string& page) {
@@ -186,6 +213,9 @@ TEST(HtmlReport, LeavesPagesToLookAtWhenAsked) {
   several.back().summary.trace = "another";
   save("several.html", several);
   save("empty.html", {});
+  auto bare = std::vector<ReportRun>(2);
+  bare[1].summary.policy = "other";
+  save("bare.html", bare);
 }
 
 }  // namespace

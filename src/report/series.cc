@@ -31,6 +31,7 @@ SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
     rows_.push_back(std::move(row));
   }
   row_held_.assign(rows_.size(), 0);
+  spans_kept_ = nodes_per_row_ == 1 && options.cluster.gpus_total() <= options.spans_gpus_max;
 }
 
 void SeriesRecorder::write(const Event& event) {

@@ -42,7 +42,7 @@ struct Series {
   std::vector<double> gpus_held;  // likewise
   std::vector<Row> rows;
   std::vector<Point> completion_times;
-  std::vector<Job> jobs;    // empty when there were too many spans
+  std::vector<Job> jobs;    // empty when there were too many spans, GPUs or nodes
   std::vector<Span> spans;  // likewise; in order of their end
 };
 
@@ -51,6 +51,7 @@ struct SeriesOptions {
   const Workload* workload = nullptr;  // names of models; must outlive the recorder
   std::size_t rows_max = 200;          // more nodes than these share rows with their neighbours
   std::size_t spans_max = 5000;        // beyond, spans are dropped altogether
+  int spans_gpus_max = 512;            // a larger cluster has none: a line a GPU would be too many
 };
 
 // Records what the report draws. Buckets hold means over time, not samples: nothing short is lost

@@ -278,8 +278,11 @@ function distribution(group, hidden) {
     }));
 }
 
-const reach = (group) => [Math.min(...group.map((r) => r.series.start)),
-  Math.max(...group.map((r) => r.series.start + r.series.bucket * Math.max(1, r.series.waiting.length)))];
+const reach = (group) => {
+  const from = Math.min(...group.map((r) => r.series.start));
+  const to = Math.max(...group.map((r) => r.series.start + r.series.bucket * r.series.waiting.length));
+  return [from, to > from ? to : from + 1];
+};
 
 function overTime(group, hidden, title, hint, pick, spec) {
   const points = group.map((run) => pick(run).map((v, k) => [run.series.start + (k + .5) * run.series.bucket, v]));
@@ -333,15 +336,18 @@ function show(group) {
     first.semantics && `${first.semantics} semantics`].filter(Boolean).join('  ·  ');
   document.getElementById('verdict').textContent = verdict(group);
   const gpus = first.gpus || 1;
+  const timeline = new Timeline(group);
   main.replaceChildren(cards(group), comparison(group), distribution(group, hidden),
     h('div', { class: 'pair' },
       overTime(group, hidden, 'Jobs waiting', 'Submitted or paused, holding no GPU.', (run) => run.series.waiting, { show: (v) => v >= 10000 ? `${v / 1000}k` : `${+v.toFixed(2)}`, exact: decimal }),
       overTime(group, hidden, 'GPUs in use', 'Held by at least one job, of all GPUs.', (run) => run.series.held.map((v) => v / gpus),
         { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 })),
-    timeline(group), facts(group),
+    timeline.element, facts(group),
     h('footer', null, 'JCT, job completion time: from submission to completion, over completed jobs. GPU use counts a shared GPU once; efficiency counts the work done on it, ',
       'so interleaved jobs can exceed the use. Made by orrery; this page holds all its data and loads nothing.'));
   redraw();
+  timeline.refresh();
+  drawings.push(() => timeline.draw());
 }
 
 const groups = new Map();
