@@ -193,6 +193,30 @@ TEST(Metrics, AFailedJobEndsTheRunButHasNoCompletionTime) {
   EXPECT_DOUBLE_EQ(*summary.gpu_utilisation, 50.0 / 80);
 }
 
+TEST(Metrics, WhatComesAfterTheLastEndDoesNotCount) {
+  TestRun run(1, 1);
+  run.submit(0, 0);
+  run.hold(0, 0, Started, {{NodeId{0}, 1}});
+  run.add(10, 0, Completed);
+  for (const int job : {1, 2}) run.submit(20, job, 8);
+  run.add(100, 1, Queued);
+  const RunSummary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.avg_queue, 0);
+  EXPECT_EQ(summary.max_queue, 0);
+  EXPECT_DOUBLE_EQ(*summary.gpu_utilisation, 1);
+  EXPECT_EQ(summary.jobs, 3);
+}
+
+TEST(Metrics, AJobCountsFromItsSubmissionAndNotFromWhenItWasNoticed) {
+  TestRun run(1, 1);
+  run.submit(60, 0).submitted = time_from_seconds(45);
+  run.hold(60, 0, Started, {{NodeId{0}, 1}});
+  run.add(100, 0, Completed);
+  const RunSummary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.avg_jct_s, 55);
+  EXPECT_DOUBLE_EQ(*summary.avg_wait_s, 15);
+}
+
 TEST(DeviceLedger, FollowsAPlainCountOfHolders) {
   Cluster cluster;
   cluster.nodes.resize(1);
