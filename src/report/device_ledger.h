@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "base/invariant.h"
+#include "model/cluster.h"
+#include "model/grant.h"
+
+namespace orrery {
+
+// How many jobs hold each GPU, so that a GPU shared by a group counts once. Up to 255 may.
+//
+// The counters of a node's 64 GPUs are kept bit-sliced: word k holds bit k of all of them. Adding
+// one to any set of GPUs is then a carry that ripples through words, without a loop over GPUs, and
+// a node fills one cache line.
+class DeviceLedger {
+ public:
+  explicit DeviceLedger(const Cluster& cluster) : nodes_(cluster.nodes.size()) {}
+
+  // The number of these GPUs that nobody held before.
+  int take(const NodeShare& share) {
+    Counters& counters = of(share.node);
+    const std::uint64_t before = any(counters);
+    std::uint64_t carry = share.gpus;
+    for (std::size_t bit = 0; carry != 0 && bit < counters.size(); ++bit) {
+      const std::uint64_t next = counters[bit] & carry;
+      counters[bit] ^= carry;
+      carry = next;
+    }
+    return std::popcount(share.gpus & ~before);
+  }
+
+  // The number of these GPUs that nobody holds any more.
+  int release(const NodeShare& share) {
+    Counters& counters = of(share.node);
+    std::uint64_t borrow = share.gpus & any(counters);
+    const std::uint64_t held = borrow;
+    for (std::size_t bit = 0; borrow != 0 && bit < counters.size(); ++bit) {
+      const std::uint64_t next = ~counters[bit] & borrow;
+      counters[bit] ^= borrow;
+      borrow = next;
+    }
+    return std::popcount(held & ~any(counters));
+  }
+
+ private:
+  using Counters = std::array<std::uint64_t, 8>;
+
+  static std::uint64_t any(const Counters& counters) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t word : counters) all |= word;
+    return all;
+  }
+
+  Counters& of(NodeId node) {
+    INVARIANT(index(node) < nodes_.size(), "a grant names nodes of the cluster only");
+    return nodes_[index(node)];
+  }
+
+  std::vector<Counters> nodes_;
+};
+
+// Grants in force, in slots that are used again, so that memory follows the jobs that run and not
+// the jobs there were, and a grant is copied without an allocation.
+template <class Held>
+class SlotPool {
+ public:
+  std::int32_t open() {
+    if (free_.empty()) {
+      slots_.emplace_back();
+      return static_cast<std::int32_t>(slots_.size() - 1);
+    }
+    const std::int32_t slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void close(std::int32_t slot) { free_.push_back(slot); }
+  Held& operator[](std::int32_t slot) { return slots_[static_cast<std::size_t>(slot)]; }
+
+ private:
+  std::vector<Held> slots_;
+  std::vector<std::int32_t> free_;
+};
+
+inline constexpr std::int32_t kNoSlot = -1;
+
+}  // namespace orrery

@@ -1,0 +1,292 @@
+#include "report/event_log.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "report/test_run.h"
+
+namespace orrery {
+namespace {
+
+using enum EventKind;
+
+TestRun eventful() {
+  TestRun run(2, 8);
+  Node& node = run.cluster.nodes[1];
+  node = {"n\"1<", 64, 96000, 512LL << 30, 80LL << 30, "A100", 3};
+  run.workload.names = {"resnet50", "alice", "A100"};
+  run.workload.profiles = {{{0.5}, {4}}, {{0.1, 1.0 / 3, 0.25}, {2, 1, 1}}};
+  JobSpec& spec = run.submit(0.1, 0, 4, 1e7 / 3, 0.1);
+  spec.name = "job \"zero\" </script>\n\x01\xC3\xA9";
+  spec.cpu_milli = 12500;
+  spec.memory_bytes = 1LL << 40;
+  spec.gpu_memory_bytes = 1 << 30;
+  spec.start_cost = from_seconds(7.25);
+  spec.profile = ProfileId{1};
+  spec.model = NameId{0};
+  spec.user = NameId{1};
+  spec.gpu_type = NameId{2};
+  spec.batch_size = 32;
+  spec.priority = 1;
+  spec.deadline = time_from_seconds(5000);
+  run.submit(0.1, 1).profile = ProfileId{1};
+  run.submit(0.2, 2).user = NameId{1};
+  run.add(0.2, 2, Queued).reason = {Reason::Code::GpusBusy, kNoJob, 1, 0};
+  Grant& grant = run.hold(1, 0, Started, {{NodeId{0}, 0xF}, {NodeId{1}, ~0ULL}}, 1.0 / 7, 8.25);
+  grant.cpu_milli = 3000;
+  grant.memory_bytes = 17;
+  grant.sharing = Sharing::Interleaved;
+  grant.group = GroupId{0};
+  grant.position = 2;
+  run.hold(2, 1, Started, {{NodeId{0}, 0x80}}).sharing = Sharing::Opportunistic;
+  run.hold(3, 0, Regrouped, {{NodeId{0}, 0xF}}).sharing = Sharing::Guaranteed;
+  run.hold(4, 0, Moved, {{NodeId{1}, 1ULL << 63}});
+  run.hold(5, 0, Resized, {{NodeId{1}, 3}}, 0);
+  Event& paused = run.add(6, 0, Paused);
+  paused.work_left = 0.1 + 0.2;
+  paused.reason = {Reason::Code::Outranked, JobId{1}, -5, 1LL << 62};
+  run.hold(7, 0, Resumed, {{NodeId{1}, 3}}).iterations_per_s =
+      std::numeric_limits<double>::infinity();
+  run.add(8, 0, Completed);
+  run.add(8, 1, Failed).reason = {Reason::Code::NodeLost, kNoJob, 1, 0};
+  run.add(9, 2, Cancelled).reason = {Reason::Code::Cancelled, kNoJob, 0, 0};
+  run.submit(9, 3, 1000);
+  run.add(9, 3, Rejected).reason = {Reason::Code::TooLarge, kNoJob, 1000, 72};
+  return run;
+}
+
+class EventLog : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("orrery_event_log_" + std::to_string(getpid()) + info->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string write(const TestRun& run, const std::string& name) const {
+    auto writer = EventLogWriter::open(path(name), run.cluster, run.workload);
+    EXPECT_TRUE(writer.ok());
+    const auto log = std::move(writer).value();
+    run.send(*log);
+    EXPECT_TRUE(log->finish().ok());
+    return bytes(name);
+  }
+
+  std::string bytes(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& want,
+                      const Workload& want_names) {
+  EXPECT_EQ(got.id, want.id);
+  EXPECT_EQ(got.name, want.name);
+  EXPECT_EQ(got.submitted, want.submitted);
+  EXPECT_EQ(got.gpus, want.gpus);
+  EXPECT_EQ(got.cpu_milli, want.cpu_milli);
+  EXPECT_EQ(got.memory_bytes, want.memory_bytes);
+  EXPECT_EQ(got.gpu_memory_bytes, want.gpu_memory_bytes);
+  EXPECT_EQ(got.iterations, want.iterations);
+  EXPECT_EQ(got.iteration_s, want.iteration_s);
+  EXPECT_EQ(got.start_cost, want.start_cost);
+  EXPECT_EQ(got.batch_size, want.batch_size);
+  EXPECT_EQ(got.priority, want.priority);
+  EXPECT_EQ(got.deadline, want.deadline);
+  EXPECT_EQ(names.name_of(got.model), want_names.name_of(want.model));
+  EXPECT_EQ(names.name_of(got.user), want_names.name_of(want.user));
+  EXPECT_EQ(names.name_of(got.gpu_type), want_names.name_of(want.gpu_type));
+  ASSERT_EQ(got.profile, want.profile);
+  if (want.profile == kNoProfile) return;
+  EXPECT_EQ(names.profiles.at(index(got.profile)), want_names.profiles.at(index(want.profile)));
+}
+
+void expect_same_events(EventLogReader& reader, const TestRun& run) {
+  Event got;
+  for (const Event& want : run.events()) {
+    const auto more = reader.next(got);
+    ASSERT_TRUE(more.ok()) << more.error().message;
+    ASSERT_TRUE(more.value());
+    EXPECT_EQ(got.time, want.time);
+    EXPECT_EQ(got.sequence, want.sequence);
+    EXPECT_EQ(got.kind, want.kind);
+    EXPECT_EQ(got.job, want.job);
+    EXPECT_EQ(got.ready, want.ready);
+    EXPECT_EQ(got.work_left, want.work_left);
+    EXPECT_EQ(got.reason, want.reason);
+    ASSERT_EQ(got.grant != nullptr, want.grant != nullptr);
+    if (want.grant != nullptr) {
+      EXPECT_EQ(*got.grant, *want.grant);
+    }
+    ASSERT_EQ(got.spec != nullptr, want.spec != nullptr);
+    if (want.spec != nullptr) {
+      expect_same_spec(*got.spec, reader.workload(), *want.spec, run.workload);
+    }
+  }
+  const auto more = reader.next(got);
+  ASSERT_TRUE(more.ok());
+  EXPECT_FALSE(more.value());
+}
+
+TEST_F(EventLog, EventsComeBackAsTheyWere) {
+  const TestRun run = eventful();
+  for (const char* name : {"a.jsonl", "a.jsonl.zst"}) {
+    write(run, name);
+    auto opened = EventLogReader::open(path(name));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EventLogReader reader = std::move(opened).value();
+    expect_same_events(reader, run);
+    ASSERT_EQ(reader.cluster().nodes.size(), 2u);
+    const Node& node = reader.cluster().nodes[1];
+    EXPECT_EQ(reader.cluster().name, "test");
+    EXPECT_EQ(node.name, "n\"1<");
+    EXPECT_EQ(node.gpus, 64);
+    EXPECT_EQ(node.cpu_milli, 96000);
+    EXPECT_EQ(node.memory_bytes, 512LL << 30);
+    EXPECT_EQ(node.gpu_memory_bytes, 80LL << 30);
+    EXPECT_EQ(node.gpu_type, "A100");
+    EXPECT_EQ(node.switch_index, 3);
+    EXPECT_EQ(reader.workload().name, "by-hand");
+  }
+}
+
+TEST_F(EventLog, TheSameEventsGiveTheSameBytes) {
+  EXPECT_EQ(write(eventful(), "a.jsonl"), write(eventful(), "b.jsonl"));
+  EXPECT_EQ(write(eventful(), "a.jsonl.zst"), write(eventful(), "b.jsonl.zst"));
+}
+
+TEST_F(EventLog, ALogThatIsReadAndWrittenAgainIsTheSame) {
+  const std::string first = write(eventful(), "a.jsonl");
+  auto reader = EventLogReader::open(path("a.jsonl"));
+  ASSERT_TRUE(reader.ok());
+  EventLogReader log = std::move(reader).value();
+  auto writer = EventLogWriter::open(path("b.jsonl"), log.cluster(), log.workload());
+  ASSERT_TRUE(writer.ok());
+  const auto copy = std::move(writer).value();
+  Event event;
+  for (auto more = log.next(event); more.ok() && more.value(); more = log.next(event)) {
+    copy->write(event);
+  }
+  ASSERT_TRUE(copy->finish().ok());
+  EXPECT_EQ(bytes("b.jsonl"), first);
+}
+
+TEST_F(EventLog, ALineReadsAsTheFormatPageSays) {
+  TestRun run(1, 8);
+  run.submit(1, 0, 2, 100, 0.25);
+  run.hold(2, 0, Started, {{NodeId{0}, 3}}, 4, 2.5).cpu_milli = 6000;
+  run.add(3, 0, Paused).reason = {Reason::Code::Outranked, JobId{9}, 0, 0};
+  EXPECT_EQ(
+      write(run, "a.jsonl"),
+      "{\"orrery_events\":1,\"trace\":\"by-hand\",\"cluster\":{\"name\":\"test\",\"nodes\":["
+      "{\"name\":\"n0\",\"gpus\":8}]}}\n"
+      "{\"t\":1000000000,\"seq\":0,\"event\":\"submitted\",\"job\":0,\"spec\":{\"name\":"
+      "\"job0\",\"submitted\":1000000000,\"gpus\":2,\"iterations\":100,\"iteration_s\":0.25}}\n"
+      "{\"t\":2000000000,\"seq\":1,\"event\":\"started\",\"job\":0,\"grant\":{\"gpus\":[[0,"
+      "\"3\"]],\"cpu_milli\":6000,\"rate\":4},\"ready\":2500000000}\n"
+      "{\"t\":3000000000,\"seq\":2,\"event\":\"paused\",\"job\":0,\"reason\":{\"code\":"
+      "\"outranked\",\"other\":9}}\n");
+}
+
+TEST_F(EventLog, ACutCompressedLogIsAnErrorAtAnyCut) {
+  const std::string whole = write(eventful(), "a.jsonl.zst");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    std::istringstream stream(whole.substr(0, size));
+    auto opened = EventLogReader::from(stream, "cut.zst");
+    if (!opened.ok()) continue;
+    EventLogReader reader = std::move(opened).value();
+    Event event;
+    auto more = reader.next(event);
+    while (more.ok() && more.value()) more = reader.next(event);
+    EXPECT_FALSE(more.ok()) << "cut at " << size << " of " << whole.size();
+  }
+}
+
+TEST_F(EventLog, AFileThatCannotBeWrittenOrReadSaysSo) {
+  const TestRun run = eventful();
+  EXPECT_FALSE(EventLogWriter::open(path("no/such/folder.jsonl"), run.cluster, run.workload).ok());
+  EXPECT_FALSE(EventLogReader::open(path("absent.jsonl")).ok());
+  auto full = EventLogWriter::open("/dev/full", run.cluster, run.workload);
+  ASSERT_TRUE(full.ok());
+  const auto log = std::move(full).value();
+  run.send(*log);
+  EXPECT_FALSE(log->finish().ok());
+}
+
+// The message for a log whose lines after the header are these.
+std::string complaint(const std::string& lines) {
+  std::istringstream stream("{\"orrery_events\":1,\"cluster\":{\"nodes\":[{\"gpus\":8}]}}\n" +
+                            lines);
+  auto opened = EventLogReader::from(stream, "log");
+  if (!opened.ok()) return opened.error().message;
+  EventLogReader reader = std::move(opened).value();
+  Event event;
+  auto more = reader.next(event);
+  while (more.ok() && more.value()) more = reader.next(event);
+  return more.ok() ? "" : more.error().message;
+}
+
+const std::string kSubmitted =
+    "{\"t\":5,\"seq\":0,\"event\":\"submitted\",\"job\":0,\"spec\":{\"submitted\":5,\"gpus\":1,"
+    "\"iterations\":1,\"iteration_s\":1}}\n";
+
+std::string started(const std::string& gpus) {
+  return kSubmitted +
+         "{\"t\":6,\"seq\":1,\"event\":\"started\",\"job\":0,\"grant\":{\"gpus\":" + gpus +
+         "},\"ready\":6}\n";
+}
+
+TEST(EventLogReader, GoodLinesGiveNoComplaint) {
+  EXPECT_EQ(complaint(kSubmitted), "");
+  EXPECT_EQ(complaint(started("[[0,\"ff\"]]")), "");
+}
+
+TEST(EventLogReader, BadLinesAreNamedByFileAndLine) {
+  EXPECT_EQ(complaint("{\"t\":"),
+            "log:2: not a JSON object; was the log cut off while it was written?");
+  EXPECT_EQ(complaint("[]\n"), "log:2: not a JSON object");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":6}\n"), "log:3: \"seq\" is missing");
+  EXPECT_EQ(complaint(kSubmitted + kSubmitted), "log:3: job 0 comes twice");
+  EXPECT_EQ(complaint("{\"t\":1,\"seq\":0,\"event\":\"queued\",\"job\":4}\n"),
+            "log:2: job 4 was never submitted");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":1,\"seq\":1,\"event\":\"queued\",\"job\":0}\n"),
+            "log:3: time runs backwards");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":6,\"seq\":1,\"event\":\"vanished\",\"job\":0}\n"),
+            "log:3: unknown event \"vanished\"");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":6,\"seq\":1,\"event\":\"paused\",\"job\":0}\n"),
+            "log:3: job 0 is paused although it is not running");
+  EXPECT_EQ(complaint(started("[[0,\"1ff\"]]")),
+            "log:3: mask 1ff names GPUs that node 0 lacks; it has 8");
+  EXPECT_EQ(complaint(started("[[1,\"1\"]]")), "log:3: \"gpus\" is not a whole number from 0 to 0");
+  EXPECT_EQ(complaint(started("[[0,\"xyz\"]]")),
+            "log:3: \"xyz\" is not a hexadecimal mask of GPUs");
+  EXPECT_EQ(complaint(started("[[0,\"1\"],[0,\"2\"]]")), "log:3: node 0 is named twice in a grant");
+  EXPECT_NE(complaint("{\"t\":5,\"seq\":0,\"event\":\"submitted\",\"job\":99999999,\"spec\":{"
+                      "\"submitted\":5,\"gpus\":1,\"iterations\":1,\"iteration_s\":1}}\n")
+                .find("far beyond"),
+            std::string::npos);
+}
+
+TEST(EventLogReader, SomethingElseIsNotTakenForALog) {
+  for (const char* text : {"", "job_id,num_gpu\n", "{\"runs\":[]}\n", "{\"orrery_events\":2}\n"}) {
+    std::istringstream stream(text);
+    const auto opened = EventLogReader::from(stream, "x.csv");
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().message.substr(0, 8), "x.csv:1:");
+  }
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/series.h"
+#include "report/summary.h"
+
+namespace orrery {
+
+struct ReportRun {
+  RunSummary summary;
+  Series series;
+  // What else decided the run, as it is to be shown: seed, options, version.
+  std::vector<std::pair<std::string, std::string>> settings;
+};
+
+// One page that needs nothing but itself: styles, script and data are inside, nothing is fetched.
+// Runs are compared with the first run of the same trace. Text from traces is data to the page,
+// never markup.
+std::string html_report(std::span<const ReportRun> runs);
+
+}  // namespace orrery

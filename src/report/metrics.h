@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/cluster.h"
+#include "model/event.h"
+#include "report/device_ledger.h"
+#include "report/summary.h"
+
+namespace orrery {
+
+struct JobWindow {
+  JobId first{};
+  JobId end{};  // not in it
+
+  bool holds(JobId job) const { return first <= job && job < end; }
+};
+
+struct MetricsOptions {
+  const Cluster& cluster;              // read in the constructor only
+  const Workload* workload = nullptr;  // only to reserve memory for as many jobs
+  std::optional<JobWindow> window;     // empty: all jobs
+};
+
+// Folds a run's events into its summary. Figures about jobs (completion times, waiting, deadlines,
+// counts of starts and pauses) are taken over the jobs of the window; figures about the cluster
+// (queue, GPU use, efficiency, events) over everything that happened from the first submission to
+// the last end of a job. docs/formats/summary.md defines each.
+//
+// Costs some tens of nanoseconds an event and 48 bytes a job.
+class Metrics final : public EventSink {
+ public:
+  explicit Metrics(const MetricsOptions& options);
+
+  // Events come in the order of the log.
+  void write(const Event& event) override;
+
+  // May be asked at any time; covers the events so far.
+  RunSummary summary() const;
+
+ private:
+  struct Job {
+    Time submitted{};
+    Duration ran{};               // in grants that have ended
+    Time deadline = kNever;       // kNever: none
+    double solo_gpu_s = 0;        // GPU seconds of one iteration alone
+    std::int32_t slot = kNoSlot;  // of its grant
+    JobState state = JobState::Pending;
+    bool known = false;
+  };
+  struct Holding {
+    Devices devices;
+    Time since{};
+    Time ready{};
+    double useful_gpus = 0;
+  };
+  // Sums over time since the first submission, in GPU or job nanoseconds.
+  struct Integrals {
+    double waiting = 0;
+    double held = 0;
+    double useful = 0;
+    std::int64_t waiting_max = 0;
+  };
+
+  Job& job(const Event& event);
+  void advance(Time now);
+  void submit(const Event& event, Job& job);
+  void hold(const Event& event, Job& job);
+  void let_go(const Event& event, Job& job);
+  void finish(const Event& event, Job& job, JobState state);
+  bool counts(JobId id) const { return !window_ || window_->holds(id); }
+  void add_job_figures(RunSummary& summary) const;
+  void add_cluster_figures(RunSummary& summary) const;
+
+  const int gpus_total_;
+  const std::optional<JobWindow> window_;
+  DeviceLedger ledger_;
+  SlotPool<Holding> holdings_;
+  std::vector<Job> jobs_;
+  std::vector<Duration> completion_times_;
+
+  Time now_{};
+  std::optional<Time> first_submission_;
+  std::optional<Time> last_end_;         // of any job
+  std::optional<Time> window_last_end_;  // of a job of the window
+  std::int64_t waiting_ = 0;
+  std::int64_t gpus_held_ = 0;
+  double useful_gpus_ = 0;
+  Integrals sums_;
+  Integrals sums_at_last_end_;
+  bool grants_seen_ = false;
+  bool rates_known_ = true;
+
+  double waited_s_ = 0;  // of the completed jobs of the window
+  std::int64_t deadlines_ = 0;
+  std::int64_t deadlines_met_ = 0;
+  RunSummary counts_;
+};
+
+}  // namespace orrery

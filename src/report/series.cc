@@ -1,0 +1,182 @@
+#include "report/series.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kPointsMax = 200;
+
+// The places of TimeMeans; the rows follow.
+constexpr std::size_t kWaiting = 0;
+constexpr std::size_t kGpusHeld = 1;
+constexpr std::size_t kFirstRow = 2;
+
+}  // namespace
+
+SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
+    : workload_(options.workload), spans_max_(options.spans_max), ledger_(options.cluster) {
+  const std::vector<Node>& nodes = options.cluster.nodes;
+  const std::size_t rows_max = std::max<std::size_t>(options.rows_max, 1);
+  nodes_per_row_ = std::max<std::size_t>((nodes.size() + rows_max - 1) / rows_max, 1);
+  for (std::size_t first = 0; first < nodes.size(); first += nodes_per_row_) {
+    const std::size_t end = std::min(first + nodes_per_row_, nodes.size());
+    Series::Row row;
+    row.label = nodes[first].name;
+    if (end - first > 1) row.label += " to " + nodes[end - 1].name;
+    for (std::size_t i = first; i < end; ++i) row.gpus += nodes[i].gpus;
+    rows_.push_back(std::move(row));
+  }
+  row_held_.assign(rows_.size(), 0);
+  spans_kept_ = nodes_per_row_ == 1 && options.cluster.gpus_total() <= options.spans_gpus_max;
+}
+
+void SeriesRecorder::write(const Event& event) {
+  if (!means_) means_.emplace(event.time, kFirstRow + rows_.size());
+  means_->advance(event.time);
+  now_ = event.time;
+  if (index(event.job) >= jobs_.size()) jobs_.resize(index(event.job) + 1);
+  Job& job = jobs_[index(event.job)];
+  switch (event.kind) {
+    case EventKind::Submitted:
+      job.submitted = event.spec->submitted;
+      set_waiting(job, true);
+      if (spans_kept_ && index(event.job) < spans_max_) {
+        span_jobs_.resize(std::max(span_jobs_.size(), index(event.job) + 1));
+        span_jobs_[index(event.job)] = {
+            event.spec->name,
+            workload_ == nullptr ? "" : std::string(workload_->name_of(event.spec->model)),
+            event.spec->gpus};
+      }
+      break;
+    case EventKind::Queued:
+      break;
+    case EventKind::Started:
+    case EventKind::Resumed:
+    case EventKind::Moved:
+    case EventKind::Resized:
+    case EventKind::Regrouped:
+      hold(event, job);
+      break;
+    case EventKind::Paused:
+      let_go(event, job);
+      set_waiting(job, true);
+      break;
+    case EventKind::Completed:
+      completion_times_s_.push_back(seconds(event.time - job.submitted));
+      [[fallthrough]];
+    case EventKind::Failed:
+    case EventKind::Rejected:
+    case EventKind::Cancelled:
+      let_go(event, job);
+      set_waiting(job, false);
+      break;
+  }
+}
+
+void SeriesRecorder::hold(const Event& event, Job& job) {
+  INVARIANT(event.grant != nullptr, "an event that starts or changes a grant carries it");
+  set_waiting(job, false);
+  if (job.slot != kNoSlot && holdings_[job.slot].devices == event.grant->devices) return;
+  let_go(event, job);
+  job.slot = holdings_.open();
+  Holding& holding = holdings_[job.slot];
+  holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
+  holding.since = event.time;
+  for (const NodeShare& share : holding.devices) change_row(share.node, ledger_.take(share));
+}
+
+void SeriesRecorder::let_go(const Event& event, Job& job) {
+  if (job.slot == kNoSlot) return;
+  const Holding& holding = holdings_[job.slot];
+  for (const NodeShare& share : holding.devices) change_row(share.node, -ledger_.release(share));
+  add_spans(event.job, holding, event.time);
+  holdings_.close(job.slot);
+  job.slot = kNoSlot;
+}
+
+void SeriesRecorder::change_row(NodeId node, int gpus) {
+  if (gpus == 0) return;
+  const std::size_t row = index(node) / nodes_per_row_;
+  row_held_[row] += gpus;
+  gpus_held_ += gpus;
+  means_->set(kFirstRow + row, static_cast<double>(row_held_[row]));
+  means_->set(kGpusHeld, static_cast<double>(gpus_held_));
+}
+
+void SeriesRecorder::set_waiting(Job& job, bool waits) {
+  if (job.waits == waits) return;
+  job.waits = waits;
+  waiting_ += waits ? 1 : -1;
+  means_->set(kWaiting, static_cast<double>(waiting_));
+}
+
+void SeriesRecorder::add_spans(JobId job, const Holding& holding, Time end) {
+  if (!spans_kept_ || end <= holding.since) return;
+  if (spans_.size() + holding.devices.size() > spans_max_ || index(job) >= spans_max_) {
+    spans_kept_ = false;
+    spans_ = {};
+    span_jobs_ = {};
+    return;
+  }
+  for (const NodeShare& share : holding.devices) {
+    spans_.push_back({static_cast<std::int32_t>(job), share.node, share.gpus,
+                      seconds(holding.since), seconds(end)});
+  }
+}
+
+Series SeriesRecorder::series() const {
+  Series out;
+  if (!means_) return out;
+  out.start_s = seconds(means_->start());
+  out.bucket_s = seconds(means_->width());
+  out.waiting = means_->means(kWaiting);
+  out.gpus_held = means_->means(kGpusHeld);
+  out.rows = rows_;
+  for (std::size_t i = 0; i < out.rows.size(); ++i) {
+    out.rows[i].held = means_->means(kFirstRow + i);
+  }
+  out.completion_times = distribution();
+  if (!spans_kept_) return out;
+  // Jobs that still run are drawn up to now.
+  SeriesRecorder ended(*this);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].slot == kNoSlot) continue;
+    ended.add_spans(static_cast<JobId>(i), ended.holdings_[jobs_[i].slot], now_);
+  }
+  out.spans = std::move(ended.spans_);
+  out.jobs = std::move(ended.span_jobs_);
+  return out;
+}
+
+// Steps at every completion time when there are few, and otherwise at lengths of time that grow by
+// a constant factor, so that the short jobs, where most are, are not crowded into one step.
+std::vector<Series::Point> SeriesRecorder::distribution() const {
+  std::vector<double> sorted = completion_times_s_;
+  std::ranges::sort(sorted);
+  std::vector<Series::Point> points;
+  const auto add = [&](double length) {
+    const auto upto = std::ranges::upper_bound(sorted, length) - sorted.begin();
+    const double fraction = static_cast<double>(upto) / static_cast<double>(sorted.size());
+    if (points.empty() || points.back().completion_time_s < length) {
+      points.push_back({length, fraction});
+    }
+  };
+  if (sorted.size() <= kPointsMax) {
+    for (const double length : sorted) add(length);
+    return points;
+  }
+  const double low = std::max(sorted.front(), 1e-3);
+  const double growth = sorted.back() / low;
+  for (std::size_t i = 0; i + 1 < kPointsMax; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(kPointsMax - 1);
+    add(low * std::pow(growth, part));
+  }
+  add(sorted.back());
+  return points;
+}
+
+}  // namespace orrery

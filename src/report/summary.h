@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace orrery {
+
+// What one run came to: the fields of `--json`, defined one by one in docs/formats/summary.md. A
+// figure that has no meaning in a run is empty, never 0.
+struct RunSummary {
+  // Filled by whoever made the run.
+  std::string trace;
+  std::string policy;
+  std::string semantics;
+  std::string cluster;
+
+  // Filled by Metrics.
+  std::int64_t gpus = 0;
+  std::int64_t jobs = 0;
+  std::int64_t completed = 0;
+  std::int64_t rejected = 0;
+  std::int64_t failed = 0;
+  std::int64_t cancelled = 0;  // not in the JSON contract
+  std::optional<double> avg_jct_s;
+  std::optional<double> p50_jct_s;
+  std::optional<double> p95_jct_s;
+  std::optional<double> p99_jct_s;
+  std::optional<double> max_jct_s;
+  std::optional<double> makespan_s;
+  std::optional<double> avg_wait_s;
+  std::optional<double> avg_queue;
+  std::optional<std::int64_t> max_queue;
+  std::optional<double> deadline_ratio;
+  std::optional<std::int64_t> deadlines_met;
+  std::optional<double> cluster_efficiency;
+  std::optional<double> gpu_utilisation;
+  std::int64_t starts = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t moves = 0;
+  std::int64_t resizes = 0;  // not in the JSON contract
+  std::int64_t events = 0;
+
+  // Filled by whoever made the run: its cost on the machine that ran it.
+  std::optional<double> cpu_s;
+  std::optional<double> wall_s;
+  std::optional<double> peak_mb;
+};
+
+}  // namespace orrery

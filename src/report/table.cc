@@ -1,0 +1,264 @@
+#include "report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kGap = "  ";
+constexpr std::string_view kGreen = "\x1b[32m";
+constexpr std::string_view kRed = "\x1b[31m";
+constexpr std::string_view kBold = "\x1b[1m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+enum class Tone { None, Better, Worse };
+
+struct Cell {
+  std::string text;
+  Tone tone = Tone::None;
+};
+
+struct Column {
+  std::string title;
+  int drop_rank = 0;  // the smallest goes first; 0: stays
+  bool ratio = false;
+  std::vector<Cell> cells;
+  std::size_t width = 0;
+};
+
+using Block = std::vector<const RunSummary*>;
+
+// Terminal columns, taking every code point for one wide.
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+  if (columns_of(text) <= width) return std::string(text);
+  if (width < 3) return std::string(width, '.');
+  std::size_t end = 0;
+  for (std::size_t shown = 0; end < text.size(); ++end) {
+    if ((text[end] & 0xC0) == 0x80) continue;
+    if (shown++ == width - 2) break;
+  }
+  return std::string(text.substr(0, end)) + "..";
+}
+
+// Names come from files; a control character in one must not reach the terminal.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::ranges::replace_if(
+      out, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; }, '?');
+  return out;
+}
+
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+struct Unit {
+  std::string_view name;
+  double length_s;
+  double from_s;  // where people begin to use it
+};
+constexpr Unit kUnits[] = {
+    {"d", 86400, 48 * 3600}, {"h", 3600, 120 * 60}, {"min", 60, 120}, {"s", 1, 0}};
+
+const Unit& unit_of(double value_s) {
+  return *std::ranges::find_if(kUnits, [=](const Unit& unit) {
+    return std::abs(value_s) >= unit.from_s || unit.from_s == 0;
+  });
+}
+
+// The unit of the longest in the column, so that rows compare at a glance, unless tiny in it.
+Cell duration_cell(const std::optional<double>& value, double longest_s) {
+  if (!value) return {"-", {}};
+  const Unit& shared = unit_of(longest_s);
+  const bool fits = *value >= shared.length_s / 10 || *value == 0;
+  const Unit& unit = fits ? shared : unit_of(*value);
+  return {fmt::format("{} {}", three_digits(*value / unit.length_s), unit.name), {}};
+}
+
+Cell percent_cell(const std::optional<double>& value) {
+  return {value ? fmt::format("{:.1f} %", *value * 100) : "-", {}};
+}
+
+Cell ratio_cell(const std::optional<double>& first, const std::optional<double>& value) {
+  if (!first || !value || !(*first > 0) || !(*value > 0)) return {"-", {}};
+  const double times = *first / *value;
+  if (std::abs(times - 1) < 0.005) return {"same", {}};
+  const auto text = [](double t) { return t < 1000 ? three_digits(t) : ">1000"; };
+  if (times > 1) return {fmt::format("x{} better", text(times)), Tone::Better};
+  return {fmt::format("x{} worse", text(1 / times)), Tone::Worse};
+}
+
+class BlockTable {
+ public:
+  BlockTable(const Block& block, const TableOptions& options) : block_(block), options_(options) {
+    const bool ratios = options.ratios && block.size() > 1;
+    add("policy", 0, [](const RunSummary& run) { return Cell{printable(run.policy), {}}; });
+    add("done", 11, [](const RunSummary& run) {
+      return Cell{run.completed == run.jobs ? fmt::to_string(run.completed)
+                                            : fmt::format("{}/{}", run.completed, run.jobs),
+                  {}};
+    });
+    add_duration("avg JCT", 0, &RunSummary::avg_jct_s, ratios ? 13 : 0);
+    add_duration("p50 JCT", 2, &RunSummary::p50_jct_s, 0);
+    add_duration("p99 JCT", 12, &RunSummary::p99_jct_s, ratios ? 7 : 0);
+    add_duration("makespan", 9, &RunSummary::makespan_s, ratios ? 6 : 0);
+    add_duration("avg wait", 5, &RunSummary::avg_wait_s, 0);
+    add("queue", 3, [](const RunSummary& run) {
+      return Cell{run.avg_queue ? three_digits(*run.avg_queue) : "-", {}};
+    });
+    add("GPU use", 8, [](const RunSummary& run) { return percent_cell(run.gpu_utilisation); });
+    if (std::ranges::any_of(block, [](auto* run) { return run->deadline_ratio.has_value(); })) {
+      add("deadlines", 10, [](const RunSummary& run) { return percent_cell(run.deadline_ratio); });
+    }
+    add("starts", 1, [](const RunSummary& run) { return Cell{fmt::to_string(run.starts), {}}; });
+    add("pauses", 4, [](const RunSummary& run) {
+      return Cell{fmt::to_string(run.preemptions), {}};
+    });
+    fit();
+  }
+
+  std::string text() const {
+    std::string out = styled(cut(heading(), limit()), kBold) + '\n';
+    append_line(out, [](const Column& column) { return Cell{column.title, {}}; });
+    for (std::size_t row = 0; row < block_.size(); ++row) {
+      append_line(out, [row](const Column& column) { return column.cells[row]; });
+    }
+    if (!dropped_.empty()) {
+      out += cut(fmt::format("(left out, too narrow: {})", fmt::join(dropped_, ", ")), limit());
+      out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  std::size_t limit() const { return static_cast<std::size_t>(std::max(options_.width, 20)); }
+
+  std::string heading() const {
+    const RunSummary& run = *block_.front();
+    std::string out = printable(run.trace);
+    out += fmt::format("   {} jobs, {} GPUs", run.jobs, run.gpus);
+    if (!run.cluster.empty()) out += fmt::format(" ({})", printable(run.cluster));
+    if (!run.semantics.empty()) out += fmt::format(", {} semantics", printable(run.semantics));
+    return out;
+  }
+
+  void add(std::string title, int drop_rank, const std::function<Cell(const RunSummary&)>& cell) {
+    Column column{std::move(title), drop_rank, false, {}, 0};
+    column.width = columns_of(column.title);
+    for (const RunSummary* run : block_) {
+      column.cells.push_back(cell(*run));
+      column.width = std::max(column.width, columns_of(column.cells.back().text));
+    }
+    columns_.push_back(std::move(column));
+  }
+
+  void add_duration(std::string title, int drop_rank, std::optional<double> RunSummary::*field,
+                    int ratio_drop_rank) {
+    double longest_s = 0;
+    for (const RunSummary* run : block_) longest_s = std::max(longest_s, (run->*field).value_or(0));
+    add(std::move(title), drop_rank,
+        [=](const RunSummary& run) { return duration_cell(run.*field, longest_s); });
+    if (ratio_drop_rank == 0) return;
+    const std::optional<double> first = block_.front()->*field;
+    add("vs " + cut(printable(block_.front()->policy), 9), ratio_drop_rank,
+        [&](const RunSummary& run) {
+          return &run == block_.front() ? Cell{"", {}} : ratio_cell(first, run.*field);
+        });
+    columns_.back().ratio = true;
+  }
+
+  std::size_t total_width() const {
+    std::size_t total = 0;
+    for (const Column& column : columns_) total += column.width + kGap.size();
+    return total - kGap.size();
+  }
+
+  void fit() {
+    while (total_width() > limit()) {
+      auto victim = columns_.end();
+      for (auto column = columns_.begin(); column != columns_.end(); ++column) {
+        if (column->drop_rank == 0) continue;
+        if (victim == columns_.end() || column->drop_rank < victim->drop_rank) victim = column;
+      }
+      if (victim == columns_.end()) break;
+      if (!victim->ratio) dropped_.push_back(victim->title);
+      columns_.erase(victim);
+    }
+    Column& policy = columns_.front();
+    const std::size_t rest = total_width() - policy.width;
+    policy.width = std::min(policy.width, limit() > rest ? limit() - rest : 1);
+  }
+
+  template <class CellOf>
+  void append_line(std::string& out, CellOf cell_of) const {
+    std::string line;
+    for (const Column& column : columns_) {
+      if (!line.empty()) line += kGap;
+      const Cell cell = cell_of(column);
+      const std::string text = cut(cell.text, column.width);
+      const std::string space(column.width - columns_of(text), ' ');
+      const bool left = &column == &columns_.front() || column.ratio;
+      const std::string shown = styled(text, cell.tone == Tone::Better  ? kGreen
+                                             : cell.tone == Tone::Worse ? kRed
+                                                                        : "");
+      line += left ? shown + space : space + shown;
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + '\n';
+  }
+
+  std::string styled(const std::string& text, std::string_view style) const {
+    if (!options_.colour || style.empty() || text.empty()) return text;
+    return fmt::format("{}{}{}", style, text, kPlain);
+  }
+
+  const Block& block_;
+  const TableOptions& options_;
+  std::vector<Column> columns_;
+  std::vector<std::string> dropped_;
+};
+
+std::vector<Block> blocks_of(std::span<const RunSummary> runs) {
+  std::vector<Block> blocks;
+  for (const RunSummary& run : runs) {
+    const auto same = std::ranges::find_if(
+        blocks, [&](const Block& block) { return block.front()->trace == run.trace; });
+    if (same == blocks.end()) {
+      blocks.push_back({&run});
+    } else {
+      same->push_back(&run);
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::string human_duration(double value_s) {
+  const Unit& unit = unit_of(value_s);
+  return fmt::format("{} {}", three_digits(value_s / unit.length_s), unit.name);
+}
+
+std::string table(std::span<const RunSummary> runs, const TableOptions& options) {
+  std::string out;
+  for (const Block& block : blocks_of(runs)) {
+    if (!out.empty()) out += '\n';
+    out += BlockTable(block, options).text();
+  }
+  return out;
+}
+
+}  // namespace orrery
