@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "base/invariant.h"
 #include "sim/semantics.h"
@@ -8,12 +9,12 @@
 namespace orrery {
 namespace {
 
-constexpr double kEndsMerge = 1e-9;      // relative
 constexpr double kArrivalsMerge = 1e-4;  // seconds
 
 class MuriSemantics final : public Semantics {
  public:
-  explicit MuriSemantics(std::size_t jobs) : places_(jobs, -1) {}
+  MuriSemantics(const Workload& workload, const MuriEnds& ends)
+      : workload_(workload), ends_(ends), places_(workload.jobs.size(), -1) {}
 
   void hold(JobId job, double work_left, Time /*ready*/) override {
     std::int32_t& place = places_[index(job)];
@@ -49,18 +50,13 @@ class MuriSemantics final : public Semantics {
       next_end_s_ = std::min(next_end_s_, run.end_s);
     }
     if (runs_.empty()) return next_end_ = kNever;
-    // Ends are gathered under the first one met that is close enough, which need not be the
-    // earliest. Only those near the earliest can take part.
-    const double horizon = next_end_s_ * (1 + 4 * kEndsMerge);
-    gathered_.clear();
+    // Only those near the earliest can be one with it.
+    const double horizon = next_end_s_ * (1 + 4 * ends_.closeness);
+    near_.clear();
     for (const Run& run : runs_) {
-      if (run.end_s > horizon) continue;
-      const auto close = [&](double end_s) {
-        return std::abs(end_s - run.end_s) <= kEndsMerge * std::max(end_s, run.end_s);
-      };
-      if (std::ranges::none_of(gathered_, close)) gathered_.push_back(run.end_s);
+      if (run.end_s <= horizon) near_.push_back(&run);
     }
-    next_end_s_ = *std::ranges::min_element(gathered_);
+    if (near_.size() > 1) gather();
     return next_end_ = time_from_seconds(next_end_s_);
   }
 
@@ -70,9 +66,7 @@ class MuriSemantics final : public Semantics {
     now_s_ = now == next_end_ ? next_end_s_ : seconds(now);
     if (at_an_end) {
       for (const Run& run : runs_) {
-        if (std::abs(run.end_s - next_end_s_) <= kEndsMerge * std::max(run.end_s, next_end_s_)) {
-          ended.push_back(run.job);
-        }
+        if (close(run.end_s, next_end_s_)) ended.push_back(run.job);
       }
       for (const JobId job : ended) drop(job);
     }
@@ -95,13 +89,48 @@ class MuriSemantics final : public Semantics {
     double end_s = 0;
   };
 
+  bool close(double a, double b) const {
+    return std::abs(a - b) <= ends_.closeness * std::max(a, b);
+  }
+
+  // Ends are gathered under the first one met in line that is close enough, which need not be the
+  // earliest.
+  void gather() {
+    std::ranges::sort(near_, {}, [this](const Run* run) { return place_in_line(*run); });
+    gathered_.clear();
+    for (const Run* run : near_) {
+      const auto is_close = [&](double end_s) { return close(end_s, run->end_s); };
+      if (std::ranges::none_of(gathered_, is_close)) gathered_.push_back(run->end_s);
+    }
+    next_end_s_ = *std::ranges::min_element(gathered_);
+  }
+
+  std::tuple<double, double, JobId> place_in_line(const Run& run) const {
+    const JobSpec& spec = workload_.jobs[index(run.job)];
+    const double remaining_s = run.work_left * spec.iteration_s;
+    switch (ends_.line) {
+      case MuriEnds::Line::ByRemaining:
+        return {remaining_s, 0, run.job};
+      case MuriEnds::Line::ByService:
+        return {remaining_s * spec.gpus, 0, run.job};
+      case MuriEnds::Line::ByClass:
+        return {spec.priority, seconds(spec.submitted), run.job};
+      case MuriEnds::Line::ByGpus:
+        return {-spec.gpus, 0, run.job};
+    }
+    return {};
+  }
+
   Run& at(JobId job) {
     INVARIANT(places_[index(job)] >= 0, "only a running job has a pace");
     return runs_[static_cast<std::size_t>(places_[index(job)])];
   }
 
+  const Workload& workload_;
+  const MuriEnds ends_;
   std::vector<Run> runs_;
   std::vector<std::int32_t> places_;
+  std::vector<const Run*> near_;
   std::vector<double> gathered_;
   double now_s_ = 0;
   double next_end_s_ = 0;
@@ -110,8 +139,8 @@ class MuriSemantics final : public Semantics {
 
 }  // namespace
 
-std::unique_ptr<Semantics> make_muri_semantics(std::size_t jobs) {
-  return std::make_unique<MuriSemantics>(jobs);
+std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends) {
+  return std::make_unique<MuriSemantics>(workload, ends);
 }
 
 }  // namespace orrery

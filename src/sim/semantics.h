@@ -38,6 +38,13 @@ std::unique_ptr<Semantics> make_orrery_semantics(std::size_t jobs);
 // The published simulator of Muri: the start-up time is taken off every running job at every event,
 // but not counted when its end is foreseen; ends that nearly coincide are one. Counts in floating
 // seconds, in the order of operations of that simulator, because ties decide schedules.
-std::unique_ptr<Semantics> make_muri_semantics(std::size_t jobs);
+struct MuriEnds {
+  // Ends this close, relative to the time, are one event: at the time of the job that comes first
+  // in the line of its scheduler, which differs from one to the next.
+  double closeness = 1e-9;
+  enum class Line : std::uint8_t { ByRemaining, ByService, ByClass, ByGpus };
+  Line line = Line::ByClass;
+};
+std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends);
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/invariant.h"
 #include "control/scheduler.h"
@@ -14,17 +15,52 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kNames = {"orrery", "muri"};
 
-std::unique_ptr<Semantics> make_semantics(SemanticsKind kind, std::size_t jobs) {
-  return kind == SemanticsKind::Muri ? make_muri_semantics(jobs) : make_orrery_semantics(jobs);
+// In the published simulator each scheduler has an event loop of its own; they agree but for this.
+MuriEnds muri_ends_of(std::string_view policy) {
+  if (policy == "las") return {.closeness = 0};
+  if (policy == "srtf") return {.line = MuriEnds::Line::ByRemaining};
+  if (policy == "srsf") return {.line = MuriEnds::Line::ByService};
+  if (policy == "antman") return {.line = MuriEnds::Line::ByClass};
+  return {.line = MuriEnds::Line::ByGpus};
 }
 
-// The published ablation without matching ran with another factor for groups of four.
+std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
+  if (setup.semantics == SemanticsKind::Orrery) {
+    return make_orrery_semantics(setup.workload->jobs.size());
+  }
+  return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+}
+
+// The published simulator multiplies a job's own time when it reads it, so nothing is left to do
+// for a job alone. Its ablation without matching ran with another factor for groups of four.
 ContentionModel contention_of(const SimulationSetup& setup) {
+  if (setup.semantics == SemanticsKind::Orrery) return {};
   const auto matching = setup.options.find("matching");
-  const bool published_ablation = setup.semantics == SemanticsKind::Muri &&
-                                  matching != setup.options.end() && matching->second == "none";
-  if (!published_ablation) return {};
-  return ContentionModel({1.015, 1.33 / 1.015, 1.5 / 1.015, 1.3 / 1.015});
+  const bool ablation = matching != setup.options.end() && matching->second == "none";
+  return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, (ablation ? 1.3 : 1.37) / 1.015});
+}
+
+// Times for an iteration as that simulator has them, to the last bit: from milliseconds, with the
+// overhead of a single job.
+Workload as_published(const Workload& workload) {
+  Workload published = workload;
+  for (JobSpec& spec : published.jobs) {
+    const double exact_ms = spec.iteration_s * 1000;
+    const double whole_ms = std::round(exact_ms);
+    const double ms = std::abs(exact_ms - whole_ms) < 1e-9 ? whole_ms : exact_ms;
+    spec.iteration_s = ms * 1.015 / 1000;
+  }
+  return published;
+}
+
+Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
+  const auto defaults =
+      setup.semantics == SemanticsKind::Orrery ? Defaults::Ours : Defaults::Published;
+  return make_policy(setup.policy, setup.options,
+                     {.workload = *setup.workload,
+                      .defaults = defaults,
+                      .seed = setup.seed,
+                      .contention = contention_of(setup)});
 }
 
 class Simulation {
@@ -32,7 +68,7 @@ class Simulation {
   Simulation(const SimulationSetup& setup, PolicySetup& policy, EventSink& sink)
       : setup_(setup),
         jobs_(setup.workload->jobs),
-        semantics_(make_semantics(setup.semantics, jobs_.size())),
+        semantics_(make_semantics(setup)),
         machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup)),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink}) {
@@ -41,13 +77,14 @@ class Simulation {
 
   SimulationOutcome run() {
     std::size_t next = 0;  // the first job that has not been submitted
-    Time wake = kNever;
+    Time wake = kNever;    // when the policy asked for a round
+    Time round = kNever;   // when a round is due that was put off
     while (!done(next)) {
       const Time arrival = next < jobs_.size() ? jobs_[next].submitted : kNever;
       const Time end = semantics_->next_end();
-      Time now = std::min({arrival, end, wake});
+      Time now = std::min({arrival, end, wake, round});
       if (now == kNever) break;
-      if (arrival != kNever && end != kNever && arrival <= wake &&
+      if (arrival != kNever && end != kNever && arrival <= std::min(wake, round) &&
           std::chrono::abs(arrival - end) <= semantics_->coincidence()) {
         now = arrival;
       }
@@ -62,7 +99,12 @@ class Simulation {
       for (; next < jobs_.size() && jobs_[next].submitted <= now; ++next) {
         scheduler_.submit(jobs_[next], now);
       }
-      wake = scheduler_.hold_round(now);
+      if (wake <= now) wake = kNever;
+      round = next_round(now);
+      if (round == now) {
+        wake = scheduler_.hold_round(now);
+        round = kNever;
+      }
       machines_.settle();
     }
     const State& state = scheduler_.state();
@@ -77,6 +119,12 @@ class Simulation {
     if (setup_.stop_after_end != kNoJob && window_open_ == 0) return true;
     const State& state = scheduler_.state();
     return next == jobs_.size() && state.running().empty() && state.waiting() == 0;
+  }
+
+  Time next_round(Time now) const {
+    if (setup_.round == Duration::zero()) return now;
+    const Duration since = now.time_since_epoch();
+    return Time((since + setup_.round - Duration(1)) / setup_.round * setup_.round);
   }
 
   void note_ended() {
@@ -109,15 +157,20 @@ Result<SemanticsKind> parse_semantics(std::string_view name) {
 
 std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
+Status check(const SimulationSetup& setup) {
+  const auto policy = set_up_policy(setup);
+  return policy.ok() ? Status() : policy.error();
+}
+
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
-  const auto defaults =
-      setup.semantics == SemanticsKind::Orrery ? Defaults::Ours : Defaults::Published;
-  TRY_ASSIGN(PolicySetup policy, make_policy(setup.policy, setup.options,
-                                             {.workload = *setup.workload,
-                                              .defaults = defaults,
-                                              .seed = setup.seed,
-                                              .contention = contention_of(setup)}));
-  Simulation simulation(setup, policy, sink);
+  SimulationSetup world = setup;
+  Workload published;
+  if (setup.semantics == SemanticsKind::Muri) {
+    published = as_published(*setup.workload);
+    world.workload = &published;
+  }
+  TRY_ASSIGN(PolicySetup policy, set_up_policy(world));
+  Simulation simulation(world, policy, sink);
   return simulation.run();
 }
 

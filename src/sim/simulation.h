@@ -27,6 +27,7 @@ struct SimulationSetup {
   std::map<std::string, std::string> options;
   SemanticsKind semantics = SemanticsKind::Orrery;
   std::uint64_t seed = 0;
+  Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
   JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
   JobId stop_after_end = kNoJob;
   const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is
@@ -37,6 +38,9 @@ struct SimulationOutcome {
   std::uint64_t events = 0;
   std::int64_t unfinished = 0;  // jobs without a final state: cancelled run, or stopped early
 };
+
+// Whether the policy and its options can be had, without running anything.
+Status check(const SimulationSetup& setup);
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink);
 

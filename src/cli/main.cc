@@ -1,0 +1,133 @@
+#include "cli/main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "cli/commands.h"
+
+namespace orrery {
+namespace {
+
+int exit_code(const Status& status) {
+  if (status.ok()) return 0;
+  fmt::print(stderr, "orrery: {}\n", status.error().message);
+  return status.error().code == Code::InvalidArgument ? 2 : 1;
+}
+
+using Run = std::function<Status()>;
+
+void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
+                  SimulateArguments& a, Run& run) {
+  CLI::App* command = app.add_subcommand(name, line);
+  command->add_option("--trace", a.traces, "trace file, or MODEL:key=value,... (repeatable)")
+      ->required()
+      ->take_all();
+  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
+      ->required();
+  command->add_option("--policy", a.policies, "policies, as NAME or NAME:key=value:...")
+      ->required()
+      ->delimiter(',');
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--semantics", a.semantics, "orrery or muri")->capture_default_str();
+  command->add_option("--option", a.options, "key=value for the policies (repeatable)");
+  command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--seed", a.seeds, "seeds of policies that draw")->delimiter(',');
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);
+  command->add_option("--window", a.window, "A-B: metrics over jobs A <= id < B only");
+  command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
+  command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->add_flag("--csv", a.csv, "print CSV instead of the table");
+  command->add_flag("--quiet", a.quiet, "no progress");
+  command->callback([&a, &run, ratios] {
+    a.ratios = ratios;
+    run = [&a] { return simulate_command(a); };
+  });
+}
+
+void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
+  CLI::App* command = app.add_subcommand("generate", "write a generated trace");
+  command->add_option("model", a.model, "one of `orrery traces`")->required();
+  for (const char* key : {"jobs", "seed", "gpus", "load"}) {
+    command->add_option_function<std::string>(
+        std::string("--") + key, [&a, key](const std::string& text) { a.options[key] = text; },
+        std::string("the same as --option ") + key + "=...");
+  }
+  command->add_option("--option", pairs, "key=value for the model (repeatable)");
+  command->add_option("--output,-o", a.output, "file to write; standard output if left out");
+  command->add_option("--format", a.format, "csv or jsonl; by the name of the file if left out");
+  command->callback([&a, &pairs, &run] {
+    run = [&a, &pairs]() -> Status {
+      for (const std::string& pair : pairs) {
+        const auto equals = pair.find('=');
+        if (equals == std::string::npos) {
+          return invalid(fmt::format("--option {}: write key=value", pair));
+        }
+        a.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+      }
+      return generate_command(a);
+    };
+  });
+}
+
+void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("reproduce", "published tables: published | reference | ours");
+  command->add_option("system", a.system, "muri")->required();
+  command->add_option("--figure", a.figure, "one figure only, such as 9");
+  command->add_option("--data", a.data, "folder with the published traces")->required();
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of tables");
+  command->add_flag("--quiet", a.quiet, "no progress");
+  command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Orrery: a scheduler for deep-learning training whose simulator is the scheduler"};
+  app.set_version_flag("--version", ORRERY_VERSION);
+  app.require_subcommand(1);
+  Run run;
+  SimulateArguments simulate, compare;
+  GenerateArguments generate;
+  std::vector<std::string> generate_pairs;
+  ReproduceArguments reproduce;
+  DemoArguments demo;
+  bool json = false;
+
+  CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
+  command->add_option("--report", demo.report, "the page to write")->capture_default_str();
+  command->add_flag("--quiet", demo.quiet, "no progress");
+  command->callback([&] { run = [&] { return demo_command(demo); }; });
+  add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
+  add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
+  command = app.add_subcommand("policies", "the policies and their options");
+  command->add_flag("--json", json);
+  command->callback([&] { run = [&] { return policies_command(json); }; });
+  command = app.add_subcommand("traces", "the trace formats and generators");
+  command->add_flag("--json", json);
+  command->callback([&] { run = [&] { return traces_command(json); }; });
+  add_generate(app, generate, generate_pairs, run);
+  add_reproduce(app, reproduce, run);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError& problem) {
+    fmt::print(stderr, "orrery: {}\nTry 'orrery --help' or 'orrery COMMAND --help'.\n",
+               problem.what());
+    return 2;
+  }
+  return exit_code(run());
+}
+
+}  // namespace orrery

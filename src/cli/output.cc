@@ -1,0 +1,68 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/table.h"
+
+namespace orrery {
+
+int terminal_width() {
+  constexpr int kWithout = 120;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+      size.ws_col > 0) {
+    return size.ws_col;
+  }
+  return kWithout;
+}
+
+bool terminal_has_colour() {
+  return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+}
+
+Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
+  std::vector<RunSummary> summaries;
+  for (const ReportRun& run : runs) summaries.push_back(run.summary);
+  std::string text;
+  if (format == Format::Json) text = to_json(summaries) + "\n";
+  if (format == Format::Csv) text = to_csv(summaries);
+  if (format == Format::Table) {
+    text = table(summaries,
+                 {.width = terminal_width(), .colour = terminal_has_colour(), .ratios = ratios});
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) != 0) return Error{Code::Unavailable, "standard output is closed"};
+  return {};
+}
+
+Status write_file(const std::string& path, std::string_view text) {
+  const std::string draft = path + ".part";
+  {
+    std::ofstream out(draft, std::ios::binary | std::ios::trunc);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.close();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(draft, ignored);
+      return Error{
+          Code::Unavailable,
+          fmt::format("{}: cannot be written; is the folder there, and the disk not full?", path)};
+    }
+  }
+  std::error_code problem;
+  std::filesystem::rename(draft, path, problem);
+  if (problem) return Error{Code::Unavailable, fmt::format("{}: {}", path, problem.message())};
+  return {};
+}
+
+}  // namespace orrery

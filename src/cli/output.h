@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "report/html.h"
+
+namespace orrery {
+
+enum class Format { Table, Json, Csv };
+
+Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios);
+
+// All or nothing: the file is written beside its place and then put there.
+Status write_file(const std::string& path, std::string_view text);
+
+// The width of the terminal, or a reasonable one if there is none.
+int terminal_width();
+bool terminal_has_colour();
+
+}  // namespace orrery

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/runs.h"
+#include "model/duration_text.h"
+#include "policy/registry.h"
+#include "workload/cluster_spec.h"
+#include "workload/generate.h"
+
+namespace orrery {
+namespace {
+
+using OptionMap = std::map<std::string, std::string>;
+
+Result<std::pair<std::string, std::string>> split_pair(const std::string& pair) {
+  const auto equals = pair.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return invalid(fmt::format("option '{}': write key=value", pair));
+  }
+  return std::pair(pair.substr(0, equals), pair.substr(equals + 1));
+}
+
+struct PolicyChoice {
+  std::string name;
+  std::string label;
+  OptionMap options;
+};
+
+bool knows(std::string_view policy, std::string_view key) {
+  const auto info = std::ranges::find(policies(), policy, &PolicyInfo::name);
+  const auto has = [&](std::span<const OptionInfo> table) {
+    return std::ranges::find(table, key, &OptionInfo::key) != table.end();
+  };
+  return info != policies().end() && (has(info->options) || has(common_options()));
+}
+
+Result<PolicyChoice> parse_policy(const std::string& text) {
+  PolicyChoice choice;
+  std::size_t begin = 0;
+  for (bool first = true; begin <= text.size(); first = false) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    if (first) {
+      choice.name = part;
+    } else {
+      TRY_ASSIGN(auto pair, split_pair(part));
+      choice.options.insert_or_assign(std::move(pair.first), std::move(pair.second));
+    }
+    begin = end + 1;
+  }
+  choice.label = text;
+  return choice;
+}
+
+// An option of --option goes to every policy that knows it; one that nobody knows is an error.
+Result<std::vector<PolicyChoice>> parse_policies(const SimulateArguments& arguments) {
+  std::vector<PolicyChoice> choices;
+  for (const std::string& text : arguments.policies) {
+    TRY_ASSIGN(PolicyChoice choice, parse_policy(text));
+    choices.push_back(std::move(choice));
+  }
+  for (const std::string& text : arguments.options) {
+    TRY_ASSIGN(const auto pair, split_pair(text));
+    bool known = false;
+    for (PolicyChoice& choice : choices) {
+      if (!knows(choice.name, pair.first)) continue;
+      choice.options.try_emplace(pair.first, pair.second);
+      known = true;
+    }
+    // With one policy its own error names the options there are.
+    if (!known && choices.size() == 1) choices[0].options.insert(pair);
+    if (!known && choices.size() > 1) {
+      return invalid(fmt::format(
+          "--option {}: none of the policies knows '{}'; see `orrery policies`", text, pair.first));
+    }
+  }
+  return choices;
+}
+
+Result<std::optional<JobWindow>> parse_window(const std::string& text) {
+  if (text.empty()) return std::optional<JobWindow>();
+  std::int32_t first = 0;
+  std::int32_t end = 0;
+  const char* stop = text.data() + text.size();
+  const auto a = std::from_chars(text.data(), stop, first);
+  if (a.ec == std::errc() && a.ptr != stop && *a.ptr == '-') {
+    const auto b = std::from_chars(a.ptr + 1, stop, end);
+    if (b.ec == std::errc() && b.ptr == stop && 0 <= first && first < end) {
+      return std::optional(JobWindow{static_cast<JobId>(first), static_cast<JobId>(end)});
+    }
+  }
+  return invalid(fmt::format("--window {}: write A-B with A < B, such as 1000-2000", text));
+}
+
+// With several runs each has its own log: runs.jsonl.zst becomes runs-trace3-las.jsonl.zst.
+std::string events_path(const SimulateArguments& arguments, const RunRequest& request,
+                        bool several) {
+  if (arguments.events.empty() || !several) return arguments.events;
+  const auto slash = arguments.events.rfind('/');
+  const auto dot = arguments.events.find('.', slash == std::string::npos ? 0 : slash + 1);
+  const auto stem = arguments.events.substr(0, dot);
+  const auto ending = dot == std::string::npos ? "" : arguments.events.substr(dot);
+  std::string run = fmt::format("{}-{}", request.workload->name, request.label);
+  if (arguments.seeds.size() > 1) run += fmt::format("-seed{}", request.seed);
+  std::ranges::replace_if(
+      run, [](char c) { return c == '/' || c == ' '; }, '_');
+  return stem + "-" + run + ending;
+}
+
+Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
+  TRY_ASSIGN(const std::vector<PolicyChoice> choices, parse_policies(arguments));
+  TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
+  TRY_ASSIGN(const auto window, parse_window(arguments.window));
+  TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
+  Duration round{};
+  if (!arguments.round.empty()) {
+    TRY_ASSIGN(round, parse_duration(arguments.round));
+  }
+  const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
+  std::vector<RunRequest> requests;
+  const bool several = arguments.traces.size() * choices.size() * arguments.seeds.size() > 1;
+  for (const std::string& trace : arguments.traces) {
+    TRY_ASSIGN(Workload workload,
+               load_workload(trace, {.format = arguments.trace_format, .limit = arguments.limit}));
+    if (window && index(window->end) > workload.jobs.size()) {
+      return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
+                                 workload.jobs.size()));
+    }
+    const auto shared_workload = std::make_shared<const Workload>(std::move(workload));
+    for (const PolicyChoice& choice : choices) {
+      for (const std::uint64_t seed : arguments.seeds) {
+        RunRequest request{.workload = shared_workload,
+                           .cluster = shared_cluster,
+                           .policy = choice.name,
+                           .label = choice.label,
+                           .options = choice.options,
+                           .semantics = semantics,
+                           .seed = seed,
+                           .round = round,
+                           .window = window,
+                           .series = !arguments.report.empty()};
+        if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);
+        request.events = events_path(arguments, request, several);
+        requests.push_back(std::move(request));
+      }
+    }
+  }
+  // A policy or option that does not exist is told before anything long begins.
+  for (const RunRequest& request : requests) TRY(check_setup(request));
+  return requests;
+}
+
+}  // namespace
+
+Status simulate_command(const SimulateArguments& arguments) {
+  if (arguments.json && arguments.csv) return invalid("--json and --csv exclude each other");
+  TRY_ASSIGN(const std::vector<RunRequest> requests, plan_runs(arguments));
+  TRY_ASSIGN(const RunsResult result,
+             make_runs(requests, {.threads = arguments.threads, .progress = !arguments.quiet}));
+  const Format format = arguments.json ? Format::Json : arguments.csv ? Format::Csv : Format::Table;
+  TRY(print_runs(result.runs, format, arguments.ratios || requests.size() > 1));
+  if (!arguments.report.empty()) TRY(write_file(arguments.report, html_report(result.runs)));
+  if (result.interrupted)
+    return Error{Code::Cancelled, "interrupted: this is what is known so far"};
+  return {};
+}
+
+}  // namespace orrery
