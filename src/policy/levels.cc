@@ -102,8 +102,17 @@ Duration LevelOrder::service(const View& view, JobId job) const {
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
-  return !is_final(view.job(job).state) && has_limit(job) &&
-         service(view, job) * view.spec(job).gpus >= limit(job);
+  if (is_final(view.job(job).state) || !has_limit(job)) return false;
+  const int gpus = view.spec(job).gpus;
+  if (const FloatingTime* time = floating_time(view)) {
+    return time->held_s(job) * gpus >= seconds(limit(job));
+  }
+  return service(view, job) * gpus >= limit(job);
+}
+
+// Promotions start the count of service anew, which no floating clock knows of.
+const FloatingTime* LevelOrder::floating_time(const View& view) const {
+  return ticks() && options_.promote == 0 ? view.progress->floating_time() : nullptr;
 }
 
 Time LevelOrder::sinks_at(const View& view, JobId job) const {
@@ -111,6 +120,9 @@ Time LevelOrder::sinks_at(const View& view, JobId job) const {
   const int gpus = view.spec(job).gpus;
   Duration needed((limit(job).count() + gpus - 1) / gpus);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
+  if (const FloatingTime* time = floating_time(view)) {
+    return time->instant(seconds(needed) - time->held_s(job) + time->now_s());
+  }
   return view.now + (needed - service(view, job));
 }
 

@@ -62,6 +62,7 @@ class LevelOrder : public Order {
   bool sinks(const View& view, JobId job) const;
   Time sinks_at(const View& view, JobId job) const;
   void watch(const View& view, JobId job);
+  const FloatingTime* floating_time(const View& view) const;
 
   const Options options_;
   std::vector<double> keys_;

@@ -21,6 +21,7 @@ class Machines final : public Executor {
 
   void perform(const Action& action) override;
   double work_left(JobId job) const override { return semantics_.work_left(job); }
+  const FloatingTime* floating_time() const override { return semantics_.floating_time(); }
 
   void leave(JobId job);  // it ended by itself
   void settle();          // the round is over: sets the speed of all whose company changed

@@ -11,10 +11,13 @@ namespace {
 
 constexpr double kArrivalsMerge = 1e-4;  // seconds
 
-class MuriSemantics final : public Semantics {
+class MuriSemantics final : public Semantics, public FloatingTime {
  public:
   MuriSemantics(const Workload& workload, const MuriEnds& ends)
-      : workload_(workload), ends_(ends), places_(workload.jobs.size(), -1) {}
+      : workload_(workload),
+        ends_(ends),
+        places_(workload.jobs.size(), -1),
+        held_s_(workload.jobs.size(), 0) {}
 
   void hold(JobId job, double work_left, Time /*ready*/) override {
     std::int32_t& place = places_[index(job)];
@@ -63,7 +66,8 @@ class MuriSemantics final : public Semantics {
   void advance(Time now, std::vector<JobId>& ended) override {
     const bool at_an_end =
         next_end_ != kNever && std::abs(seconds(now) - next_end_s_) <= kArrivalsMerge;
-    now_s_ = now == next_end_ ? next_end_s_ : seconds(now);
+    now_s_ = now == next_end_ ? next_end_s_ : now == instant_ ? instant_s_ : seconds(now);
+    instant_ = kNever;
     if (at_an_end) {
       for (const Run& run : runs_) {
         if (close(run.end_s, next_end_s_)) ended.push_back(run.job);
@@ -73,8 +77,22 @@ class MuriSemantics final : public Semantics {
     for (Run& run : runs_) {
       const double worked_s = std::max(now_s_ - run.checked_s - run.start_s, 0.0);
       run.work_left -= worked_s / run.iteration_s;
+      double& held_s = held_s_[index(run.job)];
+      held_s = held_s + now_s_ - run.checked_s;
       run.checked_s = now_s_;
     }
+  }
+
+  const FloatingTime* floating_time() const override { return this; }
+  double now_s() const override { return now_s_; }
+  double held_s(JobId job) const override { return held_s_[index(job)]; }
+  Time instant(double exact_s) const override {
+    const Time time = time_from_seconds(exact_s);
+    if (time < instant_ || (time == instant_ && exact_s < instant_s_)) {
+      instant_ = time;
+      instant_s_ = exact_s;
+    }
+    return time;
   }
 
   Duration coincidence() const override { return from_seconds(kArrivalsMerge); }
@@ -135,6 +153,9 @@ class MuriSemantics final : public Semantics {
   double now_s_ = 0;
   double next_end_s_ = 0;
   Time next_end_ = kNever;
+  std::vector<double> held_s_;
+  mutable Time instant_ = kNever;  // the first to wake at, and its exact time
+  mutable double instant_s_ = 0;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "model/job.h"
 #include "model/time.h"
+#include "model/view.h"
 
 namespace orrery {
 
@@ -27,6 +28,7 @@ class Semantics {
   virtual Time next_end() = 0;
   // Moves time on. Names the jobs that end now, in the order they end; they hold nothing any more.
   virtual void advance(Time now, std::vector<JobId>& ended) = 0;
+  virtual const FloatingTime* floating_time() const { return nullptr; }
   // An end and an arrival this close are one event, at the time of the arrival.
   virtual Duration coincidence() const { return {}; }
 };
