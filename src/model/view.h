@@ -52,6 +52,8 @@ struct View {
   std::span<const JobId> running;
   std::span<const JobId> arrived;  // since the last plan
   std::span<const JobId> ended;    // since the last plan, however they ended
+  std::span<const NodeId> freed;   // where something was let go of since the last plan
+  std::span<const std::vector<JobId>> on_nodes;  // by node: who holds GPUs there
   const Progress* progress = nullptr;
 
   const Job& job(JobId id) const { return jobs[index(id)]; }

@@ -32,6 +32,8 @@ class Consolidated final : public PlacementRule {
     return make_first_fit(0)->find(free, shape, scope, devices);
   }
 
+  bool scatters() const override { return false; }
+
  private:
   static bool whole_nodes(const Ledger& free, const Shape& shape, int begin, int end,
                           Devices& devices) {

@@ -26,6 +26,10 @@ class Order {
 
   virtual Rank rank(const View& view, JobId job) const = 0;
 
+  // Orders running jobs of one size as their ranks do, but stays the same while they run, until
+  // refresh() names them.
+  virtual Rank standing(const View& view, JobId job) const { return rank(view, job); }
+
   // Called once for each job, before its first rank().
   virtual void arrived(const View& view, JobId job);
   // The plan lets it run, or stops it; in the order of the line, and the reverse of it.
