@@ -124,6 +124,7 @@ bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLin
   Ledger& ledger = packer.current();
   if (!collect_victims(view, packer, first)) return false;
   const Ledger::Mark mark = ledger.mark();
+  int spare = ledger.gpus_free();
   released_.clear();
   std::ranges::make_heap(victims_, {}, &Victim::rank);
   bool placed = false;
@@ -149,10 +150,14 @@ bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLin
       ledger.take(job.held.devices, packer.shape(job.shape));
       continue;
     }
+    const Shape& shape = packer.shape(job.shape);
+    if (shape.cpu_milli > 0 || shape.memory_bytes > 0) spare = 0;
     stopped_.push_back({.job = victim, .by = first.job});
     stop(view, victim);
     lines_.ask(job.shape);
   }
+  // What the victims leave over may suit somebody who was told to wait.
+  if (options_.backfill && ledger.gpus_free() > spare) lines_.ask_all();
   return true;
 }
 
