@@ -40,7 +40,9 @@ void LawSink::write(const Event& event) {
   if (events_ > kEventsForEach * accounts_.size()) fail("a run comes to an end");
   check_event(event);
   check_work(event);
-  state_.apply(event);
+  Event kept = event;  // what an event points to is the sender's
+  if (event.kind == EventKind::Submitted) kept.spec = &options_.workload->jobs[index(event.job)];
+  state_.apply(kept);
 }
 
 void LawSink::finish() {
