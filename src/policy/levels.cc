@@ -125,9 +125,11 @@ Time LevelOrder::sinks_at(const View& view, JobId job) const {
   Duration needed = limit_for_each(view, job);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
   if (const FloatingTime* time = floating_time(view)) {
-    return time->instant(seconds(needed) - time->held_s(job) + time->now_s());
+    const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
+    return time->instant(std::max(at_s, time->now_s()));
   }
-  return view.now + (needed - service(view, job));
+  // It may be through several levels at once, where rounds are far apart.
+  return std::max(view.now, view.now + (needed - service(view, job)));
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
@@ -136,7 +138,7 @@ void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
     if (ticks() || !has_limit(job)) return;
-    watched_.push({std::max(view.now, sinks_at(view, job)), job, standing.turn});
+    watched_.push({sinks_at(view, job), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
     const Duration patience = from_seconds(seconds(service(view, job)) * options_.promote);
     watched_.push({std::max(view.now, view.now + patience - standing.waited), job, standing.turn});
