@@ -34,10 +34,10 @@ void LevelOrder::started(const View& view, JobId job) {
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
+  if (ticks() && !standing.runs) running_.push_back(job);
   standing.runs = true;
   standing.ticket = ++last_running_;
   ++standing.turn;
-  if (ticks()) running_.push_back(job);
   watch(view, job);
 }
 
@@ -97,17 +97,22 @@ Duration LevelOrder::limit(JobId job) const {
   return options_.limits[static_cast<std::size_t>(jobs_[index(job)].level)];
 }
 
+// Divided, because GPU time is more than the time line holds where many GPUs are held for long.
+Duration LevelOrder::limit_for_each(const View& view, JobId job) const {
+  const int gpus = view.spec(job).gpus;
+  return Duration((limit(job).count() + gpus - 1) / gpus);
+}
+
 Duration LevelOrder::service(const View& view, JobId job) const {
   return view.job(job).attained_at(view.now) - jobs_[index(job)].forgiven;
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
   if (is_final(view.job(job).state) || !has_limit(job)) return false;
-  const int gpus = view.spec(job).gpus;
   if (const FloatingTime* time = floating_time(view)) {
-    return time->held_s(job) * gpus >= seconds(limit(job));
+    return time->held_s(job) * view.spec(job).gpus >= seconds(limit(job));
   }
-  return service(view, job) * gpus >= limit(job);
+  return service(view, job) >= limit_for_each(view, job);
 }
 
 // Promotions start the count of service anew, which no floating clock knows of.
@@ -117,13 +122,14 @@ const FloatingTime* LevelOrder::floating_time(const View& view) const {
 
 Time LevelOrder::sinks_at(const View& view, JobId job) const {
   if (!has_limit(job)) return kNever;
-  const int gpus = view.spec(job).gpus;
-  Duration needed((limit(job).count() + gpus - 1) / gpus);
+  Duration needed = limit_for_each(view, job);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
   if (const FloatingTime* time = floating_time(view)) {
-    return time->instant(seconds(needed) - time->held_s(job) + time->now_s());
+    const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
+    return time->instant(std::max(at_s, time->now_s()));
   }
-  return view.now + (needed - service(view, job));
+  // It may be through several levels at once, where rounds are far apart.
+  return std::max(view.now, view.now + (needed - service(view, job)));
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
@@ -132,7 +138,7 @@ void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
     if (ticks() || !has_limit(job)) return;
-    watched_.push({std::max(view.now, sinks_at(view, job)), job, standing.turn});
+    watched_.push({sinks_at(view, job), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
     const Duration patience = from_seconds(seconds(service(view, job)) * options_.promote);
     watched_.push({std::max(view.now, view.now + patience - standing.waited), job, standing.turn});

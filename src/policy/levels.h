@@ -58,7 +58,9 @@ class LevelOrder : public Order {
   bool ticks() const { return options_.tick > Duration::zero(); }
   bool has_limit(JobId job) const;
   Duration limit(JobId job) const;
-  Duration service(const View& view, JobId job) const;  // for each GPU
+  // For each of the job's GPUs:
+  Duration limit_for_each(const View& view, JobId job) const;
+  Duration service(const View& view, JobId job) const;
   bool sinks(const View& view, JobId job) const;
   Time sinks_at(const View& view, JobId job) const;
   void watch(const View& view, JobId job);

@@ -114,6 +114,7 @@ bool StickyPlanner::grant(const View& view, Packer& packer, Plan& plan,
 // One for whom room was looked for everywhere before can only gain where something has changed.
 bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLines::First& first,
                               Devices& devices) {
+  const int gpus_before = packer.current().gpus_free();
   const MakersOfRoom::Wanted wanted{first.shape, first.rank};
   const bool found = first.searched
                          ? makers_.find_on(view, *order_, packer, wanted, nodes_, devices)
@@ -121,12 +122,18 @@ bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLin
   if (!found) lines_.note_search(first.job);
   if (!found) return false;
   victims_.assign(makers_.stopped().begin(), makers_.stopped().end());
+  bool others_freed = false;
   for (const JobId victim : victims_) {
+    const Shape& shape = packer.shape(view.job(victim).shape);
+    others_freed = others_freed || shape.cpu_milli > 0 || shape.memory_bytes > 0;
     for (const NodeShare& share : view.job(victim).held.devices) nodes_.push_back(share.node);
     stopped_.push_back({.job = victim, .by = first.job});
     stop(view, victim);
     lines_.ask(view.job(victim).shape);
   }
+  // What the victims leave over may suit somebody who was told to wait.
+  const bool left_over = packer.current().gpus_free() > gpus_before || others_freed;
+  if (options_.backfill && left_over) lines_.ask_all();
   return true;
 }
 

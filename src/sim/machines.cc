@@ -122,6 +122,11 @@ void Machines::set_group_pace(JobId job, const Company& members) {
   semantics_.pace(job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start);
 }
 
+// What the model of jobs side by side can be asked about.
+bool Machines::has_three_stages(ProfileId profile) const {
+  return profile != kNoProfile && workload_.profiles[index(profile)].stage_s.size() == 3;
+}
+
 double Machines::beside_others_s(JobId job) {
   const JobSpec& own = workload_.jobs[index(job)];
   double slowest_s = alone_s(job);
@@ -130,7 +135,7 @@ double Machines::beside_others_s(JobId job) {
       for (const JobId other : company(share.node, std::countr_zero(gpus))) {
         if (other == job) continue;
         const JobSpec& spec = workload_.jobs[index(other)];
-        const bool known = own.profile != kNoProfile && spec.profile != kNoProfile;
+        const bool known = has_three_stages(own.profile) && has_three_stages(spec.profile);
         const bool guaranteed = seats_[index(other)].sharing == Sharing::Guaranteed;
         const double beside_s =
             guaranteed && known

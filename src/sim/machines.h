@@ -39,6 +39,7 @@ class Machines final : public Executor {
   void set_group_pace(JobId job, const Company& members);
   double beside_others_s(JobId job);
   double alone_s(JobId job) const;
+  bool has_three_stages(ProfileId profile) const;
   Time ready_after(const Action& action, const Job& job) const;
 
   const Workload& workload_;
