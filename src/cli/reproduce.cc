@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -171,12 +172,15 @@ std::vector<ReproducedRow> reproduced(std::span<const FigureRow* const> rows, co
 std::string heading(const ReproduceArguments& arguments, const Traces& traces) {
   std::string text =
       "Muri (SIGCOMM '22): published | reference | ours, simulated on 8 nodes with\n"
-      "8 GPUs each under --semantics muri. The published tables do not say which\n"
-      "rows are Figure 9 and which Figure 10: here 9 is Muri-S and those it is\n"
-      "compared with, 10 is Muri-L and those it is compared with.\n";
+      "8 GPUs each under --semantics muri.\n";
+  if (arguments.figure.empty() || arguments.figure == "9" || arguments.figure == "10") {
+    text +=
+        "The published tables do not say which rows are Figure 9 and which Figure 10:\n"
+        "here 9 is Muri-S and those it is compared with, 10 the same for Muri-L.\n";
+  }
   if (!traces.missing.empty()) {
-    text += fmt::format("Not in {}, so their rows have nothing of ours: {}\n", arguments.data,
-                        fmt::join(traces.missing, ", "));
+    text += fmt::format("Nothing of ours where the trace is missing: {}\n  looked for in {}\n",
+                        fmt::join(traces.missing, ", "), arguments.data);
   }
   return text + '\n';
 }
@@ -201,7 +205,10 @@ Status reproduce_command(const ReproduceArguments& arguments) {
   TRY(print_text(arguments.json ? reproduced_json(arguments.system, made) + '\n'
                                 : heading(arguments, traces) + reproduced_text(made)));
   if (arguments.json && !traces.missing.empty() && !arguments.quiet) {
-    fmt::print(stderr, "orrery: not in {}: {}\n", arguments.data, fmt::join(traces.missing, ", "));
+    std::fputs(
+        fmt::format("orrery: not in {}: {}\n", arguments.data, fmt::join(traces.missing, ", "))
+            .c_str(),
+        stderr);
   }
   if (result.interrupted) {
     return Error{Code::Cancelled, "interrupted: runs that had not ended are left out"};

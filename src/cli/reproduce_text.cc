@@ -60,7 +60,7 @@ const ReproducedRow* muri_of(Block block, const ReproducedRow& row) {
 
 std::string block_text(Block block) {
   const GridColumn columns[] = {{"trace", true}, {"policy", true}, {"published"}, {"reference "},
-                                {"ours"},        {"ours off by"},  {"publ."},     {"ours"}};
+                                {"ours"},        {"off by"},       {"publ."},     {"ours"}};
   const auto seconds = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.0f}", *value) : "-";
   };
@@ -162,10 +162,10 @@ std::string reproduced_text(std::span<const ReproducedRow> rows) {
   }
   out +=
       "published: the paper's figures. reference: what the released code gives.\n"
-      "ours off by: from the reference, or from the published value where there is none.\n"
-      "to Muri: how many times the value of Muri (Muri-S or Muri-L) on the same trace.\n";
+      "off by: ours, from the reference or, where there is none, from the published.\n"
+      "to Muri: how many times the value of Muri (Muri-S or Muri-L) on that trace.\n";
   if (uses(rows, Source::Prototype)) {
-    out += "* not a complete run of the released code, but of a prototype with its arithmetic\n";
+    out += "* a prototype with the arithmetic of the released code, not a complete run of it\n";
   }
   if (uses(rows, Source::Bisection)) {
     out += "+ the released code with its convex solver replaced by exact bisection\n";
