@@ -117,7 +117,6 @@ Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Trac
 }
 
 std::optional<double> value_of(const RunSummary& run, Metric metric) {
-  if (run.completed != run.jobs) return std::nullopt;  // cut short: its numbers mean nothing
   switch (metric) {
     case Metric::AvgJct:
       return run.avg_jct_s;
@@ -199,7 +198,10 @@ Status reproduce_command(const ReproduceArguments& arguments) {
                                                                    .progress = !arguments.quiet}));
   std::map<RunKey, RunSummary> runs;
   for (std::size_t i = 0; i < planned.keys.size(); ++i) {
-    runs.emplace(planned.keys[i], result.runs[i].summary);
+    const RunSummary& run = result.runs[i].summary;
+    // A run that was cut short has numbers, but they mean nothing here.
+    const auto jobs = static_cast<std::int64_t>(planned.requests[i].workload->jobs.size());
+    if (run.completed == jobs) runs.emplace(planned.keys[i], run);
   }
   const auto made = reproduced(rows, traces, runs, arguments.data);
   TRY(print_text(arguments.json ? reproduced_json(arguments.system, made) + '\n'
