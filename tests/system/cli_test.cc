@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "report/event_log.h"
 #include "system/process.h"
@@ -158,12 +160,10 @@ TEST(Simulate, TheEventLogReadsBack) {
     EventLogReader log = std::move(reader).value();
     EXPECT_EQ(log.cluster().gpus_total(), 32);
     std::int64_t events = 0;
-    while (true) {
-      auto next = log.next();
-      ASSERT_TRUE(next.ok()) << next.error().message;
-      if (!next.value()) break;
-      ++events;
-    }
+    Event event;
+    auto more = log.next(event);
+    for (; more.ok() && more.value(); more = log.next(event)) ++events;
+    EXPECT_TRUE(more.ok()) << more.error().message;
     EXPECT_EQ(runs[0]["events"], events);
   }
 }

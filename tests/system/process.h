@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +18,10 @@ struct Finished {
 };
 
 struct ProcessOptions {
-  std::filesystem::path folder;  // where it runs; empty: here
-  std::string out_file;          // where its output goes instead; it is opened for writing
-  bool out_closed = false;       // its output is a pipe that nobody reads
-  std::string interrupt_at;      // text on standard error at which it is sent SIGINT
+  std::filesystem::path folder{};  // where it runs; empty: here
+  std::string out_file{};          // where its output goes instead; it is opened for writing
+  bool out_closed = false;         // its output is a pipe that nobody reads
+  std::string interrupt_at{};      // text on standard error at which it is sent SIGINT
 };
 
 // Runs the built orrery to its end. One that takes longer than 30 s is killed, and has then ended
