@@ -27,9 +27,13 @@ Status generate_command(const GenerateArguments& arguments) {
     return Error{Code::Unavailable,
                  fmt::format("{}: cannot be written; is the folder there?", arguments.output)};
   }
-  TRY(write_trace(workload, out, syntax));
+  Status written = write_trace(workload, out, syntax);
+  if (!written.ok()) return std::move(written).error().at(arguments.output);
   out.close();
-  if (!out) return Error{Code::Unavailable, fmt::format("{}: disk full?", arguments.output)};
+  if (!out) {
+    return Error{Code::Unavailable,
+                 fmt::format("{}: writing failed; is the disk full?", arguments.output)};
+  }
   return {};
 }
 

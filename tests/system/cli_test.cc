@@ -94,7 +94,7 @@ TEST(Simulate, DeadlinesAreCountedWhereThereAreSome) {
   const TempFolder folder;
   const std::string trace = folder.write(
       "t.csv",
-      "job_id,submit_s,gpus,duration_s,deadline_s\na,0,32,10,10\nb,0,32,10,19\nc,0,1,9,\n");
+      "job_id,submit_s,gpus,duration_s,deadline_s\na,0,32,10,11\nb,0,32,10,19\nc,0,1,9,\n");
   const Json runs = runs_of(simulate(trace, "fifo"));
   EXPECT_EQ(runs[0]["deadlines_met"], 1);
   EXPECT_EQ(runs[0]["deadline_ratio"], 0.5);
@@ -115,8 +115,8 @@ TEST(Simulate, OptionsOfTheCallReachTheRun) {
   EXPECT_EQ(muri[0]["semantics"], "muri");
   EXPECT_NE(muri[0]["avg_jct_s"], runs_of(simulate(kTrace, "srtf"))[0]["avg_jct_s"]);
   // An option for all goes to those that know it, one of its own to the policy alone.
-  const Json all = runs_of(simulate(kTrace, "fifo,muri-l", {"--option", "packing=2"}));
-  const Json own = runs_of(simulate(kTrace, "fifo,muri-l:packing=2"));
+  const Json all = runs_of(simulate(kTrace, "fifo,muri-l", {"--option", "packing=1"}));
+  const Json own = runs_of(simulate(kTrace, "fifo,muri-l:packing=1"));
   EXPECT_EQ(all[1]["avg_jct_s"], own[1]["avg_jct_s"]);
   EXPECT_NE(all[1]["avg_jct_s"], runs_of(simulate(kTrace, "muri-l"))[0]["avg_jct_s"]);
 }
