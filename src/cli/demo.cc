@@ -31,6 +31,7 @@ Status demo_command(const DemoArguments& arguments) {
       "{} training jobs on {} machines with {} GPUs, under six policies.\n\n",
       shared_workload->jobs.size(), shared_cluster->nodes.size(), shared_cluster->gpus_total())));
   std::vector<RunRequest> requests;
+  requests.reserve(kPolicies.size());
   for (const char* policy : kPolicies) {
     requests.push_back({.workload = shared_workload,
                         .cluster = shared_cluster,

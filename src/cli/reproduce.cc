@@ -93,7 +93,7 @@ Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Trac
   PlannedRuns planned;
   // Muri's runs take longest; begun last, they would keep one thread busy after all the others.
   std::vector<const FigureRow*> order(rows.begin(), rows.end());
-  std::ranges::stable_partition(order, [](const FigureRow* row) {
+  std::stable_partition(order.begin(), order.end(), [](const FigureRow* row) {
     return shown_policy(row->shown).policy.starts_with("muri");
   });
   for (const FigureRow* row : order) {

@@ -191,12 +191,19 @@ TEST(Simulate, TablesAndCsvAreForPeopleAndSheets) {
   EXPECT_EQ(std::ranges::count(csv.out, '\n'), 3);
 }
 
-TEST(Simulate, QuietSaysNothingAndOtherwiseLongWorkShows) {
-  const std::string trace = "philly-like:jobs=60000,gpus=1024,load=2";
-  Words words = {"simulate", "--trace", trace, "--cluster", "128x8", "--policy", "srtf"};
-  const Finished talking = run_orrery(words, {.interrupt_at = "simulating:"});
+TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
+  const auto words = [](const std::string& jobs) {
+    return Words{"simulate",  "--trace", "philly-like:gpus=1024,load=2,jobs=" + jobs,
+                 "--cluster", "128x8",   "--policy",
+                 "srtf"};
+  };
+  const Finished talking = run_orrery(words("60000"), {.interrupt_at = "simulating:"});
   EXPECT_NE(talking.err.find(" %"), std::string::npos) << talking.err;
-  EXPECT_EQ(run_orrery(simulate(kTrace, "fifo")).err, "");
+  Words quiet = words("40000");
+  quiet.emplace_back("--quiet");
+  const Finished silent = run_orrery(quiet);
+  EXPECT_EQ(silent.exit_code, 0);
+  EXPECT_EQ(silent.err, "");
 }
 
 TEST(Interrupt, EndsSoonWithWhatIsKnown) {

@@ -38,6 +38,7 @@ Pipe make_pipe() {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), ORRERY_BINARY);
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execv(ORRERY_BINARY, pointers.data());
