@@ -9,7 +9,7 @@
 namespace orrery {
 
 // All jobs as the events so far have left them. apply() is the only way to change it, so applying a
-// log to an empty State rebuilds it.
+// log to an empty State rebuilds it; only the number a packer gives a job's shape is added to it.
 class State {
  public:
   explicit State(std::size_t nodes = 0) : on_nodes_(nodes) {}

@@ -62,6 +62,8 @@ class Antman final : public Policy {
     Grant& grant = plan.grant(job);
     fill_exclusive(grant, spec);
     grant.devices = held;
+    // How fast it gets on depends on whoever comes and goes beside it.
+    if (!guaranteed(spec)) grant.iterations_per_s = 0;
     grant.sharing = guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
     packer.current().take(held, shape);
     return true;

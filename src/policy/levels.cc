@@ -140,8 +140,9 @@ void LevelOrder::watch(const View& view, JobId job) {
     if (ticks() || !has_limit(job)) return;
     watched_.push({sinks_at(view, job), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
-    const Duration patience = from_seconds(seconds(service(view, job)) * options_.promote);
-    watched_.push({std::max(view.now, view.now + patience - standing.waited), job, standing.turn});
+    const double patience_s = seconds(service(view, job)) * options_.promote;
+    const Time at = time_from_seconds(seconds(view.now) + patience_s - seconds(standing.waited));
+    watched_.push({std::max(view.now, at), job, standing.turn});
   }
 }
 

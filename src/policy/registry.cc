@@ -126,18 +126,18 @@ Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { retu
 constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
 constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
-#define ORRERY_MURI_OPTIONS                                                                        \
-  OptionInfo{"packing", "at most this many jobs share devices", "4"},                              \
-      OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"},  \
-      OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",        \
-                 "blossom"},                                                                       \
-      OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours",           \
-                 "reference"},                                                                     \
-      OptionInfo{"gain", "ours: a group must do this many times the work of its better half",      \
-                 "1.05"},                                                                          \
-      OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "8"},     \
-      OptionInfo{"quantum", "ours: groups are formed anew at most this often", "1m"}, OptionInfo { \
-    "keep-groups", "ours: groups stay together until a member ends", "true"                        \
+#define ORRERY_MURI_OPTIONS                                                                       \
+  OptionInfo{"packing", "at most this many jobs share devices", "4"},                             \
+      OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"}, \
+      OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",       \
+                 "blossom"},                                                                      \
+      OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours",          \
+                 "reference"},                                                                    \
+      OptionInfo{"gain", "ours: a group must do this many times the work of its better half",     \
+                 "1.05"},                                                                         \
+      OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "8"},    \
+      OptionInfo {                                                                                \
+    "quantum", "ours: groups are formed anew at most this often", "1m"                            \
   }
 
 constexpr std::array kMuriS = {ORRERY_MURI_OPTIONS};

@@ -78,8 +78,10 @@ void StickyPlanner::finish(const View& view, Plan& plan) {
   for (const JobId job : changed_) {
     if (view.job(job).state != JobState::Running || lines_.waits(job)) continue;
     order_->started(view, job);
-    makers_.add(view, *order_, job);
+    started_.push_back(job);
   }
+  for (const JobId job : started_) makers_.add(view, *order_, job);
+  started_.clear();
   lines_.close_all();
   plan.wake(order_->next_change(view));
 }
@@ -87,7 +89,7 @@ void StickyPlanner::finish(const View& view, Plan& plan) {
 void StickyPlanner::start(const View& view, JobId job) {
   lines_.remove(job);
   order_->started(view, job);
-  makers_.add(view, *order_, job);
+  started_.push_back(job);
 }
 
 void StickyPlanner::stop(const View& view, JobId job) {

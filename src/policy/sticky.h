@@ -55,6 +55,7 @@ class StickyPlanner {
   std::vector<NodeId> nodes_;  // where somebody left or sank in rank since the last plan
   std::vector<Stopped> stopped_;
   std::vector<JobId> victims_;
+  std::vector<JobId> started_;  // in this plan, so they make room for nobody in it
 };
 
 }  // namespace orrery

@@ -42,7 +42,8 @@ void Machines::perform(const Action& action) {
 
 // A job that merely loses company, or takes another turn among the same, has nothing to restart.
 Time Machines::ready_after(const Action& action, const Job& job) const {
-  if (action.kind == Action::Kind::Regroup && job.held.group == action.grant->group) {
+  const GroupId group = action.grant->group;
+  if (action.kind == Action::Kind::Regroup && (group == job.held.group || group == kNoGroup)) {
     return job.ready;
   }
   return now_ + job.spec->start_cost;

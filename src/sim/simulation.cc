@@ -31,13 +31,13 @@ std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
 }
 
-// The published simulator multiplies a job's own time when it reads it, so nothing is left to do
-// for a job alone. Its ablation without matching ran with another factor for groups of four.
+// The published ablation without matching ran with another factor for groups of four.
 ContentionModel contention_of(const SimulationSetup& setup) {
-  if (setup.semantics == SemanticsKind::Orrery) return {};
   const auto matching = setup.options.find("matching");
-  const bool ablation = matching != setup.options.end() && matching->second == "none";
-  return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, (ablation ? 1.3 : 1.37) / 1.015});
+  const bool ablation = setup.semantics == SemanticsKind::Muri &&
+                        matching != setup.options.end() && matching->second == "none";
+  if (!ablation) return {};
+  return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, 1.3 / 1.015});
 }
 
 // Times for an iteration as that simulator has them, to the last bit: from milliseconds, with the

@@ -193,13 +193,13 @@ TEST(Simulate, TablesAndCsvAreForPeopleAndSheets) {
 
 TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
   const auto words = [](const std::string& jobs) {
-    return Words{"simulate",  "--trace", "philly-like:gpus=1024,load=2,jobs=" + jobs,
-                 "--cluster", "128x8",   "--policy",
-                 "srtf"};
+    return Words{"simulate",       "--trace", "philly-like:gpus=1024,arrivals=at-once,jobs=" + jobs,
+                 "--cluster",      "128x8",   "--policy",
+                 "themis:lease=0s"};
   };
-  const Finished talking = run_orrery(words("60000"), {.interrupt_at = "simulating:"});
+  const Finished talking = run_orrery(words("30000"), {.interrupt_at = "simulating:"});
   EXPECT_NE(talking.err.find(" %"), std::string::npos) << talking.err;
-  Words quiet = words("40000");
+  Words quiet = words("2000");
   quiet.emplace_back("--quiet");
   const Finished silent = run_orrery(quiet);
   EXPECT_EQ(silent.exit_code, 0);
@@ -207,9 +207,15 @@ TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
 }
 
 TEST(Interrupt, EndsSoonWithWhatIsKnown) {
-  const Words words = {"simulate",  "--trace", "philly-like:jobs=150000,gpus=1024,load=2",
-                       "--cluster", "128x8",   "--policy",
-                       "srtf,las",  "--json"};
+  // A round for each of thirty thousand ends, each round over all who wait: minutes of work.
+  const Words words = {"simulate",
+                       "--trace",
+                       "philly-like:jobs=30000,gpus=1024,arrivals=at-once",
+                       "--cluster",
+                       "128x8",
+                       "--policy",
+                       "themis:lease=0s,fifo",
+                       "--json"};
   const Finished run = run_orrery(words, {.interrupt_at = "simulating:"});
   EXPECT_EQ(run.exit_code, 1) << "signal " << run.signal;
   EXPECT_LT(run.took.count(), 2);
@@ -217,7 +223,7 @@ TEST(Interrupt, EndsSoonWithWhatIsKnown) {
   const Json parsed = Json::parse(run.out, nullptr, false);
   ASSERT_TRUE(parsed.is_object()) << run.out;
   EXPECT_GT(parsed["runs"][0]["completed"], 0);
-  EXPECT_LT(parsed["runs"][0]["completed"], 150000);
+  EXPECT_LT(parsed["runs"][0]["completed"], 30000);
 }
 
 TEST(Output, ThatCannotBeWrittenIsTold) {
