@@ -14,9 +14,9 @@ namespace orrery {
 // One option of a policy: its name, what it means, its value when nothing is said, and its value
 // in the published simulator of the system it comes from (empty: the same).
 struct OptionInfo {
-  std::string_view key;
-  std::string_view meaning;
-  std::string_view value;
+  std::string_view key = {};
+  std::string_view meaning = {};
+  std::string_view value = {};
   std::string_view published = {};
 };
 
