@@ -6,7 +6,8 @@
 namespace orrery {
 namespace {
 
-// Lays the cluster out from empty in each plan, in the order of the line.
+// Chooses who runs in a cluster without history, in the order of the line. Those chosen stay where
+// they are if the others then find room; if not, everybody is laid out as chosen.
 class Anew final : public Policy {
  public:
   explicit Anew(std::unique_ptr<Order> order) : order_(std::move(order)) {}
@@ -15,39 +16,17 @@ class Anew final : public Policy {
     changed_.clear();
     order_->refresh(view, changed_);
     update_line(view);
-    Ledger& ledger = packer.blank();
-    ledger.clear();
-    blocked_.assign(packer.shape_count(), false);
-    started_.clear();
-    stopped_.clear();
-    for (Entry& entry : line_) {
-      const Job& job = view.job(entry.job);
-      const bool runs = job.state == JobState::Running;
-      if (ledger.gpus_free() > 0 && !blocked_[index(job.shape)]) {
-        Grant& grant = plan.grant(entry.job);
-        if (packer.place(ledger, job.shape, grant.devices)) {
-          if (runs && grant.devices == job.held.devices) {
-            plan.withdraw_last_grant();
-          } else {
-            fill_exclusive(grant, *job.spec);
-          }
-          if (!runs || entry.demoted) started_.push_back(entry.job);
-          entry.demoted = false;
-          continue;
-        }
-        plan.withdraw_last_grant();
-        blocked_[index(job.shape)] = true;
-      }
-      if (runs) stopped_.push_back(entry.job);
-      entry.stale = runs;
-      if (entry.first_time) plan.wait(entry.job, packer.why_not(ledger, job.shape));
-      entry.first_time = false;
-    }
-    for (const JobId job : started_) order_->started(view, job);
+    choose(view, packer);
     for (auto job = stopped_.rbegin(); job != stopped_.rend(); ++job) {
       plan.stop(*job, {.code = Reason::Code::Outranked});
-      order_->stopped(view, *job);
+      packer.current().release(view.job(*job).held.devices, packer.shape(view.job(*job).shape));
     }
+    if (!fill_in(view, packer, plan)) lay_out(view, plan);
+    for (const JobId job : refused_) {
+      plan.wait(job, packer.why_not(packer.blank(), view.job(job).shape));
+    }
+    for (const JobId job : started_) order_->started(view, job);
+    for (auto job = stopped_.rbegin(); job != stopped_.rend(); ++job) order_->stopped(view, *job);
     plan.wake(order_->next_change(view));
   }
 
@@ -55,10 +34,63 @@ class Anew final : public Policy {
   struct Entry {
     Rank rank;
     JobId job = kNoJob;
-    bool first_time = true;  // has not been told why it waits
-    bool demoted = false;    // runs, but its order named it in refresh()
-    bool stale = false;      // was stopped, so its rank is to be asked again
+    bool is_new = true;    // has not been told why it waits
+    bool demoted = false;  // runs, but its order named it in refresh()
+    bool stale = false;    // was stopped, so its rank is to be asked again
   };
+
+  void choose(const View& view, Packer& packer) {
+    Ledger& ledger = packer.blank();
+    ledger.clear();
+    blocked_.assign(packer.shape_count(), false);
+    started_.clear();
+    stopped_.clear();
+    refused_.clear();
+    chosen_ = 0;
+    for (Entry& entry : line_) {
+      const Job& job = view.job(entry.job);
+      const bool runs = job.state == JobState::Running;
+      if (ledger.gpus_free() > 0 && !blocked_[index(job.shape)]) {
+        if (places_.size() == chosen_) places_.emplace_back();
+        Place& place = places_[chosen_];
+        if (packer.place(ledger, job.shape, place.devices)) {
+          ++chosen_;
+          place.job = entry.job;
+          place.runs = runs;
+          if (!runs || entry.demoted) started_.push_back(entry.job);
+          entry.demoted = false;
+          entry.is_new = false;
+          continue;
+        }
+        blocked_[index(job.shape)] = true;
+      }
+      if (runs) stopped_.push_back(entry.job);
+      entry.stale = runs;
+      if (entry.is_new) refused_.push_back(entry.job);
+      entry.is_new = false;
+    }
+  }
+
+  // Places those who are to start beside those who go on; false if there is no such place.
+  bool fill_in(const View& view, Packer& packer, Plan& plan) {
+    for (std::size_t i = 0; i < chosen_; ++i) {
+      if (places_[i].runs) continue;
+      const Job& job = view.job(places_[i].job);
+      Grant& grant = plan.grant(places_[i].job);
+      if (!packer.place(packer.current(), job.shape, grant.devices)) return false;
+      fill_exclusive(grant, *job.spec);
+    }
+    return true;
+  }
+
+  void lay_out(const View& view, Plan& plan) {
+    plan.withdraw_all_grants();
+    for (std::size_t i = 0; i < chosen_; ++i) {
+      Grant& grant = plan.grant(places_[i].job);
+      grant.devices = places_[i].devices;
+      fill_exclusive(grant, view.spec(places_[i].job));
+    }
+  }
 
   void update_line(const View& view) {
     if (!view.ended.empty()) {
@@ -94,12 +126,21 @@ class Anew final : public Policy {
     }
   }
 
+  struct Place {
+    JobId job = kNoJob;
+    bool runs = false;
+    Devices devices;
+  };
+
   std::unique_ptr<Order> order_;
   std::vector<Entry> line_;
+  std::vector<Place> places_;  // of those chosen, where they would be in an empty cluster
+  std::size_t chosen_ = 0;
   std::vector<bool> blocked_;
   std::vector<JobId> changed_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
+  std::vector<JobId> refused_;  // and to be told why
 };
 
 }  // namespace
