@@ -43,6 +43,7 @@ ShapeId Packer::intern(const Shape& shape) {
                          .available = blank_.gpus_total()};
   }
   shapes_.push_back(known);
+  constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus};
   return found->second;
 }
 

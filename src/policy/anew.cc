@@ -21,9 +21,10 @@ class Anew final : public Policy {
       plan.stop(*job, {.code = Reason::Code::Outranked});
       packer.current().release(view.job(*job).held.devices, packer.shape(view.job(*job).shape));
     }
+    // Where counting is enough to choose, whoever was chosen finds room.
     if (!fill_in(view, packer, plan)) lay_out(view, plan);
     for (const JobId job : refused_) {
-      plan.wait(job, packer.why_not(packer.blank(), view.job(job).shape));
+      plan.wait(job, packer.why_not(packer.current(), view.job(job).shape));
     }
     for (const JobId job : started_) order_->started(view, job);
     for (auto job = stopped_.rbegin(); job != stopped_.rend(); ++job) order_->stopped(view, *job);
@@ -34,41 +35,60 @@ class Anew final : public Policy {
   struct Entry {
     Rank rank;
     JobId job = kNoJob;
+    ShapeId shape{};
+    bool runs = false;
     bool is_new = true;    // has not been told why it waits
     bool demoted = false;  // runs, but its order named it in refresh()
     bool stale = false;    // was stopped, so its rank is to be asked again
   };
 
   void choose(const View& view, Packer& packer) {
-    Ledger& ledger = packer.blank();
-    ledger.clear();
+    packer.blank().clear();
+    gpus_free_ = packer.blank().gpus_free();
     blocked_.assign(packer.shape_count(), false);
     started_.clear();
     stopped_.clear();
     refused_.clear();
     chosen_ = 0;
+    // Nobody further back matters once all who run or are new have their answer and no shape that
+    // is left could find room.
+    std::size_t unsettled = view.running.size() + view.arrived.size();
+    std::size_t hopeful = line_.size();
+    left_ = in_line_;
+    left_.resize(packer.shape_count(), 0);
     for (Entry& entry : line_) {
-      const Job& job = view.job(entry.job);
-      const bool runs = job.state == JobState::Running;
-      if (ledger.gpus_free() > 0 && !blocked_[index(job.shape)]) {
+      if (unsettled == 0 && (gpus_free_ == 0 || hopeful == 0)) break;
+      if (entry.runs || entry.is_new) --unsettled;
+      --left_[index(entry.shape)];
+      if (!blocked_[index(entry.shape)]) --hopeful;
+      if (gpus_free_ > 0 && !blocked_[index(entry.shape)]) {
         if (places_.size() == chosen_) places_.emplace_back();
         Place& place = places_[chosen_];
-        if (packer.place(ledger, job.shape, place.devices)) {
+        if (finds_room(packer, entry.shape, place.devices)) {
           ++chosen_;
           place.job = entry.job;
-          place.runs = runs;
-          if (!runs || entry.demoted) started_.push_back(entry.job);
-          entry.demoted = false;
-          entry.is_new = false;
+          place.runs = entry.runs;
+          if (!entry.runs || entry.demoted) started_.push_back(entry.job);
+          entry.runs = true;
+          entry.demoted = entry.is_new = false;
           continue;
         }
-        blocked_[index(job.shape)] = true;
+        blocked_[index(entry.shape)] = true;
+        hopeful -= left_[index(entry.shape)];
       }
-      if (runs) stopped_.push_back(entry.job);
-      entry.stale = runs;
+      if (entry.runs) stopped_.push_back(entry.job);
       if (entry.is_new) refused_.push_back(entry.job);
-      entry.is_new = false;
+      entry.stale = entry.runs;
+      entry.runs = entry.demoted = entry.is_new = false;
     }
+  }
+
+  bool finds_room(Packer& packer, ShapeId shape, Devices& devices) {
+    const int gpus = packer.shape(shape).gpus;
+    if (gpus > gpus_free_) return false;
+    if (!packer.counting_is_enough() && !packer.place(packer.blank(), shape, devices)) return false;
+    gpus_free_ -= gpus;
+    return true;
   }
 
   // Places those who are to start beside those who go on; false if there is no such place.
@@ -93,36 +113,42 @@ class Anew final : public Policy {
   }
 
   void update_line(const View& view) {
-    if (!view.ended.empty()) {
-      std::erase_if(line_, [&](const Entry& e) { return is_final(view.job(e.job).state); });
+    for (const JobId job : view.ended) {
+      const auto entry = std::ranges::find(line_, job, &Entry::job);
+      if (entry == line_.end()) continue;
+      --in_line_[index(entry->shape)];
+      line_.erase(entry);
     }
     for (const JobId job : view.arrived) {
       order_->arrived(view, job);
-      line_.push_back({.rank = order_->rank(view, job), .job = job});
+      const std::size_t shape = index(view.job(job).shape);
+      if (in_line_.size() <= shape) in_line_.resize(shape + 1, 0);
+      ++in_line_[shape];
+      line_.push_back({.rank = order_->rank(view, job), .job = job, .shape = view.job(job).shape});
     }
     for (Entry& entry : line_) {
-      if (entry.stale || view.job(entry.job).state == JobState::Running) {
-        entry.rank = order_->rank(view, entry.job);
-        entry.stale = false;
-      }
+      if (!entry.runs && !entry.stale) continue;
+      entry.rank = order_->rank(view, entry.job);
+      entry.stale = false;
     }
     for (const JobId job : changed_) {
       const auto entry = std::ranges::find(line_, job, &Entry::job);
       entry->rank = order_->rank(view, job);
-      entry->demoted = view.job(job).state == JobState::Running;
+      entry->demoted = entry->runs;
     }
     insertion_sort();
   }
 
   // Stable, and nearly free on a line that hardly changed since the last plan.
   void insertion_sort() {
-    for (std::size_t i = 1; i < line_.size(); ++i) {
-      if (!(line_[i].rank < line_[i - 1].rank)) continue;
-      const auto position = static_cast<std::ptrdiff_t>(i);
+    for (auto entry = line_.begin(); entry != line_.end(); ++entry) {
+      if (entry == line_.begin() || !(entry->rank < (entry - 1)->rank)) continue;
+      const Entry moved = *entry;
       const auto target =
-          std::upper_bound(line_.begin(), line_.begin() + position, line_[i].rank,
-                           [](const Rank& rank, const Entry& entry) { return rank < entry.rank; });
-      std::rotate(target, line_.begin() + position, line_.begin() + position + 1);
+          std::upper_bound(line_.begin(), entry, moved.rank,
+                           [](const Rank& rank, const Entry& other) { return rank < other.rank; });
+      std::move_backward(target, entry, entry + 1);
+      *target = moved;
     }
   }
 
@@ -136,7 +162,10 @@ class Anew final : public Policy {
   std::vector<Entry> line_;
   std::vector<Place> places_;  // of those chosen, where they would be in an empty cluster
   std::size_t chosen_ = 0;
-  std::vector<bool> blocked_;
+  int gpus_free_ = 0;                 // beside them
+  std::vector<char> blocked_;         // by shape: found no room
+  std::vector<std::size_t> in_line_;  // by shape: how many
+  std::vector<std::size_t> left_;     // of them, still to be asked
   std::vector<JobId> changed_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
