@@ -156,8 +156,10 @@ void Scheduler::ended(JobId id, EventKind how, double work_left, Time now) {
   const Job& job = state_.job(id);
   if (job.state == JobState::Running) release(job);
   Event event{.kind = how, .job = id, .work_left = work_left};
+  if (how == EventKind::Cancelled) event.reason.code = Reason::Code::Cancelled;
   emit(event);
-  ended_.push_back(id);
+  // The policy has not heard of one that came and went since the last round, and need not.
+  if (std::erase(arrived_, id) == 0) ended_.push_back(id);
 }
 
 }  // namespace orrery

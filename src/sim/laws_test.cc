@@ -40,7 +40,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
       {"isolated-rate", {"true", "false"}},
-      {"keep-groups", {"false"}},
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},

@@ -65,7 +65,7 @@ inline Workload random_workload(Random& random, const Cluster& cluster, int jobs
     if (few_shapes) {
       job.gpus = pick(random, few);
       job.cpu_milli = job.cpu_milli > 0 ? job.gpus * 1000 : 0;
-      job.memory_bytes = job.memory_bytes > 0 ? job.gpus * 2'000'000'001 : 0;
+      job.memory_bytes = job.memory_bytes > 0 ? job.gpus * std::int64_t{2'000'000'001} : 0;
       job.gpu_memory_bytes = job.gpu_memory_bytes > 0 ? 9'000'000'000 : 0;
     }
     if (i == jobs / 2) job.gpus = cluster.gpus_total() + 1;

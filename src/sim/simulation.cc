@@ -116,8 +116,14 @@ class Simulation {
  private:
   bool done(std::size_t next) {
     if (setup_.cancel != nullptr && setup_.cancel->load(std::memory_order_relaxed)) return true;
-    if (setup_.stop_after_end != kNoJob && window_open_ == 0) return true;
     const State& state = scheduler_.state();
+    if (setup_.stop_after_end != kNoJob) {
+      while (open_ < index(setup_.stop_after_end) && open_ < next &&
+             is_final(state.jobs()[open_].state)) {
+        ++open_;
+      }
+      if (open_ >= index(setup_.stop_after_end)) return true;
+    }
     return next == jobs_.size() && state.running().empty() && state.waiting() == 0;
   }
 
@@ -131,9 +137,6 @@ class Simulation {
     if (setup_.ended != nullptr) {
       setup_.ended->fetch_add(static_cast<std::int64_t>(ended_.size()), std::memory_order_relaxed);
     }
-    for (const JobId job : ended_) {
-      if (job >= setup_.stop_after_begin && job < setup_.stop_after_end) --window_open_;
-    }
   }
 
   const SimulationSetup& setup_;
@@ -143,8 +146,8 @@ class Simulation {
   Packer packer_;
   Scheduler scheduler_;
   std::vector<JobId> ended_;
-  std::int64_t window_open_ = static_cast<std::int64_t>(setup_.stop_after_end) -
-                              static_cast<std::int64_t>(setup_.stop_after_begin);
+  // The first job of the window that has not come to an end.
+  std::size_t open_ = setup_.stop_after_begin == kNoJob ? 0 : index(setup_.stop_after_begin);
 };
 
 }  // namespace
