@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "policy/in_order.h"
@@ -126,9 +127,11 @@ class Anew final : public Policy {
       ++in_line_[shape];
       line_.push_back({.rank = order_->rank(view, job), .job = job, .shape = view.job(job).shape});
     }
+    bool in_order = view.arrived.empty() && changed_.empty();
     for (Entry& entry : line_) {
       if (!entry.runs && !entry.stale) continue;
-      entry.rank = order_->rank(view, entry.job);
+      const Rank before = std::exchange(entry.rank, order_->rank(view, entry.job));
+      in_order = in_order && before == entry.rank;
       entry.stale = false;
     }
     for (const JobId job : changed_) {
@@ -136,7 +139,7 @@ class Anew final : public Policy {
       entry->rank = order_->rank(view, job);
       entry->demoted = entry->runs;
     }
-    insertion_sort();
+    if (!in_order) insertion_sort();
   }
 
   // Stable, and nearly free on a line that hardly changed since the last plan.

@@ -55,8 +55,9 @@ void LevelOrder::stopped(const View& view, JobId job) {
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
   if (ticks()) {
     std::erase_if(running_, [&](JobId job) {
-      if (sinks(view, job)) changed.push_back(job);
-      return is_final(view.job(job).state) || sinks(view, job);
+      const bool sinks_now = sinks(view, job);
+      if (sinks_now) changed.push_back(job);
+      return sinks_now || is_final(view.job(job).state);
     });
   }
   while (!watched_.empty() && watched_.top().at <= view.now) {
