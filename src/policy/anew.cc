@@ -127,19 +127,35 @@ class Anew final : public Policy {
       ++in_line_[shape];
       line_.push_back({.rank = order_->rank(view, job), .job = job, .shape = view.job(job).shape});
     }
-    bool in_order = view.arrived.empty() && changed_.empty();
-    for (Entry& entry : line_) {
-      if (!entry.runs && !entry.stale) continue;
-      const Rank before = std::exchange(entry.rank, order_->rank(view, entry.job));
-      in_order = in_order && before == entry.rank;
-      entry.stale = false;
-    }
     for (const JobId job : changed_) {
       const auto entry = std::ranges::find(line_, job, &Entry::job);
-      entry->rank = order_->rank(view, job);
       entry->demoted = entry->runs;
+      entry->stale = true;
     }
-    if (!in_order) insertion_sort();
+    moved_.clear();
+    for (std::size_t i = 0; i < line_.size(); ++i) {
+      Entry& entry = line_[i];
+      const bool is_fresh = entry.is_new;
+      if (!entry.runs && !entry.stale && !is_fresh) continue;
+      const Rank before = std::exchange(entry.rank, order_->rank(view, entry.job));
+      if (is_fresh || !(before == entry.rank)) moved_.push_back(i);
+      entry.stale = false;
+    }
+    restore_order();
+  }
+
+  // A few are taken out and put in again; with many it is cheaper to look at all.
+  void restore_order() {
+    constexpr std::size_t kFew = 3;
+    if (moved_.size() > kFew) return insertion_sort();
+    taken_.clear();
+    for (auto place = moved_.rbegin(); place != moved_.rend(); ++place) {
+      taken_.push_back(line_[*place]);
+      line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(*place));
+    }
+    for (auto entry = taken_.rbegin(); entry != taken_.rend(); ++entry) {
+      line_.insert(std::ranges::upper_bound(line_, entry->rank, {}, &Entry::rank), *entry);
+    }
   }
 
   // Stable, and nearly free on a line that hardly changed since the last plan.
@@ -169,6 +185,8 @@ class Anew final : public Policy {
   std::vector<char> blocked_;         // by shape: found no room
   std::vector<std::size_t> in_line_;  // by shape: how many
   std::vector<std::size_t> left_;     // of them, still to be asked
+  std::vector<std::size_t> moved_;    // places of those whose rank changed
+  std::vector<Entry> taken_;
   std::vector<JobId> changed_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
