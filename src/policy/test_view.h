@@ -45,14 +45,16 @@ class TestView final : public Progress {
       jobs_[i].spec = &workload.jobs[i];
       if (jobs_[i].state == JobState::Running) running_.push_back(static_cast<JobId>(i));
     }
-    return {.now = time_from_seconds(now_s),
-            .workload = &workload,
-            .cluster = &cluster,
-            .jobs = jobs_,
-            .running = running_,
-            .arrived = arrived,
-            .ended = ended,
-            .progress = this};
+    View view;
+    view.now = time_from_seconds(now_s);
+    view.workload = &workload;
+    view.cluster = &cluster;
+    view.jobs = jobs_;
+    view.running = running_;
+    view.arrived = arrived;
+    view.ended = ended;
+    view.progress = this;
+    return view;
   }
   double work_left(JobId id) const override { return jobs_[index(id)].work_left; }
 

@@ -97,16 +97,20 @@ bool preempts(const Variant& variant) {
   return variant.policy != "fifo" && variant.policy != "sjf" && variant.policy != "antman";
 }
 
+// Whether those who run stay where they are. Otherwise who runs is decided in a cluster without
+// history, which may leave a hole in the one there is.
+bool sticky(const Variant& variant) {
+  if (!preempts(variant)) return true;
+  const auto said = variant.options.find("sticky");
+  if (said != variant.options.end()) return said->second == "true";
+  return variant.semantics == SemanticsKind::Orrery;
+}
+
 // Policies that are an order and nothing else leave no room to anybody who fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
-  if (variant.options.contains("backfill")) return false;
-  const bool order = variant.policy != "antman" && variant.policy != "themis" &&
-                     !variant.policy.starts_with("muri");
-  const auto said = variant.options.find("locality");
-  if (variant.policy == "las" && said != variant.options.end() && said->second == "off") {
-    return true;
-  }
-  return order && rule == "first-fit";
+  if (variant.options.contains("backfill") || !sticky(variant)) return false;
+  if (variant.policy == "antman" || variant.policy == "themis") return false;
+  return !variant.policy.starts_with("muri") && rule == "first-fit";
 }
 
 void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t seed) {

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 using std::chrono::seconds;
-constexpr double kAlone = 1.015;  // what a single job takes more than its iterations alone
+const double kAlone = ContentionModel().factor(1);  // of the time for its iterations
 
 constexpr JobId kA{0};
 constexpr JobId kB{1};
