@@ -44,8 +44,8 @@ class Anew final : public Policy {
   };
 
   void choose(const View& view, Packer& packer) {
-    packer.blank().clear();
-    gpus_free_ = packer.blank().gpus_free();
+    if (!packer.counting_is_enough()) packer.blank().clear();
+    gpus_free_ = packer.blank().gpus_total();
     blocked_.assign(packer.shape_count(), false);
     started_.clear();
     stopped_.clear();
@@ -55,14 +55,18 @@ class Anew final : public Policy {
     // is left could find room.
     std::size_t unsettled = view.running.size() + view.arrived.size();
     std::size_t hopeful = line_.size();
-    left_ = in_line_;
-    left_.resize(packer.shape_count(), 0);
+    left_.assign(in_line_.begin(), in_line_.end());
     for (Entry& entry : line_) {
+      const std::size_t shape = index(entry.shape);
+      const bool wants_answer = entry.runs || entry.is_new;
+      if (blocked_[shape] && !wants_answer) continue;
       if (unsettled == 0 && (gpus_free_ == 0 || hopeful == 0)) break;
-      if (entry.runs || entry.is_new) --unsettled;
-      --left_[index(entry.shape)];
-      if (!blocked_[index(entry.shape)]) --hopeful;
-      if (gpus_free_ > 0 && !blocked_[index(entry.shape)]) {
+      if (wants_answer) --unsettled;
+      if (!blocked_[shape]) {
+        --hopeful;
+        --left_[shape];
+      }
+      if (gpus_free_ > 0 && !blocked_[shape]) {
         if (places_.size() == chosen_) places_.emplace_back();
         Place& place = places_[chosen_];
         if (finds_room(packer, entry.shape, place.devices)) {
@@ -74,8 +78,8 @@ class Anew final : public Policy {
           entry.demoted = entry.is_new = false;
           continue;
         }
-        blocked_[index(entry.shape)] = true;
-        hopeful -= left_[index(entry.shape)];
+        blocked_[shape] = true;
+        hopeful -= left_[shape];
       }
       if (entry.runs) stopped_.push_back(entry.job);
       if (entry.is_new) refused_.push_back(entry.job);
@@ -133,12 +137,11 @@ class Anew final : public Policy {
       entry->stale = true;
     }
     moved_.clear();
-    for (std::size_t i = 0; i < line_.size(); ++i) {
-      Entry& entry = line_[i];
+    for (Entry& entry : line_) {
       const bool is_fresh = entry.is_new;
       if (!entry.runs && !entry.stale && !is_fresh) continue;
       const Rank before = std::exchange(entry.rank, order_->rank(view, entry.job));
-      if (is_fresh || !(before == entry.rank)) moved_.push_back(i);
+      if (is_fresh || !(before == entry.rank)) moved_.push_back(&entry - line_.data());
       entry.stale = false;
     }
     restore_order();
@@ -150,8 +153,8 @@ class Anew final : public Policy {
     if (moved_.size() > kFew) return insertion_sort();
     taken_.clear();
     for (auto place = moved_.rbegin(); place != moved_.rend(); ++place) {
-      taken_.push_back(line_[*place]);
-      line_.erase(line_.begin() + static_cast<std::ptrdiff_t>(*place));
+      taken_.push_back(line_[static_cast<std::size_t>(*place)]);
+      line_.erase(line_.begin() + *place);
     }
     for (auto entry = taken_.rbegin(); entry != taken_.rend(); ++entry) {
       line_.insert(std::ranges::upper_bound(line_, entry->rank, {}, &Entry::rank), *entry);
@@ -181,11 +184,11 @@ class Anew final : public Policy {
   std::vector<Entry> line_;
   std::vector<Place> places_;  // of those chosen, where they would be in an empty cluster
   std::size_t chosen_ = 0;
-  int gpus_free_ = 0;                 // beside them
-  std::vector<char> blocked_;         // by shape: found no room
-  std::vector<std::size_t> in_line_;  // by shape: how many
-  std::vector<std::size_t> left_;     // of them, still to be asked
-  std::vector<std::size_t> moved_;    // places of those whose rank changed
+  int gpus_free_ = 0;                  // beside them
+  std::vector<char> blocked_;          // by shape: found no room
+  std::vector<std::size_t> in_line_;   // by shape: how many
+  std::vector<std::size_t> left_;      // of them, still to be asked
+  std::vector<std::ptrdiff_t> moved_;  // places of those whose rank changed
   std::vector<Entry> taken_;
   std::vector<JobId> changed_;
   std::vector<JobId> started_;

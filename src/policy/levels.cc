@@ -34,7 +34,7 @@ void LevelOrder::started(const View& view, JobId job) {
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
-  if (ticks() && !standing.runs) running_.push_back(job);
+  if (ticks() && !standing.runs && has_limit(job)) running_.push_back(job);
   standing.runs = true;
   standing.ticket = ++last_running_;
   ++standing.turn;

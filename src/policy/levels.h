@@ -69,7 +69,7 @@ class LevelOrder : public Order {
   const Options options_;
   std::vector<double> keys_;
   std::vector<Standing> jobs_;
-  std::vector<JobId> running_;  // only kept where ticks() asks for all of them at each event
+  std::vector<JobId> running_;  // those who can sink; only kept where ticks() asks for them
   std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
   std::int64_t first_waiting_ = 0;
   std::int64_t last_waiting_ = 0;
