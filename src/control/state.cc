@@ -52,10 +52,13 @@ void State::hold(Job& job, const Event& event) {
   if (job.state != JobState::Running) {
     job.run_since = event.time;
     job.state = JobState::Running;
+    job.worked_until = event.time;
     running_at_[index(event.job)] = static_cast<std::int32_t>(running_.size());
     running_.push_back(event.job);
     --waiting_;
   }
+  job.worked = job.worked_at(event.time);
+  job.worked_until = event.time;
   leave_nodes(job, event.job);
   job.held = *event.grant;
   for (const NodeShare& share : job.held.devices) {
@@ -79,6 +82,8 @@ void State::let_go(Job& job, const Event& event) {
   job.work_left = event.work_left;
   if (job.state != JobState::Running) return;
   job.attained += event.time - job.run_since;
+  job.worked = job.worked_at(event.time);
+  job.worked_until = event.time;
   leave_nodes(job, event.job);
   job.held.devices = {};
   job.held.group = kNoGroup;

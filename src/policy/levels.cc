@@ -63,8 +63,13 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
   while (!watched_.empty() && watched_.top().at <= view.now) {
     const Watched next = watched_.top();
     watched_.pop();
-    const bool stale = jobs_[index(next.job)].turn != next.turn;
-    if (!stale && !is_final(view.job(next.job).state)) changed.push_back(next.job);
+    const Standing& standing = jobs_[index(next.job)];
+    if (standing.turn != next.turn || is_final(view.job(next.job).state)) continue;
+    if (standing.runs && !sinks(view, next.job)) {
+      watch(view, next.job);  // It took longer to start than was thought.
+    } else {
+      changed.push_back(next.job);
+    }
   }
   std::ranges::sort(changed);
   for (const JobId job : changed) {
@@ -75,7 +80,7 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
       standing.stopped = view.now;
     } else {
       standing.level = 0;
-      standing.forgiven = view.job(job).attained;
+      standing.forgiven += service(view, job);
       standing.waited = {};
       standing.stopped = view.now;
     }
@@ -104,8 +109,12 @@ Duration LevelOrder::limit_for_each(const View& view, JobId job) const {
   return Duration((limit(job).count() + gpus - 1) / gpus);
 }
 
-Duration LevelOrder::service(const View& view, JobId job) const {
-  return view.job(job).attained_at(view.now) - jobs_[index(job)].forgiven;
+// The published simulators count the time a job takes to start as service. Where levels are short
+// it would then be stopped again and again before it has done anything.
+Duration LevelOrder::service(const View& view, JobId id) const {
+  const Job& job = view.job(id);
+  return (ticks() ? job.attained_at(view.now) : job.worked_at(view.now)) -
+         jobs_[index(id)].forgiven;
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
@@ -129,8 +138,11 @@ Time LevelOrder::sinks_at(const View& view, JobId job) const {
     const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
     return time->instant(std::max(at_s, time->now_s()));
   }
+  const bool runs = view.job(job).state == JobState::Running;
+  const Time ready = runs || ticks() ? view.job(job).ready : view.now + view.spec(job).start_cost;
+  const Time from = ticks() ? view.now : std::max(view.now, ready);
   // It may be through several levels at once, where rounds are far apart.
-  return std::max(view.now, view.now + (needed - service(view, job)));
+  return std::max(view.now, from + (needed - service(view, job)));
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while

@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-// Ranks jobs by the level they have reached: how much service (GPU time) they were given.
+// Ranks jobs by the level they have reached: how much service (GPU time, from the first iteration
+// on) they were given.
 //
 // Jobs start in level 0 and sink to the next when their service reaches the level's limit. Levels
 // go first by their key, 0, 1, 2 and so on unless set otherwise. Inside a level, those who run come

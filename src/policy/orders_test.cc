@@ -229,7 +229,7 @@ TEST(Gittins, LearnsFromWhoFinishes) {
   EXPECT_DOUBLE_EQ(order->rank(jobs.at(0), JobId{16}).key, 0) << "least service first until then";
   for (int i = 0; i < 16; ++i) {
     jobs.job(i).state = JobState::Done;
-    jobs.job(i).attained = std::chrono::seconds(10);
+    jobs.job(i).attained = jobs.job(i).worked = std::chrono::seconds(10);
     jobs.ended.push_back(static_cast<JobId>(i));
   }
   std::vector<JobId> changed;

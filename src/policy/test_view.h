@@ -31,11 +31,12 @@ class TestView final : public Progress {
 
   void run(int id, double since_s, double ready_s = 0) {
     job(id).state = JobState::Running;
-    job(id).run_since = time_from_seconds(since_s);
+    job(id).run_since = job(id).worked_until = time_from_seconds(since_s);
     job(id).ready = time_from_seconds(ready_s);
   }
   void pause(int id, double at_s) {
     job(id).attained = job(id).attained_at(time_from_seconds(at_s));
+    job(id).worked = job(id).worked_at(time_from_seconds(at_s));
     job(id).state = JobState::Paused;
   }
 

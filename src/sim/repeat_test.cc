@@ -124,6 +124,7 @@ void expect_same(const Job& was, const Job& is, const std::string& where) {
   EXPECT_EQ(was.run_since, is.run_since) << where;
   EXPECT_EQ(was.ready, is.ready) << where;
   EXPECT_EQ(was.attained, is.attained) << where;
+  EXPECT_EQ(was.worked, is.worked) << where;
   EXPECT_EQ(was.work_left, is.work_left) << where;
 }
 

@@ -34,8 +34,8 @@ std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
 // The published ablation without matching ran with another factor for groups of four.
 ContentionModel contention_of(const SimulationSetup& setup) {
   const auto matching = setup.options.find("matching");
-  const bool ablation = setup.semantics == SemanticsKind::Muri &&
-                        matching != setup.options.end() && matching->second == "none";
+  const bool ablation = setup.semantics == SemanticsKind::Muri && matching != setup.options.end() &&
+                        matching->second == "none";
   if (!ablation) return {};
   return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, 1.3 / 1.015});
 }
