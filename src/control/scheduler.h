@@ -27,7 +27,8 @@ class Scheduler {
     Executor& executor;
     EventSink& sink;
   };
-  explicit Scheduler(const Parts& parts) : parts_(parts), state_(parts.cluster.nodes.size()) {}
+  explicit Scheduler(const Parts& parts)
+      : parts_(parts), state_(parts.cluster.nodes.size(), parts.workload.jobs.size()) {}
 
   void submit(const JobSpec& spec, Time now);
 

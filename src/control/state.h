@@ -12,7 +12,11 @@ namespace orrery {
 // log to an empty State rebuilds it; only the number a packer gives a job's shape is added to it.
 class State {
  public:
-  explicit State(std::size_t nodes = 0) : on_nodes_(nodes) {}
+  // Room for as many nodes and jobs as are expected; more are welcome.
+  explicit State(std::size_t nodes = 0, std::size_t jobs = 0) : on_nodes_(nodes) {
+    jobs_.reserve(jobs);
+    running_at_.reserve(jobs);
+  }
 
   void apply(const Event& event);
 

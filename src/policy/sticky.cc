@@ -37,7 +37,7 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   }
   for (const JobId job : changed_) {
     if (view.job(job).state == JobState::Running) {
-      makers_.add(view, *order_, job);
+      if (options_.preempt) makers_.add(view, *order_, job);
       for (const NodeShare& share : view.job(job).held.devices) nodes_.push_back(share.node);
     } else {
       lines_.add(view.job(job).shape, job, order_->rank(view, job));
@@ -80,7 +80,9 @@ void StickyPlanner::finish(const View& view, Plan& plan) {
     order_->started(view, job);
     started_.push_back(job);
   }
-  for (const JobId job : started_) makers_.add(view, *order_, job);
+  if (options_.preempt) {
+    for (const JobId job : started_) makers_.add(view, *order_, job);
+  }
   started_.clear();
   lines_.close_all();
   plan.wake(order_->next_change(view));

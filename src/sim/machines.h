@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "control/executor.h"
@@ -49,7 +50,7 @@ class Machines final : public Executor {
   ContentionModel contention_;
   GroupSpeed group_speed_;
   std::vector<Company> companies_;  // by device: who shares it; exclusive holders are not listed
-  std::vector<Grant> seats_;        // by job: what it shares
+  std::vector<std::unique_ptr<Grant>> seats_;  // by job: what it shares, if it shares
   std::vector<JobId> touched_;
   std::vector<bool> is_touched_;
   std::vector<ProfileId> turn_;
