@@ -85,7 +85,7 @@ Time Scheduler::hold_round(Time now) {
                   .ended = ended_,
                   .freed = freed_,
                   .on_nodes = state_.on_nodes(),
-                  .progress = &parts_.executor};
+                  .progress = parts_.progress != nullptr ? parts_.progress : &parts_.executor};
   plan_.clear();
   Ledger& ledger = parts_.packer.current();
   ledger.forget();

@@ -26,6 +26,7 @@ class Scheduler {
     Packer& packer;
     Executor& executor;
     EventSink& sink;
+    const Progress* progress = nullptr;  // who knows how far jobs have come, if not the executor
   };
   explicit Scheduler(const Parts& parts)
       : parts_(parts), state_(parts.cluster.nodes.size(), parts.workload.jobs.size()) {}

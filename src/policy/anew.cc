@@ -28,6 +28,7 @@ class Anew final : public Policy {
       plan.wait(job, packer.why_not(packer.current(), view.job(job).shape));
     }
     for (const JobId job : started_) order_->started(view, job);
+    stale_ = !stopped_.empty() || !started_.empty();
     for (auto job = stopped_.rbegin(); job != stopped_.rend(); ++job) order_->stopped(view, *job);
     plan.wake(order_->next_change(view));
   }
@@ -40,7 +41,7 @@ class Anew final : public Policy {
     bool runs = false;
     bool is_new = true;    // has not been told why it waits
     bool demoted = false;  // runs, but its order named it in refresh()
-    bool stale = false;    // was stopped, so its rank is to be asked again
+    bool stale = false;    // was started or stopped, so its rank is to be asked again
   };
 
   void choose(const View& view, Packer& packer) {
@@ -74,6 +75,7 @@ class Anew final : public Policy {
           place.job = entry.job;
           place.runs = entry.runs;
           if (!entry.runs || entry.demoted) started_.push_back(entry.job);
+          entry.stale = !entry.runs || entry.demoted;
           entry.runs = true;
           entry.demoted = entry.is_new = false;
           continue;
@@ -137,9 +139,12 @@ class Anew final : public Policy {
       entry->stale = true;
     }
     moved_.clear();
+    const bool settled = order_->is_settled();
+    if (settled && view.arrived.empty() && changed_.empty() && !stale_) return;
+    stale_ = false;
     for (Entry& entry : line_) {
       const bool is_fresh = entry.is_new;
-      if (!entry.runs && !entry.stale && !is_fresh) continue;
+      if (!entry.stale && !is_fresh && (settled || !entry.runs)) continue;
       const Rank before = std::exchange(entry.rank, order_->rank(view, entry.job));
       if (is_fresh || !(before == entry.rank)) moved_.push_back(&entry - line_.data());
       entry.stale = false;
@@ -184,6 +189,7 @@ class Anew final : public Policy {
   std::vector<Entry> line_;
   std::vector<Place> places_;  // of those chosen, where they would be in an empty cluster
   std::size_t chosen_ = 0;
+  bool stale_ = false;                 // somebody's rank is to be asked again
   int gpus_free_ = 0;                  // beside them
   std::vector<char> blocked_;          // by shape: found no room
   std::vector<std::size_t> in_line_;   // by shape: how many

@@ -53,9 +53,10 @@ void LevelOrder::stopped(const View& view, JobId job) {
 }
 
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
+  const FloatingTime* time = floating_time(view);
   if (ticks()) {
     std::erase_if(running_, [&](JobId job) {
-      const bool sinks_now = sinks(view, job);
+      const bool sinks_now = sinks(view, job, time);
       if (sinks_now) changed.push_back(job);
       return sinks_now || is_final(view.job(job).state);
     });
@@ -65,7 +66,7 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
     watched_.pop();
     const Standing& standing = jobs_[index(next.job)];
     if (standing.turn != next.turn || is_final(view.job(next.job).state)) continue;
-    if (standing.runs && !sinks(view, next.job)) {
+    if (standing.runs && !sinks(view, next.job, time)) {
       watch(view, next.job);  // It took longer to start than was thought.
     } else {
       changed.push_back(next.job);
@@ -91,7 +92,9 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
 
 Time LevelOrder::next_change(const View& view) {
   Time next = watched_.empty() ? kNever : watched_.top().at;
-  for (const JobId job : running_) next = std::min(next, sinks_at(view, job));
+  if (running_.empty()) return next;
+  const FloatingTime* time = floating_time(view);
+  for (const JobId job : running_) next = std::min(next, sinks_at(view, job, time));
   return next;
 }
 
@@ -117,9 +120,9 @@ Duration LevelOrder::service(const View& view, JobId id) const {
          jobs_[index(id)].forgiven;
 }
 
-bool LevelOrder::sinks(const View& view, JobId job) const {
+bool LevelOrder::sinks(const View& view, JobId job, const FloatingTime* time) const {
   if (is_final(view.job(job).state) || !has_limit(job)) return false;
-  if (const FloatingTime* time = floating_time(view)) {
+  if (time != nullptr) {
     return time->held_s(job) * view.spec(job).gpus >= seconds(limit(job));
   }
   return service(view, job) >= limit_for_each(view, job);
@@ -130,11 +133,11 @@ const FloatingTime* LevelOrder::floating_time(const View& view) const {
   return ticks() && options_.promote == 0 ? view.progress->floating_time() : nullptr;
 }
 
-Time LevelOrder::sinks_at(const View& view, JobId job) const {
+Time LevelOrder::sinks_at(const View& view, JobId job, const FloatingTime* time) const {
   if (!has_limit(job)) return kNever;
   Duration needed = limit_for_each(view, job);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
-  if (const FloatingTime* time = floating_time(view)) {
+  if (time != nullptr) {
     const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
     return time->instant(std::max(at_s, time->now_s()));
   }
@@ -151,7 +154,7 @@ void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
     if (ticks() || !has_limit(job)) return;
-    watched_.push({sinks_at(view, job), job, standing.turn});
+    watched_.push({sinks_at(view, job, nullptr), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
     const double patience_s = seconds(service(view, job)) * options_.promote;
     const Time at = time_from_seconds(seconds(view.now) + patience_s - seconds(standing.waited));

@@ -32,6 +32,7 @@ class LevelOrder : public Order {
   void stopped(const View& view, JobId job) override;
   void refresh(const View& view, std::vector<JobId>& changed) override;
   Time next_change(const View& view) override;
+  bool is_settled() const override { return true; }
 
  protected:
   const std::vector<Duration>& limits() const { return options_.limits; }
@@ -62,8 +63,8 @@ class LevelOrder : public Order {
   // For each of the job's GPUs:
   Duration limit_for_each(const View& view, JobId job) const;
   Duration service(const View& view, JobId job) const;
-  bool sinks(const View& view, JobId job) const;
-  Time sinks_at(const View& view, JobId job) const;
+  bool sinks(const View& view, JobId job, const FloatingTime* time) const;
+  Time sinks_at(const View& view, JobId job, const FloatingTime* time) const;
   void watch(const View& view, JobId job);
   const FloatingTime* floating_time(const View& view) const;
 

@@ -36,6 +36,9 @@ class Order {
   // refresh() names them.
   virtual Rank standing(const View& view, JobId job) const { return rank(view, job); }
 
+  // Whether the ranks of running jobs, too, change only when refresh() names them.
+  virtual bool is_settled() const { return false; }
+
   // Called once for each job, before its first rank().
   virtual void arrived(const View& view, JobId job);
   // The plan lets it run, or stops it; in the order of the line, and the reverse of it.

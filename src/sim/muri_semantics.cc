@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "base/invariant.h"
 #include "sim/semantics.h"
@@ -35,10 +36,12 @@ class MuriSemantics final : public Semantics, public FloatingTime {
 
   double drop(JobId job) override {
     const double left = at(job).work_left;
-    const auto place = static_cast<std::size_t>(places_[index(job)]);
-    for (std::size_t i = place + 1; i < runs_.size(); ++i) --places_[index(runs_[i].job)];
-    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(place));
-    places_[index(job)] = -1;
+    const auto place = static_cast<std::size_t>(std::exchange(places_[index(job)], -1));
+    if (place + 1 != runs_.size()) {
+      runs_[place] = runs_.back();
+      places_[index(runs_[place].job)] = static_cast<std::int32_t>(place);
+    }
+    runs_.pop_back();
     return left;
   }
 

@@ -12,23 +12,19 @@ namespace orrery {
 
 // How progress follows from what a job holds: the only thing in which the simulated worlds differ.
 // No policy sees it.
-class Semantics {
+class Semantics : public Progress {
  public:
-  virtual ~Semantics() = default;
-
   // A job holds devices, afresh or others than before, and is up at `ready`. pace() follows.
   virtual void hold(JobId job, double work_left, Time ready) = 0;
   // From now on an iteration takes this long, in a company whose start-up costs add up to `start`.
   virtual void pace(JobId job, double iteration_s, Duration start) = 0;
   // The job holds nothing any more. Answers the iterations left.
   virtual double drop(JobId job) = 0;
-  virtual double work_left(JobId job) const = 0;
 
   // When the next running job ends; kNever if none runs.
   virtual Time next_end() = 0;
   // Moves time on. Names the jobs that end now, in the order they end; they hold nothing any more.
   virtual void advance(Time now, std::vector<JobId>& ended) = 0;
-  virtual const FloatingTime* floating_time() const { return nullptr; }
   // An end and an arrival this close are one event, at the time of the arrival.
   virtual Duration coincidence() const { return {}; }
 };

@@ -71,7 +71,8 @@ class Simulation {
         semantics_(make_semantics(setup)),
         machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup)),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
-        scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink}) {
+        scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
+                    semantics_.get()}) {
     machines_.report_to(scheduler_);
   }
 
