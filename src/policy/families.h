@@ -25,6 +25,7 @@ struct MuriOptions {
   bool by_attained = true;  // Muri-L: least attained service first; otherwise remaining (Muri-S)
   GroupingOptions grouping = {};
   ContentionModel contention = {};
+  bool gain_by_queue = false;  // the gain asked for falls with the number of jobs that wait
   Duration quantum = std::chrono::minutes(1);  // groups are formed anew at most this often
 };
 std::unique_ptr<Policy> make_muri(const MuriOptions& options, std::unique_ptr<Order> order);

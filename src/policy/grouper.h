@@ -49,6 +49,7 @@ class Grouper {
           const ContentionModel& contention);
 
   GroupKinds& kinds() { return kinds_; }
+  void set_gain_min(double gain_min) { options_.gain_min = gain_min; }
   Group single(JobId job, GroupId before = kNoGroup);
   // Merges groups inside each bucket while all together want more than `gpus`. Whether any was.
   bool merge(std::span<Bucket> buckets, int gpus);
@@ -68,7 +69,7 @@ class Grouper {
   bool pack_neighbours(std::span<Bucket> buckets, int gpus);
   void apply(std::span<Bucket> buckets, std::span<const Pair> chosen);
 
-  const GroupingOptions options_;
+  GroupingOptions options_;
   GroupKinds kinds_;
   ClassMatcher matcher_;
   std::int64_t required_ = 0;

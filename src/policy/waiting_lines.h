@@ -30,6 +30,7 @@ class WaitingLines {
   void remove(JobId job);  // from wherever it is
   std::int64_t length(ShapeId shape) const { return lines_[index(shape)].length; }
   bool empty() const { return waiting_ == 0; }
+  std::int64_t size() const { return waiting_; }
   bool waits(JobId job) const { return index(job) < jobs_.size() && jobs_[index(job)].waits; }
   // The `count` best of a line, in order.
   void best(ShapeId shape, std::size_t count, std::vector<std::pair<Rank, JobId>>& jobs) const;
