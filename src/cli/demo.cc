@@ -27,10 +27,11 @@ Status demo_command(const DemoArguments& arguments) {
   TRY_ASSIGN(Cluster cluster, parse_cluster("demo-cluster.toml", embedded_demo_cluster_toml()));
   const auto shared_workload = std::make_shared<const Workload>(std::move(workload));
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
-  fmt::print("{} training jobs on {} machines with {} GPUs, under six policies.\n\n",
-             shared_workload->jobs.size(), shared_cluster->nodes.size(),
-             shared_cluster->gpus_total());
+  TRY(print_text(fmt::format(
+      "{} training jobs on {} machines with {} GPUs, under six policies.\n\n",
+      shared_workload->jobs.size(), shared_cluster->nodes.size(), shared_cluster->gpus_total())));
   std::vector<RunRequest> requests;
+  requests.reserve(kPolicies.size());
   for (const char* policy : kPolicies) {
     requests.push_back({.workload = shared_workload,
                         .cluster = shared_cluster,
@@ -42,7 +43,7 @@ Status demo_command(const DemoArguments& arguments) {
   TRY_ASSIGN(const RunsResult result, make_runs(requests, {.progress = !arguments.quiet}));
   TRY(print_runs(result.runs, Format::Table, true));
   TRY(write_file(arguments.report, html_report(result.runs)));
-  fmt::print(
+  return print_text(fmt::format(
       "\nThe picture: open {} in a browser.\n\n"
       "What to try next:\n"
       "  orrery policies                        every policy and its options\n"
@@ -51,8 +52,7 @@ Status demo_command(const DemoArguments& arguments) {
       "  orrery compare --trace philly-like:jobs=10000,gpus=128,load=0.9 --cluster 16x8 \\\n"
       "                 --policy fifo,srtf,las  ten thousand generated ones\n"
       "  orrery simulate --help                 event logs, reports, JSON, seeds, threads\n",
-      arguments.report);
-  return {};
+      arguments.report));
 }
 
 }  // namespace orrery

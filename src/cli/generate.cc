@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 
 namespace orrery {
 
@@ -17,14 +18,22 @@ Status generate_command(const GenerateArguments& arguments) {
     return invalid(fmt::format("--format {}: write csv or jsonl", arguments.format));
   }
   TRY_ASSIGN(const Workload workload, generate(arguments.model, arguments.options));
-  if (arguments.output.empty()) return write_trace(workload, std::cout, syntax);
+  if (arguments.output.empty()) {
+    TRY(write_trace(workload, std::cout, syntax));
+    return print_text("");  // what is still in the buffer must arrive, too
+  }
   std::ofstream out(arguments.output, std::ios::binary | std::ios::trunc);
   if (!out) {
-    return Error{Code::Unavailable, fmt::format("{}: cannot be written", arguments.output)};
+    return Error{Code::Unavailable,
+                 fmt::format("{}: cannot be written; is the folder there?", arguments.output)};
   }
-  TRY(write_trace(workload, out, syntax));
+  Status written = write_trace(workload, out, syntax);
+  if (!written.ok()) return std::move(written).error().at(arguments.output);
   out.close();
-  if (!out) return Error{Code::Unavailable, fmt::format("{}: disk full?", arguments.output)};
+  if (!out) {
+    return Error{Code::Unavailable,
+                 fmt::format("{}: writing failed; is the disk full?", arguments.output)};
+  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "policy/registry.h"
 #include "workload/generate.h"
 #include "workload/trace.h"
@@ -24,12 +25,14 @@ Json options_json(std::span<const OptionInfo> options) {
   return list;
 }
 
-void print_options(std::span<const OptionInfo> options) {
+std::string options_text(std::span<const OptionInfo> options) {
+  std::string text;
   for (const OptionInfo& option : options) {
-    fmt::print("    {}={}  {}", option.key, option.value, option.meaning);
-    if (!option.published.empty()) fmt::print(" (published: {})", option.published);
-    fmt::print("\n");
+    text += fmt::format("    {}={}  {}", option.key, option.value, option.meaning);
+    if (!option.published.empty()) text += fmt::format(" (published: {})", option.published);
+    text += '\n';
   }
+  return text;
 }
 
 }  // namespace
@@ -46,24 +49,24 @@ Status policies_command(bool json) {
     for (const PlacementRuleInfo& rule : placement_rules()) {
       all["placements"].push_back({{"name", rule.name}, {"line", rule.line}});
     }
-    fmt::print("{}\n", all.dump(2));
-    return {};
+    return print_text(all.dump(2) + "\n");
   }
+  std::string text;
   for (const PolicyInfo& policy : policies()) {
-    fmt::print("{:<10} {}\n", policy.name, policy.line);
-    print_options(policy.options);
+    text += fmt::format("{:<10} {}\n", policy.name, policy.line);
+    text += options_text(policy.options);
   }
-  fmt::print("\nevery policy takes\n");
-  print_options(common_options());
-  fmt::print("\nplacements\n");
+  text += "\nevery policy takes\n";
+  text += options_text(common_options());
+  text += "\nplacements\n";
   for (const PlacementRuleInfo& rule : placement_rules()) {
-    fmt::print("    {:<13} {}\n", rule.name, rule.line);
+    text += fmt::format("    {:<13} {}\n", rule.name, rule.line);
   }
-  fmt::print(
+  text +=
       "\nWrite --policy las,muri-l:packing=2 to give one policy an option of its own, or\n"
       "--option packing=2 to give it to all that know it. Published values are the defaults\n"
-      "under the published semantics (--semantics muri).\n");
-  return {};
+      "under the published semantics (--semantics muri).\n";
+  return print_text(text);
 }
 
 Status traces_command(bool json) {
@@ -82,21 +85,21 @@ Status traces_command(bool json) {
       all["generators"].push_back(
           {{"name", generator.name}, {"line", generator.summary}, {"options", options}});
     }
-    fmt::print("{}\n", all.dump(2));
-    return {};
+    return print_text(all.dump(2) + "\n");
   }
-  fmt::print("formats\n");
+  std::string text = "formats\n";
   for (const TraceFormat& format : trace_formats()) {
-    fmt::print("  {:<12} {}\n               {}\n", format.name, format.summary, format.columns);
+    text += fmt::format("  {:<12} {}\n               {}\n", format.name, format.summary,
+                        format.columns);
   }
-  fmt::print("\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n");
+  text += "\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n";
   for (const Generator& generator : generators()) {
-    fmt::print("  {:<12} {}\n", generator.name, generator.summary);
+    text += fmt::format("  {:<12} {}\n", generator.name, generator.summary);
     for (const GeneratorOption& option : generator.options) {
-      fmt::print("    {}={}  {}\n", option.name, option.default_value, option.meaning);
+      text += fmt::format("    {}={}  {}\n", option.name, option.default_value, option.meaning);
     }
   }
-  return {};
+  return print_text(text);
 }
 
 }  // namespace orrery

@@ -1,19 +1,30 @@
 #include "cli/main.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <functional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cli/commands.h"
 
 namespace orrery {
 namespace {
 
+// Says it if it can be said: standard error may be closed.
+void complain(const std::string& message) {
+  std::fputs(fmt::format("orrery: {}\n", message).c_str(), stderr);
+}
+
 int exit_code(const Status& status) {
   if (status.ok()) return 0;
-  fmt::print(stderr, "orrery: {}\n", status.error().message);
+  complain(status.error().message);
   return status.error().code == Code::InvalidArgument ? 2 : 1;
 }
 
@@ -89,6 +100,17 @@ void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
 }
 
+// What is wrong with the word in the place of the command; empty: nothing, or an option is there.
+std::string command_problem(const CLI::App& app, std::span<char* const> words) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::string word = words.size() > 1 ? words[1] : "";
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return "";
+  const std::string there_are = fmt::format("there are {}", fmt::join(names, ", "));
+  return word.empty() ? fmt::format("say what to do: {}", there_are)
+                      : fmt::format("there is no command '{}'; {}", word, there_are);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -118,13 +140,19 @@ int main(int argc, char** argv) {
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
 
+  // A reader that has gone away is an error of writing, told like any other.
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto words = std::span<char* const>(argv, static_cast<std::size_t>(argc));
+  if (const std::string problem = command_problem(app, words); !problem.empty()) {
+    complain(problem + "\nTry 'orrery demo' first, or 'orrery --help'.");
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& problem) {
-    fmt::print(stderr, "orrery: {}\nTry 'orrery --help' or 'orrery COMMAND --help'.\n",
-               problem.what());
+    complain(fmt::format("{}\nTry 'orrery --help' or 'orrery COMMAND --help'.", problem.what()));
     return 2;
   }
   return exit_code(run());

@@ -30,6 +30,15 @@ bool terminal_has_colour() {
   return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
+Status print_text(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    return Error{Code::Unavailable,
+                 "standard output cannot be written: is it closed, or the disk full?"};
+  }
+  return {};
+}
+
 Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
   std::vector<RunSummary> summaries;
   for (const ReportRun& run : runs) summaries.push_back(run.summary);
@@ -40,9 +49,7 @@ Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
     text = table(summaries,
                  {.width = terminal_width(), .colour = terminal_has_colour(), .ratios = ratios});
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) != 0) return Error{Code::Unavailable, "standard output is closed"};
-  return {};
+  return print_text(text);
 }
 
 Status write_file(const std::string& path, std::string_view text) {

@@ -11,6 +11,8 @@ namespace orrery {
 
 enum class Format { Table, Json, Csv };
 
+// To standard output; fails when that is closed or full.
+Status print_text(std::string_view text);
 Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios);
 
 // All or nothing: the file is written beside its place and then put there.

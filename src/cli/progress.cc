@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "report/table.h"
 
@@ -43,7 +44,7 @@ void ProgressBar::watch() {
     shown = true;
     pause = terminal ? kBarEvery : std::chrono::milliseconds(kLineEvery);
   }
-  if (shown && terminal) fmt::print(stderr, "\r\033[K");
+  if (shown && terminal) std::fputs("\r\033[K", stderr);
 }
 
 void ProgressBar::show(double elapsed_s, bool terminal) const {
@@ -52,12 +53,14 @@ void ProgressBar::show(double elapsed_s, bool terminal) const {
   const std::string left =
       part > 0.001 ? human_duration(elapsed_s * (1 - part) / part) + " left" : "";
   if (!terminal) {
-    fmt::print(stderr, "{}: {:.0f} % {}\n", what_, part * 100, left);
+    std::fputs(fmt::format("{}: {:.0f} % {}\n", what_, part * 100, left).c_str(), stderr);
     return;
   }
   const auto filled = static_cast<std::size_t>(part * kBarWidth);
-  fmt::print(stderr, "\r\033[K{} [{}{}] {:3.0f} % {}", what_, std::string(filled, '#'),
-             std::string(kBarWidth - filled, '.'), part * 100, left);
+  std::fputs(fmt::format("\r\033[K{} [{}{}] {:3.0f} % {}", what_, std::string(filled, '#'),
+                         std::string(kBarWidth - filled, '.'), part * 100, left)
+                 .c_str(),
+             stderr);
 }
 
 }  // namespace orrery

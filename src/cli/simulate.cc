@@ -119,7 +119,9 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
   TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
   Duration round{};
   if (!arguments.round.empty()) {
-    TRY_ASSIGN(round, parse_duration(arguments.round));
+    auto parsed = parse_duration(arguments.round);
+    if (!parsed.ok()) return std::move(parsed).error().at("--round");
+    round = parsed.value();
   }
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
   std::vector<RunRequest> requests;

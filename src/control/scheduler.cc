@@ -83,6 +83,8 @@ Time Scheduler::hold_round(Time now) {
                   .running = state_.running(),
                   .arrived = arrived_,
                   .ended = ended_,
+                  .freed = freed_,
+                  .on_nodes = state_.on_nodes(),
                   .progress = &parts_.executor};
   plan_.clear();
   Ledger& ledger = parts_.packer.current();
@@ -91,6 +93,7 @@ Time Scheduler::hold_round(Time now) {
   ledger.undo(0);
   arrived_.clear();
   ended_.clear();
+  freed_.clear();
   act(plan_);
   return plan_.wake_at();
 }
@@ -123,10 +126,15 @@ void Scheduler::act(Plan& plan) {
   }
 }
 
+void Scheduler::release(const Job& job) {
+  parts_.packer.current().release(job.held.devices, held_shape(job));
+  for (const NodeShare& share : job.held.devices) freed_.push_back(share.node);
+}
+
 void Scheduler::held(const Action& action, Time ready, double work_left) {
   const Job& job = state_.job(action.job);
   Ledger& ledger = parts_.packer.current();
-  if (job.state == JobState::Running) ledger.release(job.held.devices, held_shape(job));
+  if (job.state == JobState::Running) release(job);
   Event event{.kind = event_of(action.kind),
               .job = action.job,
               .grant = action.grant,
@@ -138,7 +146,7 @@ void Scheduler::held(const Action& action, Time ready, double work_left) {
 
 void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
   const Job& job = state_.job(id);
-  parts_.packer.current().release(job.held.devices, held_shape(job));
+  release(job);
   Event event{.kind = EventKind::Paused, .job = id, .work_left = work_left, .reason = reason};
   emit(event);
 }
@@ -146,12 +154,12 @@ void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
 void Scheduler::ended(JobId id, EventKind how, double work_left, Time now) {
   now_ = now;
   const Job& job = state_.job(id);
-  if (job.state == JobState::Running) {
-    parts_.packer.current().release(job.held.devices, held_shape(job));
-  }
+  if (job.state == JobState::Running) release(job);
   Event event{.kind = how, .job = id, .work_left = work_left};
+  if (how == EventKind::Cancelled) event.reason.code = Reason::Code::Cancelled;
   emit(event);
-  ended_.push_back(id);
+  // The policy has not heard of one that came and went since the last round, and need not.
+  if (std::erase(arrived_, id) == 0) ended_.push_back(id);
 }
 
 }  // namespace orrery

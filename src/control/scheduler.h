@@ -27,7 +27,8 @@ class Scheduler {
     Executor& executor;
     EventSink& sink;
   };
-  explicit Scheduler(const Parts& parts) : parts_(parts) {}
+  explicit Scheduler(const Parts& parts)
+      : parts_(parts), state_(parts.cluster.nodes.size(), parts.workload.jobs.size()) {}
 
   void submit(const JobSpec& spec, Time now);
 
@@ -47,12 +48,14 @@ class Scheduler {
   void admit();
   void act(Plan& plan);
   void emit(Event& event);
+  void release(const Job& job);
 
   const Parts parts_;
   State state_;
   Plan plan_;
   std::vector<JobId> arrived_;
   std::vector<JobId> ended_;
+  std::vector<NodeId> freed_;
   Time now_{};
   std::uint64_t sequence_ = 0;
 };

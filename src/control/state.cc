@@ -1,5 +1,7 @@
 #include "control/state.h"
 
+#include <algorithm>
+
 #include "base/invariant.h"
 
 namespace orrery {
@@ -50,19 +52,39 @@ void State::hold(Job& job, const Event& event) {
   if (job.state != JobState::Running) {
     job.run_since = event.time;
     job.state = JobState::Running;
+    job.worked_until = event.time;
     running_at_[index(event.job)] = static_cast<std::int32_t>(running_.size());
     running_.push_back(event.job);
     --waiting_;
   }
+  job.worked = job.worked_at(event.time);
+  job.worked_until = event.time;
+  leave_nodes(job, event.job);
   job.held = *event.grant;
+  for (const NodeShare& share : job.held.devices) {
+    if (on_nodes_.size() <= index(share.node)) on_nodes_.resize(index(share.node) + 1);
+    on_nodes_[index(share.node)].push_back(event.job);
+  }
   job.ready = event.ready;
   job.work_left = event.work_left;
+}
+
+void State::leave_nodes(const Job& job, JobId id) {
+  for (const NodeShare& share : job.held.devices) {
+    std::vector<JobId>& here = on_nodes_[index(share.node)];
+    const auto place = std::ranges::find(here, id);
+    *place = here.back();
+    here.pop_back();
+  }
 }
 
 void State::let_go(Job& job, const Event& event) {
   job.work_left = event.work_left;
   if (job.state != JobState::Running) return;
   job.attained += event.time - job.run_since;
+  job.worked = job.worked_at(event.time);
+  job.worked_until = event.time;
+  leave_nodes(job, event.job);
   job.held.devices = {};
   job.held.group = kNoGroup;
   const auto place = static_cast<std::size_t>(running_at_[index(event.job)]);

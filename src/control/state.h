@@ -9,14 +9,21 @@
 namespace orrery {
 
 // All jobs as the events so far have left them. apply() is the only way to change it, so applying a
-// log to an empty State rebuilds it.
+// log to an empty State rebuilds it; only the number a packer gives a job's shape is added to it.
 class State {
  public:
+  // Room for as many nodes and jobs as are expected; more are welcome.
+  explicit State(std::size_t nodes = 0, std::size_t jobs = 0) : on_nodes_(nodes) {
+    jobs_.reserve(jobs);
+    running_at_.reserve(jobs);
+  }
+
   void apply(const Event& event);
 
   std::span<const Job> jobs() const { return jobs_; }
   const Job& job(JobId id) const { return jobs_[index(id)]; }
   std::span<const JobId> running() const { return running_; }
+  std::span<const std::vector<JobId>> on_nodes() const { return on_nodes_; }
   std::int64_t waiting() const { return waiting_; }  // submitted, not running, not final
 
   void set_shape(JobId id, ShapeId shape) { jobs_[index(id)].shape = shape; }
@@ -24,9 +31,11 @@ class State {
  private:
   void hold(Job& job, const Event& event);
   void let_go(Job& job, const Event& event);
+  void leave_nodes(const Job& job, JobId id);
 
   std::vector<Job> jobs_;
   std::vector<JobId> running_;
+  std::vector<std::vector<JobId>> on_nodes_;
   std::vector<std::int32_t> running_at_;  // by job: its place in running_
   std::int64_t waiting_ = 0;
 };

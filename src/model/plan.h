@@ -34,6 +34,7 @@ class Plan {
     return grant;
   }
   void withdraw_last_grant() { --grants_used_; }
+  void withdraw_all_grants() { grants_used_ = 0; }
   void stop(JobId job, const Reason& reason) { stops_.push_back({job, reason}); }
   void wait(JobId job, const Reason& reason) { waits_.push_back({job, reason}); }
   void reject(JobId job, const Reason& reason) { rejections_.push_back({job, reason}); }

@@ -26,6 +26,7 @@ std::string text(const Reason& reason) {
     case Code::BehindOthers:
       return fmt::format("waits behind {} jobs of its shape", wanted);
     case Code::Outranked:
+      if (reason.other == kNoJob) return "made room for jobs that go first";
       return fmt::format("made room for job #{}", other);
     case Code::Reserved:
       return fmt::format("gathers {} GPUs, has {}", wanted, available);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "model/cluster.h"
@@ -18,10 +19,17 @@ struct Job {
   Time run_since{};      // since when it holds them, if Running
   Time ready{};          // its first iteration on them begins here
   Duration attained{};   // time it held devices in earlier runs
+  Duration worked{};     // of the time it held devices, what went into iterations, up to...
+  Time worked_until{};   // ...then
   double work_left = 0;  // iterations, as of the last event about it
 
   Duration attained_at(Time now) const {
     return state == JobState::Running ? attained + (now - run_since) : attained;
+  }
+  // The same without the times it took to start.
+  Duration worked_at(Time now) const {
+    const Time from = std::max(worked_until, ready);
+    return state == JobState::Running && now > from ? worked + (now - from) : worked;
   }
 };
 
@@ -52,6 +60,8 @@ struct View {
   std::span<const JobId> running;
   std::span<const JobId> arrived;  // since the last plan
   std::span<const JobId> ended;    // since the last plan, however they ended
+  std::span<const NodeId> freed;   // where something was let go of since the last plan
+  std::span<const std::vector<JobId>> on_nodes;  // by node: who holds GPUs there
   const Progress* progress = nullptr;
 
   const Job& job(JobId id) const { return jobs[index(id)]; }

@@ -32,29 +32,37 @@ class Consolidated final : public PlacementRule {
     return make_first_fit(0)->find(free, shape, scope, devices);
   }
 
+  bool scatters() const override { return false; }
+
  private:
+  // Whole idle nodes, large ones first, and one more node for what is left.
   static bool whole_nodes(const Ledger& free, const Shape& shape, int begin, int end,
                           Devices& devices) {
-    const auto before = devices.size();
+    const auto before = static_cast<std::ptrdiff_t>(devices.size());
     int left = shape.gpus;
-    for (int node = begin; node < end && left > 0; ++node) {
-      const int gpus = free.gpus_of(node);
-      if (gpus == 0 || gpus > left || !free.idle(node) || !free.fits(node, gpus, shape)) continue;
-      devices.push_back({static_cast<NodeId>(node), free.free_mask(node)});
-      left -= gpus;
+    for (int gpus = std::min(left, free.gpus_per_node_max()); gpus > 0; --gpus) {
+      for (int node = free.next_with_free(gpus, begin, end); node < end && gpus <= left;
+           node = free.next_with_free(gpus, node + 1, end)) {
+        if (!free.idle(node) || !free.fits(node, gpus, shape)) continue;
+        devices.push_back({static_cast<NodeId>(node), free.free_mask(node)});
+        left -= gpus;
+      }
     }
     const auto used = [&](int node) {
-      return std::any_of(
-          devices.begin() + static_cast<std::ptrdiff_t>(before), devices.end(),
-          [&](const NodeShare& share) { return share.node == static_cast<NodeId>(node); });
+      return std::any_of(devices.begin() + before, devices.end(), [&](const NodeShare& share) {
+        return share.node == static_cast<NodeId>(node);
+      });
     };
-    for (int node = begin; node < end && left > 0; ++node) {
-      if (used(node) || !free.fits(node, left, shape)) continue;
-      devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, left)});
-      left = 0;
+    if (left > 0) {
+      int node = free.first_fit(begin, end, left, shape);
+      while (node < end && used(node)) node = free.first_fit(node + 1, end, left, shape);
+      if (node < end) {
+        devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, left)});
+        left = 0;
+      }
     }
     if (left == 0) return true;
-    devices.resize(before);
+    devices.resize(static_cast<std::size_t>(before));
     return false;
   }
 };

@@ -42,8 +42,12 @@ Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names) {
   }
   switch_begin_.push_back(static_cast<int>(empty_.size()));
   extra_users_.assign(empty_.size() * kGpusPerNodeMax, 0);
-  by_free_.assign(static_cast<std::size_t>(gpus_per_node_max_) + 1,
-                  std::vector<std::uint64_t>((empty_.size() + kWordBits - 1) / kWordBits, 0));
+  words_ = (empty_.size() + kWordBits - 1) / kWordBits;
+  empty_by_free_.assign((static_cast<std::size_t>(gpus_per_node_max_) + 1) * words_, 0);
+  for (std::size_t node = 0; node < empty_.size(); ++node) {
+    const auto count = static_cast<std::size_t>(empty_[node].free_count);
+    empty_by_free_[count * words_ + node / kWordBits] |= 1ULL << (node % kWordBits);
+  }
   clear();
   forget();
 }
@@ -75,7 +79,7 @@ int Ledger::room_within(int node, int gpus_at_most, const Shape& shape) const {
 
 int Ledger::next_with_free(int count, int begin, int end) const {
   if (begin >= end || count > gpus_per_node_max_) return end;
-  const auto& words = by_free_[static_cast<std::size_t>(count)];
+  const std::uint64_t* words = with_free(count);
   auto word = static_cast<std::size_t>(begin / kWordBits);
   std::uint64_t bits = words[word] & (~0ULL << (begin % kWordBits));
   while (bits == 0) {
@@ -94,7 +98,7 @@ int Ledger::first_fit(int begin, int end, int gpus, const Shape& shape) const {
   for (auto word = first_word; word <= last_word; ++word) {
     std::uint64_t bits = 0;
     for (int count = gpus; count <= gpus_per_node_max_; ++count) {
-      bits |= by_free_[static_cast<std::size_t>(count)][word];
+      bits |= with_free(count)[word];
     }
     if (word == first_word) bits &= ~0ULL << (begin % kWordBits);
     while (bits != 0) {
@@ -132,8 +136,8 @@ std::uint64_t Ledger::lowest_free(int node, int count) const {
 void Ledger::move_in_index(int node, int from, int to) {
   const auto word = static_cast<std::size_t>(node / kWordBits);
   const std::uint64_t bit = 1ULL << (node % kWordBits);
-  by_free_[static_cast<std::size_t>(from)][word] &= ~bit;
-  by_free_[static_cast<std::size_t>(to)][word] |= bit;
+  by_free_[static_cast<std::size_t>(from) * words_ + word] &= ~bit;
+  by_free_[static_cast<std::size_t>(to) * words_ + word] |= bit;
 }
 
 void Ledger::apply(const Change& change) {
@@ -199,12 +203,8 @@ void Ledger::clear() {
   const auto shared = [](const NodeState& state) { return state.shared != 0; };
   if (std::ranges::any_of(nodes_, shared)) std::ranges::fill(extra_users_, std::uint8_t{0});
   nodes_ = empty_;
+  by_free_ = empty_by_free_;
   gpus_free_ = gpus_total_;
-  for (auto& words : by_free_) std::ranges::fill(words, 0);
-  for (int node = 0; node < node_count(); ++node) {
-    by_free_[static_cast<std::size_t>(at(node).free_count)]
-            [static_cast<std::size_t>(node / kWordBits)] |= 1ULL << (node % kWordBits);
-  }
 }
 
 }  // namespace orrery

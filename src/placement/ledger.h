@@ -107,10 +107,17 @@ class Ledger {
   bool fits_besides_gpus(const NodeState& state, int gpus, const Shape& shape) const;
   void apply(const Change& change);
   void move_in_index(int node, int from, int to);
+  const std::uint64_t* with_free(int count) const {
+    return by_free_.data() + static_cast<std::size_t>(count) * words_;
+  }
 
   std::vector<NodeState> nodes_;
-  std::vector<NodeState> empty_;                     // every node as it is when idle
-  std::vector<std::vector<std::uint64_t>> by_free_;  // [free count] -> bit set of nodes
+  std::vector<NodeState> empty_;  // every node as it is when idle
+  // Nodes by the number of their free GPUs: a bit set of `words_` words for each number, one after
+  // another.
+  std::vector<std::uint64_t> by_free_;
+  std::vector<std::uint64_t> empty_by_free_;
+  std::size_t words_ = 0;
   std::vector<int> switch_begin_;
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;

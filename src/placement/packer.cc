@@ -1,5 +1,7 @@
 #include "placement/packer.h"
 
+#include <algorithm>
+
 #include "base/invariant.h"
 
 namespace orrery {
@@ -43,6 +45,7 @@ ShapeId Packer::intern(const Shape& shape) {
                          .available = blank_.gpus_total()};
   }
   shapes_.push_back(known);
+  constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus};
   return found->second;
 }
 
@@ -57,10 +60,28 @@ bool Packer::place(Ledger& ledger, ShapeId id, Devices& devices) {
 
 Reason Packer::why_not(const Ledger& ledger, ShapeId id) const {
   const Shape& shape = shapes_[index(id)].shape;
-  Reason reason{
-      .code = Reason::Code::GpusBusy, .wanted = shape.gpus, .available = ledger.gpus_free()};
-  if (shape.gpus <= ledger.gpus_free()) reason.code = Reason::Code::Fragmented;
-  return reason;
+  const auto reason = [](Reason::Code code, std::int64_t wanted, std::int64_t available) {
+    return Reason{.code = code, .other = kNoJob, .wanted = wanted, .available = available};
+  };
+  if (shape.gpus > ledger.gpus_free())
+    return reason(Reason::Code::GpusBusy, shape.gpus, ledger.gpus_free());
+  // If some node has the GPUs, what it lacks is the reason.
+  const int gpus = std::min(shape.gpus, ledger.gpus_per_node_max());
+  const std::int64_t cpu_milli = share_of(shape.cpu_milli, gpus, shape.gpus);
+  const std::int64_t memory_bytes = share_of(shape.memory_bytes, gpus, shape.gpus);
+  std::int64_t cpu_most = -1;
+  std::int64_t memory_most = -1;
+  for (int node = 0; node < ledger.node_count(); ++node) {
+    if (ledger.free_count(node) < gpus || !ledger.serves(node, shape)) continue;
+    cpu_most = std::max(cpu_most, ledger.free_cpu_milli(node));
+    memory_most = std::max(memory_most, ledger.free_memory_bytes(node));
+  }
+  if (cpu_most >= 0 && cpu_most < cpu_milli)
+    return reason(Reason::Code::CpusBusy, cpu_milli, cpu_most);
+  if (memory_most >= 0 && memory_most < memory_bytes) {
+    return reason(Reason::Code::MemoryBusy, memory_bytes, memory_most);
+  }
+  return reason(Reason::Code::Fragmented, shape.gpus, ledger.gpus_free());
 }
 
 }  // namespace orrery

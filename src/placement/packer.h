@@ -38,6 +38,22 @@ class Packer {
   // Finds room in the ledger by the rule and takes it. Otherwise nothing changes.
   bool place(Ledger& ledger, ShapeId id, Devices& devices);
 
+  // Whether any free GPUs will do for every shape known so far, so that counting them is enough to
+  // tell whether a job finds room.
+  bool counting_is_enough() const { return rule_->scatters() && !constrained_; }
+  // Whether a job of this shape needs one node with room for all of it.
+  bool needs_one_node(ShapeId id) const {
+    const Known& known = shapes_[index(id)];
+    return known.scope == Scope::OneSwitch && !rule_->scatters() &&
+           known.shape.gpus <= current_.gpus_per_node_max();
+  }
+  // Whether a job of this shape, being larger than any node, needs whole nodes.
+  bool needs_whole_nodes(ShapeId id) const {
+    const Known& known = shapes_[index(id)];
+    return known.scope != Scope::Anywhere && !rule_->scatters() &&
+           known.shape.gpus > current_.gpus_per_node_max();
+  }
+
   // Why place() would fail now.
   Reason why_not(const Ledger& ledger, ShapeId id) const;
 
@@ -56,6 +72,7 @@ class Packer {
   Ledger current_;
   Ledger blank_;
   std::vector<Known> shapes_;
+  bool constrained_ = false;  // some shape asks for more than GPUs
   std::unordered_map<Shape, ShapeId, ShapeHash> ids_;
 };
 

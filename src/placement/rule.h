@@ -21,6 +21,8 @@ class PlacementRule {
  public:
   virtual ~PlacementRule() = default;
   virtual bool find(const Ledger& free, const Shape& shape, Scope scope, Devices& devices) = 0;
+  // Whether a job that would fit one node may be split over several.
+  virtual bool scatters() const { return true; }
 };
 
 struct PlacementRuleInfo {

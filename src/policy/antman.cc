@@ -23,6 +23,7 @@ class Antman final : public Policy {
     packer.blank().clear();
     for (const JobId job : view.ended) leave(view, packer, job);
     for (const JobId job : view.arrived) join(view, job);
+    nodes_wanted_ = false;
     std::erase_if(line_, [&](JobId job) { return start(view, packer, plan, job); });
   }
 
@@ -61,6 +62,8 @@ class Antman final : public Policy {
     Grant& grant = plan.grant(job);
     fill_exclusive(grant, spec);
     grant.devices = held;
+    // How fast it gets on depends on whoever comes and goes beside it.
+    if (!guaranteed(spec)) grant.iterations_per_s = 0;
     grant.sharing = guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
     packer.current().take(held, shape);
     return true;
@@ -71,7 +74,9 @@ class Antman final : public Policy {
     const Shape& shape = packer.shape(id);
     Devices& held = held_[index(job)];
     if (!guaranteed(view.spec(job))) return devices_->take(packer.current(), shape, job, held);
-    if (!devices_->reserve(packer.blank(), shape, job, consolidates(packer, id), held)) {
+    if (!devices_->reserve(packer.blank(), shape, job, manner(packer, id), held)) {
+      const bool large = shape.gpus > packer.blank().gpus_per_node_max();
+      nodes_wanted_ = nodes_wanted_ || (large && consolidates(packer, id));
       return false;
     }
     // All devices are reserved; the CPUs and memory beside them may still be with others.
@@ -79,6 +84,13 @@ class Antman final : public Policy {
       return packer.current().fits_besides_gpus(static_cast<int>(share.node),
                                                 std::popcount(share.gpus), shape);
     });
+  }
+
+  // Whoever takes single devices while one before it waits for whole nodes could wait for it in
+  // turn.
+  AntmanDevices::Manner manner(Packer& packer, ShapeId id) {
+    if (consolidates(packer, id)) return AntmanDevices::Manner::Consolidated;
+    return nodes_wanted_ ? AntmanDevices::Manner::AnywhereAtOnce : AntmanDevices::Manner::Anywhere;
   }
 
   bool consolidates(Packer& packer, ShapeId id) {
@@ -90,6 +102,7 @@ class Antman final : public Policy {
 
   std::optional<AntmanDevices> devices_;
   std::vector<std::optional<bool>> consolidates_;  // by shape
+  bool nodes_wanted_ = false;                      // by somebody asked before in this plan
   std::vector<JobId> line_;                        // who waits, guaranteed jobs first
   std::vector<Devices> held_;                      // by job: what it holds or has reserved
 };

@@ -55,58 +55,80 @@ bool AntmanDevices::consolidates(const Ledger& blank, const Shape& shape) {
   return left == 0;
 }
 
-std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Shape& shape) {
-  if (!blank.serves(node, shape)) return 0;
+std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Wish& wish) {
+  if (!blank.serves(node, wish.shape)) return 0;
   std::uint64_t gpus = 0;
   for (int gpu = 0; gpu < blank.gpus_of(node); ++gpu) {
     const Device& device = at(node, gpu);
-    if (device.guaranteed == kNoJob && memory_fits(device, shape)) gpus |= 1ULL << gpu;
+    const bool memory = !wish.at_once || memory_fits(device, wish.shape);
+    if (device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
   }
   return gpus;
 }
 
-int AntmanDevices::reserve_on(const Ledger& blank, int node, int count, const Shape& shape,
-                              JobId job, Devices& held) {
-  int taken = 0;
-  for (std::uint64_t gpus = open(blank, node, shape); gpus != 0 && taken < count;
-       gpus &= gpus - 1, ++taken) {
+void AntmanDevices::reserve_on(const Ledger& blank, int node, int count, const Wish& wish,
+                               Devices& held) {
+  std::uint64_t gpus = open(blank, node, wish);
+  for (int taken = 0; taken < count; ++taken, gpus &= gpus - 1) {
     Device& device = at(node, std::countr_zero(gpus));
-    device.guaranteed = job;
+    device.guaranteed = wish.job;
     device.use += kGuaranteed - kStarting;
-    device.memory_free -= shape.gpu_memory_bytes;
+    device.memory_free -= wish.shape.gpu_memory_bytes;
     share_on(held, node).gpus |= gpus & (0 - gpus);
   }
-  unguaranteed_ -= taken;
-  return taken;
+  unguaranteed_ -= count;
 }
 
-bool AntmanDevices::reserve(const Ledger& blank, const Shape& shape, JobId job, bool consolidated,
-                            Devices& held) {
+// Notes in found_ how many devices to reserve where; whether that is all that is missing.
+bool AntmanDevices::find(const Ledger& blank, const Wish& wish, const Devices& held) {
+  found_.clear();
+  const Shape& shape = wish.shape;
   int left = shape.gpus - gpu_count(held);
-  if (left == 0) return true;
-  if (unguaranteed_ == 0) return false;
-  const int nodes = blank.node_count();
-  const bool one_node = consolidated && shape.gpus <= blank.gpus_per_node_max();
-  if (one_node) {
-    int home = held.empty() ? -1 : static_cast<int>(held.front().node);
-    int most = 0;
-    for (int node = 0; node < nodes && held.empty(); ++node) {
-      if (!blank.fits(node, left, shape)) continue;
-      const int count = std::popcount(open(blank, node, shape));
-      if (count <= most) continue;
-      most = count;
-      home = node;
-      if (count >= left) break;
+  const int most = blank.gpus_per_node_max();
+  const bool consolidated = wish.manner == Manner::Consolidated;
+  if (consolidated && shape.gpus <= most) {
+    Found best;
+    for (int node = 0; node < blank.node_count() && best.count < left; ++node) {
+      const bool home = held.empty() ? blank.fits(node, left, shape)
+                                     : held.front().node == static_cast<NodeId>(node);
+      const int count = home ? std::popcount(open(blank, node, wish)) : 0;
+      if (count > best.count) best = {node, std::min(count, left)};
     }
-    return home >= 0 && reserve_on(blank, home, left, shape, job, held) == left;
+    if (best.count > 0) found_.push_back(best);
+    return best.count == left;
   }
-  for (int node = 0; node < nodes && left > 0; ++node) {
-    const int count = std::popcount(open(blank, node, shape));
-    const int wanted = consolidated ? std::min(left, blank.gpus_per_node_max()) : left;
-    if (count == 0 || (consolidated && count < wanted)) continue;
-    left -= reserve_on(blank, node, wanted, shape, job, held);
+  for (int node = 0; node < blank.node_count() && left > 0; ++node) {
+    const auto here = std::ranges::find(held, static_cast<NodeId>(node), &NodeShare::node);
+    const int has = here == held.end() ? 0 : std::popcount(here->gpus);
+    const int room =
+        std::min(std::popcount(open(blank, node, wish)), blank.room(node, shape) - has);
+    const int wanted = consolidated ? std::min(left, most) : std::min(left, room);
+    if (wanted <= 0 || room < wanted) continue;
+    found_.push_back({node, wanted});
+    left -= wanted;
   }
   return left == 0;
+}
+
+bool AntmanDevices::reserve(const Ledger& blank, const Shape& shape, JobId job, Manner manner,
+                            Devices& held) {
+  if (gpu_count(held) < shape.gpus) {
+    if (unguaranteed_ == 0) return false;
+    // Devices with enough memory, if there are enough of them. Otherwise any, and it waits for
+    // memory as well: left to those behind it, which wait for others in turn, it would not get it.
+    Wish wish{.shape = shape, .job = job, .manner = manner, .at_once = true};
+    if (!find(blank, wish, held)) {
+      wish.at_once = false;
+      if (!find(blank, wish, held) && manner == Manner::AnywhereAtOnce) return false;
+    }
+    for (const Found& found : found_) reserve_on(blank, found.node, found.count, wish, held);
+    if (gpu_count(held) < shape.gpus) return false;
+  }
+  bool has_memory = true;
+  for_each_gpu(held, [&](int node, int gpu) {
+    has_memory &= !at(node, gpu).memory_known || at(node, gpu).memory_free >= 0;
+  });
+  return has_memory;
 }
 
 void AntmanDevices::complete(const Devices& held) {

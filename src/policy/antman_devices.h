@@ -17,9 +17,14 @@ class AntmanDevices {
   // the idle cluster. Otherwise any devices will do.
   static bool consolidates(const Ledger& blank, const Shape& shape);
 
-  // Adds to `held` what a guaranteed job can reserve now; true once it has all it asks for.
-  bool reserve(const Ledger& blank, const Shape& shape, JobId job, bool consolidated,
-               Devices& held);
+  enum class Manner {
+    Consolidated,   // one node, bit by bit; or whole nodes, one by one
+    Anywhere,       // any devices, bit by bit
+    AnywhereAtOnce  // any devices, all or nothing
+  };
+  // Adds to `held` what a guaranteed job can reserve now; true once it has all it asks for, and the
+  // memory on them.
+  bool reserve(const Ledger& blank, const Shape& shape, JobId job, Manner manner, Devices& held);
   void complete(const Devices& held);  // a guaranteed job starts on what it reserved
 
   // The least used devices for an opportunistic job; all or nothing.
@@ -41,18 +46,30 @@ class AntmanDevices {
     double use = 0;
   };
 
+  struct Found {
+    int node = 0;
+    int count = 0;
+  };
+  struct Wish {
+    const Shape& shape;
+    JobId job = kNoJob;
+    Manner manner{};
+    bool at_once = false;  // only devices with enough memory now
+  };
+
   Device& at(int node, int gpu) {
     return devices_[static_cast<std::size_t>(node * kGpusPerNodeMax + gpu)];
   }
   static bool memory_fits(const Device& device, const Shape& shape) {
     return !device.memory_known || shape.gpu_memory_bytes <= device.memory_free;
   }
-  std::uint64_t open(const Ledger& blank, int node, const Shape& shape);
-  int reserve_on(const Ledger& blank, int node, int count, const Shape& shape, JobId job,
-                 Devices& held);
+  std::uint64_t open(const Ledger& blank, int node, const Wish& wish);
+  bool find(const Ledger& blank, const Wish& wish, const Devices& held);
+  void reserve_on(const Ledger& blank, int node, int count, const Wish& wish, Devices& held);
 
   std::vector<Device> devices_;
   std::vector<Seat> seats_;
+  std::vector<Found> found_;
   int unguaranteed_ = 0;  // devices without a guaranteed job
 };
 

@@ -33,7 +33,7 @@ class Gittins final : public LevelOrder {
     for (const JobId id : view.ended) {
       const Job& job = view.job(id);
       if (job.state != JobState::Done) continue;
-      services_.push_back(seconds(job.attained) * job.spec->gpus);
+      services_.push_back(seconds(job.worked) * job.spec->gpus);
     }
     // Learning anew each time the samples have doubled costs little and converges.
     if (services_.size() < 2 * learnt_from_ || services_.size() < kSamplesMin) return;

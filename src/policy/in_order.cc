@@ -3,7 +3,9 @@
 namespace orrery {
 
 std::unique_ptr<Policy> make_in_order(std::unique_ptr<Order> order, const InOrderOptions& options) {
-  return options.sticky ? make_sticky(std::move(order), options) : make_anew(std::move(order));
+  // Laying out anew would stop or move those who run, which is what preempting means.
+  const bool stays = options.sticky || !options.preempt;
+  return stays ? make_sticky(std::move(order), options) : make_anew(std::move(order));
 }
 
 void fill_exclusive(Grant& grant, const JobSpec& spec) {

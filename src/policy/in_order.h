@@ -15,7 +15,7 @@ struct InOrderOptions {
   // Whether jobs further back may start while one before them finds no room.
   bool backfill = true;
   // Whether running jobs stay where they are. Otherwise the whole cluster is laid out anew in each
-  // plan, as the published simulators do.
+  // plan, as the published simulators do; without `preempt` they always stay.
   bool sticky = true;
 };
 

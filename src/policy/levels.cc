@@ -34,10 +34,10 @@ void LevelOrder::started(const View& view, JobId job) {
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
+  if (ticks() && !standing.runs && has_limit(job)) running_.push_back(job);
   standing.runs = true;
   standing.ticket = ++last_running_;
   ++standing.turn;
-  if (ticks()) running_.push_back(job);
   watch(view, job);
 }
 
@@ -55,15 +55,21 @@ void LevelOrder::stopped(const View& view, JobId job) {
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
   if (ticks()) {
     std::erase_if(running_, [&](JobId job) {
-      if (sinks(view, job)) changed.push_back(job);
-      return is_final(view.job(job).state) || sinks(view, job);
+      const bool sinks_now = sinks(view, job);
+      if (sinks_now) changed.push_back(job);
+      return sinks_now || is_final(view.job(job).state);
     });
   }
   while (!watched_.empty() && watched_.top().at <= view.now) {
     const Watched next = watched_.top();
     watched_.pop();
-    const bool stale = jobs_[index(next.job)].turn != next.turn;
-    if (!stale && !is_final(view.job(next.job).state)) changed.push_back(next.job);
+    const Standing& standing = jobs_[index(next.job)];
+    if (standing.turn != next.turn || is_final(view.job(next.job).state)) continue;
+    if (standing.runs && !sinks(view, next.job)) {
+      watch(view, next.job);  // It took longer to start than was thought.
+    } else {
+      changed.push_back(next.job);
+    }
   }
   std::ranges::sort(changed);
   for (const JobId job : changed) {
@@ -74,7 +80,7 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
       standing.stopped = view.now;
     } else {
       standing.level = 0;
-      standing.forgiven = view.job(job).attained;
+      standing.forgiven += service(view, job);
       standing.waited = {};
       standing.stopped = view.now;
     }
@@ -97,17 +103,26 @@ Duration LevelOrder::limit(JobId job) const {
   return options_.limits[static_cast<std::size_t>(jobs_[index(job)].level)];
 }
 
-Duration LevelOrder::service(const View& view, JobId job) const {
-  return view.job(job).attained_at(view.now) - jobs_[index(job)].forgiven;
+// Divided, because GPU time is more than the time line holds where many GPUs are held for long.
+Duration LevelOrder::limit_for_each(const View& view, JobId job) const {
+  const int gpus = view.spec(job).gpus;
+  return Duration((limit(job).count() + gpus - 1) / gpus);
+}
+
+// The published simulators count the time a job takes to start as service. Where levels are short
+// it would then be stopped again and again before it has done anything.
+Duration LevelOrder::service(const View& view, JobId id) const {
+  const Job& job = view.job(id);
+  return (ticks() ? job.attained_at(view.now) : job.worked_at(view.now)) -
+         jobs_[index(id)].forgiven;
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
   if (is_final(view.job(job).state) || !has_limit(job)) return false;
-  const int gpus = view.spec(job).gpus;
   if (const FloatingTime* time = floating_time(view)) {
-    return time->held_s(job) * gpus >= seconds(limit(job));
+    return time->held_s(job) * view.spec(job).gpus >= seconds(limit(job));
   }
-  return service(view, job) * gpus >= limit(job);
+  return service(view, job) >= limit_for_each(view, job);
 }
 
 // Promotions start the count of service anew, which no floating clock knows of.
@@ -117,13 +132,17 @@ const FloatingTime* LevelOrder::floating_time(const View& view) const {
 
 Time LevelOrder::sinks_at(const View& view, JobId job) const {
   if (!has_limit(job)) return kNever;
-  const int gpus = view.spec(job).gpus;
-  Duration needed((limit(job).count() + gpus - 1) / gpus);
+  Duration needed = limit_for_each(view, job);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
   if (const FloatingTime* time = floating_time(view)) {
-    return time->instant(seconds(needed) - time->held_s(job) + time->now_s());
+    const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
+    return time->instant(std::max(at_s, time->now_s()));
   }
-  return view.now + (needed - service(view, job));
+  const bool runs = view.job(job).state == JobState::Running;
+  const Time ready = runs || ticks() ? view.job(job).ready : view.now + view.spec(job).start_cost;
+  const Time from = ticks() ? view.now : std::max(view.now, ready);
+  // It may be through several levels at once, where rounds are far apart.
+  return std::max(view.now, from + (needed - service(view, job)));
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
@@ -132,10 +151,11 @@ void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
     if (ticks() || !has_limit(job)) return;
-    watched_.push({std::max(view.now, sinks_at(view, job)), job, standing.turn});
+    watched_.push({sinks_at(view, job), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
-    const Duration patience = from_seconds(seconds(service(view, job)) * options_.promote);
-    watched_.push({std::max(view.now, view.now + patience - standing.waited), job, standing.turn});
+    const double patience_s = seconds(service(view, job)) * options_.promote;
+    const Time at = time_from_seconds(seconds(view.now) + patience_s - seconds(standing.waited));
+    watched_.push({std::max(view.now, at), job, standing.turn});
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-// Ranks jobs by the level they have reached: how much service (GPU time) they were given.
+// Ranks jobs by the level they have reached: how much service (GPU time, from the first iteration
+// on) they were given.
 //
 // Jobs start in level 0 and sink to the next when their service reaches the level's limit. Levels
 // go first by their key, 0, 1, 2 and so on unless set otherwise. Inside a level, those who run come
@@ -58,7 +59,9 @@ class LevelOrder : public Order {
   bool ticks() const { return options_.tick > Duration::zero(); }
   bool has_limit(JobId job) const;
   Duration limit(JobId job) const;
-  Duration service(const View& view, JobId job) const;  // for each GPU
+  // For each of the job's GPUs:
+  Duration limit_for_each(const View& view, JobId job) const;
+  Duration service(const View& view, JobId job) const;
   bool sinks(const View& view, JobId job) const;
   Time sinks_at(const View& view, JobId job) const;
   void watch(const View& view, JobId job);
@@ -67,7 +70,7 @@ class LevelOrder : public Order {
   const Options options_;
   std::vector<double> keys_;
   std::vector<Standing> jobs_;
-  std::vector<JobId> running_;  // only kept where ticks() asks for all of them at each event
+  std::vector<JobId> running_;  // those who can sink; only kept where ticks() asks for them
   std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
   std::int64_t first_waiting_ = 0;
   std::int64_t last_waiting_ = 0;

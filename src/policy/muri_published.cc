@@ -7,6 +7,10 @@
 namespace orrery {
 namespace {
 
+// A job that has not run yet is ranked by the length it was submitted with, to which this is added
+// when the trace is read.
+constexpr double kSoloOverhead = 1.015;
+
 // Muri as its simulator was released: candidates by rank, groups by matching, everything laid out
 // anew in each plan. What is odd about it is kept on purpose; MuriPolicy is what we would run.
 class MuriPublished final : public Policy {
@@ -42,7 +46,9 @@ class MuriPublished final : public Policy {
   double key_of(const View& view, JobId id) const {
     const Job& job = view.job(id);
     if (options_.by_attained) return seconds(job.attained_at(view.now)) * job.spec->gpus;
-    return view.work_left(id) * job.spec->iteration_s * job.spec->gpus;
+    const double remaining_s = view.work_left(id) * job.spec->iteration_s;
+    const bool fresh = job.state == JobState::Pending;
+    return (fresh ? remaining_s / kSoloOverhead : remaining_s) * job.spec->gpus;
   }
 
   // Ties keep the order of the last plan, in which larger jobs were moved to the front.

@@ -75,8 +75,9 @@ Result<std::vector<Duration>> Options::durations(std::string_view key) const {
     result.push_back(std::move(parsed).value());
     begin = end + 1;
   }
-  if (std::ranges::adjacent_find(result, std::greater_equal<>{}) != result.end()) {
-    return bad_value(key, value, "rising lengths of time, such as 1h,2h");
+  const bool rises = std::ranges::adjacent_find(result, std::greater_equal<>{}) == result.end();
+  if (!rises || result.front() <= Duration::zero()) {
+    return bad_value(key, value, "rising lengths of time above 0, such as 1h,2h");
   }
   return result;
 }

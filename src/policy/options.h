@@ -14,9 +14,9 @@ namespace orrery {
 // One option of a policy: its name, what it means, its value when nothing is said, and its value
 // in the published simulator of the system it comes from (empty: the same).
 struct OptionInfo {
-  std::string_view key;
-  std::string_view meaning;
-  std::string_view value;
+  std::string_view key = {};
+  std::string_view meaning = {};
+  std::string_view value = {};
   std::string_view published = {};
 };
 
@@ -34,7 +34,8 @@ class Options {
   Result<double> number(std::string_view key, double low, double high) const;
   Result<int> integer(std::string_view key, int low, int high) const;
   Result<Duration> duration(std::string_view key) const;
-  Result<std::vector<Duration>> durations(std::string_view key) const;  // "1h,2h": rising
+  // "1h,2h": rising from above 0.
+  Result<std::vector<Duration>> durations(std::string_view key) const;
   // The index of the value among the choices.
   Result<int> choice(std::string_view key, std::span<const std::string_view> choices) const;
   std::string text(std::string_view key) const;

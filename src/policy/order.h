@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +12,14 @@ struct Rank {
   double key = 0;
   std::int64_t ticket = 0;
 
-  auto operator<=>(const Rank&) const = default;
+  bool operator==(const Rank&) const = default;
+  // By hand, because the comparison the compiler makes asks of every key whether it is a number.
+  friend bool operator<(const Rank& a, const Rank& b) {
+    return a.key < b.key || (a.key == b.key && a.ticket < b.ticket);
+  }
+  friend bool operator>(const Rank& a, const Rank& b) { return b < a; }
+  friend bool operator<=(const Rank& a, const Rank& b) { return !(b < a); }
+  friend bool operator>=(const Rank& a, const Rank& b) { return !(a < b); }
 };
 
 // Who goes first: the only thing in which fifo, sjf, srtf, srsf, las and gittins differ.
@@ -25,6 +31,10 @@ class Order {
   virtual ~Order() = default;
 
   virtual Rank rank(const View& view, JobId job) const = 0;
+
+  // Orders running jobs of one size as their ranks do, but stays the same while they run, until
+  // refresh() names them.
+  virtual Rank standing(const View& view, JobId job) const { return rank(view, job); }
 
   // Called once for each job, before its first rank().
   virtual void arrived(const View& view, JobId job);

@@ -21,6 +21,13 @@ class Srtf final : public Order {
     return {remaining_s, static_cast<std::int64_t>(id)};
   }
 
+  // All of one size get shorter at the same rate, so they end in the order of their ranks.
+  Rank standing(const View& view, JobId id) const override {
+    const Rank now = rank(view, id);
+    const int gpus = options_.by_service ? view.spec(id).gpus : 1;
+    return {seconds(view.now) + now.key / gpus, now.ticket};
+  }
+
  private:
   const SrtfOptions options_;
 };

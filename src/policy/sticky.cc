@@ -6,24 +6,6 @@
 namespace orrery {
 namespace {
 
-// Whether room on these nodes could have changed the packer's mind.
-bool could_help(const Ledger& ledger, const Shape& shape, const Devices& devices) {
-  if (ledger.gpus_free() < shape.gpus) return false;
-  return std::ranges::any_of(devices, [&](const NodeShare& share) {
-    const int node = static_cast<int>(share.node);
-    return ledger.free_count(node) >= shape.gpus || ledger.idle(node) ||
-           shape.gpus > ledger.gpus_per_node_max();
-  });
-}
-
-bool still_free(const Ledger& ledger, const Devices& devices, const Shape& shape) {
-  return std::ranges::all_of(devices, [&](const NodeShare& share) {
-    const int node = static_cast<int>(share.node);
-    return (ledger.free_mask(node) & share.gpus) == share.gpus &&
-           ledger.fits(node, std::popcount(share.gpus), shape);
-  });
-}
-
 class Sticky final : public Policy {
  public:
   Sticky(std::unique_ptr<Order> order, const InOrderOptions& options)
@@ -45,11 +27,19 @@ StickyPlanner::StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions&
 
 void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   lines_.resize(packer.shape_count(), view.jobs.size());
+  makers_.begin(view, packer);
   changed_.clear();
   order_->refresh(view, changed_);
-  for (const JobId job : view.ended) lines_.remove(job);
+  nodes_.assign(view.freed.begin(), view.freed.end());
+  for (const JobId job : view.ended) {
+    lines_.remove(job);
+    makers_.remove(job);
+  }
   for (const JobId job : changed_) {
-    if (view.job(job).state != JobState::Running) {
+    if (view.job(job).state == JobState::Running) {
+      if (options_.preempt) makers_.add(view, *order_, job);
+      for (const NodeShare& share : view.job(job).held.devices) nodes_.push_back(share.node);
+    } else {
       lines_.add(view.job(job).shape, job, order_->rank(view, job));
     }
   }
@@ -86,8 +76,14 @@ void StickyPlanner::ask(const View& view, Packer& packer, Plan& plan, bool preem
 
 void StickyPlanner::finish(const View& view, Plan& plan) {
   for (const JobId job : changed_) {
-    if (view.job(job).state == JobState::Running && !lines_.waits(job)) order_->started(view, job);
+    if (view.job(job).state != JobState::Running || lines_.waits(job)) continue;
+    order_->started(view, job);
+    started_.push_back(job);
   }
+  if (options_.preempt) {
+    for (const JobId job : started_) makers_.add(view, *order_, job);
+  }
+  started_.clear();
   lines_.close_all();
   plan.wake(order_->next_change(view));
 }
@@ -95,9 +91,11 @@ void StickyPlanner::finish(const View& view, Plan& plan) {
 void StickyPlanner::start(const View& view, JobId job) {
   lines_.remove(job);
   order_->started(view, job);
+  started_.push_back(job);
 }
 
 void StickyPlanner::stop(const View& view, JobId job) {
+  makers_.remove(job);
   order_->stopped(view, job);
   lines_.add(view.job(job).shape, job, order_->rank(view, job));
 }
@@ -117,71 +115,30 @@ bool StickyPlanner::grant(const View& view, Packer& packer, Plan& plan,
   return true;
 }
 
-// Stops jobs that rank behind `first`, the last in line first, until it finds room; those whose
-// devices it then does not need go on as if nothing had happened.
+// One for whom room was looked for everywhere before can only gain where something has changed.
 bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLines::First& first,
                               Devices& devices) {
-  Ledger& ledger = packer.current();
-  if (!collect_victims(view, packer, first)) return false;
-  const Ledger::Mark mark = ledger.mark();
-  released_.clear();
-  std::ranges::make_heap(victims_, {}, &Victim::rank);
-  bool placed = false;
-  while (!placed && !victims_.empty()) {
-    std::ranges::pop_heap(victims_, {}, &Victim::rank);
-    const JobId victim = victims_.back().job;
-    victims_.pop_back();
-    const Job& job = view.job(victim);
-    ledger.release(job.held.devices, packer.shape(job.shape));
-    released_.push_back(victim);
-    if (could_help(ledger, packer.shape(first.shape), job.held.devices)) {
-      placed = packer.place(ledger, first.shape, devices);
-    }
-  }
-  if (!placed) {
-    ledger.undo(mark);
-    devices.clear();
-    return false;
-  }
-  for (const JobId victim : released_) {
-    const Job& job = view.job(victim);
-    if (still_free(ledger, job.held.devices, packer.shape(job.shape))) {
-      ledger.take(job.held.devices, packer.shape(job.shape));
-      continue;
-    }
+  const int gpus_before = packer.current().gpus_free();
+  const MakersOfRoom::Wanted wanted{first.shape, first.rank};
+  const bool found = first.searched
+                         ? makers_.find_on(view, *order_, packer, wanted, nodes_, devices)
+                         : makers_.find(view, *order_, packer, wanted, devices);
+  if (!found) lines_.note_search(first.job);
+  if (!found) return false;
+  victims_.assign(makers_.stopped().begin(), makers_.stopped().end());
+  bool others_freed = false;
+  for (const JobId victim : victims_) {
+    const Shape& shape = packer.shape(view.job(victim).shape);
+    others_freed = others_freed || shape.cpu_milli > 0 || shape.memory_bytes > 0;
+    for (const NodeShare& share : view.job(victim).held.devices) nodes_.push_back(share.node);
     stopped_.push_back({.job = victim, .by = first.job});
     stop(view, victim);
-    lines_.ask(job.shape);
+    lines_.ask(view.job(victim).shape);
   }
+  // What the victims leave over may suit somebody who was told to wait.
+  const bool left_over = packer.current().gpus_free() > gpus_before || others_freed;
+  if (options_.backfill && left_over) lines_.ask_all();
   return true;
-}
-
-// Gathers the running jobs that rank behind; false if their GPUs could not be enough anyway.
-bool StickyPlanner::collect_victims(const View& view, const Packer& packer,
-                                    const WaitingLines::First& first) {
-  victims_.clear();
-  const Shape& shape = packer.shape(first.shape);
-  const Ledger& ledger = packer.current();
-  const bool one_node = shape.gpus <= ledger.gpus_per_node_max();
-  gain_.assign(static_cast<std::size_t>(ledger.node_count()), 0);
-  int gpus = ledger.gpus_free();
-  bool enough_on_a_node = false;
-  for (const JobId running : view.running) {
-    const Rank rank = order_->rank(view, running);
-    if (!(first.rank < rank) || was_stopped(running)) continue;
-    victims_.push_back({rank, running});
-    for (const NodeShare& share : view.job(running).held.devices) {
-      int& gain = gain_[index(share.node)];
-      gain += std::popcount(share.gpus);
-      gpus += std::popcount(share.gpus);
-      enough_on_a_node |= gain + ledger.free_count(static_cast<int>(share.node)) >= shape.gpus;
-    }
-  }
-  return gpus >= shape.gpus && (enough_on_a_node || !one_node);
-}
-
-bool StickyPlanner::was_stopped(JobId job) const {
-  return std::ranges::find(stopped_, job, &Stopped::job) != stopped_.end();
 }
 
 std::unique_ptr<Policy> make_sticky(std::unique_ptr<Order> order, const InOrderOptions& options) {

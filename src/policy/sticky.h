@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "policy/in_order.h"
+#include "policy/makers_of_room.h"
 #include "policy/waiting_lines.h"
 
 namespace orrery {
@@ -39,28 +40,22 @@ class StickyPlanner {
     JobId by = kNoJob;
     bool runs_again = false;
   };
-  struct Victim {
-    Rank rank;
-    JobId job = kNoJob;
-  };
-
   bool grant(const View& view, Packer& packer, Plan& plan, const WaitingLines::First& first);
   bool make_room(const View& view, Packer& packer, const WaitingLines::First& first,
                  Devices& devices);
-  bool collect_victims(const View& view, const Packer& packer, const WaitingLines::First& first);
-  bool was_stopped(JobId job) const;
 
   std::unique_ptr<Order> order_;
   const InOrderOptions options_;
   WaitingLines lines_;
+  MakersOfRoom makers_;
   bool has_news_ = false;
   bool ask_all_ = false;
   bool preempt_now_ = true;
   std::vector<JobId> changed_;
-  std::vector<JobId> released_;
+  std::vector<NodeId> nodes_;  // where somebody left or sank in rank since the last plan
   std::vector<Stopped> stopped_;
-  std::vector<Victim> victims_;
-  std::vector<int> gain_;
+  std::vector<JobId> victims_;
+  std::vector<JobId> started_;  // in this plan, so they make room for nobody in it
 };
 
 }  // namespace orrery

@@ -15,6 +15,7 @@ bool WaitingLines::add(ShapeId shape, JobId job, const Rank& rank) {
   Standing& standing = jobs_[index(job)];
   Line& line = lines_[index(shape)];
   ++standing.turn;
+  standing.searched = false;
   if (!standing.waits) {
     standing.waits = true;
     standing.shape = shape;
@@ -98,7 +99,7 @@ std::optional<WaitingLines::First> WaitingLines::next() {
   }
   if (best == nullptr) return std::nullopt;
   Standing& standing = jobs_[index(best->job)];
-  const First first{best_shape, best->job, best->rank, !standing.was_first};
+  const First first{best_shape, best->job, best->rank, !standing.was_first, standing.searched};
   standing.was_first = true;
   return first;
 }

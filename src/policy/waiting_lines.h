@@ -18,7 +18,8 @@ class WaitingLines {
     ShapeId shape{};
     JobId job = kNoJob;
     Rank rank;
-    bool is_new = false;  // has not been asked before
+    bool is_new = false;    // has not been asked before
+    bool searched = false;  // room was looked for everywhere while it was the first
   };
 
   void resize(std::size_t shapes, std::size_t jobs);
@@ -35,6 +36,8 @@ class WaitingLines {
 
   void ask(ShapeId shape);
   void ask_all();
+  // Room was looked for everywhere, in vain. Forgotten when the job is put in line again.
+  void note_search(JobId job) { jobs_[index(job)].searched = true; }
   // The best-ranked first of all lines to be asked; nothing if there is none left.
   std::optional<First> next();
   void close(ShapeId shape);  // not to be asked again in this plan
@@ -56,6 +59,7 @@ class WaitingLines {
     ShapeId shape{};
     bool waits = false;
     bool was_first = false;
+    bool searched = false;
   };
 
   void drop_stale(Line& line);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/grid.h"
+
 namespace orrery {
 namespace {
 
@@ -34,12 +36,6 @@ struct Column {
 };
 
 using Block = std::vector<const RunSummary*>;
-
-// Terminal columns, taking every code point for one wide.
-std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string cut(std::string_view text, std::size_t width) {
   if (columns_of(text) <= width) return std::string(text);

@@ -42,7 +42,8 @@ void Machines::perform(const Action& action) {
 
 // A job that merely loses company, or takes another turn among the same, has nothing to restart.
 Time Machines::ready_after(const Action& action, const Job& job) const {
-  if (action.kind == Action::Kind::Regroup && job.held.group == action.grant->group) {
+  const GroupId group = action.grant->group;
+  if (action.kind == Action::Kind::Regroup && (group == job.held.group || group == kNoGroup)) {
     return job.ready;
   }
   return now_ + job.spec->start_cost;
@@ -58,7 +59,7 @@ void Machines::touch(JobId job) {
 
 void Machines::sit_down(JobId job, const Grant& grant) {
   if (grant.sharing == Sharing::Exclusive) return;
-  seats_[index(job)] = grant;
+  seats_[index(job)] = std::make_unique<Grant>(grant);
   for (const NodeShare& share : grant.devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
       Company& here = company(share.node, std::countr_zero(gpus));
@@ -69,16 +70,15 @@ void Machines::sit_down(JobId job, const Grant& grant) {
 }
 
 void Machines::stand_up(JobId job) {
-  Grant& seat = seats_[index(job)];
-  if (seat.job == kNoJob) return;
-  for (const NodeShare& share : seat.devices) {
+  const std::unique_ptr<Grant> seat = std::move(seats_[index(job)]);
+  if (seat == nullptr) return;
+  for (const NodeShare& share : seat->devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
       Company& here = company(share.node, std::countr_zero(gpus));
       std::erase(here, job);
       for (const JobId other : here) touch(other);
     }
   }
-  seat = {};
 }
 
 void Machines::settle() {
@@ -90,14 +90,14 @@ void Machines::settle() {
 }
 
 void Machines::set_pace(JobId job) {
-  const Grant& seat = seats_[index(job)];
+  const Grant* seat = seats_[index(job)].get();
   const Duration start = workload_.jobs[index(job)].start_cost;
-  if (seat.job == kNoJob || seat.sharing == Sharing::Guaranteed) {
+  if (seat == nullptr || seat->sharing == Sharing::Guaranteed) {
     semantics_.pace(job, alone_s(job), start);
-  } else if (seat.sharing == Sharing::Opportunistic) {
+  } else if (seat->sharing == Sharing::Opportunistic) {
     semantics_.pace(job, beside_others_s(job), start);
   } else {
-    const NodeShare& share = seat.devices.front();
+    const NodeShare& share = seat->devices.front();
     set_group_pace(job, company(share.node, std::countr_zero(share.gpus)));
   }
 }
@@ -106,8 +106,8 @@ void Machines::set_group_pace(JobId job, const Company& members) {
   Duration start{};
   turn_.clear();
   for (const JobId member : members) {
-    const Grant& seat = seats_[index(member)];
-    INVARIANT(seat.group == seats_[index(job)].group, "one group at a time holds a device");
+    const Grant& seat = *seats_[index(member)];
+    INVARIANT(seat.group == seats_[index(job)]->group, "one group at a time holds a device");
     start += workload_.jobs[index(member)].start_cost;
     const auto position = static_cast<std::size_t>(seat.position);
     if (turn_.size() <= position) turn_.resize(position + 1, kNoProfile);
@@ -122,16 +122,21 @@ void Machines::set_group_pace(JobId job, const Company& members) {
   semantics_.pace(job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start);
 }
 
+// What the model of jobs side by side can be asked about.
+bool Machines::has_three_stages(ProfileId profile) const {
+  return profile != kNoProfile && workload_.profiles[index(profile)].stage_s.size() == 3;
+}
+
 double Machines::beside_others_s(JobId job) {
   const JobSpec& own = workload_.jobs[index(job)];
   double slowest_s = alone_s(job);
-  for (const NodeShare& share : seats_[index(job)].devices) {
+  for (const NodeShare& share : seats_[index(job)]->devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
       for (const JobId other : company(share.node, std::countr_zero(gpus))) {
         if (other == job) continue;
         const JobSpec& spec = workload_.jobs[index(other)];
-        const bool known = own.profile != kNoProfile && spec.profile != kNoProfile;
-        const bool guaranteed = seats_[index(other)].sharing == Sharing::Guaranteed;
+        const bool known = has_three_stages(own.profile) && has_three_stages(spec.profile);
+        const bool guaranteed = seats_[index(other)]->sharing == Sharing::Guaranteed;
         const double beside_s =
             guaranteed && known
                 ? opportunistic_iteration_s(workload_.profiles[index(own.profile)],

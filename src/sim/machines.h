@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "control/executor.h"
@@ -39,6 +40,7 @@ class Machines final : public Executor {
   void set_group_pace(JobId job, const Company& members);
   double beside_others_s(JobId job);
   double alone_s(JobId job) const;
+  bool has_three_stages(ProfileId profile) const;
   Time ready_after(const Action& action, const Job& job) const;
 
   const Workload& workload_;
@@ -48,7 +50,7 @@ class Machines final : public Executor {
   ContentionModel contention_;
   GroupSpeed group_speed_;
   std::vector<Company> companies_;  // by device: who shares it; exclusive holders are not listed
-  std::vector<Grant> seats_;        // by job: what it shares
+  std::vector<std::unique_ptr<Grant>> seats_;  // by job: what it shares, if it shares
   std::vector<JobId> touched_;
   std::vector<bool> is_touched_;
   std::vector<ProfileId> turn_;

@@ -31,13 +31,13 @@ std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
 }
 
-// The published simulator multiplies a job's own time when it reads it, so nothing is left to do
-// for a job alone. Its ablation without matching ran with another factor for groups of four.
+// The published ablation without matching ran with another factor for groups of four.
 ContentionModel contention_of(const SimulationSetup& setup) {
-  if (setup.semantics == SemanticsKind::Orrery) return {};
   const auto matching = setup.options.find("matching");
-  const bool ablation = matching != setup.options.end() && matching->second == "none";
-  return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, (ablation ? 1.3 : 1.37) / 1.015});
+  const bool ablation = setup.semantics == SemanticsKind::Muri && matching != setup.options.end() &&
+                        matching->second == "none";
+  if (!ablation) return {};
+  return ContentionModel({1, 1.33 / 1.015, 1.5 / 1.015, 1.3 / 1.015});
 }
 
 // Times for an iteration as that simulator has them, to the last bit: from milliseconds, with the
@@ -116,8 +116,14 @@ class Simulation {
  private:
   bool done(std::size_t next) {
     if (setup_.cancel != nullptr && setup_.cancel->load(std::memory_order_relaxed)) return true;
-    if (setup_.stop_after_end != kNoJob && window_open_ == 0) return true;
     const State& state = scheduler_.state();
+    if (setup_.stop_after_end != kNoJob) {
+      while (open_ < index(setup_.stop_after_end) && open_ < next &&
+             is_final(state.jobs()[open_].state)) {
+        ++open_;
+      }
+      if (open_ >= index(setup_.stop_after_end)) return true;
+    }
     return next == jobs_.size() && state.running().empty() && state.waiting() == 0;
   }
 
@@ -131,9 +137,6 @@ class Simulation {
     if (setup_.ended != nullptr) {
       setup_.ended->fetch_add(static_cast<std::int64_t>(ended_.size()), std::memory_order_relaxed);
     }
-    for (const JobId job : ended_) {
-      if (job >= setup_.stop_after_begin && job < setup_.stop_after_end) --window_open_;
-    }
   }
 
   const SimulationSetup& setup_;
@@ -143,8 +146,8 @@ class Simulation {
   Packer packer_;
   Scheduler scheduler_;
   std::vector<JobId> ended_;
-  std::int64_t window_open_ = static_cast<std::int64_t>(setup_.stop_after_end) -
-                              static_cast<std::int64_t>(setup_.stop_after_begin);
+  // The first job of the window that has not come to an end.
+  std::size_t open_ = setup_.stop_after_begin == kNoJob ? 0 : index(setup_.stop_after_begin);
 };
 
 }  // namespace

@@ -1,0 +1,97 @@
+// Whole simulations, one thread. The published simulator's CPU seconds are those of its own runs,
+// given with the reference data; `ratio` is how many times faster this is. Traces are read once,
+// outside the measurement. Set ORRERY_DATA to the folder that holds muri/.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "report/metrics.h"
+#include "sim/simulation.h"
+#include "workload/cluster_spec.h"
+#include "workload/generate.h"
+
+namespace orrery {
+namespace {
+
+struct Case {
+  const char* trace;
+  const char* policy;
+  double reference_s;  // 0: the published simulator was not run to its end
+};
+
+constexpr Case kCases[] = {
+    {"trace3", "srtf", 0.805937},    {"trace3", "srsf", 0.708524},
+    {"trace3", "las", 0.976995},     {"trace3", "antman", 0.943556},
+    {"trace3", "themis", 1.590852},  {"trace3", "muri-s", 25.349686},
+    {"trace3", "muri-l", 26.406640}, {"trace4", "srtf", 6.768431},
+    {"trace4", "srsf", 5.465136},    {"trace4", "las", 9.298385},
+    {"trace4", "muri-l", 0},         {"trace4", "muri-s", 0},
+    {"trace1_pr", "muri-l", 0},      {"trace1_pr", "muri-s", 0},
+};
+
+std::string data_folder() {
+  const char* given = std::getenv("ORRERY_DATA");
+  return given != nullptr ? given : ORRERY_SOURCE "/../shared/data";
+}
+
+void published(benchmark::State& state, const Case& which) {
+  const std::string folder = data_folder() + "/muri/";
+  const auto workload = read_trace(folder + which.trace + ".csv");
+  const auto cluster = read_cluster("8x8");
+  if (!workload.ok() || !cluster.ok()) {
+    state.SkipWithError("the trace is not there; set ORRERY_DATA");
+    return;
+  }
+  SimulationSetup setup;
+  setup.workload = &workload.value();
+  setup.cluster = &cluster.value();
+  setup.policy = which.policy;
+  setup.semantics = SemanticsKind::Muri;
+  for (auto _ : state) {
+    Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
+    const auto outcome = simulate(setup, metrics);
+    benchmark::DoNotOptimize(outcome.ok());
+  }
+  if (which.reference_s == 0) return;
+  const auto runs = static_cast<double>(state.iterations());
+  state.counters["ratio"] =
+      benchmark::Counter(which.reference_s * runs, benchmark::Counter::kIsRate);
+}
+
+void generated(benchmark::State& state, const char* policy, const char* load) {
+  const auto workload = generate(
+      "philly-like",
+      {{"jobs", std::to_string(state.range(0))}, {"seed", "1"}, {"gpus", "10000"}, {"load", load}});
+  const auto cluster = read_cluster("1250x8");
+  SimulationSetup setup;
+  setup.workload = &workload.value();
+  setup.cluster = &cluster.value();
+  setup.policy = policy;
+  for (auto _ : state) {
+    Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
+    const auto outcome = simulate(setup, metrics);
+    benchmark::DoNotOptimize(outcome.ok());
+  }
+  state.counters["jobs/s"] = benchmark::Counter(
+      static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+}
+
+const bool kRegistered = [] {
+  for (const Case& which : kCases) {
+    const std::string name = std::string("published/") + which.trace + "/" + which.policy;
+    benchmark::RegisterBenchmark(name.c_str(), published, which)->Unit(benchmark::kMillisecond);
+  }
+  for (const char* policy : {"fifo", "srtf", "las", "muri-l"}) {
+    const std::string name = std::string("philly-like/load0.8/") + policy;
+    benchmark::RegisterBenchmark(name.c_str(), generated, policy, "0.8")
+        ->Arg(100'000)
+        ->Unit(benchmark::kMillisecond);
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace orrery

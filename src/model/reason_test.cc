@@ -1,0 +1,25 @@
+#include "model/reason.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery {
+namespace {
+
+using Code = Reason::Code;
+
+TEST(Reason, NamesTheJobThatGoesFirstWhereThereIsOne) {
+  EXPECT_EQ(text({.code = Code::Outranked, .other = JobId{7}}), "made room for job #7");
+  EXPECT_EQ(text({.code = Code::Outranked}), "made room for jobs that go first");
+}
+
+TEST(Reason, EveryCodeButNoneHasASentenceWithoutGaps) {
+  EXPECT_EQ(text({}), "");
+  for (int code = 1; code <= static_cast<int>(Code::Quantum); ++code) {
+    const std::string sentence = text({.code = static_cast<Code>(code)});
+    EXPECT_GT(sentence.size(), 10u) << code;
+    EXPECT_EQ(sentence.find("18446744073709551615"), std::string::npos) << sentence;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

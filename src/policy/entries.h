@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "policy/registry.h"
+
+namespace orrery {
+
+// The lines of the registry: names, options, and how options become a policy.
+std::span<const PolicyInfo> order_policies();
+std::span<const PolicyInfo> family_policies();
+
+}  // namespace orrery
