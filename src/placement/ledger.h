@@ -80,7 +80,8 @@ class Ledger {
   Mark mark() const { return journal_.size(); }
   void undo(Mark mark);
   void forget() { journal_.clear(); }  // all changes so far stand
-  void clear();                        // everything is free; cannot be undone
+  void do_without_undo() { journaled_ = false; }
+  void clear();  // everything is free; cannot be undone
 
  private:
   struct NodeState {
@@ -104,9 +105,21 @@ class Ledger {
 
   const NodeState& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
   int room_within(int node, int gpus, const Shape& shape) const;
-  bool fits_besides_gpus(const NodeState& state, int gpus, const Shape& shape) const;
+  static bool asks_for_gpus_alone(const Shape& shape) {
+    return (shape.cpu_milli | shape.memory_bytes | shape.gpu_memory_bytes) == 0 &&
+           shape.gpu_type == kNoName;
+  }
+  bool fits_besides_gpus(const NodeState& state, int gpus, const Shape& shape) const {
+    return asks_for_gpus_alone(shape) || fits_all(state, gpus, shape);
+  }
+  bool fits_all(const NodeState& state, int gpus, const Shape& shape) const;
   void apply(const Change& change);
-  void move_in_index(int node, int from, int to);
+  void move_in_index(int node, int from, int to) {
+    const auto word = static_cast<std::size_t>(node) / 64;
+    const std::uint64_t bit = 1ULL << (node % 64);
+    by_free_[static_cast<std::size_t>(from) * words_ + word] &= ~bit;
+    by_free_[static_cast<std::size_t>(to) * words_ + word] |= bit;
+  }
   const std::uint64_t* with_free(int count) const {
     return by_free_.data() + static_cast<std::size_t>(count) * words_;
   }
@@ -121,6 +134,7 @@ class Ledger {
   std::vector<int> switch_begin_;
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;
+  bool journaled_ = true;
   int gpus_total_ = 0;
   int gpus_free_ = 0;
   int gpus_per_node_max_ = 0;

@@ -53,10 +53,13 @@ Result<Cluster> cluster_of(std::string_view text, const std::vector<std::int64_t
 Result<std::string> whole_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return invalid(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  std::string text(kFileBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  std::string text;
+  std::array<char, 65536> part;
+  do {
+    in.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  } while (in && text.size() <= kFileBytesMax);
   if (in.bad()) return Error{Code::DataLoss, path + ": reading stopped with an input error"};
-  text.resize(static_cast<std::size_t>(in.gcount()));
   if (text.size() > kFileBytesMax) {
     return invalid(fmt::format("{}: is larger than {} bytes, no cluster description needs as much",
                                path, kFileBytesMax));
