@@ -114,6 +114,7 @@ function comparison(group) {
     ['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]];
   const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
+    if (run.summary[f.key] == null) return null;
     const whole = f.show === percent ? Math.max(1, largest(f)) : largest(f);
     const width = whole > 0 ? 100 * (run.summary[f.key] || 0) / whole : 0;
     return h('div', { class: 'bar' }, h('i', { style: `width:${width}%;background:${colour(i)}` }));
