@@ -46,8 +46,7 @@ class Gittins final : public LevelOrder {
       if (waits && !arrives) changed.push_back(id);
     }
     std::ranges::sort(changed);
-    const auto twice = std::ranges::unique(changed);
-    changed.erase(twice.begin(), twice.end());
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   }
 
  private:

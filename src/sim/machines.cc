@@ -115,8 +115,9 @@ void Machines::set_group_pace(JobId job, const Company& members) {
     turn_[position] = workload_.jobs[index(member)].profile;
   }
   // Turns go round, so it does not matter who is called first.
-  std::ranges::rotate(turn_,
-                      std::ranges::find_if(turn_, [](ProfileId p) { return p != kNoProfile; }));
+  const auto first =
+      std::ranges::find_if(turn_, [](ProfileId profile) { return profile != kNoProfile; });
+  std::rotate(turn_.begin(), first, turn_.end());
   while (turn_.back() == kNoProfile) turn_.pop_back();
   const bool alone = members.size() == 1;
   semantics_.pace(job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start);
