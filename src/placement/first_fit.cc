@@ -13,14 +13,14 @@ class FirstFit final : public PlacementRule {
     const auto before = devices.size();
     int left = shape.gpus;
     const int end = free.node_count();
-    for (int node = free.first_fit(0, end, 1, shape); node < end && left > 0;
+    for (int node = free.first_fit(0, end, 1, shape); node < end;
          node = free.first_fit(node + 1, end, 1, shape)) {
       const int count = std::min(left, free.room(node, shape));
       if (count == 0) continue;
       devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, count)});
       left -= count;
+      if (left == 0) return true;
     }
-    if (left == 0) return true;
     devices.resize(before);
     return false;
   }

@@ -66,6 +66,7 @@ bool Ledger::fits_all(const NodeState& state, int gpus, const Shape& shape) cons
 
 int Ledger::room_within(int node, int gpus_at_most, const Shape& shape) const {
   const NodeState& state = at(node);
+  if (asks_for_gpus_alone(shape)) return std::min(gpus_at_most, shape.gpus);
   if (!serves(node, shape)) return 0;
   std::int64_t gpus = std::min(gpus_at_most, shape.gpus);
   const auto limit = [&](std::int64_t wanted, std::int64_t free) {
@@ -97,9 +98,8 @@ int Ledger::first_fit(int begin, int end, int gpus, const Shape& shape) const {
   const auto last_word = static_cast<std::size_t>((end - 1) / kWordBits);
   for (auto word = first_word; word <= last_word; ++word) {
     std::uint64_t bits = 0;
-    for (int count = gpus; count <= gpus_per_node_max_; ++count) {
-      bits |= with_free(count)[word];
-    }
+    const std::uint64_t* enough = with_free(gpus) + word;
+    for (int count = gpus; count <= gpus_per_node_max_; ++count, enough += words_) bits |= *enough;
     if (word == first_word) bits &= ~0ULL << (begin % kWordBits);
     while (bits != 0) {
       const int node = static_cast<int>(word) * kWordBits + std::countr_zero(bits);
@@ -164,9 +164,11 @@ void Ledger::take(std::span<const NodeShare> devices, const Shape& shape) {
   for (const NodeShare& share : devices) {
     NodeState& state = nodes_[index(share.node)];
     const int gpus = std::popcount(share.gpus);
-    const Change change{static_cast<std::int32_t>(share.node), true, share.gpus,
-                        share_of(shape.cpu_milli, gpus, shape.gpus),
-                        share_of(shape.memory_bytes, gpus, shape.gpus)};
+    Change change{static_cast<std::int32_t>(share.node), true, share.gpus};
+    if ((shape.cpu_milli | shape.memory_bytes) != 0) {
+      change.cpu_milli = share_of(shape.cpu_milli, gpus, shape.gpus);
+      change.memory_bytes = share_of(shape.memory_bytes, gpus, shape.gpus);
+    }
     if ((share.gpus & ~state.free) == 0) {
       // Nobody else is on these devices, which is nearly always so.
       state.free ^= share.gpus;

@@ -99,8 +99,8 @@ class Ledger {
     std::int32_t node = 0;
     bool taken = false;
     std::uint64_t gpus = 0;
-    std::int64_t cpu_milli = 0;
-    std::int64_t memory_bytes = 0;
+    std::int64_t cpu_milli{};
+    std::int64_t memory_bytes{};
   };
 
   const NodeState& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
