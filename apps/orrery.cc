@@ -1,3 +1,3 @@
 #include "cli/main.h"
 
-int main(int argc, char** argv) { return orrery::main(argc, argv); }
+int main(int argc, char** argv) { return orrery::run(argc, argv); }

@@ -113,7 +113,7 @@ std::string command_problem(const CLI::App& app, std::span<char* const> words) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app{"Orrery: a scheduler for deep-learning training whose simulator is the scheduler"};
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);

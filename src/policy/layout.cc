@@ -52,10 +52,11 @@ void Layout::grant(const View& view, GroupKinds& kinds, const Group& group, cons
     grant.iterations_per_s = 1 / kind.cycle_s;
     // Members of one kind are interchangeable: each takes the first turn of its kind that is left.
     for (std::size_t i = 0; i < static_cast<std::size_t>(kind.size); ++i) {
-      const auto bit = 1U << kind.turns[i];
+      const int turn = static_cast<unsigned char>(kind.turns[i]);
+      const auto bit = 1U << turn;
       if (kind.solos[i] != kinds.solo_of(job) || (turns_taken & bit) != 0) continue;
       turns_taken |= bit;
-      grant.position = kind.turns[i];
+      grant.position = turn;
       break;
     }
   }

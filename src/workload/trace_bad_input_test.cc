@@ -33,7 +33,7 @@ const std::vector<Case> kCases = {
                  "ELF\0\0\1",
                  7),
      "t:1:", "looks binary"},
-    {"binary later", kOurs + std::string("a,0,1,5\nb\0,1,1,5\n", 18), "t:3:", "looks binary"},
+    {"binary later", kOurs + std::string("a,0,1,5\nb\0,1,1,5\n", 17), "t:3:", "looks binary"},
     {"unrecognised", "a,b,c\n1,2,3\n", "t:1:", "tried muri (no column 'job_id'), tiresias"},
     {"unrecognised json", "[1,2]\n", "t:1:", "nor a JSON object"},
     {"over-long line", kOurs + std::string(kLineBytesMax + 1, 'a'), "t:2:", "is longer than"},
