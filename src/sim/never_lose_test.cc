@@ -10,7 +10,9 @@
 namespace orrery {
 namespace {
 
-// Jobs of many sizes on 64 GPUs, from little to far too much work, and the demo.
+// Jobs of many sizes on 32 GPUs, from little to far too much work, and the demo. These guard what
+// was reached, no more: the defaults were chosen looking at such traces, and on fresh seeds sharing
+// loses now and then (docs/systems/muri.md).
 std::vector<std::string> traces() {
   std::vector<std::string> list = {ORRERY_SOURCE "/data/demo.csv"};
   for (const char* seed : {"1", "2", "3"}) {
