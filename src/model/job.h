@@ -21,6 +21,35 @@ struct StageProfile {
   bool operator==(const StageProfile&) const = default;
 };
 
+// How fast a job is on how many GPUs, at one global batch: what makes it elastic. Only counts it
+// can run on are listed, rising; they are the counts a policy may give it.
+struct SpeedCurve {
+  struct Point {
+    int gpus = 0;
+    double iterations_per_s = 0;
+
+    bool operator==(const Point&) const = default;
+  };
+  std::vector<Point> points;
+  // Speeds of placements that were measured apart: the same GPUs spread over so many nodes.
+  struct Spread {
+    int gpus = 0;
+    int nodes = 0;
+    double iterations_per_s = 0;
+
+    bool operator==(const Spread&) const = default;
+  };
+  std::vector<Spread> spreads;  // by (gpus, nodes)
+
+  bool operator==(const SpeedCurve&) const = default;
+};
+
+// What being late means.
+enum class DeadlineKind : std::uint8_t {
+  Hard,  // promised or refused; late is worth nothing
+  Soft,  // late is worth less than in time, but more than never
+};
+
 // A job as it was submitted; never changed afterwards. Work is counted in iterations.
 struct JobSpec {
   JobId id{};
@@ -38,8 +67,11 @@ struct JobSpec {
   NameId user = kNoName;
   NameId gpu_type = kNoName;
   int batch_size = 0;
-  int priority = 0;  // 0: guaranteed; 1: opportunistic, takes what others leave
-  std::optional<Time> deadline;
+  int priority = 0;              // 0: guaranteed; 1: opportunistic, takes what others leave
+  std::optional<Time> deadline;  // none: best effort
+  DeadlineKind deadline_kind = DeadlineKind::Hard;
+  double deadline_value = 1;  // what meeting it is worth, among soft deadlines
+  CurveId curve = kNoCurve;   // none: rigid, runs on `gpus` and nothing else
 
   double duration_s() const { return iterations * iteration_s; }
 };
@@ -49,6 +81,7 @@ struct Workload {
   std::string name;
   std::vector<JobSpec> jobs;
   std::vector<StageProfile> profiles;
+  std::vector<SpeedCurve> curves;
   std::vector<std::string> names;
 
   std::string_view name_of(NameId id) const {

@@ -12,11 +12,14 @@ inline bool same_job(const JobSpec& a, const JobSpec& b) {
          a.gpu_memory_bytes == b.gpu_memory_bytes && a.iterations == b.iterations &&
          a.iteration_s == b.iteration_s && a.start_cost == b.start_cost && a.profile == b.profile &&
          a.model == b.model && a.user == b.user && a.gpu_type == b.gpu_type &&
-         a.batch_size == b.batch_size && a.priority == b.priority && a.deadline == b.deadline;
+         a.batch_size == b.batch_size && a.priority == b.priority && a.deadline == b.deadline &&
+         a.deadline_kind == b.deadline_kind && a.deadline_value == b.deadline_value &&
+         a.curve == b.curve;
 }
 
 inline bool same_workload(const Workload& a, const Workload& b) {
-  if (a.jobs.size() != b.jobs.size() || a.names != b.names || a.profiles != b.profiles) {
+  if (a.jobs.size() != b.jobs.size() || a.names != b.names || a.profiles != b.profiles ||
+      a.curves != b.curves) {
     return false;
   }
   for (std::size_t i = 0; i < a.jobs.size(); ++i) {
