@@ -20,6 +20,8 @@ struct Action {
 class Executor : public Progress {
  public:
   virtual void perform(const Action& action) = 0;
+  // When the policy counts on a running job to be done.
+  virtual void expect(JobId /*job*/, Time /*done*/) {}
 };
 
 }  // namespace orrery

@@ -99,6 +99,10 @@ Time Scheduler::hold_round(Time now) {
 }
 
 void Scheduler::act(Plan& plan) {
+  for (const Plan::Outlook& promise : plan.promises()) {
+    Event event{.kind = EventKind::Admitted, .job = promise.job, .promised = promise.done};
+    emit(event);
+  }
   for (const Plan::Verdict& verdict : plan.stops()) {
     parts_.executor.perform({.kind = Action::Kind::Pause,
                              .job = verdict.job,
@@ -111,6 +115,9 @@ void Scheduler::act(Plan& plan) {
     if (job.state == JobState::Running && job.held == grant) continue;
     parts_.executor.perform(
         {.kind = kind_of(job, grant), .job = grant.job, .grant = &grant, .reason = {}});
+  }
+  for (const Plan::Outlook& forecast : plan.forecasts()) {
+    parts_.executor.expect(forecast.job, forecast.done);
   }
   for (const Plan::Verdict& verdict : plan.waits()) {
     if (state_.job(verdict.job).state == JobState::Running) continue;
@@ -151,11 +158,11 @@ void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
   emit(event);
 }
 
-void Scheduler::ended(JobId id, EventKind how, double work_left, Time now) {
+void Scheduler::ended(JobId id, EventKind how, double work_left, Time now, Time finished) {
   now_ = now;
   const Job& job = state_.job(id);
   if (job.state == JobState::Running) release(job);
-  Event event{.kind = how, .job = id, .work_left = work_left};
+  Event event{.kind = how, .job = id, .work_left = work_left, .finished = finished};
   if (how == EventKind::Cancelled) event.reason.code = Reason::Code::Cancelled;
   emit(event);
   // The policy has not heard of one that came and went since the last round, and need not.

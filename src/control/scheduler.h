@@ -40,7 +40,11 @@ class Scheduler {
   void held(const Action& action, Time ready, double work_left);
   void paused(JobId job, double work_left, const Reason& reason);
   // From the executor or an owner: Completed, Failed or Cancelled.
-  void ended(JobId job, EventKind how, double work_left, Time now);
+  void ended(JobId job, EventKind how, double work_left, Time now) {
+    ended(job, how, work_left, now, now);
+  }
+  // The same where its last iteration was done earlier than its devices are free.
+  void ended(JobId job, EventKind how, double work_left, Time now, Time finished);
 
   const State& state() const { return state_; }
   std::uint64_t events() const { return sequence_; }

@@ -21,6 +21,7 @@ void State::apply(const Event& event) {
   INVARIANT(!is_final(job.state), "nothing happens to a job after its end");
   switch (event.kind) {
     case EventKind::Submitted:
+    case EventKind::Admitted:
     case EventKind::Queued:
       break;
     case EventKind::Started:

@@ -14,6 +14,7 @@ namespace orrery {
 
 enum class EventKind : std::uint8_t {
   Submitted,
+  Admitted,   // was promised to be done by its deadline; `promised` says when by the plan
   Queued,     // was asked about and has to wait, with the reason
   Started,    // holds `grant` for the first time
   Resumed,    // holds `grant` again after a pause
@@ -42,6 +43,10 @@ struct Event {
   Time ready{};                   // Started to Regrouped: the first iteration begins here
   double work_left = 0;           // iterations, for every kind from Started on
   Reason reason{};                // Queued, Paused, Failed, Rejected, Cancelled
+  Time promised{};                // Admitted: when it will be done
+  // Completed: when its last iteration was done. In a world of slots that is before its devices are
+  // free again, which is when the event happens; deadlines are judged by it.
+  Time finished{};
 };
 
 // Where events go: memory, a file, a store, metrics.

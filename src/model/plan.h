@@ -18,6 +18,10 @@ class Plan {
     JobId job = kNoJob;
     Reason reason;
   };
+  struct Outlook {
+    JobId job = kNoJob;
+    Time done{};
+  };
 
   // A grant to fill in. Its memory is used again from plan to plan.
   Grant& grant(JobId job) {
@@ -38,6 +42,11 @@ class Plan {
   void stop(JobId job, const Reason& reason) { stops_.push_back({job, reason}); }
   void wait(JobId job, const Reason& reason) { waits_.push_back({job, reason}); }
   void reject(JobId job, const Reason& reason) { rejections_.push_back({job, reason}); }
+  // Promises that the job will be done then, which is no later than its deadline.
+  void admit(JobId job, Time done) { promises_.push_back({job, done}); }
+  // Says when a job that runs will be done if nothing unforeseen happens, where a policy plans so
+  // far. Told anew whenever it changes.
+  void expect(JobId job, Time done) { forecasts_.push_back({job, done}); }
   // Asks to be asked again, even if nothing happens until then.
   void wake(Time at) {
     if (at < wake_at_) wake_at_ = at;
@@ -50,6 +59,8 @@ class Plan {
   // Jobs that are told for the first time why they wait.
   std::span<const Verdict> waits() const { return waits_; }
   std::span<const Verdict> rejections() const { return rejections_; }
+  std::span<const Outlook> promises() const { return promises_; }
+  std::span<const Outlook> forecasts() const { return forecasts_; }
   Time wake_at() const { return wake_at_; }
 
   void clear() {
@@ -57,6 +68,8 @@ class Plan {
     stops_.clear();
     waits_.clear();
     rejections_.clear();
+    promises_.clear();
+    forecasts_.clear();
     wake_at_ = kNever;
   }
 
@@ -66,6 +79,8 @@ class Plan {
   std::vector<Verdict> stops_;
   std::vector<Verdict> waits_;
   std::vector<Verdict> rejections_;
+  std::vector<Outlook> promises_;
+  std::vector<Outlook> forecasts_;
   Time wake_at_ = kNever;
 };
 

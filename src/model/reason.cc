@@ -2,44 +2,65 @@
 
 #include <fmt/format.h>
 
+#include "model/duration_text.h"
+
 namespace orrery {
+namespace {
+
+std::string moment(Time time) { return duration_text(time.time_since_epoch()); }
+
+std::string instead(Time earliest) {
+  if (earliest == kNever) return "; no deadline could be promised";
+  return fmt::format("; the earliest that can be promised is {}", moment(earliest));
+}
+
+}  // namespace
 
 std::string text(const Reason& reason) {
-  using Code = Reason::Code;
   const auto wanted = reason.wanted;
   const auto available = reason.available;
   const auto other = index(reason.other);
   switch (reason.code) {
-    case Code::None:
+    case Reason::Code::None:
       return "";
-    case Code::GpusBusy:
+    case Reason::Code::GpusBusy:
       return fmt::format("waits for {} GPUs, {} free", wanted, available);
-    case Code::Fragmented:
+    case Reason::Code::Fragmented:
       return fmt::format("waits for {} GPUs side by side; {} are free, but scattered", wanted,
                          available);
-    case Code::CpusBusy:
+    case Reason::Code::CpusBusy:
       return fmt::format("waits for {:.3g} CPUs on one node, {:.3g} free", double(wanted) / 1000,
                          double(available) / 1000);
-    case Code::MemoryBusy:
+    case Reason::Code::MemoryBusy:
       return fmt::format("waits for {:.3g} GB of memory on one node, {:.3g} free",
                          double(wanted) / 1e9, double(available) / 1e9);
-    case Code::BehindOthers:
+    case Reason::Code::BehindOthers:
       return fmt::format("waits behind {} jobs of its shape", wanted);
-    case Code::Outranked:
+    case Reason::Code::Outranked:
       if (reason.other == kNoJob) return "made room for jobs that go first";
       return fmt::format("made room for job #{}", other);
-    case Code::Reserved:
+    case Reason::Code::Reserved:
       return fmt::format("gathers {} GPUs, has {}", wanted, available);
-    case Code::TooLarge:
+    case Reason::Code::TooLarge:
       return fmt::format("can never run: asks for {} GPUs, the cluster has {}", wanted, available);
-    case Code::NoSuchNode:
+    case Reason::Code::NoSuchNode:
       return "can never run: no set of nodes offers the GPUs, CPUs, memory or GPU type asked for";
-    case Code::Cancelled:
+    case Reason::Code::Cancelled:
       return "cancelled by its owner";
-    case Code::NodeLost:
+    case Reason::Code::NodeLost:
       return fmt::format("lost its node {}", wanted);
-    case Code::Quantum:
+    case Reason::Code::Quantum:
       return "waits for the next quantum, when groups are formed anew";
+    case Reason::Code::DeadlinePast:
+      return "refused: its deadline is not after its submission";
+    case Reason::Code::TooLate:
+      return "refused: not even alone could it be done in time" + instead(reason.earliest);
+    case Reason::Code::Promised:
+      return fmt::format("refused: from {} to {} it would need {} GPUs, {} are not promised yet",
+                         moment(reason.from), moment(reason.until), wanted, available) +
+             instead(reason.earliest);
+    case Reason::Code::Later:
+      return fmt::format("begins at {}, which is early enough", moment(reason.from));
   }
   return "?";
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/ids.h"
+#include "model/time.h"
 
 namespace orrery {
 
@@ -24,11 +25,19 @@ struct Reason {
     Cancelled,     // by its owner
     NodeLost,      // its node went away
     Quantum,       // groups are formed anew at the next quantum
+    DeadlinePast,  // its deadline is not after its submission
+    TooLate,       // not even alone: `earliest` is when it could be done
+    Promised,      // between `from` and `until` other promises hold what it would need: wanted
+                   // GPUs, this many are left; `earliest` is what could be promised instead
+    Later,         // its plan begins at `from`
   };
   Code code = Code::None;
   JobId other = kNoJob;
   std::int64_t wanted = 0;
   std::int64_t available = 0;
+  Time from{};
+  Time until{};
+  Time earliest{};  // kNever: never
 
   bool operator==(const Reason&) const = default;
 };

@@ -19,6 +19,7 @@ struct PolicyContext {
   const Workload& workload;
   Defaults defaults = Defaults::Ours;
   std::uint64_t seed = 0;
+  Duration round{};                 // how far apart rounds are held; 0: whenever something happens
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
 

@@ -9,7 +9,8 @@ double speed_on(const Workload& workload, const JobSpec& job, int gpus) {
   if (job.curve == kNoCurve) return gpus == job.gpus ? 1 / job.iteration_s : 0;
   const auto& points = workload.curves[index(job.curve)].points;
   const auto point = std::ranges::lower_bound(points, gpus, {}, &SpeedCurve::Point::gpus);
-  return point != points.end() && point->gpus == gpus ? point->iterations_per_s : 0;
+  if (point != points.end() && point->gpus == gpus) return point->iterations_per_s;
+  return gpus == job.gpus ? 1 / job.iteration_s : 0;
 }
 
 double speed_on(const Workload& workload, const JobSpec& job, int gpus, int nodes) {

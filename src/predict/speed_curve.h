@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-// Iterations a second on this many GPUs; 0 where the job cannot run. A rigid job runs on the GPUs
-// it asked for and on nothing else.
+// Iterations a second on this many GPUs; 0 where the job cannot run. Every job runs on the GPUs it
+// asked for, a rigid one on nothing else.
 double speed_on(const Workload& workload, const JobSpec& job, int gpus);
 
 // The same where the GPUs are spread over so many nodes and that was measured.

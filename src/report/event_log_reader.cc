@@ -384,6 +384,7 @@ Status EventLogReader::follow(const Event& event) {
       if (event.kind == EventKind::Paused) life = Life::Waiting;
       break;
     case EventKind::Submitted:
+    case EventKind::Admitted:
     case EventKind::Queued:
       break;
     case EventKind::Completed:

@@ -36,6 +36,7 @@ void Metrics::write(const Event& event) {
     case EventKind::Submitted:
       submit(event, job);
       break;
+    case EventKind::Admitted:
     case EventKind::Queued:
       break;
     case EventKind::Started:

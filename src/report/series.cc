@@ -52,6 +52,7 @@ void SeriesRecorder::write(const Event& event) {
             event.spec->gpus};
       }
       break;
+    case EventKind::Admitted:
     case EventKind::Queued:
       break;
     case EventKind::Started:

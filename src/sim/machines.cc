@@ -5,6 +5,7 @@
 
 #include "base/invariant.h"
 #include "predict/opportunistic.h"
+#include "predict/speed_curve.h"
 
 namespace orrery {
 
@@ -19,7 +20,12 @@ Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& 
       is_touched_(workload.jobs.size()) {}
 
 double Machines::alone_s(JobId job) const {
-  return workload_.jobs[index(job)].iteration_s * contention_.factor(1);
+  const JobSpec& spec = workload_.jobs[index(job)];
+  if (spec.curve == kNoCurve) return spec.iteration_s * contention_.factor(1);
+  const Devices& held = scheduler_->state().job(job).held.devices;
+  const double speed = speed_on(workload_, spec, gpu_count(held), static_cast<int>(held.size()));
+  INVARIANT(speed > 0, "a job is given a number of GPUs it can run on");
+  return contention_.factor(1) / speed;
 }
 
 void Machines::perform(const Action& action) {

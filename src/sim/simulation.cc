@@ -60,6 +60,7 @@ Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
                      {.workload = *setup.workload,
                       .defaults = defaults,
                       .seed = setup.seed,
+                      .round = setup.round,
                       .contention = contention_of(setup)});
 }
 
