@@ -16,11 +16,12 @@ using Json = nlohmann::ordered_json;
 Json options_json(std::span<const OptionInfo> options) {
   Json list = Json::array();
   for (const OptionInfo& option : options) {
-    const auto published = option.published.empty() ? option.value : option.published;
+    const auto in = [&](std::string_view value) { return value.empty() ? option.value : value; };
     list.push_back({{"key", option.key},
                     {"meaning", option.meaning},
                     {"default", option.value},
-                    {"published", published}});
+                    {"muri", in(option.in_muri)},
+                    {"elasticflow", in(option.in_elasticflow)}});
   }
   return list;
 }
@@ -29,7 +30,10 @@ std::string options_text(std::span<const OptionInfo> options) {
   std::string text;
   for (const OptionInfo& option : options) {
     text += fmt::format("    {}={}  {}", option.key, option.value, option.meaning);
-    if (!option.published.empty()) text += fmt::format(" (published: {})", option.published);
+    if (!option.in_muri.empty()) text += fmt::format(" (in muri: {})", option.in_muri);
+    if (!option.in_elasticflow.empty()) {
+      text += fmt::format(" (in elasticflow: {})", option.in_elasticflow);
+    }
     text += '\n';
   }
   return text;
@@ -64,8 +68,8 @@ Status policies_command(bool json) {
   }
   text +=
       "\nWrite --policy las,muri-l:packing=2 to give one policy an option of its own, or\n"
-      "--option packing=2 to give it to all that know it. Published values are the defaults\n"
-      "under the published semantics (--semantics muri).\n";
+      "--option packing=2 to give it to all that know it. Values in brackets are the\n"
+      "defaults in the published worlds (--semantics muri, elasticflow).\n";
   return print_text(text);
 }
 

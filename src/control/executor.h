@@ -1,6 +1,7 @@
 #pragma once
 
 #include "model/grant.h"
+#include "model/plan.h"
 #include "model/reason.h"
 #include "model/view.h"
 
@@ -21,7 +22,7 @@ class Executor : public Progress {
  public:
   virtual void perform(const Action& action) = 0;
   // When the policy counts on a running job to be done.
-  virtual void expect(JobId /*job*/, Time /*done*/) {}
+  virtual void expect(const Plan::Outlook& /*outlook*/) {}
 };
 
 }  // namespace orrery

@@ -117,7 +117,7 @@ void Scheduler::act(Plan& plan) {
         {.kind = kind_of(job, grant), .job = grant.job, .grant = &grant, .reason = {}});
   }
   for (const Plan::Outlook& forecast : plan.forecasts()) {
-    parts_.executor.expect(forecast.job, forecast.done);
+    parts_.executor.expect(forecast);
   }
   for (const Plan::Verdict& verdict : plan.waits()) {
     if (state_.job(verdict.job).state == JobState::Running) continue;

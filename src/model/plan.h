@@ -20,7 +20,8 @@ class Plan {
   };
   struct Outlook {
     JobId job = kNoJob;
-    Time done{};
+    Time done{};     // with what it is given now
+    Time assured = kNever;  // with what is kept for it alone; kNever: nothing is
   };
 
   // A grant to fill in. Its memory is used again from plan to plan.
@@ -43,10 +44,10 @@ class Plan {
   void wait(JobId job, const Reason& reason) { waits_.push_back({job, reason}); }
   void reject(JobId job, const Reason& reason) { rejections_.push_back({job, reason}); }
   // Promises that the job will be done then, which is no later than its deadline.
-  void admit(JobId job, Time done) { promises_.push_back({job, done}); }
+  void admit(JobId job, Time done) { promises_.push_back({job, done, done}); }
   // Says when a job that runs will be done if nothing unforeseen happens, where a policy plans so
   // far. Told anew whenever it changes.
-  void expect(JobId job, Time done) { forecasts_.push_back({job, done}); }
+  void expect(const Outlook& outlook) { forecasts_.push_back(outlook); }
   // Asks to be asked again, even if nothing happens until then.
   void wake(Time at) {
     if (at < wake_at_) wake_at_ = at;

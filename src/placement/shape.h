@@ -23,6 +23,16 @@ inline Shape shape_of(const JobSpec& spec) {
   return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
 }
 
+// The same job on another number of GPUs: CPUs and memory go with them.
+inline Shape shape_on(const JobSpec& spec, int gpus) {
+  Shape shape = shape_of(spec);
+  if (gpus == spec.gpus) return shape;
+  shape.gpus = gpus;
+  shape.cpu_milli = (spec.cpu_milli * gpus + spec.gpus - 1) / spec.gpus;
+  shape.memory_bytes = spec.memory_bytes / spec.gpus * gpus;
+  return shape;
+}
+
 // The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.
 constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
   if (total == 0 || gpus == gpus_total) return total;

@@ -27,8 +27,10 @@ std::string Options::text(std::string_view key) const {
   if (given != given_.end()) return given->second;
   const auto info = std::ranges::find(table_, key, &OptionInfo::key);
   INVARIANT(info != table_.end(), "a policy asks only for options it lists");
-  const bool published = defaults_ == Defaults::Published && !info->published.empty();
-  return std::string(published ? info->published : info->value);
+  const std::string_view published = defaults_ == Defaults::Muri          ? info->in_muri
+                                     : defaults_ == Defaults::ElasticFlow ? info->in_elasticflow
+                                                                          : std::string_view();
+  return std::string(published.empty() ? info->value : published);
 }
 
 Result<bool> Options::flag(std::string_view key) const {

@@ -11,17 +11,18 @@
 
 namespace orrery {
 
-// One option of a policy: its name, what it means, its value when nothing is said, and its value
-// in the published simulator of the system it comes from (empty: the same).
+// One option of a policy: its name, what it means, its value when nothing is said, and its values
+// in the published simulators (empty: the same).
 struct OptionInfo {
   std::string_view key = {};
   std::string_view meaning = {};
   std::string_view value = {};
-  std::string_view published = {};
+  std::string_view in_muri = {};
+  std::string_view in_elasticflow = {};
 };
 
 // Whose defaults fill in what a user does not say.
-enum class Defaults { Ours, Published };
+enum class Defaults { Ours, Muri, ElasticFlow };
 
 // Options of one policy, by name, checked where the text becomes a value. A question about a key
 // that is not in the table is a bug; a value that cannot be read is the user's and is returned.

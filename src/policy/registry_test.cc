@@ -39,7 +39,7 @@ TEST(Registry, AnUnknownOptionSaysWhichThereAre) {
 TEST(Registry, EveryPolicyIsMadeWithTheDefaultsOfBothWorlds) {
   const Workload workload;
   for (const PolicyInfo& info : policies()) {
-    for (const Defaults defaults : {Defaults::Ours, Defaults::Published}) {
+    for (const Defaults defaults : {Defaults::Ours, Defaults::Muri, Defaults::ElasticFlow}) {
       const auto made = make_policy(info.name, {}, {.workload = workload, .defaults = defaults});
       EXPECT_TRUE(made.ok()) << info.name << ": " << made.error().message;
     }
@@ -81,9 +81,9 @@ TEST(Options, DefaultsDependOnTheWorldAndAreOverruled) {
   const Given none;
   const Given some = {{"a", "9"}};
   EXPECT_EQ(Options(table, Defaults::Ours, none).text("a"), "1");
-  EXPECT_EQ(Options(table, Defaults::Published, none).text("a"), "2");
-  EXPECT_EQ(Options(table, Defaults::Published, none).text("b"), "3");
-  EXPECT_EQ(Options(table, Defaults::Published, some).text("a"), "9");
+  EXPECT_EQ(Options(table, Defaults::Muri, none).text("a"), "2");
+  EXPECT_EQ(Options(table, Defaults::Muri, none).text("b"), "3");
+  EXPECT_EQ(Options(table, Defaults::Muri, some).text("a"), "9");
 }
 
 std::string services_problem(const std::string& text) {

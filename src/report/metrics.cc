@@ -160,7 +160,7 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
   const Duration completion_time = event.time - job.submitted;
   completion_times_.push_back(completion_time);
   waited_s_ += seconds(completion_time - job.ran);
-  deadlines_met_ += job.deadline != kNever && event.time <= job.deadline;
+  deadlines_met_ += job.deadline != kNever && event.finished <= job.deadline;
 }
 
 RunSummary Metrics::summary() const {

@@ -41,7 +41,7 @@ void Machines::perform(const Action& action) {
   const Time ready = ready_after(action, job);
   stand_up(id);
   scheduler_->held(action, ready, left);
-  semantics_.hold(id, left, ready);
+  semantics_.hold(id, left, ready, job.held);
   sit_down(id, job.held);
   touch(id);
 }

@@ -20,7 +20,7 @@ class MuriSemantics final : public Semantics, public FloatingTime {
         places_(workload.jobs.size(), -1),
         held_s_(workload.jobs.size(), 0) {}
 
-  void hold(JobId job, double work_left, Time /*ready*/) override {
+  void hold(JobId job, double work_left, Time /*ready*/, const Grant& /*grant*/) override {
     std::int32_t& place = places_[index(job)];
     if (place < 0) {
       place = static_cast<std::int32_t>(runs_.size());
@@ -66,16 +66,18 @@ class MuriSemantics final : public Semantics, public FloatingTime {
     return next_end_ = time_from_seconds(next_end_s_);
   }
 
-  void advance(Time now, std::vector<JobId>& ended) override {
+  void advance(Time now, std::vector<Ended>& ended) override {
     const bool at_an_end =
         next_end_ != kNever && std::abs(seconds(now) - next_end_s_) <= kArrivalsMerge;
     now_s_ = now == next_end_ ? next_end_s_ : now == instant_ ? instant_s_ : seconds(now);
     instant_ = kNever;
     if (at_an_end) {
       for (const Run& run : runs_) {
-        if (close(run.end_s, next_end_s_)) ended.push_back(run.job);
+        if (close(run.end_s, next_end_s_)) {
+          ended.push_back({.job = run.job, .at = now, .finished = now});
+        }
       }
-      for (const JobId job : ended) drop(job);
+      for (const Ended& end : ended) drop(end.job);
     }
     for (Run& run : runs_) {
       const double worked_s = std::max(now_s_ - run.checked_s - run.start_s, 0.0);

@@ -11,7 +11,7 @@ class OrrerySemantics final : public Semantics {
  public:
   explicit OrrerySemantics(std::size_t jobs) : runs_(jobs) {}
 
-  void hold(JobId job, double work_left, Time ready) override {
+  void hold(JobId job, double work_left, Time ready, const Grant& /*grant*/) override {
     Run& run = runs_[index(job)];
     run.work_left = work_left;
     run.checked = now_;
@@ -52,13 +52,13 @@ class OrrerySemantics final : public Semantics {
     return ends_.empty() ? kNever : ends_.top().at;
   }
 
-  void advance(Time now, std::vector<JobId>& ended) override {
+  void advance(Time now, std::vector<Ended>& ended) override {
     now_ = now;
     for (drop_stale(); !ends_.empty() && ends_.top().at <= now; drop_stale()) {
       const JobId job = ends_.top().job;
       ends_.pop();
       ++runs_[index(job)].turn;
-      ended.push_back(job);
+      ended.push_back({.job = job, .at = now, .finished = now});
     }
   }
 

@@ -4,7 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cluster.h"
+#include "model/grant.h"
 #include "model/job.h"
+#include "model/plan.h"
 #include "model/time.h"
 #include "model/view.h"
 
@@ -14,8 +17,16 @@ namespace orrery {
 // No policy sees it.
 class Semantics : public Progress {
  public:
+  // A job that has come to its end.
+  struct Ended {
+    JobId job = kNoJob;
+    Time at{};
+    Time finished{};  // its last iteration, by which deadlines are judged
+    double work_left = 0;
+  };
+
   // A job holds devices, afresh or others than before, and is up at `ready`. pace() follows.
-  virtual void hold(JobId job, double work_left, Time ready) = 0;
+  virtual void hold(JobId job, double work_left, Time ready, const Grant& grant) = 0;
   // From now on an iteration takes this long, in a company whose start-up costs add up to `start`.
   virtual void pace(JobId job, double iteration_s, Duration start) = 0;
   // The job holds nothing any more. Answers the iterations left.
@@ -23,8 +34,15 @@ class Semantics : public Progress {
 
   // When the next running job ends; kNever if none runs.
   virtual Time next_end() = 0;
-  // Moves time on. Names the jobs that end now, in the order they end; they hold nothing any more.
-  virtual void advance(Time now, std::vector<JobId>& ended) = 0;
+  // Moves time on. Names the jobs that have ended, in the order they end; they hold nothing any
+  // more.
+  virtual void advance(Time now, std::vector<Ended>& ended) = 0;
+  // When the round is held that sees what happens at `event`. `alone`: nothing else lies ahead.
+  virtual Time round_at(Time event, bool /*alone*/) const { return event; }
+  // All that a round decided has been carried out.
+  virtual void round_held() {}
+  // When the policy counts on a job to be done.
+  virtual void expect(const Plan::Outlook& /*outlook*/) {}
   // An end and an arrival this close are one event, at the time of the arrival.
   virtual Duration coincidence() const { return {}; }
 };
@@ -44,5 +62,17 @@ struct MuriEnds {
   Line line = Line::ByClass;
 };
 std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends);
+
+// The published simulator of ElasticFlow: rounds are a slot apart at least, everybody who runs is
+// charged for every round, and jobs end when their plan says so. Each of its schedulers has rules
+// of its own.
+struct ElasticFlowRules {
+  bool charged = true;          // a round costs those who run some seconds
+  bool judged_by_plan = false;  // deadlines: by the plan that admission rests on, not by the end
+  bool ends_while_paused = false;
+};
+std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
+                                                      const Cluster& cluster, Duration slot,
+                                                      const ElasticFlowRules& rules);
 
 }  // namespace orrery

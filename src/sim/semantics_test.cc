@@ -18,14 +18,16 @@ constexpr JobId kA{0};
 constexpr JobId kB{1};
 
 std::vector<JobId> at(Semantics& semantics, double now_s) {
-  std::vector<JobId> ended;
+  std::vector<Semantics::Ended> ended;
   semantics.advance(time_from_seconds(now_s), ended);
-  return ended;
+  std::vector<JobId> jobs;
+  for (const Semantics::Ended& end : ended) jobs.push_back(end.job);
+  return jobs;
 }
 
 TEST(OrrerySemantics, AJobStartsWhenItIsReadyAndEndsWhenItsWorkIsDone) {
   const auto semantics = make_orrery_semantics(1);
-  semantics->hold(kA, 10, Time(seconds(30)));
+  semantics->hold(kA, 10, Time(seconds(30)), {});
   semantics->pace(kA, 2, seconds(30));
   EXPECT_EQ(semantics->next_end(), Time(seconds(50)));
   EXPECT_TRUE(at(*semantics, 30).empty());
@@ -38,7 +40,7 @@ TEST(OrrerySemantics, AJobStartsWhenItIsReadyAndEndsWhenItsWorkIsDone) {
 
 TEST(OrrerySemantics, AnotherPaceCountsFromNowOn) {
   const auto semantics = make_orrery_semantics(1);
-  semantics->hold(kA, 10, Time{});
+  semantics->hold(kA, 10, Time{}, {});
   semantics->pace(kA, 1, {});
   at(*semantics, 4);
   semantics->pace(kA, 3, {});
@@ -51,7 +53,7 @@ TEST(OrrerySemantics, AnotherPaceCountsFromNowOn) {
 TEST(OrrerySemantics, JobsThatEndTogetherEndInTheOrderOfTheirIds) {
   const auto semantics = make_orrery_semantics(2);
   for (const JobId job : {kB, kA}) {
-    semantics->hold(job, 5, Time{});
+    semantics->hold(job, 5, Time{}, {});
     semantics->pace(job, 1, {});
   }
   EXPECT_EQ(at(*semantics, 5), (std::vector{kA, kB}));
@@ -67,7 +69,7 @@ Workload two_jobs() {
 TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
   const Workload workload = two_jobs();
   const auto semantics = make_muri_semantics(workload, {});
-  semantics->hold(kA, 100, Time(seconds(10)));
+  semantics->hold(kA, 100, Time(seconds(10)), {});
   semantics->pace(kA, 1, seconds(10));
   EXPECT_EQ(semantics->next_end(), Time(seconds(100)));
   EXPECT_TRUE(at(*semantics, 30).empty());
@@ -82,9 +84,9 @@ TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
 TEST(MuriSemantics, EndsThatNearlyCoincideAreOne) {
   const Workload workload = two_jobs();
   const auto semantics = make_muri_semantics(workload, {});
-  semantics->hold(kA, 100, Time{});
+  semantics->hold(kA, 100, Time{}, {});
   semantics->pace(kA, 1, {});
-  semantics->hold(kB, 100 + 5e-8, Time{});
+  semantics->hold(kB, 100 + 5e-8, Time{}, {});
   semantics->pace(kB, 1, {});
   const Time end = semantics->next_end();
   EXPECT_EQ(at(*semantics, orrery::seconds(end)).size(), 2u);

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"orrery", "muri"};
+constexpr std::array<std::string_view, 3> kNames = {"orrery", "muri", "elasticflow"};
 
 // In the published simulator each scheduler has an event loop of its own; they agree but for this.
 MuriEnds muri_ends_of(std::string_view policy) {
@@ -24,11 +24,24 @@ MuriEnds muri_ends_of(std::string_view policy) {
   return {.line = MuriEnds::Line::ByGpus};
 }
 
+// Likewise that of ElasticFlow.
+ElasticFlowRules elasticflow_rules_of(const SimulationSetup& setup) {
+  if (setup.policy == "edf") return {.charged = false};
+  if (setup.policy == "edf-admission") return {.ends_while_paused = true};
+  const auto admission = setup.options.find("admission");
+  const bool admits = admission == setup.options.end() || admission->second != "none";
+  return {.judged_by_plan = setup.policy == "elasticflow" && admits};
+}
+
 std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   if (setup.semantics == SemanticsKind::Orrery) {
     return make_orrery_semantics(setup.workload->jobs.size());
   }
-  return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+  if (setup.semantics == SemanticsKind::Muri) {
+    return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+  }
+  return make_elasticflow_semantics(*setup.workload, *setup.cluster, setup.round,
+                                    elasticflow_rules_of(setup));
 }
 
 // The published ablation without matching ran with another factor for groups of four.
@@ -54,8 +67,9 @@ Workload as_published(const Workload& workload) {
 }
 
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
-  const auto defaults =
-      setup.semantics == SemanticsKind::Orrery ? Defaults::Ours : Defaults::Published;
+  const auto defaults = setup.semantics == SemanticsKind::Orrery ? Defaults::Ours
+                        : setup.semantics == SemanticsKind::Muri ? Defaults::Muri
+                                                                 : Defaults::ElasticFlow;
   return make_policy(setup.policy, setup.options,
                      {.workload = *setup.workload,
                       .defaults = defaults,
@@ -90,12 +104,14 @@ class Simulation {
           std::chrono::abs(arrival - end) <= semantics_->coincidence()) {
         now = arrival;
       }
+      now = semantics_->round_at(
+          now, end == kNever && wake == kNever && arrival == jobs_.back().submitted);
       machines_.set_time(now);
       ended_.clear();
       semantics_->advance(now, ended_);
-      for (const JobId job : ended_) {
-        machines_.leave(job);
-        scheduler_.ended(job, EventKind::Completed, 0, now);
+      for (const Semantics::Ended& job : ended_) {
+        machines_.leave(job.job);
+        scheduler_.ended(job.job, EventKind::Completed, job.work_left, job.at, job.finished);
       }
       note_ended();
       for (; next < jobs_.size() && jobs_[next].submitted <= now; ++next) {
@@ -108,6 +124,7 @@ class Simulation {
         round = kNever;
       }
       machines_.settle();
+      semantics_->round_held();
     }
     const State& state = scheduler_.state();
     const auto open = state.waiting() + static_cast<std::int64_t>(state.running().size());
@@ -130,7 +147,8 @@ class Simulation {
   }
 
   Time next_round(Time now) const {
-    if (setup_.round == Duration::zero()) return now;
+    const bool own_rounds = setup_.semantics == SemanticsKind::ElasticFlow;
+    if (setup_.round == Duration::zero() || own_rounds) return now;
     const Duration since = now.time_since_epoch();
     return Time((since + setup_.round - Duration(1)) / setup_.round * setup_.round);
   }
@@ -147,7 +165,7 @@ class Simulation {
   Machines machines_;
   Packer packer_;
   Scheduler scheduler_;
-  std::vector<JobId> ended_;
+  std::vector<Semantics::Ended> ended_;
   // The first job of the window that has not come to an end.
   std::size_t open_ = setup_.stop_after_begin == kNoJob ? 0 : index(setup_.stop_after_begin);
 };
@@ -157,7 +175,8 @@ class Simulation {
 Result<SemanticsKind> parse_semantics(std::string_view name) {
   const auto found = std::ranges::find(kNames, name);
   if (found != kNames.end()) return static_cast<SemanticsKind>(found - kNames.begin());
-  return invalid(fmt::format("there are no semantics '{}'; choose orrery or muri", name));
+  return invalid(
+      fmt::format("there are no semantics '{}'; choose orrery, muri or elasticflow", name));
 }
 
 std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
@@ -169,6 +188,8 @@ Status check(const SimulationSetup& setup) {
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
   SimulationSetup world = setup;
+  const bool needs_slot = setup.semantics == SemanticsKind::ElasticFlow;
+  if (needs_slot && setup.round == Duration::zero()) world.round = std::chrono::minutes(1);
   Workload published;
   if (setup.semantics == SemanticsKind::Muri) {
     published = as_published(*setup.workload);

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-enum class SemanticsKind : std::uint8_t { Orrery, Muri };
+enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow };
 
 Result<SemanticsKind> parse_semantics(std::string_view name);
 std::string_view to_string(SemanticsKind kind);

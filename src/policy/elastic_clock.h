@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "model/time.h"
+
+namespace orrery {
+
+// Time in whole seconds for plans that are made in slots. What now has beyond a whole second is set
+// aside, so that a plan begins exactly now.
+class ElasticClock {
+ public:
+  void set(Time now) {
+    const std::int64_t count = now.time_since_epoch().count();
+    now_s_ = count / kSecond;
+    beyond_ = Duration(count % kSecond);
+  }
+  std::int64_t now_s() const { return now_s_; }
+  // Rounded down: a deadline in mid-second is kept by being early.
+  std::int64_t second(Time time) const {
+    const std::int64_t count = (time - beyond_).time_since_epoch().count();
+    return count >= 0 ? count / kSecond : -((-count + kSecond - 1) / kSecond);
+  }
+  Time instant(std::int64_t at) const { return Time(Duration(at * kSecond) + beyond_); }
+
+ private:
+  static constexpr std::int64_t kSecond = 1'000'000'000;
+  std::int64_t now_s_ = 0;
+  Duration beyond_{};
+};
+
+}  // namespace orrery

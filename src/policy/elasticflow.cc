@@ -1,0 +1,364 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "policy/elastic.h"
+#include "policy/elastic_clock.h"
+#include "policy/elastic_grants.h"
+#include "policy/share_planner.h"
+#include "predict/speed_curve.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Deadline jobs are admitted if everybody's minimum satisfactory share fits in time; what is then
+// free goes, step by step, to where it changes total GPU time most.
+//
+// After ElasticFlow (ASPLOS '23).
+class ElasticFlow final : public Policy {
+ public:
+  explicit ElasticFlow(const ElasticFlowOptions& options)
+      : options_(options), grants_(options.anew) {}
+
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    clock_.set(view.now);
+    gpus_total_ = packer.current().gpus_total();
+    planner_.emplace(clock_.now_s(), slot_s(), gpus_total_);
+    forget_ended(view);
+    for (Entry* entry : line_) refresh(view, *entry);
+    admit(view, plan);
+    plan_all(line_);
+    if (line_.empty()) return;
+    start_planned();
+    scale_up();
+    write(view, packer, plan);
+  }
+
+ private:
+  struct Entry {
+    JobId job = kNoJob;
+    Levels levels;
+    std::int64_t deadline = kNoDeadline_s;
+    double work_left = 0;
+    int gpus = 0;
+    GpuSteps planned = {};
+    std::int64_t end = 0;
+    std::int64_t assured = 0;  // done by the plan, without what is given on top
+    bool in_time = true;
+    bool is_new = true;
+    // With one step more, while free GPUs are given away:
+    int next = 0;
+    double merit = 0;
+    SharePlanner::Share share = {};
+  };
+  using Line = std::vector<Entry*>;
+
+  std::int64_t slot_s() const {
+    return std::max<std::int64_t>(
+        1, std::chrono::duration_cast<std::chrono::seconds>(options_.slot).count());
+  }
+
+  void forget_ended(const View& view) {
+    const auto ended = [&](const Entry* entry) { return is_final(view.job(entry->job).state); };
+    std::erase_if(line_, ended);
+    std::erase_if(pending_, ended);
+    std::erase_if(started_, ended);
+    for (const JobId job : view.ended) entries_[index(job)].reset();
+  }
+
+  void refresh(const View& view, Entry& entry) const {
+    const JobSpec& spec = view.spec(entry.job);
+    entry.work_left = view.work_left(entry.job);
+    if (spec.deadline) entry.deadline = clock_.second(*spec.deadline);
+  }
+
+  Entry* enter(const View& view, JobId job) {
+    const JobSpec& spec = view.spec(job);
+    if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
+    const int most = most_gpus(*view.workload, spec, options_.limits);
+    entries_[index(job)] =
+        std::make_unique<Entry>(Entry{.job = job, .levels = Levels(*view.workload, spec, most)});
+    refresh(view, *entries_[index(job)]);
+    return entries_[index(job)].get();
+  }
+
+  // Everybody in turn, by deadline. Answers whether all will be in time.
+  bool plan_all(Line& line) {
+    std::ranges::stable_sort(line, {}, &Entry::deadline);
+    free_.assign(1, {clock_.now_s(), gpus_total_});
+    bool all_in_time = true;
+    for (Entry* entry : line) {
+      planner_->plan(
+          {.levels = &entry->levels, .work_left = entry->work_left, .deadline = entry->deadline},
+          free_, share_);
+      free_.swap(share_.free);
+      entry->planned.swap(share_.gpus);
+      entry->end = share_.end;
+      entry->assured = share_.done;
+      entry->in_time = share_.in_time;
+      entry->gpus = entry->planned.front().gpus;
+      all_in_time = all_in_time && share_.in_time;
+    }
+    return all_in_time;
+  }
+
+  void admit(const View& view, Plan& plan) {
+    fresh_.clear();
+    for (const JobId job : view.arrived) {
+      fresh_.push_back(enter(view, job));
+      if (options_.admission == ElasticFlowOptions::Admission::OneByOne) admit_fresh(plan);
+    }
+    admit_fresh(plan);
+  }
+
+  // All or none of the fresh ones; whoever has no deadline comes in in any case.
+  void admit_fresh(Plan& plan) {
+    if (fresh_.empty()) return;
+    const bool tests = options_.admission != ElasticFlowOptions::Admission::None;
+    bool fits = true;
+    if (tests) {
+      const bool late_before =
+          options_.admission == ElasticFlowOptions::Admission::OneByOne && !plan_all(line_);
+      const auto late = static_cast<std::size_t>(
+          std::ranges::count_if(line_, [](const Entry* entry) { return !entry->in_time; }));
+      trial_.assign(line_.begin(), line_.end());
+      trial_.insert(trial_.end(), fresh_.begin(), fresh_.end());
+      fits = plan_all(trial_);
+      // One who is late already is no reason to refuse others.
+      if (!fits && late_before) {
+        fits = late == static_cast<std::size_t>(std::ranges::count_if(
+                           trial_, [](const Entry* entry) { return !entry->in_time; }));
+      }
+    }
+    for (Entry* entry : fresh_) {
+      const bool best_effort = entry->deadline == kNoDeadline_s;
+      if (fits || best_effort) {
+        line_.push_back(entry);
+        pending_.push_back(entry);
+        if (tests && !best_effort) plan.admit(entry->job, clock_.instant(entry->assured));
+      } else {
+        plan.reject(entry->job, refusal(*entry));
+        entries_[index(entry->job)].reset();
+      }
+    }
+    fresh_.clear();
+  }
+
+  Reason refusal(const Entry& entry) const {
+    const std::int64_t now_s = clock_.now_s();
+    const double alone_s = entry.work_left / entry.levels.speed(entry.levels.most());
+    const auto alone = now_s + static_cast<std::int64_t>(std::ceil(alone_s));
+    if (entry.deadline <= now_s) return {.code = Reason::Code::DeadlinePast};
+    if (alone > entry.deadline) {
+      return {.code = Reason::Code::TooLate, .earliest = clock_.instant(alone)};
+    }
+    // What the trial left free says where it pinches: the first step with too little.
+    Reason reason{.code = Reason::Code::Promised,
+                  .wanted = entry.levels.most(),
+                  .available = gpus_total_,
+                  .from = clock_.instant(now_s),
+                  .until = clock_.instant(entry.deadline),
+                  .earliest = clock_.instant(std::max(entry.assured, alone))};
+    for (std::size_t i = 0; i < free_.size() && free_[i].at < entry.deadline; ++i) {
+      if (free_[i].gpus >= reason.available) continue;
+      reason.available = free_[i].gpus;
+      reason.from = clock_.instant(free_[i].at);
+      const std::int64_t until = i + 1 < free_.size() ? free_[i + 1].at : entry.deadline;
+      reason.until = clock_.instant(std::min(until, entry.deadline));
+    }
+    return reason;
+  }
+
+  void start_planned() {
+    const auto starts = [](const Entry* entry) { return entry->gpus > 0; };
+    std::ranges::copy_if(pending_, std::back_inserter(started_), starts);
+    note_changes(pending_);
+    std::erase_if(pending_, starts);
+  }
+
+  // Free GPUs, step by step. Those who have none go first.
+  void scale_up() {
+    for (Entry* entry : line_) entry->next = entry->levels.above(entry->gpus);
+    if (free_.front().gpus == 0) return;
+    for (Entry* entry : line_) weigh(*entry);
+    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::merit);
+    while (free_.front().gpus > 0) {
+      const auto first = std::ranges::find_if(line_, [&](const Entry* entry) {
+        return entry->next > entry->gpus && entry->next - entry->gpus <= free_.front().gpus;
+      });
+      const bool found = first != line_.end();
+      if (found) give(**first);
+      for (Entry* entry : line_) {
+        if (entry->next > entry->gpus) weigh(*entry);
+      }
+      std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::merit);
+      if (!found) break;
+    }
+  }
+
+  // What a step more changes in the job's GPU time.
+  void weigh(Entry& entry) {
+    if (entry.next == entry.gpus || entry.next - entry.gpus > free_.front().gpus) {
+      entry.merit = -kInfinite;
+      return;
+    }
+    give_back(entry);
+    planner_->plan({.levels = &entry.levels,
+                    .work_left = entry.work_left,
+                    .deadline = entry.deadline,
+                    .now_gpus = entry.next},
+                   without_, entry.share);
+    const std::int64_t more =
+        gpu_seconds(entry.share.gpus, entry.share.end) - gpu_seconds(entry.planned, entry.end);
+    const double rate = static_cast<double>(more) / (entry.next - entry.gpus);
+    entry.merit = entry.gpus == 0 ? kInfinite : options_.saves_first ? -rate : rate;
+  }
+
+  // What is free if the job had nothing.
+  void give_back(const Entry& entry) {
+    without_.assign(free_.begin(), free_.end());
+    split(without_, entry.end);
+    int held = 0;
+    for (const GpuStep& step : entry.planned) {
+      for (std::size_t i = split(without_, step.at);
+           i < without_.size() && without_[i].at < entry.end; ++i) {
+        without_[i].gpus += step.gpus - held;
+      }
+      held = step.gpus;
+    }
+    merge(without_);
+  }
+
+  void give(Entry& entry) {
+    free_.swap(entry.share.free);
+    entry.planned.swap(entry.share.gpus);
+    entry.end = entry.share.end;
+    entry.assured = entry.share.done;
+    if (entry.gpus == 0) {
+      if (std::erase(pending_, &entry) > 0) started_.push_back(&entry);
+    }
+    entry.gpus = entry.next;
+    entry.next = entry.levels.above(entry.gpus);
+  }
+
+  void note_changes(const Line& line) {
+    if (options_.admission != ElasticFlowOptions::Admission::None) return;
+    for (const Entry* entry : line) {
+      const auto begins =
+          std::ranges::find_if(entry->planned, [](const GpuStep& step) { return step.gpus > 0; });
+      if (begins != entry->planned.end() && begins->at > clock_.now_s())
+        changes_.insert(begins->at);
+    }
+  }
+
+  void write(const View& view, Packer& packer, Plan& plan) {
+    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::gpus);
+    const bool all_at_once = options_.admission != ElasticFlowOptions::Admission::None;
+    seats_.clear();
+    for (Entry* entry : all_at_once ? line_ : started_) seat(*entry);
+    if (!all_at_once) {
+      for (Entry* entry : pending_) seat(*entry);
+    }
+    grants_.write(view, packer, seats_, plan);
+    for (const Entry* entry : line_) {
+      plan.expect({.job = entry->job,
+                   .done = clock_.instant(entry->end),
+                   .assured = clock_.instant(entry->assured)});
+    }
+    wake(plan);
+  }
+
+  void seat(Entry& entry) {
+    const auto begins =
+        std::ranges::find_if(entry.planned, [](const GpuStep& step) { return step.gpus > 0; });
+    seats_.push_back({.job = entry.job,
+                      .gpus = entry.gpus,
+                      .begins = begins == entry.planned.end() ? kNever : clock_.instant(begins->at),
+                      .is_new = std::exchange(entry.is_new, false)});
+  }
+
+  static std::int64_t next_change(const Entry& entry, std::int64_t now_s) {
+    for (const GpuStep& step : entry.planned) {
+      if (step.at > now_s) return step.at;
+    }
+    return kNoDeadline_s;
+  }
+
+  // At the next change of somebody's plan, unless somebody's end comes first.
+  void wake(Plan& plan) {
+    const std::int64_t now_s = clock_.now_s();
+    if (options_.admission == ElasticFlowOptions::Admission::None) {
+      wake_at_all(plan);
+      return;
+    }
+    std::int64_t change = kNoDeadline_s;
+    std::int64_t end = kNoDeadline_s;
+    for (const Entry* entry : line_) {
+      change = std::min(change, next_change(*entry, now_s));
+      end = std::min(end, entry->end);
+    }
+    if (change < end) plan.wake(clock_.instant(change));
+  }
+
+  // The released code without admission keeps every change it ever planned for, but for those at
+  // the planned end of a job that runs.
+  void wake_at_all(Plan& plan) {
+    for (const Entry* entry : started_) {
+      const std::int64_t change = next_change(*entry, clock_.now_s());
+      if (change != kNoDeadline_s) changes_.insert(change);
+    }
+    changes_.erase(changes_.begin(), changes_.upper_bound(clock_.now_s()));
+    for (const Entry* entry : line_) {
+      if (entry->gpus > 0) changes_.erase(entry->end);
+    }
+    if (!changes_.empty()) plan.wake(clock_.instant(*changes_.begin()));
+  }
+
+  const ElasticFlowOptions options_;
+  ElasticClock clock_;
+  ElasticGrants grants_;
+  std::optional<SharePlanner> planner_;
+  int gpus_total_ = 0;
+  std::vector<std::unique_ptr<Entry>> entries_;  // by job
+  Line line_;                                    // everybody, in the order left by the last round
+  Line pending_;
+  Line started_;
+  Line fresh_;
+  Line trial_;
+  GpuSteps free_;
+  GpuSteps without_;
+  SharePlanner::Share share_;
+  std::vector<ElasticGrants::Seat> seats_;
+  std::set<std::int64_t> changes_;
+};
+
+}  // namespace
+
+int most_gpus(const Workload& workload, const JobSpec& job, const ElasticLimits& limits) {
+  if (job.curve == kNoCurve) return job.gpus;
+  const SpeedCurve& curve = workload.curves[index(job.curve)];
+  int most = knee(curve);
+  if (limits.first_fall) {
+    for (std::size_t i = 1; i < curve.points.size(); ++i) {
+      if (curve.points[i].iterations_per_s >= curve.points[i - 1].iterations_per_s) continue;
+      most = curve.points[i - 1].gpus;
+      break;
+    }
+  }
+  for (const ElasticLimits::Cap& cap : limits.caps) {
+    if (cap.model == workload.name_of(job.model)) most = std::min(most, cap.gpus);
+  }
+  return most;
+}
+
+std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options) {
+  return std::make_unique<ElasticFlow>(options);
+}
+
+}  // namespace orrery

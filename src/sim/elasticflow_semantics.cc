@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "predict/speed_curve.h"
+#include "sim/semantics.h"
+
+namespace orrery {
+namespace {
+
+// Seconds that a round costs a job, by that simulator's table.
+class RoundCost {
+ public:
+  RoundCost(const Cluster& cluster, Duration slot)
+      : large_(cluster.gpus_total() >= 256),
+        restart_every_(std::chrono::duration_cast<std::chrono::seconds>(slot).count()) {
+    for (const Node& node : cluster.nodes) {
+      first_gpu_.push_back(first_gpu_.empty() ? 0 : first_gpu_.back() + gpus_before_);
+      gpus_before_ = node.gpus;
+    }
+  }
+
+  // Everybody restarts in every so many-th round; the number is that of the seconds in a slot.
+  void next_round() {
+    restarts_ = rounds_ > 0 && restart_every_ > 0 && rounds_ % restart_every_ == 0;
+    ++rounds_;
+  }
+  void end_round() {
+    if (restarts_) seen_.clear();
+  }
+
+  double of(const Devices& devices) {
+    const int gpus = gpu_count(devices);
+    const int first =
+        first_gpu_[index(devices.front().node)] + std::countr_zero(devices.front().gpus);
+    const double base_s = large_ ? 7 : 2;
+    if (!seen_.insert({first, gpus}).second) return base_s;
+    const double restart_s = !restarts_ ? 0 : large_ ? 47 : 27;
+    return base_s + restart_s + (std::log(gpus) / std::log(2.0) + 1) * 2;
+  }
+
+ private:
+  const bool large_;
+  const std::int64_t restart_every_;
+  std::vector<int> first_gpu_;  // by node, counted through the cluster
+  int gpus_before_ = 0;
+  std::int64_t rounds_ = 0;
+  bool restarts_ = false;
+  std::set<std::pair<int, int>> seen_;  // first GPU and number: connected before
+};
+
+class ElasticFlowSemantics final : public Semantics {
+ public:
+  ElasticFlowSemantics(const Workload& workload, const Cluster& cluster, Duration slot,
+                       const ElasticFlowRules& rules)
+      : workload_(workload), rules_(rules), slot_(slot), cost_(cluster, slot) {
+    runs_.resize(workload.jobs.size());
+  }
+
+  void hold(JobId job, double work_left, Time /*ready*/, const Grant& grant) override {
+    Run& run = runs_[index(job)];
+    run.work_left = work_left;
+    run.devices = grant.devices;
+    run.speed = speed_on(workload_, workload_.jobs[index(job)], gpu_count(grant.devices));
+    run.holds = true;
+    list(job);
+  }
+
+  void pace(JobId /*job*/, double /*iteration_s*/, Duration /*start*/) override {}
+
+  double drop(JobId job) override {
+    Run& run = runs_[index(job)];
+    run.holds = false;
+    run.cost_s = 0;
+    return run.work_left;
+  }
+
+  double work_left(JobId job) const override { return runs_[index(job)].work_left; }
+
+  void expect(const Plan::Outlook& outlook) override {
+    Run& run = runs_[index(outlook.job)];
+    run.end = outlook.done;
+    run.assured = outlook.assured;
+    run.foreseen = true;
+    list(outlook.job);
+  }
+
+  Time next_end() override {
+    Time next = kNever;
+    for (const JobId job : live_) {
+      const Run& run = runs_[index(job)];
+      if (can_end(run)) next = std::min(next, run.end);
+    }
+    return next;
+  }
+
+  Time round_at(Time event, bool alone) const override {
+    if (last_round_ == kNever || alone) return event;
+    return event - last_round_ <= slot_ ? last_round_ + slot_ : event;
+  }
+
+  void advance(Time now, std::vector<Ended>& ended) override {
+    const double passed_s = last_round_ == kNever ? 0 : seconds(now - last_round_);
+    for (const JobId job : live_) {
+      if (runs_[index(job)].holds) work(runs_[index(job)], now, passed_s);
+    }
+    last_round_ = now;
+    std::erase_if(live_, [&](JobId job) {
+      Run& run = runs_[index(job)];
+      if (!can_end(run) || run.end > now) return false;
+      const Time finished = rules_.judged_by_plan && run.foreseen ? run.assured : run.end;
+      ended.push_back({.job = job,
+                       .at = run.end,
+                       .finished = finished,
+                       .work_left = std::max(0.0, run.work_left)});
+      run.holds = run.listed = false;
+      return true;
+    });
+    std::ranges::sort(ended, {}, [](const Ended& end) { return std::pair(end.at, end.job); });
+  }
+
+  void round_held() override {
+    cost_.next_round();
+    for (const JobId job : live_) {
+      Run& run = runs_[index(job)];
+      if (!run.holds) continue;
+      run.cost_s = rules_.charged ? cost_.of(run.devices) : 0;
+      const Duration cost = from_seconds(run.cost_s);
+      if (run.foreseen) {
+        run.end += cost;
+      } else {
+        run.end = last_round_ + cost + from_seconds(std::ceil(run.work_left / run.speed));
+      }
+    }
+    cost_.end_round();
+  }
+
+ private:
+  struct Run {
+    double work_left = 0;
+    double speed = 0;
+    double cost_s = 0;  // of this round
+    Time end = kNever;
+    Time assured = kNever;
+    Devices devices;
+    bool holds = false;
+    bool foreseen = false;  // the policy says when it ends
+    bool listed = false;
+  };
+
+  bool can_end(const Run& run) const {
+    return run.holds || (rules_.ends_while_paused && run.foreseen);
+  }
+
+  void list(JobId job) {
+    if (std::exchange(runs_[index(job)].listed, true)) return;
+    live_.push_back(job);
+  }
+
+  // What a job has done since the last round. One that has done all before its time is over; the
+  // cost of the round is then forgotten, as published.
+  static void work(Run& run, Time now, double passed_s) {
+    const Time planned = run.assured != kNever ? run.assured : run.end;
+    double worked_s = passed_s;
+    if (now > planned) worked_s -= seconds(now - planned);
+    worked_s = worked_s < run.cost_s ? 0 : worked_s - run.cost_s;
+    double iterations = worked_s * run.speed;
+    if (run.work_left <= iterations && run.end > now) {
+      const double needed_s = std::ceil(run.work_left / run.speed);
+      iterations = (passed_s + seconds(run.end - now)) * run.speed;
+      run.end = now - from_seconds(passed_s - needed_s);
+    }
+    run.work_left -= iterations;
+    run.cost_s = 0;
+  }
+
+  const Workload& workload_;
+  const ElasticFlowRules rules_;
+  const Duration slot_;
+  RoundCost cost_;
+  std::vector<Run> runs_;
+  std::vector<JobId> live_;
+  Time last_round_ = kNever;
+};
+
+}  // namespace
+
+std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
+                                                      const Cluster& cluster, Duration slot,
+                                                      const ElasticFlowRules& rules) {
+  return std::make_unique<ElasticFlowSemantics>(workload, cluster, slot, rules);
+}
+
+}  // namespace orrery
