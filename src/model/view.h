@@ -48,6 +48,7 @@ class Progress {
  public:
   virtual ~Progress() = default;
   virtual double work_left(JobId job) const = 0;  // iterations; of a running job
+  virtual Time expected_end(JobId /*job*/) const { return kNever; }  // kNever: not known
   virtual const FloatingTime* floating_time() const { return nullptr; }
 };
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "policy/elastic.h"
@@ -14,6 +14,32 @@
 
 namespace orrery {
 namespace {
+
+// Times at which something was to change, and how many jobs were to end then.
+class ChangeList {
+ public:
+  void change(std::int64_t at) { marks_[at].change = true; }
+  void end(std::int64_t at) { ++marks_[at].ends; }
+  // A job is not to end then any more; a time at which none is left is struck out.
+  void leave(std::int64_t at) {
+    const auto mark = marks_.find(at);
+    if (mark != marks_.end() && --mark->second.ends <= 0) marks_.erase(mark);
+  }
+  void forget(std::int64_t until) { marks_.erase(marks_.begin(), marks_.upper_bound(until)); }
+  std::int64_t next() const {
+    for (const auto& [at, mark] : marks_) {
+      if (mark.change) return at;
+    }
+    return kNoDeadline_s;
+  }
+
+ private:
+  struct Mark {
+    int ends = 0;
+    bool change = false;
+  };
+  std::map<std::int64_t, Mark> marks_;
+};
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
@@ -35,6 +61,7 @@ class ElasticFlow final : public Policy {
     admit(view, plan);
     plan_all(line_);
     if (line_.empty()) return;
+    list_ends(view);
     start_planned();
     scale_up();
     write(view, packer, plan);
@@ -52,6 +79,7 @@ class ElasticFlow final : public Policy {
     std::int64_t assured = 0;  // done by the plan, without what is given on top
     bool in_time = true;
     bool is_new = true;
+    std::int64_t listed = kNoDeadline_s;  // its end in the list of changes, if it is there
     // With one step more, while free GPUs are given away:
     int next = 0;
     double merit = 0;
@@ -65,6 +93,9 @@ class ElasticFlow final : public Policy {
   }
 
   void forget_ended(const View& view) {
+    for (Entry* entry : line_) {
+      if (is_final(view.job(entry->job).state)) list_end(*entry, kNoDeadline_s);
+    }
     const auto ended = [&](const Entry* entry) { return is_final(view.job(entry->job).state); };
     std::erase_if(line_, ended);
     std::erase_if(pending_, ended);
@@ -240,6 +271,7 @@ class ElasticFlow final : public Policy {
     entry.planned.swap(entry.share.gpus);
     entry.end = entry.share.end;
     entry.assured = entry.share.done;
+    if (keeps_changes()) list_end(entry, entry.end);
     if (entry.gpus == 0) {
       if (std::erase(pending_, &entry) > 0) started_.push_back(&entry);
     }
@@ -247,13 +279,36 @@ class ElasticFlow final : public Policy {
     entry.next = entry.levels.above(entry.gpus);
   }
 
+  // Without admission the released code keeps every change it ever planned for, until a round is
+  // held then or until the last job that was to end then is to end at another time.
+  bool keeps_changes() const { return options_.admission == ElasticFlowOptions::Admission::None; }
+
+  void list_ends(const View& view) {
+    if (!keeps_changes()) return;
+    for (Entry* entry : started_) {
+      if (entry->listed != kNoDeadline_s) continue;
+      const Time end = view.progress->expected_end(entry->job);
+      if (end == kNever) continue;
+      entry->listed = clock_.second(end);
+      changes_.end(entry->listed);
+    }
+    for (Entry* entry : line_) list_end(*entry, entry->end);
+  }
+
+  void list_end(Entry& entry, std::int64_t end) {
+    const std::int64_t before = std::exchange(entry.listed, end);
+    if (before == end) return;
+    if (before != kNoDeadline_s) changes_.leave(before);
+    if (end != kNoDeadline_s) changes_.end(end);
+  }
+
   void note_changes(const Line& line) {
-    if (options_.admission != ElasticFlowOptions::Admission::None) return;
+    if (!keeps_changes()) return;
     for (const Entry* entry : line) {
       const auto begins =
           std::ranges::find_if(entry->planned, [](const GpuStep& step) { return step.gpus > 0; });
-      if (begins != entry->planned.end() && begins->at > clock_.now_s())
-        changes_.insert(begins->at);
+      if (begins == entry->planned.end() || begins->at <= clock_.now_s()) continue;
+      changes_.change(begins->at);
     }
   }
 
@@ -293,7 +348,7 @@ class ElasticFlow final : public Policy {
   // At the next change of somebody's plan, unless somebody's end comes first.
   void wake(Plan& plan) {
     const std::int64_t now_s = clock_.now_s();
-    if (options_.admission == ElasticFlowOptions::Admission::None) {
+    if (keeps_changes()) {
       wake_at_all(plan);
       return;
     }
@@ -306,18 +361,18 @@ class ElasticFlow final : public Policy {
     if (change < end) plan.wake(clock_.instant(change));
   }
 
-  // The released code without admission keeps every change it ever planned for, but for those at
-  // the planned end of a job that runs.
+  // The ends of those who run are put off by what a round costs, which is not for a plan to know.
   void wake_at_all(Plan& plan) {
     for (const Entry* entry : started_) {
       const std::int64_t change = next_change(*entry, clock_.now_s());
-      if (change != kNoDeadline_s) changes_.insert(change);
+      if (change != kNoDeadline_s) changes_.change(change);
     }
-    changes_.erase(changes_.begin(), changes_.upper_bound(clock_.now_s()));
-    for (const Entry* entry : line_) {
-      if (entry->gpus > 0) changes_.erase(entry->end);
+    for (Entry* entry : started_) {
+      if (entry->gpus > 0) list_end(*entry, kNoDeadline_s);
     }
-    if (!changes_.empty()) plan.wake(clock_.instant(*changes_.begin()));
+    changes_.forget(clock_.now_s());
+    const std::int64_t next = changes_.next();
+    if (next != kNoDeadline_s) plan.wake(clock_.instant(next));
   }
 
   const ElasticFlowOptions options_;
@@ -335,7 +390,7 @@ class ElasticFlow final : public Policy {
   GpuSteps without_;
   SharePlanner::Share share_;
   std::vector<ElasticGrants::Seat> seats_;
-  std::set<std::int64_t> changes_;
+  ChangeList changes_;
 };
 
 }  // namespace

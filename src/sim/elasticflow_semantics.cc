@@ -79,6 +79,8 @@ class ElasticFlowSemantics final : public Semantics {
 
   double work_left(JobId job) const override { return runs_[index(job)].work_left; }
 
+  Time expected_end(JobId job) const override { return runs_[index(job)].end; }
+
   void expect(const Plan::Outlook& outlook) override {
     Run& run = runs_[index(outlook.job)];
     run.end = outlook.done;
