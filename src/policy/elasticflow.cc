@@ -56,12 +56,13 @@ class ElasticFlow final : public Policy {
     clock_.set(view.now);
     gpus_total_ = packer.current().gpus_total();
     planner_.emplace(clock_.now_s(), slot_s(), gpus_total_);
+    list_ends_put_off(view);
     forget_ended(view);
     for (Entry* entry : line_) refresh(view, *entry);
     admit(view, plan);
     plan_all(line_);
     if (line_.empty()) return;
-    list_ends(view);
+    list_ends();
     start_planned();
     scale_up();
     write(view, packer, plan);
@@ -283,7 +284,8 @@ class ElasticFlow final : public Policy {
   // held then or until the last job that was to end then is to end at another time.
   bool keeps_changes() const { return options_.admission == ElasticFlowOptions::Admission::None; }
 
-  void list_ends(const View& view) {
+  // Those who run end later than planned, by what the last round cost.
+  void list_ends_put_off(const View& view) {
     if (!keeps_changes()) return;
     for (Entry* entry : started_) {
       if (entry->listed != kNoDeadline_s) continue;
@@ -292,6 +294,10 @@ class ElasticFlow final : public Policy {
       entry->listed = clock_.second(end);
       changes_.end(entry->listed);
     }
+  }
+
+  void list_ends() {
+    if (!keeps_changes()) return;
     for (Entry* entry : line_) list_end(*entry, entry->end);
   }
 

@@ -111,12 +111,11 @@ class ElasticFlowSemantics final : public Semantics {
     last_round_ = now;
     std::erase_if(live_, [&](JobId job) {
       Run& run = runs_[index(job)];
-      if (!can_end(run) || run.end > now) return false;
-      const Time finished = rules_.judged_by_plan && run.foreseen ? run.assured : run.end;
-      ended.push_back({.job = job,
-                       .at = run.end,
-                       .finished = finished,
-                       .work_left = std::max(0.0, run.work_left)});
+      const Time end = run.over != kNever ? run.over : run.end;
+      if (!can_end(run) || end > now) return false;
+      const Time finished = rules_.judged_by_plan && run.foreseen ? run.assured : end;
+      ended.push_back(
+          {.job = job, .at = end, .finished = finished, .work_left = std::max(0.0, run.work_left)});
       run.holds = run.listed = false;
       return true;
     });
@@ -145,6 +144,7 @@ class ElasticFlowSemantics final : public Semantics {
     double speed = 0;
     double cost_s = 0;  // of this round
     Time end = kNever;
+    Time over = kNever;  // it has ended before its time
     Time assured = kNever;
     Devices devices;
     bool holds = false;
@@ -172,7 +172,7 @@ class ElasticFlowSemantics final : public Semantics {
     if (run.work_left <= iterations && run.end > now) {
       const double needed_s = std::ceil(run.work_left / run.speed);
       iterations = (passed_s + seconds(run.end - now)) * run.speed;
-      run.end = now - from_seconds(passed_s - needed_s);
+      run.over = now - from_seconds(passed_s - needed_s);
     }
     run.work_left -= iterations;
     run.cost_s = 0;
