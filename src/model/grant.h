@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "base/inline_vector.h"
 #include "model/ids.h"
 
 namespace orrery {
@@ -17,7 +17,7 @@ struct NodeShare {
   bool operator==(const NodeShare&) const = default;
 };
 
-using Devices = std::vector<NodeShare>;  // one entry a node
+using Devices = InlineVector<NodeShare, 1>;  // one entry a node
 
 inline int gpu_count(std::span<const NodeShare> devices) {
   int count = 0;

@@ -10,10 +10,10 @@ namespace {
 class Consolidated final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope scope, Devices& devices) override {
-    if (shape.gpus > free.gpus_free()) return false;
     if (shape.gpus <= free.gpus_per_node_max()) {
-      const int node = free.first_fit(0, free.node_count(), shape.gpus, shape);
-      if (node < free.node_count()) {
+      const int end = free.node_count();
+      const int node = free.first_fit(0, end, shape.gpus, shape);
+      if (node < end) {
         devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, shape.gpus)});
         return true;
       }
@@ -62,7 +62,7 @@ class Consolidated final : public PlacementRule {
       }
     }
     if (left == 0) return true;
-    devices.resize(static_cast<std::size_t>(before));
+    devices.shorten(static_cast<std::size_t>(before));
     return false;
   }
 };

@@ -21,7 +21,7 @@ class FirstFit final : public PlacementRule {
       left -= count;
       if (left == 0) return true;
     }
-    devices.resize(before);
+    devices.shorten(before);
     return false;
   }
 };

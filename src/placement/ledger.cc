@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/invariant.h"
 
@@ -40,7 +41,8 @@ Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names) {
     gpus_total_ += node.gpus;
     gpus_per_node_max_ = std::max(gpus_per_node_max_, node.gpus);
   }
-  switch_begin_.push_back(static_cast<int>(empty_.size()));
+  node_count_ = static_cast<int>(empty_.size());
+  switch_begin_.push_back(node_count_);
   extra_users_.assign(empty_.size() * kGpusPerNodeMax, 0);
   words_ = (empty_.size() + kWordBits - 1) / kWordBits;
   empty_by_free_.assign((static_cast<std::size_t>(gpus_per_node_max_) + 1) * words_, 0);
@@ -81,32 +83,28 @@ int Ledger::room_within(int node, int gpus_at_most, const Shape& shape) const {
 int Ledger::next_with_free(int count, int begin, int end) const {
   if (begin >= end || count > gpus_per_node_max_) return end;
   const std::uint64_t* words = with_free(count);
-  auto word = static_cast<std::size_t>(begin / kWordBits);
+  int word = begin / kWordBits;
   std::uint64_t bits = words[word] & (~0ULL << (begin % kWordBits));
   while (bits == 0) {
     ++word;
-    if (static_cast<int>(word) * kWordBits >= end) return end;
+    if (word * kWordBits >= end) return end;
     bits = words[word];
   }
-  return std::min(end, static_cast<int>(word) * kWordBits + std::countr_zero(bits));
+  return std::min(end, word * kWordBits + std::countr_zero(bits));
 }
 
-int Ledger::first_fit(int begin, int end, int gpus, const Shape& shape) const {
+int Ledger::next_with_at_least(int count, int begin, int end) const {
   // Words of the index are joined over all sufficient counts, so that the scan is in node order.
-  if (begin >= end) return end;
-  const auto first_word = static_cast<std::size_t>(begin / kWordBits);
-  const auto last_word = static_cast<std::size_t>((end - 1) / kWordBits);
-  for (auto word = first_word; word <= last_word; ++word) {
+  std::uint64_t wanted = ~0ULL << (begin % kWordBits);
+  for (int word = begin / kWordBits; word * kWordBits < end; ++word, wanted = ~0ULL) {
     std::uint64_t bits = 0;
-    const std::uint64_t* enough = with_free(gpus) + word;
-    for (int count = gpus; count <= gpus_per_node_max_; ++count, enough += words_) bits |= *enough;
-    if (word == first_word) bits &= ~0ULL << (begin % kWordBits);
-    while (bits != 0) {
-      const int node = static_cast<int>(word) * kWordBits + std::countr_zero(bits);
-      if (node >= end) return end;
-      if (fits_besides_gpus(at(node), gpus, shape)) return node;
-      bits &= bits - 1;
+    const std::uint64_t* enough = with_free(count) + word;
+    for (int rest = gpus_per_node_max_ - count; rest >= 0; --rest) {
+      bits |= *enough;
+      enough += words_;
     }
+    bits &= wanted;
+    if (bits != 0) return std::min(end, word * kWordBits + std::countr_zero(bits));
   }
   return end;
 }
@@ -123,7 +121,7 @@ int Ledger::tightest_fit(int begin, int end, int gpus, const Shape& shape) const
 
 std::uint64_t Ledger::lowest_free(int node, int count) const {
   std::uint64_t rest = at(node).free;
-  if (std::popcount(rest) == count) return rest;
+  if (at(node).free_count == count) return rest;
   std::uint64_t chosen = 0;
   for (int i = 0; i < count; ++i) {
     const std::uint64_t lowest = rest & (0 - rest);
@@ -133,66 +131,70 @@ std::uint64_t Ledger::lowest_free(int node, int count) const {
   return chosen;
 }
 
+// Devices that somebody is on already.
+void Ledger::add_users(NodeState& state, std::uint64_t gpus) {
+  std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(&state - nodes_.data()) * kWordBits];
+  for (state.shared |= gpus; gpus != 0; gpus &= gpus - 1) ++extra[std::countr_zero(gpus)];
+}
+
+// Answers those of the devices on which nobody is left.
+std::uint64_t Ledger::drop_users(NodeState& state, std::uint64_t gpus) {
+  std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(&state - nodes_.data()) * kWordBits];
+  const std::uint64_t freed = gpus & ~state.shared;
+  for (std::uint64_t kept = gpus & state.shared; kept != 0; kept &= kept - 1) {
+    if (--extra[std::countr_zero(kept)] == 0) state.shared &= ~(kept & (0 - kept));
+  }
+  return freed;
+}
+
 void Ledger::apply(const Change& change) {
   NodeState& state = nodes_[static_cast<std::size_t>(change.node)];
-  const int before = state.free_count;
-  std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(change.node) * kGpusPerNodeMax];
   if (change.taken) {
-    for (std::uint64_t again = change.gpus & ~state.free; again != 0; again &= again - 1) {
-      ++extra[std::countr_zero(again)];
-      state.shared |= again & (0 - again);
-    }
+    if ((change.gpus & ~state.free) != 0) add_users(state, change.gpus & ~state.free);
     state.free &= ~change.gpus;
     state.free_cpu_milli -= change.cpu_milli;
     state.free_memory_bytes -= change.memory_bytes;
   } else {
-    std::uint64_t freed = change.gpus & ~state.shared;
-    for (std::uint64_t kept = change.gpus & state.shared; kept != 0; kept &= kept - 1) {
-      if (--extra[std::countr_zero(kept)] == 0) state.shared &= ~(kept & (0 - kept));
-    }
+    const bool shared = (change.gpus & state.shared) != 0;
+    const std::uint64_t freed = shared ? drop_users(state, change.gpus) : change.gpus;
     INVARIANT((freed & state.free) == 0, "only what is taken can be released");
     state.free |= freed;
     state.free_cpu_milli += change.cpu_milli;
     state.free_memory_bytes += change.memory_bytes;
   }
-  state.free_count = std::popcount(state.free);
+  const int before = std::exchange(state.free_count, std::popcount(state.free));
   gpus_free_ += state.free_count - before;
   if (state.free_count != before) move_in_index(change.node, before, state.free_count);
 }
 
+void Ledger::change(bool taken, const NodeShare& share, const Shape& shape) {
+  const int gpus = std::popcount(share.gpus);
+  const Change change{static_cast<std::int32_t>(share.node), taken, share.gpus,
+                      share_of(shape.cpu_milli, gpus, shape.gpus),
+                      share_of(shape.memory_bytes, gpus, shape.gpus)};
+  apply(change);
+  if (journaled_) journal_.push_back(change);
+}
+
 void Ledger::take(std::span<const NodeShare> devices, const Shape& shape) {
+  const bool gpus_alone = !journaled_ && (shape.cpu_milli | shape.memory_bytes) == 0;
   for (const NodeShare& share : devices) {
     NodeState& state = nodes_[index(share.node)];
+    if (!gpus_alone || (share.gpus & ~state.free) != 0) {
+      change(true, share, shape);
+      continue;
+    }
+    // Most of what is tried out: nothing to note but that these are free no more.
     const int gpus = std::popcount(share.gpus);
-    Change change{static_cast<std::int32_t>(share.node), true, share.gpus};
-    if ((shape.cpu_milli | shape.memory_bytes) != 0) {
-      change.cpu_milli = share_of(shape.cpu_milli, gpus, shape.gpus);
-      change.memory_bytes = share_of(shape.memory_bytes, gpus, shape.gpus);
-    }
-    if ((share.gpus & ~state.free) == 0) {
-      // Nobody else is on these devices, which is nearly always so.
-      state.free ^= share.gpus;
-      move_in_index(change.node, state.free_count, state.free_count - gpus);
-      state.free_count -= gpus;
-      gpus_free_ -= gpus;
-      state.free_cpu_milli -= change.cpu_milli;
-      state.free_memory_bytes -= change.memory_bytes;
-    } else {
-      apply(change);
-    }
-    if (journaled_) journal_.push_back(change);
+    state.free ^= share.gpus;
+    gpus_free_ -= gpus;
+    move_in_index(static_cast<int>(share.node), state.free_count, state.free_count - gpus);
+    state.free_count -= gpus;
   }
 }
 
 void Ledger::release(std::span<const NodeShare> devices, const Shape& shape) {
-  for (const NodeShare& share : devices) {
-    const int gpus = std::popcount(share.gpus);
-    const Change change{static_cast<std::int32_t>(share.node), false, share.gpus,
-                        share_of(shape.cpu_milli, gpus, shape.gpus),
-                        share_of(shape.memory_bytes, gpus, shape.gpus)};
-    apply(change);
-    if (journaled_) journal_.push_back(change);
-  }
+  for (const NodeShare& share : devices) change(false, share, shape);
 }
 
 void Ledger::undo(Mark mark) {

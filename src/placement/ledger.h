@@ -20,7 +20,7 @@ class Ledger {
   // Names are the workload's, to resolve GPU types.
   Ledger(const Cluster& cluster, std::span<const std::string> names);
 
-  int node_count() const { return static_cast<int>(nodes_.size()); }
+  int node_count() const { return node_count_; }
   int gpus_total() const { return gpus_total_; }
   int gpus_free() const { return gpus_free_; }
   int gpus_per_node_max() const { return gpus_per_node_max_; }
@@ -63,11 +63,20 @@ class Ledger {
   }
 
   // The first node in [begin, end) on which `gpus` GPUs of the shape fit; end if there is none.
-  int first_fit(int begin, int end, int gpus, const Shape& shape) const;
+  int first_fit(int begin, int end, int gpus, const Shape& shape) const {
+    int node = next_with_at_least(gpus, begin, end);
+    if (asks_for_gpus_alone(shape)) return node;
+    while (node < end && !fits_all(at(node), gpus, shape)) {
+      node = next_with_at_least(gpus, node + 1, end);
+    }
+    return node;
+  }
   // The same with as few GPUs left over as possible.
   int tightest_fit(int begin, int end, int gpus, const Shape& shape) const;
   // The first node at or after begin with exactly `count` GPUs free; end if there is none.
   int next_with_free(int count, int begin, int end) const;
+  // The same with `count` or more.
+  int next_with_at_least(int count, int begin, int end) const;
 
   // The lowest `count` free GPUs of a node.
   std::uint64_t lowest_free(int node, int count) const;
@@ -114,11 +123,17 @@ class Ledger {
   }
   bool fits_all(const NodeState& state, int gpus, const Shape& shape) const;
   void apply(const Change& change);
+  void change(bool taken, const NodeShare& share, const Shape& shape);
+  void add_users(NodeState& state, std::uint64_t gpus);
+  std::uint64_t drop_users(NodeState& state, std::uint64_t gpus);
   void move_in_index(int node, int from, int to) {
-    const auto word = static_cast<std::size_t>(node) / 64;
+    const int word = node / 64;
     const std::uint64_t bit = 1ULL << (node % 64);
-    by_free_[static_cast<std::size_t>(from) * words_ + word] &= ~bit;
-    by_free_[static_cast<std::size_t>(to) * words_ + word] |= bit;
+    with_free(from)[word] &= ~bit;
+    with_free(to)[word] |= bit;
+  }
+  std::uint64_t* with_free(int count) {
+    return by_free_.data() + static_cast<std::size_t>(count) * words_;
   }
   const std::uint64_t* with_free(int count) const {
     return by_free_.data() + static_cast<std::size_t>(count) * words_;
@@ -135,6 +150,7 @@ class Ledger {
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;
   bool journaled_ = true;
+  int node_count_ = 0;
   int gpus_total_ = 0;
   int gpus_free_ = 0;
   int gpus_per_node_max_ = 0;

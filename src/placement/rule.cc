@@ -45,7 +45,7 @@ bool gather(const Ledger& free, const Shape& shape, std::span<const int> nodes, 
     left -= count;
     if (left == 0) return true;
   }
-  devices.resize(before);
+  devices.shorten(before);
   return false;
 }
 

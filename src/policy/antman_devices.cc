@@ -16,7 +16,8 @@ constexpr double kFull = 0.8;
 NodeShare& share_on(Devices& held, int node) {
   const auto found = std::ranges::find(held, static_cast<NodeId>(node), &NodeShare::node);
   if (found != held.end()) return *found;
-  return held.emplace_back(NodeShare{static_cast<NodeId>(node), 0});
+  held.push_back({static_cast<NodeId>(node), 0});
+  return held.back();
 }
 
 template <class Visit>

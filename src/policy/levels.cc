@@ -1,6 +1,7 @@
 #include "policy/levels.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/invariant.h"
@@ -34,7 +35,10 @@ void LevelOrder::started(const View& view, JobId job) {
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
-  if (ticks() && !standing.runs && has_limit(job)) running_.push_back(job);
+  if (ticks() && !standing.runs && has_limit(job)) {
+    running_.push_back(
+        {job, view.spec(job).gpus, seconds(limit(job)), seconds(needed_for_each(view, job))});
+  }
   standing.runs = true;
   standing.ticket = ++last_running_;
   ++standing.turn;
@@ -43,7 +47,7 @@ void LevelOrder::started(const View& view, JobId job) {
 
 void LevelOrder::stopped(const View& view, JobId job) {
   Standing& standing = jobs_[index(job)];
-  if (ticks()) std::erase(running_, job);
+  if (ticks()) std::erase_if(running_, [&](const Sinking& other) { return other.job == job; });
   // One that has just sunk is at the tail of its new level already.
   if (standing.runs) standing.ticket = --first_waiting_;
   standing.runs = false;
@@ -55,10 +59,12 @@ void LevelOrder::stopped(const View& view, JobId job) {
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
   const FloatingTime* time = floating_time(view);
   if (ticks()) {
-    std::erase_if(running_, [&](JobId job) {
-      const bool sinks_now = sinks(view, job, time);
-      if (sinks_now) changed.push_back(job);
-      return sinks_now || is_final(view.job(job).state);
+    std::erase_if(running_, [&](const Sinking& one) {
+      if (is_final(view.job(one.job).state)) return true;
+      const bool sinks_now =
+          time != nullptr ? time->held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
+      if (sinks_now) changed.push_back(one.job);
+      return sinks_now;
     });
   }
   while (!watched_.empty() && watched_.top().at <= view.now) {
@@ -66,7 +72,7 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
     watched_.pop();
     const Standing& standing = jobs_[index(next.job)];
     if (standing.turn != next.turn || is_final(view.job(next.job).state)) continue;
-    if (standing.runs && !sinks(view, next.job, time)) {
+    if (standing.runs && !sinks(view, next.job)) {
       watch(view, next.job);  // It took longer to start than was thought.
     } else {
       changed.push_back(next.job);
@@ -91,11 +97,22 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
 }
 
 Time LevelOrder::next_change(const View& view) {
-  Time next = watched_.empty() ? kNever : watched_.top().at;
-  if (running_.empty()) return next;
+  const Time next = watched_.empty() ? kNever : watched_.top().at;
+  return running_.empty() ? next : std::min(next, next_sinking(view));
+}
+
+Time LevelOrder::next_sinking(const View& view) const {
+  Time next = kNever;
   const FloatingTime* time = floating_time(view);
-  for (const JobId job : running_) next = std::min(next, sinks_at(view, job, time));
-  return next;
+  if (time == nullptr) {
+    for (const Sinking& one : running_) next = std::min(next, sinks_at(view, one.job));
+    return next;
+  }
+  double rest_s = std::numeric_limits<double>::infinity();
+  for (const Sinking& one : running_) {
+    rest_s = std::min(rest_s, one.needed_s - time->held_s(one.job));
+  }
+  return time->instant(std::max(rest_s + time->now_s(), time->now_s()));
 }
 
 bool LevelOrder::has_limit(JobId job) const {
@@ -112,6 +129,12 @@ Duration LevelOrder::limit_for_each(const View& view, JobId job) const {
   return Duration((limit(job).count() + gpus - 1) / gpus);
 }
 
+Duration LevelOrder::needed_for_each(const View& view, JobId job) const {
+  const Duration needed = limit_for_each(view, job);
+  if (!ticks()) return needed;
+  return (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
+}
+
 // The published simulators count the time a job takes to start as service. Where levels are short
 // it would then be stopped again and again before it has done anything.
 Duration LevelOrder::service(const View& view, JobId id) const {
@@ -120,11 +143,8 @@ Duration LevelOrder::service(const View& view, JobId id) const {
          jobs_[index(id)].forgiven;
 }
 
-bool LevelOrder::sinks(const View& view, JobId job, const FloatingTime* time) const {
+bool LevelOrder::sinks(const View& view, JobId job) const {
   if (is_final(view.job(job).state) || !has_limit(job)) return false;
-  if (time != nullptr) {
-    return time->held_s(job) * view.spec(job).gpus >= seconds(limit(job));
-  }
   return service(view, job) >= limit_for_each(view, job);
 }
 
@@ -133,19 +153,13 @@ const FloatingTime* LevelOrder::floating_time(const View& view) const {
   return ticks() && options_.promote == 0 ? view.progress->floating_time() : nullptr;
 }
 
-Time LevelOrder::sinks_at(const View& view, JobId job, const FloatingTime* time) const {
+Time LevelOrder::sinks_at(const View& view, JobId job) const {
   if (!has_limit(job)) return kNever;
-  Duration needed = limit_for_each(view, job);
-  if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
-  if (time != nullptr) {
-    const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
-    return time->instant(std::max(at_s, time->now_s()));
-  }
   const bool runs = view.job(job).state == JobState::Running;
   const Time ready = runs || ticks() ? view.job(job).ready : view.now + view.spec(job).start_cost;
   const Time from = ticks() ? view.now : std::max(view.now, ready);
   // It may be through several levels at once, where rounds are far apart.
-  return std::max(view.now, from + (needed - service(view, job)));
+  return std::max(view.now, from + (needed_for_each(view, job) - service(view, job)));
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
@@ -154,7 +168,7 @@ void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
     if (ticks() || !has_limit(job)) return;
-    watched_.push({sinks_at(view, job, nullptr), job, standing.turn});
+    watched_.push({sinks_at(view, job), job, standing.turn});
   } else if (options_.promote > 0 && standing.level > 0) {
     const double patience_s = seconds(service(view, job)) * options_.promote;
     const Time at = time_from_seconds(seconds(view.now) + patience_s - seconds(standing.waited));

@@ -57,21 +57,31 @@ class LevelOrder : public Order {
     }
   };
 
+  // One who runs and can sink, with what is the same as long as it does.
+  struct Sinking {
+    JobId job = kNoJob;
+    int gpus = 0;
+    double limit_s = 0;   // of its level, in GPU time
+    double needed_s = 0;  // for each GPU, in whole ticks
+  };
+
   bool ticks() const { return options_.tick > Duration::zero(); }
   bool has_limit(JobId job) const;
   Duration limit(JobId job) const;
   // For each of the job's GPUs:
   Duration limit_for_each(const View& view, JobId job) const;
+  Duration needed_for_each(const View& view, JobId job) const;  // the same in whole ticks
   Duration service(const View& view, JobId job) const;
-  bool sinks(const View& view, JobId job, const FloatingTime* time) const;
-  Time sinks_at(const View& view, JobId job, const FloatingTime* time) const;
+  bool sinks(const View& view, JobId job) const;
+  Time sinks_at(const View& view, JobId job) const;
+  Time next_sinking(const View& view) const;
   void watch(const View& view, JobId job);
   const FloatingTime* floating_time(const View& view) const;
 
   const Options options_;
   std::vector<double> keys_;
   std::vector<Standing> jobs_;
-  std::vector<JobId> running_;  // those who can sink; only kept where ticks() asks for them
+  std::vector<Sinking> running_;  // only kept where ticks() asks for them
   std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
   std::int64_t first_waiting_ = 0;
   std::int64_t last_waiting_ = 0;

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "base/invariant.h"
@@ -50,9 +51,7 @@ class DeviceLedger {
   using Counters = std::array<std::uint64_t, 8>;
 
   static std::uint64_t any(const Counters& counters) {
-    std::uint64_t all = 0;
-    for (const std::uint64_t word : counters) all |= word;
-    return all;
+    return std::apply([](auto... words) { return (words | ...); }, counters);
   }
 
   Counters& of(NodeId node) {

@@ -120,7 +120,7 @@ void Metrics::hold(const Event& event, Job& job) {
   job.state = JobState::Running;
   job.slot = holdings_.open();
   Holding& holding = holdings_[job.slot];
-  holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
+  holding.devices = event.grant->devices;
   holding.since = event.time;
   holding.ready = std::max(event.ready, event.time);
   holding.useful_gpus = event.grant->iterations_per_s * job.solo_gpu_s;

@@ -85,7 +85,7 @@ void SeriesRecorder::hold(const Event& event, Job& job) {
   let_go(event, job);
   job.slot = holdings_.open();
   Holding& holding = holdings_[job.slot];
-  holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
+  holding.devices = event.grant->devices;
   holding.since = event.time;
   for (const NodeShare& share : holding.devices) change_row(share.node, ledger_.take(share));
 }
