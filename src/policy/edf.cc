@@ -80,7 +80,7 @@ class Edf final : public Policy {
     auto& entry = entries_[index(job)];
     entry =
         std::make_unique<Entry>(Entry{.job = job, .levels = Levels(*view.workload, spec, most)});
-    entry->most = entry->levels.fit(std::min(most, gpus_total_));
+    entry->most = entry->levels.fitting(std::min(most, gpus_total_));
     refresh(view, *entry);
     return entry.get();
   }
@@ -150,10 +150,10 @@ class Edf final : public Policy {
     std::size_t at = 0;
     int available = free_.front().gpus;
     for (std::size_t i = 1; i < free_.size(); ++i) {
-      const int gpus = available >= entry.most ? entry.most : entry.levels.fit(available);
+      const int gpus = available >= entry.most ? entry.most : entry.levels.fitting(available);
       if (at == 0) entry.new_gpus = gpus;
       if (gpus > 0) {
-        const double speed = entry.levels.speed(gpus);
+        const double speed = entry.levels.speed_on(gpus);
         const std::int64_t end = done(free_[at].at, left, speed);
         if (free_[i].at >= end) {
           conclude(entry, at, gpus, end);
@@ -166,7 +166,7 @@ class Edf final : public Policy {
       at = i;
     }
     if (at == 0) entry.new_gpus = entry.most;
-    const std::int64_t end = done(free_[at].at, left, entry.levels.speed(entry.most));
+    const std::int64_t end = done(free_[at].at, left, entry.levels.speed_on(entry.most));
     entry.new_end = end;
     free_[at].gpus = gpus_total_ - entry.most;
     set_free(aligned(end), gpus_total_);

@@ -55,7 +55,8 @@ class ElasticFlow final : public Policy {
   void plan(const View& view, Packer& packer, Plan& plan) override {
     clock_.set(view.now);
     gpus_total_ = packer.current().gpus_total();
-    planner_.emplace(clock_.now_s(), slot_s(), gpus_total_);
+    if (!planner_) planner_.emplace(clock_.now_s(), slot_s(), gpus_total_);
+    planner_->set_now(clock_.now_s());
     list_ends_put_off(view);
     forget_ended(view);
     for (Entry* entry : line_) refresh(view, *entry);
@@ -84,7 +85,6 @@ class ElasticFlow final : public Policy {
     // With one step more, while free GPUs are given away:
     int next = 0;
     double merit = 0;
-    SharePlanner::Share share = {};
   };
   using Line = std::vector<Entry*>;
 
@@ -120,22 +120,27 @@ class ElasticFlow final : public Policy {
     return entries_[index(job)].get();
   }
 
+  static SharePlanner::Request request(const Entry& entry, int now_gpus) {
+    return {.levels = &entry.levels,
+            .work_left = entry.work_left,
+            .deadline = entry.deadline,
+            .now_gpus = now_gpus};
+  }
+
   // Everybody in turn, by deadline. Answers whether all will be in time.
   bool plan_all(Line& line) {
     std::ranges::stable_sort(line, {}, &Entry::deadline);
     free_.assign(1, {clock_.now_s(), gpus_total_});
     bool all_in_time = true;
     for (Entry* entry : line) {
-      planner_->plan(
-          {.levels = &entry->levels, .work_left = entry->work_left, .deadline = entry->deadline},
-          free_, share_);
-      free_.swap(share_.free);
-      entry->planned.swap(share_.gpus);
-      entry->end = share_.end;
-      entry->assured = share_.done;
-      entry->in_time = share_.in_time;
+      planner_->plan(request(*entry, 0), free_);
+      planner_->write(entry->planned, next_free_);
+      free_.swap(next_free_);
+      entry->end = planner_->end();
+      entry->assured = planner_->done();
+      entry->in_time = planner_->done() <= entry->deadline;
       entry->gpus = entry->planned.front().gpus;
-      all_in_time = all_in_time && share_.in_time;
+      all_in_time = all_in_time && entry->in_time;
     }
     return all_in_time;
   }
@@ -184,7 +189,7 @@ class ElasticFlow final : public Policy {
 
   Reason refusal(const Entry& entry) const {
     const std::int64_t now_s = clock_.now_s();
-    const double alone_s = entry.work_left / entry.levels.speed(entry.levels.most());
+    const double alone_s = entry.work_left / entry.levels.speed_on(entry.levels.most());
     const auto alone = now_s + static_cast<std::int64_t>(std::ceil(alone_s));
     if (entry.deadline <= now_s) return {.code = Reason::Code::DeadlinePast};
     if (alone > entry.deadline) {
@@ -240,38 +245,23 @@ class ElasticFlow final : public Policy {
       entry.merit = -kInfinite;
       return;
     }
-    give_back(entry);
-    planner_->plan({.levels = &entry.levels,
-                    .work_left = entry.work_left,
-                    .deadline = entry.deadline,
-                    .now_gpus = entry.next},
-                   without_, entry.share);
-    const std::int64_t more =
-        gpu_seconds(entry.share.gpus, entry.share.end) - gpu_seconds(entry.planned, entry.end);
+    entry.merit = kInfinite;
+    if (entry.gpus == 0) return;
+    const SharePlanner::Held held{.gpus = &entry.planned, .end = entry.end};
+    planner_->plan(request(entry, entry.next), free_, &held);
+    const std::int64_t more = planner_->gpu_seconds() - gpu_seconds(entry.planned, entry.end);
     const double rate = static_cast<double>(more) / (entry.next - entry.gpus);
-    entry.merit = entry.gpus == 0 ? kInfinite : options_.saves_first ? -rate : rate;
-  }
-
-  // What is free if the job had nothing.
-  void give_back(const Entry& entry) {
-    without_.assign(free_.begin(), free_.end());
-    split(without_, entry.end);
-    int held = 0;
-    for (const GpuStep& step : entry.planned) {
-      for (std::size_t i = split(without_, step.at);
-           i < without_.size() && without_[i].at < entry.end; ++i) {
-        without_[i].gpus += step.gpus - held;
-      }
-      held = step.gpus;
-    }
-    merge(without_);
+    entry.merit = options_.saves_first ? -rate : rate;
   }
 
   void give(Entry& entry) {
-    free_.swap(entry.share.free);
-    entry.planned.swap(entry.share.gpus);
-    entry.end = entry.share.end;
-    entry.assured = entry.share.done;
+    const SharePlanner::Held held{.gpus = &entry.planned, .end = entry.end};
+    planner_->plan(request(entry, entry.next), free_, &held);
+    planner_->write(next_planned_, next_free_);
+    free_.swap(next_free_);
+    entry.planned.swap(next_planned_);
+    entry.end = planner_->end();
+    entry.assured = planner_->done();
     if (keeps_changes()) list_end(entry, entry.end);
     if (entry.gpus == 0) {
       if (std::erase(pending_, &entry) > 0) started_.push_back(&entry);
@@ -393,8 +383,8 @@ class ElasticFlow final : public Policy {
   Line fresh_;
   Line trial_;
   GpuSteps free_;
-  GpuSteps without_;
-  SharePlanner::Share share_;
+  GpuSteps next_free_;
+  GpuSteps next_planned_;
   std::vector<ElasticGrants::Seat> seats_;
   ChangeList changes_;
 };

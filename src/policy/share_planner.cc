@@ -1,16 +1,27 @@
 #include "policy/share_planner.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace orrery {
 
-Levels::Levels(const Workload& workload, const JobSpec& job, int most) {
+Levels::Levels(const Workload& workload, const JobSpec& job, int most) : gpus_{0}, speed_{0} {
   if (job.curve != kNoCurve) {
     for (const SpeedCurve::Point& point : workload.curves[index(job.curve)].points) {
-      if (point.gpus <= most) points_.push_back(point);
+      if (point.gpus > most) break;
+      gpus_.push_back(point.gpus);
+      speed_.push_back(point.iterations_per_s);
     }
   }
-  if (points_.empty()) points_.push_back({job.gpus, 1 / job.iteration_s});
+  if (gpus_.size() == 1) {
+    gpus_.push_back(job.gpus);
+    speed_.push_back(1 / job.iteration_s);
+  }
+  fit_.resize(static_cast<std::size_t>(gpus_.back()));
+  for (std::size_t level = 0; level + 1 < gpus_.size(); ++level) {
+    std::fill(fit_.begin() + gpus_[level], fit_.begin() + gpus_[level + 1],
+              static_cast<std::uint8_t>(level));
+  }
 }
 
 std::int64_t gpu_seconds(const GpuSteps& gpus, std::int64_t end) {
@@ -22,204 +33,258 @@ std::int64_t gpu_seconds(const GpuSteps& gpus, std::int64_t end) {
   return sum;
 }
 
+std::int64_t SharePlanner::gpu_seconds() const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i + 1 < own_.size(); ++i) sum += own_[i] * (at_[i + 1] - at_[i]);
+  return sum + own_.back() * (end_ - at_[own_.size() - 1]);
+}
+
 std::int64_t SharePlanner::aligned(std::int64_t at) const {
   if (at >= kNoDeadline_s - slot_) return kNoDeadline_s;
   const std::int64_t since = at - now_;
   std::int64_t slots = since / slot_;
-  if (since > 0 && since % slot_ != 0) ++slots;
+  if (since > 0 && slots * slot_ != since) ++slots;
   return now_ + slots * slot_;
 }
 
-void SharePlanner::set_own(std::int64_t at, int gpus) {
-  const std::size_t i = step_from(own_, at);
-  if (i < own_.size() && own_[i].at == at) {
-    own_[i].gpus = gpus;
+void SharePlanner::add(std::int64_t at, int gpus) {
+  at_.push_back(at);
+  was_.push_back(gpus);
+}
+
+// Merges what is free with what is taken back, drops steps that change nothing, and makes one for
+// the deadline.
+void SharePlanner::load(const GpuSteps& free, const Held* held) {
+  at_.clear();
+  was_.clear();
+  due_is_mine_ = false;
+  due_step_ = 0;
+  bool due_seen = due_ < now_;
+  const auto step = [&](std::int64_t at, int gpus) {
+    if (!due_seen && at >= due_) {
+      due_seen = true;
+      due_step_ = at_.size();
+      if (at > due_) {
+        due_is_mine_ = true;
+        add(due_, was_.back());
+        if (gpus == was_.back()) return;
+      } else if (!was_.empty() && gpus == was_.back()) {
+        due_is_mine_ = true;
+        add(due_, gpus);
+        return;
+      }
+    }
+    if (was_.empty() || gpus != was_.back()) add(at, gpus);
+  };
+  if (held == nullptr) {
+    for (const GpuStep& one : free) step(one.at, one.gpus);
   } else {
-    own_.insert(own_.begin() + static_cast<std::ptrdiff_t>(i), {at, gpus});
+    const GpuSteps& own = *held->gpus;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    int taken = 0;
+    while (i < free.size() || (taken != 0) || j < own.size()) {
+      std::int64_t at = kNoDeadline_s;
+      if (i < free.size()) at = free[i].at;
+      if (j < own.size()) at = std::min(at, own[j].at);
+      if (taken != 0 || j < own.size()) at = std::min(at, held->end);
+      if (i < free.size() && free[i].at == at) ++i;
+      if (j < own.size() && own[j].at == at) taken = own[j++].gpus;
+      if (at >= held->end) {
+        taken = 0;
+        j = own.size();
+      }
+      step(at, free[i - 1].gpus + taken);
+    }
   }
-}
-
-// From its end on, what a job held is free as it was before.
-void SharePlanner::give_back_from(std::int64_t end, int gpus, const GpuSteps& free) {
-  const std::size_t old = step_from(free, end);
-  if (old < free.size() && free[old].at == end) return;
-  const std::size_t i = step_from(rest_, end);
-  if (i < rest_.size() && rest_[i].at == end) {
-    rest_[i].gpus = gpus;
-  } else {
-    rest_.insert(rest_.begin() + static_cast<std::ptrdiff_t>(i), {end, gpus});
+  if (!due_seen) {
+    due_step_ = at_.size();
+    due_is_mine_ = true;
+    add(due_, was_.back());
   }
+  rest_.assign(was_.begin(), was_.end());
 }
 
-void SharePlanner::conclude(const Request& request, Share& share) {
-  merge(rest_);
-  merge(own_);
-  share.free.swap(rest_);
-  share.gpus.swap(own_);
-  share.in_time = share.done <= request.deadline;
+std::size_t SharePlanner::find(std::int64_t at) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(at_, at) - at_.begin());
 }
 
-void SharePlanner::plan(const Request& request, const GpuSteps& free, Share& share) {
+// Whether what was free had a step there.
+bool SharePlanner::known(std::int64_t at) const {
+  const std::size_t i = find(at);
+  return i < at_.size() && at_[i] == at && !(due_is_mine_ && i == due_step_);
+}
+
+void SharePlanner::own(std::size_t step, int gpus) {
+  if (own_.size() <= step) own_.resize(step + 1, 0);
+  own_[step] = gpus;
+}
+
+void SharePlanner::open_until_deadline() {
+  if (own_.size() < due_step_) own_.resize(due_step_, 0);
+}
+
+void SharePlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
   due_ = aligned(request.deadline);
-  from_ = now_;
+  load(free, held);
+  from_ = 0;
   left_ = request.work_left;
-  rest_.assign(free.begin(), free.end());
-  if (due_ >= now_) split(rest_, due_);
-  own_.assign(1, {now_, 0});
-  if (request.now_gpus > 0 && finish_at_once(request, free, share)) return;
-  if (plan_by_deadline(request, free, share)) return;
-  plan_late(request, free, share);
+  own_.assign(1, 0);
+  gives_back_ = false;
+  if (request.now_gpus > 0 && finish_at_once(request)) return;
+  if (plan_by_deadline(request)) return;
+  plan_late(request);
+}
+
+void SharePlanner::write(GpuSteps& gpus, GpuSteps& free) const {
+  gpus.clear();
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    if (i == 0 || own_[i] != own_[i - 1]) gpus.push_back({at_[i], own_[i]});
+  }
+  free.clear();
+  bool back = !gives_back_;
+  const auto step = [&free](std::int64_t at, int count) {
+    if (free.empty() || free.back().gpus != count) free.push_back({at, count});
+  };
+  for (std::size_t i = 0; i < at_.size(); ++i) {
+    if (!back && at_[i] >= end_) {
+      back = true;
+      step(end_, back_);
+      if (at_[i] == end_) continue;
+    }
+    step(at_[i], rest_[i]);
+  }
+  if (!back) step(end_, back_);
 }
 
 // Holds the GPUs asked for until the next change of what is free. Answers whether that is enough.
-bool SharePlanner::finish_at_once(const Request& request, const GpuSteps& free, Share& share) {
-  const int gpus = request.now_gpus;
-  const double speed = request.levels->speed(gpus);
-  const std::int64_t change = free.size() > 1 ? free[1].at : std::max(due_, now_ + slot_);
-  own_[0].gpus = gpus;
+bool SharePlanner::finish_at_once(const Request& request) {
+  const double speed = request.levels->speed_on(request.now_gpus);
+  const std::size_t steps = at_.size() - (due_is_mine_ ? 1 : 0);
+  const std::size_t next = due_is_mine_ && due_step_ == 1 ? 2 : 1;
+  const std::int64_t change = steps > 1 ? at_[next] : std::max(due_, now_ + slot_);
+  own_[0] = request.now_gpus;
+  rest_[0] -= request.now_gpus;
   const auto done = static_cast<std::int64_t>(std::ceil(static_cast<double>(now_) + left_ / speed));
   const std::int64_t end = aligned(done);
-  rest_[0].gpus -= gpus;
   if (change >= end && request.deadline >= done) {
-    give_back_from(end, free[0].gpus, free);
-    share.end = end;
-    share.done = done;
-    conclude(request, share);
+    end_ = end;
+    done_ = done;
+    gives_back_ = !known(end);
+    back_ = was_[0];
     return true;
   }
   const std::int64_t held = (change == due_ ? request.deadline : change) - now_;
   left_ -= static_cast<double>(held) * speed;
-  from_ = change;
-  set_own(from_, 0);
+  from_ = find(change);
+  if (from_ < at_.size()) own(from_, 0);
   return false;
 }
 
-bool SharePlanner::plan_by_deadline(const Request& request, const GpuSteps& free, Share& share) {
+bool SharePlanner::plan_by_deadline(const Request& request) {
+  if (due_ < now_) return false;
   const Levels& levels = *request.levels;
-  int before = 0;
-  for (int level = levels.first(); level <= gpus_total_; level = levels.above(level)) {
-    if (level == before) return false;
+  const int top = levels.fit(gpus_total_);
+  for (int level = 1; level <= top; ++level) {
     double possible = 0;
     std::int64_t until = due_;
-    for (std::size_t i = step_from(rest_, due_); i-- > 0;) {
-      const GpuStep& step = rest_[i];
-      if (step.at < from_) break;
-      const int gpus = step.gpus >= level ? level : std::min(level, levels.fit(step.gpus));
-      if (gpus > 0) {
-        const std::int64_t held = (until == due_ ? request.deadline : until) - step.at;
-        possible += static_cast<double>(held) * levels.speed(gpus);
+    for (std::size_t i = due_step_; i-- > from_;) {
+      const int fit = std::min(level, levels.fit(rest_[i]));
+      if (fit > 0) {
+        const std::int64_t held = (until == due_ ? request.deadline : until) - at_[i];
+        possible += static_cast<double>(held) * levels.speed(fit);
         if (possible >= left_) {
-          const std::int64_t begin = step.at;
-          for (const GpuStep& other : rest_) {
-            if (other.at < due_ && other.at > now_) set_own(other.at, 0);
-          }
-          walk(request, level, before, begin, share);
-          int gpus_before_end = gpus_total_;
-          for (const GpuStep& old : free) {
-            if (old.at >= from_ && old.at < share.end) gpus_before_end = old.gpus;
-          }
-          give_back_from(share.end, gpus_before_end, free);
-          conclude(request, share);
+          open_until_deadline();
+          walk(request, level, level - 1, i);
           return true;
         }
       }
-      until = step.at;
+      until = at_[i];
     }
-    before = level;
   }
   return false;
 }
 
-// Fixes a plan: the lower level before `from`, the higher one afterwards, each as far as it fits.
-bool SharePlanner::walk(const Request& request, int level, int level_before, std::int64_t from,
-                        Share& share) {
+// Fixes a plan: the lower level before step `from`, the higher one afterwards, each as far as it
+// fits.
+void SharePlanner::walk(const Request& request, int level, int level_before, std::size_t from) {
   const Levels& levels = *request.levels;
-  const auto fitting = [&](const GpuStep& step) {
-    return std::min(step.at >= from ? level : level_before, levels.fit(step.gpus));
-  };
-  std::size_t i = step_from(rest_, from_);
-  const std::size_t last = step_from(rest_, due_);
-  for (; i < last && i + 1 < rest_.size(); ++i) {
-    const int gpus = fitting(rest_[i]);
-    const std::int64_t at = rest_[i].at;
-    set_own(at, gpus);
-    rest_[i].gpus -= gpus;
-    if (gpus == 0) continue;
-    const double speed = levels.speed(gpus);
-    const std::int64_t until = rest_[i + 1].at == due_ ? request.deadline : rest_[i + 1].at;
-    const double iterations = static_cast<double>(until - at) * speed;
-    if (at < from || iterations < left_) {
+  gives_back_ = true;
+  for (std::size_t i = from_; i < due_step_; ++i) {
+    const int fit = std::min(i >= from ? level : level_before, levels.fit(rest_[i]));
+    own_[i] = levels.gpus(fit);
+    rest_[i] -= own_[i];
+    if (fit == 0) continue;
+    const std::int64_t until = i + 1 == due_step_ ? request.deadline : at_[i + 1];
+    const double iterations = static_cast<double>(until - at_[i]) * levels.speed(fit);
+    if (i < from || iterations < left_) {
       left_ -= iterations;
       continue;
     }
-    const auto needed = static_cast<std::int64_t>(std::ceil(left_ / speed));
-    share.done = at + needed;
-    share.end = at + (needed + slot_ - 1) / slot_ * slot_;
-    return true;
+    const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+    done_ = at_[i] + needed;
+    end_ = at_[i] + (needed + slot_ - 1) / slot_ * slot_;
+    gives_back_ = !known(end_);
+    back_ = was_[i];
+    return;
   }
   // Rounding alone left something over; it is done in the deadline's own slot.
-  const int gpus = std::max(fitting(rest_[i]), levels.first());
-  set_own(rest_[i].at, gpus);
-  rest_[i].gpus -= gpus;
-  const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(gpus)));
-  share.done = rest_[i].at + needed;
-  share.end = rest_[i].at + (needed + slot_ - 1) / slot_ * slot_;
-  return false;
+  const int fit = std::clamp(levels.fit(rest_[due_step_]), 1, level);
+  own(due_step_, levels.gpus(fit));
+  rest_[due_step_] -= levels.gpus(fit);
+  const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+  done_ = due_ + needed;
+  end_ = due_ + (needed + slot_ - 1) / slot_ * slot_;
+  gives_back_ = !known(end_);
+  back_ = was_[due_step_];
 }
 
 // No level meets the deadline: the highest one up to it, and then whatever fits.
-void SharePlanner::plan_late(const Request& request, const GpuSteps& free, Share& share) {
+void SharePlanner::plan_late(const Request& request) {
   const Levels& levels = *request.levels;
-  const int most = std::min(levels.most(), levels.fit(gpus_total_));
-  for (const GpuStep& step : rest_) {
-    if (step.at < due_ && step.at > now_) set_own(step.at, 0);
+  const int top = levels.fit(gpus_total_);
+  std::size_t last = from_;
+  if (due_ >= now_) {
+    open_until_deadline();
+    for (std::size_t i = from_; i < due_step_; ++i) {
+      const int fit = std::min(top, levels.fit(rest_[i]));
+      own_[i] = levels.gpus(fit);
+      rest_[i] -= own_[i];
+      const std::int64_t until = i + 1 == due_step_ ? request.deadline : at_[i + 1];
+      if (fit > 0) left_ -= static_cast<double>(until - at_[i]) * levels.speed(fit);
+    }
+    last = std::max(due_step_, from_);
   }
-  const std::size_t last_before = step_from(rest_, due_);
-  for (std::size_t i = step_from(rest_, from_); i < last_before && i + 1 < rest_.size(); ++i) {
-    const int gpus = std::min(most, levels.fit(rest_[i].gpus));
-    set_own(rest_[i].at, gpus);
-    rest_[i].gpus -= gpus;
-    if (gpus == 0) continue;
-    const std::int64_t until = rest_[i + 1].at == due_ ? request.deadline : rest_[i + 1].at;
-    left_ -= static_cast<double>(until - rest_[i].at) * levels.speed(gpus);
-  }
-  std::int64_t last = std::max(due_, from_);
-  if (!after_deadline(request, free, last, share)) {
-    const int gpus = request.now_gpus > 0 ? request.now_gpus : most;
-    set_own(last, gpus);
-    const double done = static_cast<double>(last) + left_ / levels.speed(gpus);
-    share.done = static_cast<std::int64_t>(std::ceil(done));
-    share.end = aligned(share.done);
-    rest_.resize(step_from(rest_, last));
-    rest_.push_back({last, gpus_total_ - gpus});
-    rest_.push_back({share.end, gpus_total_});
-  }
-  conclude(request, share);
+  if (after_deadline(request, last)) return;
+  const int gpus = request.now_gpus > 0 ? request.now_gpus : levels.gpus(top);
+  own(last, gpus);
+  const double done = static_cast<double>(at_[last]) + left_ / levels.speed_on(gpus);
+  done_ = static_cast<std::int64_t>(std::ceil(done));
+  end_ = aligned(done_);
+  rest_[last] = gpus_total_ - gpus;
+  gives_back_ = true;
+  back_ = gpus_total_;
 }
 
-bool SharePlanner::after_deadline(const Request& request, const GpuSteps& free, std::int64_t& last,
-                                  Share& share) {
+bool SharePlanner::after_deadline(const Request& request, std::size_t& last) {
   const Levels& levels = *request.levels;
-  for (std::size_t i = step_from(rest_, last); i + 1 < rest_.size(); ++i) {
-    last = rest_[i].at;
-    const std::int64_t until = rest_[i + 1].at;
-    const int gpus = levels.fit(rest_[i].gpus);
-    set_own(last, gpus);
-    if (gpus > 0) {
-      const double speed = levels.speed(gpus);
-      const double iterations = static_cast<double>(until - last) * speed;
-      const int before = rest_[i].gpus;
-      rest_[i].gpus -= gpus;
-      if (iterations >= left_) {
-        share.done =
-            static_cast<std::int64_t>(std::ceil(static_cast<double>(last) + left_ / speed));
-        share.end = aligned(share.done);
-        give_back_from(share.end, before, free);
-        return true;
-      }
-      left_ -= iterations;
+  for (; last + 1 < at_.size(); ++last) {
+    const int fit = levels.fit(rest_[last]);
+    own(last, levels.gpus(fit));
+    if (fit == 0) continue;
+    const double speed = levels.speed(fit);
+    const double iterations = static_cast<double>(at_[last + 1] - at_[last]) * speed;
+    const int before = rest_[last];
+    rest_[last] -= levels.gpus(fit);
+    if (iterations >= left_) {
+      const double done = static_cast<double>(at_[last]) + left_ / speed;
+      done_ = static_cast<std::int64_t>(std::ceil(done));
+      end_ = aligned(done_);
+      gives_back_ = !known(end_);
+      back_ = before;
+      return true;
     }
-    last = until;
+    left_ -= iterations;
   }
   return false;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "model/job.h"
@@ -12,49 +12,46 @@ namespace orrery {
 
 inline constexpr std::int64_t kNoDeadline_s = std::numeric_limits<std::int64_t>::max();
 
-// The numbers of GPUs a job may be given, rising, and its speed on each.
+// The numbers of GPUs a job may be given, rising, and its speed on each. Levels are counted from 1;
+// level 0 is no GPU at all.
 class Levels {
  public:
   // Those of the curve up to `most`; what it asked for, where it has no curve.
   Levels(const Workload& workload, const JobSpec& job, int most);
 
-  int first() const { return points_.front().gpus; }
-  int most() const { return points_.back().gpus; }
-  // The largest of at most this many; 0: none.
+  int top() const { return static_cast<int>(gpus_.size()) - 1; }
+  int gpus(int level) const { return gpus_[static_cast<std::size_t>(level)]; }
+  double speed(int level) const { return speed_[static_cast<std::size_t>(level)]; }
+  // The highest that needs at most so many.
   int fit(int gpus) const {
-    int best = 0;
-    for (const SpeedCurve::Point& point : points_) {
-      if (point.gpus > gpus) break;
-      best = point.gpus;
-    }
-    return best;
-  }
-  // The one above; the same if there is none.
-  int above(int gpus) const {
-    for (const SpeedCurve::Point& point : points_) {
-      if (point.gpus > gpus) return point.gpus;
-    }
-    return gpus;
-  }
-  double speed(int gpus) const {
-    for (const SpeedCurve::Point& point : points_) {
-      if (point.gpus == gpus) return point.iterations_per_s;
-    }
-    return 0;
+    return gpus >= most() ? top() : fit_[static_cast<std::size_t>(gpus < 0 ? 0 : gpus)];
   }
 
+  int most() const { return gpus_.back(); }
+  int fitting(int gpus) const { return this->gpus(fit(gpus)); }
+  // The number one level above; the same if there is none.
+  int above(int gpus) const {
+    const int level = fit(gpus);
+    return level < top() ? this->gpus(level + 1) : gpus;
+  }
+  double speed_on(int gpus) const { return speed(fit(gpus)); }
+
  private:
-  std::vector<SpeedCurve::Point> points_;
+  std::vector<int> gpus_;
+  std::vector<double> speed_;
+  std::vector<std::uint8_t> fit_;  // by number of GPUs below the most
 };
 
 // Plans one job into what others leave free, the way ElasticFlow does: the lowest level that meets
 // the deadline, used as late as possible, over slots counted from now.
 //
-// Exact to the released code in its order of operations, because ties decide schedules.
+// Exact to the released code in its order of operations, because ties decide schedules. Costs
+// levels x steps, and allocates nothing once its memory has grown.
 class SharePlanner {
  public:
   SharePlanner(std::int64_t now_s, std::int64_t slot_s, int gpus_total)
       : now_(now_s), slot_(slot_s), gpus_total_(gpus_total) {}
+  void set_now(std::int64_t now_s) { now_ = now_s; }
 
   struct Request {
     const Levels* levels = nullptr;
@@ -62,39 +59,53 @@ class SharePlanner {
     std::int64_t deadline = kNoDeadline_s;
     int now_gpus = 0;  // to be held until the next change of what is free; 0: as planned
   };
-  struct Share {
-    GpuSteps gpus;          // the job's own
-    GpuSteps free;          // what remains
-    std::int64_t end = 0;   // its last slot
-    std::int64_t done = 0;  // in whole seconds
-    bool in_time = false;
+  // A plan that stands: to be taken back before the job is planned again.
+  struct Held {
+    const GpuSteps* gpus = nullptr;
+    std::int64_t end = 0;
   };
 
-  // `free` begins now. The answer's memory is used again.
-  void plan(const Request& request, const GpuSteps& free, Share& share);
+  // `free` begins now. With `held`, what that holds is free too.
+  void plan(const Request& request, const GpuSteps& free, const Held* held = nullptr);
 
-  std::int64_t aligned(std::int64_t at) const;
+  // Of the last plan:
+  std::int64_t end() const { return end_; }    // its last slot
+  std::int64_t done() const { return done_; }  // in whole seconds
+  std::int64_t gpu_seconds() const;
+  void write(GpuSteps& gpus, GpuSteps& free) const;  // the job's own, and what remains
 
  private:
-  bool finish_at_once(const Request& request, const GpuSteps& free, Share& share);
-  bool plan_by_deadline(const Request& request, const GpuSteps& free, Share& share);
-  bool walk(const Request& request, int level, int level_before, std::int64_t from, Share& share);
-  void plan_late(const Request& request, const GpuSteps& free, Share& share);
-  bool after_deadline(const Request& request, const GpuSteps& free, std::int64_t& last,
-                      Share& share);
-  void give_back_from(std::int64_t end, int gpus, const GpuSteps& free);
-  void set_own(std::int64_t at, int gpus);
-  void conclude(const Request& request, Share& share);
+  void load(const GpuSteps& free, const Held* held);
+  void add(std::int64_t at, int gpus);
+  std::size_t find(std::int64_t at) const;
+  bool finish_at_once(const Request& request);
+  bool plan_by_deadline(const Request& request);
+  void walk(const Request& request, int level, int level_before, std::size_t from);
+  void plan_late(const Request& request);
+  bool after_deadline(const Request& request, std::size_t& last);
+  std::int64_t aligned(std::int64_t at) const;
+  void own(std::size_t step, int gpus);
+  void open_until_deadline();
+  bool known(std::int64_t at) const;
 
-  const std::int64_t now_;
+  std::int64_t now_;
   const std::int64_t slot_;
   const int gpus_total_;
-  // Of the plan being made.
-  std::int64_t due_ = 0;  // the deadline's slot
-  std::int64_t from_ = 0;
+
+  // The plan being made, by step.
+  std::vector<std::int64_t> at_;
+  std::vector<int> was_;   // free before
+  std::vector<int> rest_;  // free afterwards
+  std::vector<int> own_;   // the job's; as long as it has any
+  std::int64_t due_ = 0;   // the deadline's slot
+  std::size_t due_step_ = 0;
+  bool due_is_mine_ = false;  // that step is there for the deadline alone
+  std::size_t from_ = 0;
   double left_ = 0;
-  GpuSteps rest_;
-  GpuSteps own_;
+  std::int64_t end_ = 0;
+  std::int64_t done_ = 0;
+  bool gives_back_ = false;  // what was free comes back at the end, unless a step begins there
+  int back_ = 0;
 };
 
 // GPU seconds of a plan that ends then.
