@@ -105,8 +105,7 @@ std::string data_of(std::span<const ReportRun> runs) {
     if (&run != &runs.front()) out.push_back(',');
     append(out, "{\"summary\":");
     append_json(out, run.summary);
-    fmt::format_to(fmt::appender(out), ",\"resizes\":{},\"cancelled\":{},\"settings\":[",
-                   run.summary.resizes, run.summary.cancelled);
+    append(out, ",\"settings\":[");
     for (const auto& [name, value] : run.settings) {
       append(out, &name == &run.settings.front().first ? "[" : ",[");
       append_string(out, name);
