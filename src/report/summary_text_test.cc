@@ -146,6 +146,46 @@ TEST(Table, ColumnsGoInTheStatedOrder) {
   EXPECT_TRUE(shows(60, "p99"));
 }
 
+RunSummary with_deadlines(RunSummary run, double ratio, std::int64_t promises) {
+  run.deadline_ratio = ratio;
+  run.deadlines_met = static_cast<std::int64_t>(ratio * 1000);
+  run.promises = promises;
+  if (promises > 0) run.promises_broken = 3;
+  run.best_effort_avg_jct_s = 7200;
+  run.cluster_efficiency = 0.456;
+  run.resizes = promises;
+  return run;
+}
+
+TEST(Table, DeadlinesPromisesAndResizesHaveColumnsWhereThereAreAny) {
+  const std::vector runs = {with_deadlines(run("edf", 36000), 0.25, 0),
+                            with_deadlines(run("elasticflow", 30000), 0.5, 523)};
+  const std::string text = table(runs, {.width = 220, .colour = false, .ratios = true});
+  for (const char* word : {"deadlines", "25.0 %", "50.0 %", "x2.00 better", "promises", "520/523",
+                           "best effort", "2.00 h", "efficiency", "45.6 %", "resizes"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << '\n' << text;
+  }
+  EXPECT_EQ(text.find("value won"), std::string::npos);
+  const std::string plain =
+      table(std::vector{run("fifo", 1), run("srtf", 1)}, {.width = 220, .colour = false});
+  for (const char* word : {"deadlines", "promises", "best effort", "efficiency", "resizes"}) {
+    EXPECT_EQ(plain.find(word), std::string::npos) << word << '\n' << plain;
+  }
+}
+
+TEST(Table, OnANarrowTerminalDeadlinesGoLast) {
+  std::vector runs = {with_deadlines(run("edf", 36000), 0.25, 0),
+                      with_deadlines(run("elasticflow", 30000), 0.5, 523)};
+  runs[1].soft_value_won = 12.5;
+  for (const int width : {220, 160, 120, 80, 60, 40, 20}) {
+    const std::string text = table(runs, {.width = width, .colour = false, .ratios = true});
+    for (const auto& line : lines_of(text)) EXPECT_LE(line.size(), std::size_t(width)) << line;
+    EXPECT_EQ(text.find("50.0 %") != std::string::npos, width >= 40) << text;
+    EXPECT_EQ(text.find("x2.00 better") != std::string::npos, width >= 60) << text;
+    EXPECT_NE(text.find("8.33 h"), std::string::npos) << text;
+  }
+}
+
 TEST(Table, RatiosSayBetterOrWorseAgainstTheFirstPolicyOfTheTrace) {
   std::vector runs = {run("fifo", 36000), run("srtf", 18000), run("lifo", 45000)};
   runs.push_back(run("other", 90000));
