@@ -23,9 +23,9 @@ class Fates {
     this.group = group;
     const promising = group.findIndex((run) => hasDeadlines(run) && run.summary.promises > 0);
     this.shown = promising >= 0 ? promising : group.findIndex(hasDeadlines);
-    this.side = h('div', { class: 'choice', role: 'group', 'aria-label': 'Policy' });
+    this.side = h('div', { class: 'choice' });
     const marks = h('div', { class: 'marks' }, fates.map((fate) => h('span', null, stroke(fate.paint), fate.name)));
-    this.element = section('Jobs with deadlines', 'Counted from the beginning. A job is missed when it ends late, or not by completing.', this.side,
+    this.element = section('Jobs with deadlines', 'From the beginning. Missed: late, or ended otherwise.', this.side,
       this.plot(spec), marks);
     this.buttons();
   }
@@ -42,8 +42,8 @@ class Fates {
 
   buttons() {
     if (this.group.length < 2) return;
-    this.side.replaceChildren(...this.group.map((run, i) => h('button', { type: 'button', 'aria-pressed': String(i === this.shown), disabled: hasDeadlines(run) ? null : '',
-      onclick: () => { this.shown = i; this.buttons(); redraw(); } }, run.summary.policy)));
+    this.side.replaceChildren(h('div', { class: 'choice', role: 'group', 'aria-label': 'Policy' }, this.group.map((run, i) => h('button', { type: 'button', 'aria-pressed': String(i === this.shown), disabled: hasDeadlines(run) ? null : '',
+      onclick: () => { this.shown = i; this.buttons(); redraw(); } }, run.summary.policy))));
   }
 }
 
@@ -58,9 +58,9 @@ function refusals(group) {
     return h('details', { open: refused.length === 1 ? '' : null },
       h('summary', null, dot(i), ' ', run.summary.policy, h('span', { class: 'chip same' }, `${count(run.summary.rejected)} refused`)),
       h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Refused under ${run.summary.policy}` }, h('table', { class: 'reasons' },
-        h('thead', null, h('tr', null, ['Job', 'After', 'GPUs', 'Reason'].map((name) => h('th', { scope: 'col' }, name)))),
-        h('tbody', null, list.map(([name, gpus, at, reason]) => h('tr', null, h('td', null, name), h('td', { class: 'plain' }, clock(at, to)),
-          h('td', { class: 'plain' }, gpus ? count(gpus) : '–'), h('td', null, reason)))))),
+        h('thead', null, h('tr', null, ['Job', 'When', 'Asked for', 'Reason'].map((name) => h('th', { scope: 'col' }, name)))),
+        h('tbody', null, list.map(([name, gpus, at, reason]) => h('tr', null, h('td', null, name), h('td', { class: 'plain' }, `after ${clock(at, to)}`),
+          h('td', { class: 'plain' }, gpus ? `${count(gpus)} GPU${gpus > 1 ? 's' : ''}` : '–'), h('td', null, reason)))))),
       more > 0 ? h('p', { class: 'hint' }, `and ${count(more)} more, which the event log lists.`) : null);
   }));
 }

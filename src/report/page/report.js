@@ -89,7 +89,7 @@ const figures = [
   { key: 'p50_jct_s', name: 'Median JCT', show: duration, ratio: true, spare: true },
   { key: 'p99_jct_s', name: '99th percentile', card: 'Best 99th percentile', show: duration, ratio: true },
   { key: 'makespan_s', name: 'Makespan', card: 'Shortest makespan', show: duration, ratio: true },
-  { key: 'avg_wait_s', name: 'Average wait', show: duration, ratio: true },
+  { key: 'avg_wait_s', name: 'Average wait', show: duration, ratio: true, spare: true },
   { key: 'avg_queue', name: 'Jobs waiting', show: decimal, ratio: true, spare: true },
   { key: 'best_effort_avg_jct_s', name: 'Best effort JCT', show: duration, ratio: true },
   { key: 'soft_value_won', name: 'Value won', show: decimal, more: true, ratio: true },
@@ -118,10 +118,9 @@ function comparison(group) {
   const due = group.some((run) => run.summary.deadline_ratio !== null);
   const shown = figures.filter((f) => !(due && f.spare) && group.some((run) => run.summary[f.key] !== null));
   const first = group[0].summary;
-  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`],
-    ...(group.some((run) => run.summary.promises_broken !== null) ? [['Promises kept', ({ summary: r }) => kept(r)]] : []),
-    ['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]];
-  if (group.some((run) => run.summary.resizes)) plain.push(['Resizes', (run) => count(run.summary.resizes)]);
+  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`]];
+  if (group.some((run) => run.summary.promises_broken !== null)) plain.push(['Promises kept', ({ summary: r }) => kept(r)]);
+  if (!due) plain.push(['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]);
   const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
     if (run.summary[f.key] == null) return null;
@@ -325,7 +324,7 @@ function facts(group) {
     const rows = [['trace', r.trace], ['cluster', known(r.cluster) ? `${r.cluster}, ${count(r.gpus)} GPUs` : `${count(r.gpus)} GPUs`], ['semantics', r.semantics],
       ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled`],
       ['promises', r.promises ? `${count(r.promises)}: ${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
-      ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
+      ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
     return h('div', null, h('h3', null, dot(i), ' ', r.policy),
       h('dl', null, rows.filter(([, v]) => known(v)).flatMap(([k, v]) => [h('dt', null, k), h('dd', null, v)])));
