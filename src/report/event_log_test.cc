@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "report/json.h"
+#include "report/metrics.h"
 #include "report/test_run.h"
 
 namespace orrery {
@@ -201,6 +203,42 @@ TEST_F(EventLog, ALogThatIsReadAndWrittenAgainIsTheSame) {
   }
   ASSERT_TRUE(copy->finish().ok());
   EXPECT_EQ(bytes("b.jsonl"), first);
+}
+
+TEST_F(EventLog, ALogGivesTheSummaryOfItsRun) {
+  TestRun run(2, 8);
+  run.workload.curves = {{{{1, 2}, {2, 3}, {4, 4}}, {}}};
+  for (const int job : {0, 1, 2}) {
+    JobSpec& spec = run.submit(job, job, 2, 40, 1.0 / 3);
+    spec.curve = CurveId{0};
+    spec.deadline = time_from_seconds(30);
+    if (job == 1) spec.deadline_kind = DeadlineKind::Soft;
+    spec.deadline_value = 5;
+  }
+  run.submit(2, 3, 4);
+  run.add(2, 0, Admitted).promised = time_from_seconds(20);
+  run.add(2, 2, Rejected).reason.code = Reason::Code::TooLate;
+  run.hold(2, 0, Started, {{NodeId{0}, 1}}, 0, 4);
+  run.hold(2, 1, Started, {{NodeId{1}, 3}}, 0);
+  run.hold(2, 3, Started, {{NodeId{0}, 0xF0}});
+  run.hold(10, 0, Resized, {{NodeId{0}, 0xF}}, 0, 11);
+  run.add(40, 0, Completed).finished = time_from_seconds(30);
+  run.add(40, 1, Completed).finished = time_from_seconds(29);
+  run.add(50, 3, Completed);
+  Metrics direct({.cluster = run.cluster, .workload = &run.workload, .window = {}});
+  run.send(direct);
+  ASSERT_EQ(direct.summary().deadlines_met, 2);
+  ASSERT_TRUE(direct.summary().cluster_efficiency.has_value());
+  write(run, "a.jsonl");
+  auto opened = EventLogReader::open(path("a.jsonl"));
+  ASSERT_TRUE(opened.ok());
+  EventLogReader log = std::move(opened).value();
+  Metrics folded({.cluster = log.cluster(), .workload = &log.workload(), .window = {}});
+  Event event;
+  for (auto more = log.next(event); more.ok() && more.value(); more = log.next(event)) {
+    folded.write(event);
+  }
+  EXPECT_EQ(to_json(std::vector{folded.summary()}), to_json(std::vector{direct.summary()}));
 }
 
 TEST_F(EventLog, ALineReadsAsTheFormatPageSays) {
