@@ -255,17 +255,18 @@ void LawSink::check_device(std::size_t node, int gpu, const std::vector<JobId>& 
   if (users.size() < 2) return;
   if (guaranteed == 1 && opportunistic == 1 && users.size() == 2) return;
   const Grant& first = state_.job(users[0]).held;
-  std::ranges::sort(positions);
-  if (std::ranges::adjacent_find(positions) != positions.end()) {
-    fail(where + ": two members of a group take the same turn");
-  }
   for (const JobId id : users) {
     const Grant& held = state_.job(id).held;
     if (held.sharing != Sharing::Interleaved || held.group == kNoGroup ||
         held.group != first.group) {
-      return fail(where + ": two jobs that are no group");
+      return fail(fmt::format("{} is given to jobs {} and {}, which are no group", where,
+                              index(users.front()), index(users.back())));
     }
     if (held.devices != first.devices) fail(where + ": members of a group are elsewhere too");
+  }
+  std::ranges::sort(positions);
+  if (std::ranges::adjacent_find(positions) != positions.end()) {
+    fail(where + ": two members of a group take the same turn");
   }
 }
 
