@@ -21,8 +21,8 @@ function deadlineCharts(group, hidden) {
 class Fates {
   constructor(group, spec) {
     this.group = group;
-    const promising = group.findIndex((run) => hasDeadlines(run) && run.summary.promises > 0);
-    this.shown = promising >= 0 ? promising : group.findIndex(hasDeadlines);
+    const promises = group.map((run) => hasDeadlines(run) ? run.summary.promises || 0 : -1);
+    this.shown = promises.indexOf(Math.max(...promises));
     this.side = h('div', { class: 'choice' });
     const marks = h('div', { class: 'marks' }, fates.map((fate) => h('span', null, stroke(fate.paint), fate.name)));
     this.element = section('Jobs with deadlines', 'From the beginning. Missed: late, or ended otherwise.', this.side,

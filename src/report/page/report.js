@@ -323,7 +323,7 @@ function facts(group) {
     const r = run.summary;
     const rows = [['trace', r.trace], ['cluster', known(r.cluster) ? `${r.cluster}, ${count(r.gpus)} GPUs` : `${count(r.gpus)} GPUs`], ['semantics', r.semantics],
       ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled`],
-      ['promises', r.promises ? `${count(r.promises)}: ${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
+      ['promises', r.promises ? `${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
       ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
     return h('div', null, h('h3', null, dot(i), ' ', r.policy),
