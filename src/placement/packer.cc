@@ -8,7 +8,7 @@ namespace orrery {
 
 Packer::Packer(const Cluster& cluster, std::span<const std::string> names,
                std::unique_ptr<PlacementRule> rule)
-    : rule_(std::move(rule)), current_(cluster, names), blank_(cluster, names) {
+    : rule_(std::move(rule)), current_(cluster, names), blank_(cluster, names), idle_(cluster, names) {
   blank_.do_without_undo();  // It is cleared before each use.
 }
 
@@ -32,19 +32,18 @@ ShapeId Packer::intern(const Shape& shape) {
   if (!added) return found->second;
 
   Known known{.shape = shape, .scope = Scope::OneSwitch, .never = std::nullopt};
-  blank_.clear();
   Devices devices;
   bool fits = false;
   for (const Scope scope : {Scope::OneSwitch, Scope::WholeCluster, Scope::Anywhere}) {
     known.scope = scope;
-    fits = rule_->find(blank_, shape, scope, devices);
+    fits = rule_->find(idle_, shape, scope, devices);
     if (fits) break;
   }
   if (!fits) {
-    const bool too_large = shape.gpus > blank_.gpus_total();
+    const bool too_large = shape.gpus > idle_.gpus_total();
     known.never = Reason{.code = too_large ? Reason::Code::TooLarge : Reason::Code::NoSuchNode,
                          .wanted = shape.gpus,
-                         .available = blank_.gpus_total()};
+                         .available = idle_.gpus_total()};
   }
   shapes_.push_back(known);
   constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus};

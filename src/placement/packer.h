@@ -71,6 +71,7 @@ class Packer {
   std::unique_ptr<PlacementRule> rule_;
   Ledger current_;
   Ledger blank_;
+  const Ledger idle_;
   std::vector<Known> shapes_;
   bool constrained_ = false;  // some shape asks for more than GPUs
   std::unordered_map<Shape, ShapeId, ShapeHash> ids_;

@@ -78,9 +78,9 @@ class Edf final : public Policy {
     }
     if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
     auto& entry = entries_[index(job)];
-    entry =
-        std::make_unique<Entry>(Entry{.job = job, .levels = Levels(*view.workload, spec, most)});
-    entry->most = entry->levels.fitting(std::min(most, gpus_total_));
+    entry = std::make_unique<Entry>(
+        Entry{.job = job, .levels = Levels(*view.workload, spec, std::min(most, gpus_total_))});
+    entry->most = entry->levels.most();
     refresh(view, *entry);
     return entry.get();
   }

@@ -113,7 +113,7 @@ class ElasticFlow final : public Policy {
   Entry* enter(const View& view, JobId job) {
     const JobSpec& spec = view.spec(job);
     if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
-    const int most = most_gpus(*view.workload, spec, options_.limits);
+    const int most = std::min(most_gpus(*view.workload, spec, options_.limits), gpus_total_);
     entries_[index(job)] =
         std::make_unique<Entry>(Entry{.job = job, .levels = Levels(*view.workload, spec, most)});
     refresh(view, *entries_[index(job)]);

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kNoDeadline_s = std::numeric_limits<std::int64_t>:
 // level 0 is no GPU at all.
 class Levels {
  public:
-  // Those of the curve up to `most`; what it asked for, where it has no curve.
+  // Those of the curve up to `most`; what it asked for, where there is none.
   Levels(const Workload& workload, const JobSpec& job, int most);
 
   int top() const { return static_cast<int>(gpus_.size()) - 1; }

@@ -113,7 +113,8 @@ class ElasticFlowSemantics final : public Semantics {
       Run& run = runs_[index(job)];
       const Time end = run.over != kNever ? run.over : run.end;
       if (!can_end(run) || end > now) return false;
-      const Time finished = rules_.judged_by_plan && run.foreseen ? run.assured : end;
+      const bool by_plan = rules_.judged_by_plan && run.foreseen;
+      const Time finished = by_plan ? std::min(run.assured, end) : end;
       ended.push_back(
           {.job = job, .at = end, .finished = finished, .work_left = std::max(0.0, run.work_left)});
       run.holds = run.listed = false;

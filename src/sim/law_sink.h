@@ -20,7 +20,8 @@ class LawSink final : public EventSink {
   struct Options {
     const Cluster* cluster = nullptr;
     const Workload* workload = nullptr;
-    bool honest = false;  // a start-up costs once and work is time: orrery semantics
+    bool honest = false;    // a start-up costs once and work is time: orrery semantics
+    double work_least = 1;  // of the work of jobs that completed, what the cluster did at least
     bool preempts = true;
     bool fills_holes = false;     // nobody waits while enough GPUs are free anywhere
     bool keeps_promises = false;  // who was promised its deadline meets it

@@ -63,7 +63,7 @@ std::optional<double> LawSink::work_ratio() const {
 
 void LawSink::check_total() {
   const double ratio = work_ratio().value_or(1);
-  if (ratio < 1 - kRounding || (options_.honest && ratio > 1 + kRounding)) {
+  if (ratio < options_.work_least - kRounding || (options_.honest && ratio > 1 + kRounding)) {
     fail(fmt::format("the cluster did {} of the work of the jobs that completed", ratio));
   }
 }

@@ -34,12 +34,16 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.text()
 // Values other than the default for every option there is; a new option needs a line here.
 const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
+      {"admission", {"batch", "none"}},
+      {"anew", {"true", "false"}},
       {"backfill", {"false"}},
+      {"caps", {"a:1;b:4"}},
       {"count-start", {"true", "false"}},
       {"delta", {"60s", "1h"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
       {"isolated-rate", {"true", "false"}},
+      {"knee", {"fastest", "first-fall"}},
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
@@ -49,10 +53,13 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"preempt", {"true", "false"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
+      {"scale-up", {"reference"}},
+      {"slot", {"1s", "10m"}},
       {"slowdown", {"1.2"}},
       {"sticky", {"true", "false"}},
       {"tick", {"1s"}},
       {"variant", {"ours", "reference"}},
+      {"widest", {"true", "false"}},
   };
   return values;
 }
@@ -109,8 +116,9 @@ bool sticky(const Variant& variant) {
 // Policies that are an order and nothing else leave no room to anybody who fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
-  if (variant.policy == "antman" || variant.policy == "themis") return false;
-  return !variant.policy.starts_with("muri") && rule == "first-fit";
+  static constexpr std::array<std::string_view, 6> kOrders = {"fifo", "sjf", "srtf",
+                                                              "srsf", "las", "gittins"};
+  return std::ranges::find(kOrders, variant.policy) != kOrders.end() && rule == "first-fit";
 }
 
 void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t seed) {
