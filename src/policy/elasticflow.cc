@@ -41,6 +41,22 @@ class ChangeList {
   std::map<std::int64_t, Mark> marks_;
 };
 
+// Lines change little from one sorting to the next.
+template <class T, class Before>
+void sort_stably(std::vector<T>& line, Before before) {
+  constexpr std::size_t kFew = 64;
+  if (line.size() > kFew) {
+    std::stable_sort(line.begin(), line.end(), before);
+    return;
+  }
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const T one = line[i];
+    std::size_t j = i;
+    for (; j > 0 && before(one, line[j - 1]); --j) line[j] = line[j - 1];
+    line[j] = one;
+  }
+}
+
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Deadline jobs are admitted if everybody's minimum satisfactory share fits in time; what is then
@@ -78,7 +94,8 @@ class ElasticFlow final : public Policy {
     int gpus = 0;
     GpuSteps planned = {};
     std::int64_t end = 0;
-    std::int64_t assured = 0;  // done by the plan, without what is given on top
+    std::int64_t gpu_seconds = 0;  // of the plan
+    std::int64_t assured = 0;      // done by the plan, without what is given on top
     bool in_time = true;
     bool is_new = true;
     std::int64_t listed = kNoDeadline_s;  // its end in the list of changes, if it is there
@@ -129,7 +146,7 @@ class ElasticFlow final : public Policy {
 
   // Everybody in turn, by deadline. Answers whether all will be in time.
   bool plan_all(Line& line) {
-    std::ranges::stable_sort(line, {}, &Entry::deadline);
+    sort_stably(line, [](const Entry* a, const Entry* b) { return a->deadline < b->deadline; });
     free_.assign(1, {clock_.now_s(), gpus_total_});
     bool all_in_time = true;
     for (Entry* entry : line) {
@@ -137,6 +154,7 @@ class ElasticFlow final : public Policy {
       planner_->write(entry->planned, next_free_);
       free_.swap(next_free_);
       entry->end = planner_->end();
+      entry->gpu_seconds = planner_->gpu_seconds();
       entry->assured = planner_->done();
       entry->in_time = planner_->done() <= entry->deadline;
       entry->gpus = entry->planned.front().gpus;
@@ -224,7 +242,7 @@ class ElasticFlow final : public Policy {
     for (Entry* entry : line_) entry->next = entry->levels.above(entry->gpus);
     if (free_.front().gpus == 0) return;
     for (Entry* entry : line_) weigh(*entry);
-    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::merit);
+    sort_stably(line_, [](const Entry* a, const Entry* b) { return a->merit > b->merit; });
     while (free_.front().gpus > 0) {
       const auto first = std::ranges::find_if(line_, [&](const Entry* entry) {
         return entry->next > entry->gpus && entry->next - entry->gpus <= free_.front().gpus;
@@ -234,7 +252,7 @@ class ElasticFlow final : public Policy {
       for (Entry* entry : line_) {
         if (entry->next > entry->gpus) weigh(*entry);
       }
-      std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::merit);
+      sort_stably(line_, [](const Entry* a, const Entry* b) { return a->merit > b->merit; });
       if (!found) break;
     }
   }
@@ -248,8 +266,8 @@ class ElasticFlow final : public Policy {
     entry.merit = kInfinite;
     if (entry.gpus == 0) return;
     const SharePlanner::Held held{.gpus = &entry.planned, .end = entry.end};
-    planner_->plan(request(entry, entry.next), free_, &held);
-    const std::int64_t more = planner_->gpu_seconds() - gpu_seconds(entry.planned, entry.end);
+    const std::int64_t more =
+        planner_->weigh(request(entry, entry.next), free_, held) - entry.gpu_seconds;
     const double rate = static_cast<double>(more) / (entry.next - entry.gpus);
     entry.merit = options_.saves_first ? -rate : rate;
   }
@@ -261,6 +279,7 @@ class ElasticFlow final : public Policy {
     free_.swap(next_free_);
     entry.planned.swap(next_planned_);
     entry.end = planner_->end();
+    entry.gpu_seconds = planner_->gpu_seconds();
     entry.assured = planner_->done();
     if (keeps_changes()) list_end(entry, entry.end);
     if (entry.gpus == 0) {
@@ -309,7 +328,7 @@ class ElasticFlow final : public Policy {
   }
 
   void write(const View& view, Packer& packer, Plan& plan) {
-    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::gpus);
+    sort_stably(line_, [](const Entry* a, const Entry* b) { return a->gpus > b->gpus; });
     const bool all_at_once = options_.admission != ElasticFlowOptions::Admission::None;
     seats_.clear();
     for (Entry* entry : all_at_once ? line_ : started_) seat(*entry);

@@ -47,72 +47,80 @@ std::int64_t SharePlanner::aligned(std::int64_t at) const {
   return now_ + slots * slot_;
 }
 
-void SharePlanner::add(std::int64_t at, int gpus) {
-  at_.push_back(at);
-  was_.push_back(gpus);
-}
+// Takes steps in turn, drops those that change nothing, and makes one for the deadline.
+struct SharePlanner::Loader {
+  SharePlanner& planner;
+  std::int64_t* at;
+  int* was;
+  std::size_t count = 0;
+  bool due_seen = false;
 
-// Merges what is free with what is taken back, drops steps that change nothing, and makes one for
-// the deadline.
+  void put(std::int64_t when, int gpus) {
+    at[count] = when;
+    was[count++] = gpus;
+  }
+  void put_due(int gpus) {
+    due_seen = true;
+    planner.due_is_mine_ = true;
+    planner.due_step_ = count;
+    put(planner.due_, gpus);
+  }
+  void step(std::int64_t when, int gpus) {
+    const bool changes = count == 0 || gpus != was[count - 1];
+    if (!due_seen && when >= planner.due_) {
+      if (when == planner.due_ && changes) {
+        due_seen = true;
+        planner.due_step_ = count;
+      } else {
+        put_due(was[count - 1]);
+        if (when == planner.due_) return;
+      }
+    }
+    if (changes) put(when, gpus);
+  }
+};
+
 void SharePlanner::load(const GpuSteps& free, const Held* held) {
-  at_.clear();
-  was_.clear();
+  const std::size_t most = free.size() + (held == nullptr ? 0 : held->gpus->size()) + 3;
+  if (at_.size() < most) {
+    at_.resize(2 * most);
+    was_.resize(2 * most);
+  }
   due_is_mine_ = false;
   due_step_ = 0;
-  bool due_seen = due_ < now_;
-  const auto step = [&](std::int64_t at, int gpus) {
-    if (!due_seen && at >= due_) {
-      due_seen = true;
-      due_step_ = at_.size();
-      if (at > due_) {
-        due_is_mine_ = true;
-        add(due_, was_.back());
-        if (gpus == was_.back()) return;
-      } else if (!was_.empty() && gpus == was_.back()) {
-        due_is_mine_ = true;
-        add(due_, gpus);
-        return;
-      }
-    }
-    if (was_.empty() || gpus != was_.back()) add(at, gpus);
-  };
+  Loader loader{*this, at_.data(), was_.data(), 0, due_ < now_};
   if (held == nullptr) {
-    for (const GpuStep& one : free) step(one.at, one.gpus);
+    for (const GpuStep& step : free) loader.step(step.at, step.gpus);
   } else {
-    const GpuSteps& own = *held->gpus;
-    std::size_t i = 0;
-    std::size_t j = 0;
+    const GpuStep* own = held->gpus->data();
+    const GpuStep* own_end = own + held->gpus->size();
+    const GpuStep* next = free.data();
+    const GpuStep* free_end = next + free.size();
+    int gpus = 0;
     int taken = 0;
-    while (i < free.size() || (taken != 0) || j < own.size()) {
-      std::int64_t at = kNoDeadline_s;
-      if (i < free.size()) at = free[i].at;
-      if (j < own.size()) at = std::min(at, own[j].at);
-      if (taken != 0 || j < own.size()) at = std::min(at, held->end);
-      if (i < free.size() && free[i].at == at) ++i;
-      if (j < own.size() && own[j].at == at) taken = own[j++].gpus;
-      if (at >= held->end) {
-        taken = 0;
-        j = own.size();
-      }
-      step(at, free[i - 1].gpus + taken);
+    for (bool holds = true; holds;) {
+      std::int64_t at = own < own_end ? std::min(own->at, held->end) : held->end;
+      if (next < free_end) at = std::min(at, next->at);
+      if (next < free_end && next->at == at) gpus = (next++)->gpus;
+      if (own < own_end && own->at == at) taken = (own++)->gpus;
+      holds = at < held->end;
+      loader.step(at, gpus + (holds ? taken : 0));
     }
+    for (; next < free_end; ++next) loader.step(next->at, next->gpus);
   }
-  if (!due_seen) {
-    due_step_ = at_.size();
-    due_is_mine_ = true;
-    add(due_, was_.back());
-  }
-  rest_.assign(was_.begin(), was_.end());
+  if (!loader.due_seen) loader.put_due(loader.was[loader.count - 1]);
+  steps_ = loader.count;
 }
 
 std::size_t SharePlanner::find(std::int64_t at) const {
-  return static_cast<std::size_t>(std::ranges::lower_bound(at_, at) - at_.begin());
+  const auto end = at_.begin() + static_cast<std::ptrdiff_t>(steps_);
+  return static_cast<std::size_t>(std::lower_bound(at_.begin(), end, at) - at_.begin());
 }
 
 // Whether what was free had a step there.
 bool SharePlanner::known(std::int64_t at) const {
   const std::size_t i = find(at);
-  return i < at_.size() && at_[i] == at && !(due_is_mine_ && i == due_step_);
+  return i < steps_ && at_[i] == at && !(due_is_mine_ && i == due_step_);
 }
 
 void SharePlanner::own(std::size_t step, int gpus) {
@@ -127,6 +135,7 @@ void SharePlanner::open_until_deadline() {
 void SharePlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
   due_ = aligned(request.deadline);
   load(free, held);
+  rest_.assign(was_.begin(), was_.begin() + static_cast<std::ptrdiff_t>(steps_));
   from_ = 0;
   left_ = request.work_left;
   own_.assign(1, 0);
@@ -146,7 +155,7 @@ void SharePlanner::write(GpuSteps& gpus, GpuSteps& free) const {
   const auto step = [&free](std::int64_t at, int count) {
     if (free.empty() || free.back().gpus != count) free.push_back({at, count});
   };
-  for (std::size_t i = 0; i < at_.size(); ++i) {
+  for (std::size_t i = 0; i < steps_; ++i) {
     if (!back && at_[i] >= end_) {
       back = true;
       step(end_, back_);
@@ -160,7 +169,7 @@ void SharePlanner::write(GpuSteps& gpus, GpuSteps& free) const {
 // Holds the GPUs asked for until the next change of what is free. Answers whether that is enough.
 bool SharePlanner::finish_at_once(const Request& request) {
   const double speed = request.levels->speed_on(request.now_gpus);
-  const std::size_t steps = at_.size() - (due_is_mine_ ? 1 : 0);
+  const std::size_t steps = steps_ - (due_is_mine_ ? 1 : 0);
   const std::size_t next = due_is_mine_ && due_step_ == 1 ? 2 : 1;
   const std::int64_t change = steps > 1 ? at_[next] : std::max(due_, now_ + slot_);
   own_[0] = request.now_gpus;
@@ -177,32 +186,75 @@ bool SharePlanner::finish_at_once(const Request& request) {
   const std::int64_t held = (change == due_ ? request.deadline : change) - now_;
   left_ -= static_cast<double>(held) * speed;
   from_ = find(change);
-  if (from_ < at_.size()) own(from_, 0);
+  if (from_ < steps_) own(from_, 0);
   return false;
 }
 
-bool SharePlanner::plan_by_deadline(const Request& request) {
-  if (due_ < now_) return false;
+// The lowest level that is enough, and the step from which it is needed.
+SharePlanner::Start SharePlanner::start_by_deadline(const Request& request, const int* free) const {
+  if (due_ < now_) return {};
   const Levels& levels = *request.levels;
   const int top = levels.fit(gpus_total_);
   for (int level = 1; level <= top; ++level) {
     double possible = 0;
-    std::int64_t until = due_;
+    std::int64_t until = request.deadline;
     for (std::size_t i = due_step_; i-- > from_;) {
-      const int fit = std::min(level, levels.fit(rest_[i]));
+      const int fit = std::min(level, levels.fit(free[i]));
       if (fit > 0) {
-        const std::int64_t held = (until == due_ ? request.deadline : until) - at_[i];
-        possible += static_cast<double>(held) * levels.speed(fit);
-        if (possible >= left_) {
-          open_until_deadline();
-          walk(request, level, level - 1, i);
-          return true;
-        }
+        possible += static_cast<double>(until - at_[i]) * levels.speed(fit);
+        if (possible >= left_) return {level, i};
       }
       until = at_[i];
     }
   }
-  return false;
+  return {};
+}
+
+bool SharePlanner::plan_by_deadline(const Request& request) {
+  const Start start = start_by_deadline(request, rest_.data());
+  if (start.level == 0) return false;
+  open_until_deadline();
+  walk(request, start.level, start.level - 1, start.step);
+  return true;
+}
+
+std::int64_t SharePlanner::weigh(const Request& request, const GpuSteps& free, const Held& held) {
+  due_ = aligned(request.deadline);
+  load(free, &held);
+  from_ = 0;
+  left_ = request.work_left;
+  own_.assign(1, 0);
+  rest_.assign(1, was_[0]);
+  if (finish_at_once(request)) return gpu_seconds();
+  const Start start = start_by_deadline(request, was_.data());
+  if (start.level != 0 && from_ == 1) return weigh_walk(request, start);
+  plan(request, free, &held);
+  return gpu_seconds();
+}
+
+// What walk() would give, summed up instead of written down.
+std::int64_t SharePlanner::weigh_walk(const Request& request, const Start& start) {
+  const Levels& levels = *request.levels;
+  std::int64_t sum = request.now_gpus * (at_[1] - at_[0]);
+  for (std::size_t i = from_; i < due_step_; ++i) {
+    const int level = i >= start.step ? start.level : start.level - 1;
+    const int fit = std::min(level, levels.fit(was_[i]));
+    if (fit == 0) continue;
+    const bool last = i + 1 == due_step_;
+    const std::int64_t until = last ? request.deadline : at_[i + 1];
+    const double iterations = static_cast<double>(until - at_[i]) * levels.speed(fit);
+    if (i < start.step || iterations < left_) {
+      left_ -= iterations;
+      sum += levels.gpus(fit) * (at_[i + 1] - at_[i]);
+      continue;
+    }
+    if (!last) return sum + levels.gpus(fit) * (at_[i + 1] - at_[i]);
+    const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+    return sum + levels.gpus(fit) * ((needed + slot_ - 1) / slot_ * slot_);
+  }
+  const int fit = std::clamp(levels.fit(was_[due_step_]), 1, start.level);
+  const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+  return sum + levels.gpus(fit) * ((needed + slot_ - 1) / slot_ * slot_);
 }
 
 // Fixes a plan: the lower level before step `from`, the higher one afterwards, each as far as it
@@ -268,7 +320,7 @@ void SharePlanner::plan_late(const Request& request) {
 
 bool SharePlanner::after_deadline(const Request& request, std::size_t& last) {
   const Levels& levels = *request.levels;
-  for (; last + 1 < at_.size(); ++last) {
+  for (; last + 1 < steps_; ++last) {
     const int fit = levels.fit(rest_[last]);
     own(last, levels.gpus(fit));
     if (fit == 0) continue;

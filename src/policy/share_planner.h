@@ -68,6 +68,9 @@ class SharePlanner {
   // `free` begins now. With `held`, what that holds is free too.
   void plan(const Request& request, const GpuSteps& free, const Held* held = nullptr);
 
+  // GPU seconds of the plan that plan() would make, at less than half its cost.
+  std::int64_t weigh(const Request& request, const GpuSteps& free, const Held& held);
+
   // Of the last plan:
   std::int64_t end() const { return end_; }    // its last slot
   std::int64_t done() const { return done_; }  // in whole seconds
@@ -76,10 +79,16 @@ class SharePlanner {
 
  private:
   void load(const GpuSteps& free, const Held* held);
-  void add(std::int64_t at, int gpus);
+  struct Loader;
   std::size_t find(std::int64_t at) const;
   bool finish_at_once(const Request& request);
+  struct Start {
+    int level = 0;  // 0: none meets the deadline
+    std::size_t step = 0;
+  };
+  Start start_by_deadline(const Request& request, const int* free) const;
   bool plan_by_deadline(const Request& request);
+  std::int64_t weigh_walk(const Request& request, const Start& start);
   void walk(const Request& request, int level, int level_before, std::size_t from);
   void plan_late(const Request& request);
   bool after_deadline(const Request& request, std::size_t& last);
@@ -93,6 +102,7 @@ class SharePlanner {
   const int gpus_total_;
 
   // The plan being made, by step.
+  std::size_t steps_ = 0;
   std::vector<std::int64_t> at_;
   std::vector<int> was_;   // free before
   std::vector<int> rest_;  // free afterwards
