@@ -24,6 +24,7 @@ std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
     std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
     list.insert(list.end(), family_policies().begin(), family_policies().end());
+    list.insert(list.end(), rival_policies().begin(), rival_policies().end());
     return list;
   }();
   return all;

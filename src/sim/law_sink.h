@@ -38,13 +38,14 @@ class LawSink final : public EventSink {
   struct Account {
     bool slowed = false;  // has shared devices, so that its speed is not its own
     Time ready{};
-    double worked_s = 0;
+    double done = 0;  // iterations that the time it was up allows
     double work_left = 0;
   };
 
   void fail(const std::string& law);
   void check_event(const Event& event);
   void check_work(const Event& event);
+  double alone_speed(const Job& job) const;
   void check_rest();
   void check_job(const Job& job);
   void check_nodes();

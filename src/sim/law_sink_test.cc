@@ -8,6 +8,7 @@
 
 #include "placement/ledger.h"
 #include "predict/group_speed.h"
+#include "predict/speed_curve.h"
 
 namespace orrery {
 namespace {
@@ -81,6 +82,12 @@ void LawSink::check_event(const Event& event) {
   if (is_end(event.kind)) ends_[id] = event.time;
 }
 
+double LawSink::alone_speed(const Job& job) const {
+  const auto nodes = static_cast<int>(job.held.devices.size());
+  const int gpus = gpu_count(job.held.devices);
+  return speed_on(*options_.workload, *job.spec, gpus, nodes) / ContentionModel().factor(1);
+}
+
 // With a speed of its own, the time a job was up is the work it did.
 void LawSink::check_work(const Event& event) {
   if (event.kind < EventKind::Started) return;
@@ -93,7 +100,7 @@ void LawSink::check_work(const Event& event) {
   }
   account.work_left = event.work_left;
   if (job.state == JobState::Running && event.time > account.ready) {
-    account.worked_s += seconds(event.time - account.ready);
+    account.done += seconds(event.time - account.ready) * alone_speed(job);
   }
   if (holds(event.kind)) {
     account.ready = std::max(event.time, event.ready);
@@ -101,8 +108,7 @@ void LawSink::check_work(const Event& event) {
     account.slowed |= sharing == Sharing::Interleaved || sharing == Sharing::Opportunistic;
   }
   if (!options_.honest || account.slowed || event.kind == EventKind::Rejected) return;
-  const double alone_s = job.spec->iteration_s * ContentionModel().factor(1);
-  const double done = account.worked_s / alone_s;
+  const double done = account.done;
   const double claimed = job.spec->iterations - event.work_left;
   if (std::abs(done - claimed) > 1e-6 * (1 + claimed)) {
     fail(fmt::format("job {} did {} iterations in the time for {}", id, claimed, done));
@@ -118,12 +124,12 @@ void LawSink::check_rest() {
 
 void LawSink::check_job(const Job& job) {
   const auto id = index(job.spec->id);
-  if (gpu_count(job.held.devices) != job.spec->gpus) {
-    fail(fmt::format("job {} asked for {} GPUs and holds {}", id, job.spec->gpus,
-                     gpu_count(job.held.devices)));
+  const int gpus = gpu_count(job.held.devices);
+  if (speed_on(*options_.workload, *job.spec, gpus) == 0) {
+    fail(fmt::format("job {} asked for {} GPUs and holds {}", id, job.spec->gpus, gpus));
   }
-  if (job.held.cpu_milli != job.spec->cpu_milli ||
-      job.held.memory_bytes != job.spec->memory_bytes) {
+  if (job.held.cpu_milli != share_of(job.spec->cpu_milli, gpus, job.spec->gpus) ||
+      job.held.memory_bytes != share_of(job.spec->memory_bytes, gpus, job.spec->gpus)) {
     fail(fmt::format("job {} holds other CPUs or memory than it asked for", id));
   }
   std::vector<NodeId> nodes;
@@ -151,8 +157,9 @@ void LawSink::check_nodes() {
     const Job& job = state_.job(id);
     for (const NodeShare& share : job.held.devices) {
       const int gpus = std::popcount(share.gpus);
-      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, job.spec->gpus);
-      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, job.spec->gpus);
+      const int all = gpu_count(job.held.devices);
+      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, all);
+      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, all);
       for (std::uint64_t rest = share.gpus; rest != 0; rest &= rest - 1) {
         const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
         users[index(share.node) * kGpusPerNodeMax + gpu].push_back(id);

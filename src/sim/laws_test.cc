@@ -110,13 +110,15 @@ bool sticky(const Variant& variant) {
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.policy == "antman" || variant.policy == "themis") return false;
+  if (variant.policy == "optimus" || variant.policy == "afs") return false;
   return !variant.policy.starts_with("muri") && rule == "first-fit";
 }
 
 void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t seed) {
   Random random(seed);
   const Cluster cluster = random_cluster(random);
-  const Workload workload = random_workload(random, cluster, 24);
+  Workload workload = random_workload(random, cluster, 24);
+  add_curves_and_deadlines(random, workload);
   const Duration round = std::chrono::seconds(seed % 3 == 0 ? 45 : 0);
   LawSink laws({.cluster = &cluster,
                 .workload = &workload,

@@ -81,4 +81,30 @@ inline Workload random_workload(Random& random, const Cluster& cluster, int jobs
   return workload;
 }
 
+// Makes some of the jobs elastic and gives some a deadline, of which some cannot be met. A curve
+// goes through the speed the job states; it need be neither concave nor rising.
+inline void add_curves_and_deadlines(Random& random, Workload& workload) {
+  for (JobSpec& job : workload.jobs) {
+    if (random.uniform() < 0.6) {
+      SpeedCurve curve;
+      double speed = 1 / job.iteration_s;
+      for (int gpus = job.gpus; gpus >= 1; gpus /= 2) {
+        curve.points.insert(curve.points.begin(), {gpus, speed});
+        speed *= 0.45 + 0.6 * random.uniform();
+      }
+      speed = 1 / job.iteration_s;
+      for (int gpus = 2 * job.gpus; gpus <= 4 * job.gpus; gpus *= 2) {
+        speed *= 0.9 + 1.1 * random.uniform();
+        curve.points.push_back({gpus, speed});
+      }
+      job.curve = static_cast<CurveId>(workload.curves.size());
+      workload.curves.push_back(curve);
+    }
+    if (random.uniform() < 0.6) {
+      job.deadline = job.submitted + from_seconds(job.duration_s() * 3 * random.uniform());
+      if (random.uniform() < 0.3) job.deadline_kind = DeadlineKind::Soft;
+    }
+  }
+}
+
 }  // namespace orrery

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "policy/policy.h"
+#include "policy/seating.h"
+
+namespace orrery {
+
+// A number of GPUs a job may be given, and how fast it is then.
+struct Step {
+  int gpus = 0;
+  double iterations_per_s = 0;
+  ShapeId shape{};  // CPUs and memory in proportion to the GPUs
+};
+
+// The numbers worth giving: rising, each faster than all before it, each possible on this cluster.
+// A rigid job has one. Never empty for a job that was admitted.
+std::vector<Step> steps_of(const View& view, Packer& packer, JobId job);
+
+// A job among those that share the cluster. Level -1 is nothing, level k is steps[k].
+struct Sharer {
+  JobId job = kNoJob;
+  std::vector<Step> steps{};
+  double work_left = 0;  // iterations
+  double start_s = 0;    // what it costs to be given another number of GPUs
+  int level = -1;        // what it is given
+  int before = -1;       // what it holds
+  bool is_new = true;    // has not been told why it waits
+
+  bool can_grow() const { return level + 1 < static_cast<int>(steps.size()); }
+  const Step& at(int k) const { return steps[static_cast<std::size_t>(k)]; }
+  int gpus() const { return level < 0 ? 0 : at(level).gpus; }
+  int gpus_to_grow() const { return at(level + 1).gpus - gpus(); }
+  // Until it is done at this level if nothing changes any more, its start included.
+  double remaining_s(int k) const {
+    return work_left / at(k).iterations_per_s + (k == before ? 0 : start_s);
+  }
+  // Whether going from what it holds to the next level repays its start.
+  bool growth_pays() const {
+    return level != before || level < 0 || remaining_s(level + 1) < remaining_s(level);
+  }
+};
+
+// Divides the GPUs among the sharers by setting their levels, which are all -1 before.
+class ShareRule {
+ public:
+  virtual ~ShareRule() = default;
+  virtual void divide(std::span<Sharer> sharers, int gpus) = 0;
+};
+
+std::unique_ptr<ShareRule> make_optimus();
+std::unique_ptr<ShareRule> make_afs();
+
+// Divides the cluster anew by a rule when jobs come or go, at most once in a quantum; in between
+// those who wait get what is idle. Jobs whose share stays the same stay where they are.
+struct ElasticOptions {
+  Duration quantum = std::chrono::minutes(1);
+};
+std::unique_ptr<Policy> make_elastic(std::unique_ptr<ShareRule> rule,
+                                     const ElasticOptions& options);
+
+// An exclusive grant of a step.
+void fill_step(Grant& grant, const Packer& packer, const Step& step);
+
+}  // namespace orrery
