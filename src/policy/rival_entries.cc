@@ -1,5 +1,6 @@
 #include <array>
 
+#include "policy/chronus.h"
 #include "policy/elastic.h"
 #include "policy/entries.h"
 
@@ -23,11 +24,34 @@ Made afs(const Options& options, const PolicyContext& /*context*/) {
   return elastic(options, make_afs());
 }
 
+constexpr std::array kChronus = {
+    OptionInfo{"lease", "who runs is chosen this often; deadlines are kept in whole leases", "4m"},
+    OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s", "4m"},
+    OptionInfo{"margin", "leases are reserved for this many times the work", "1.1"},
+    OptionInfo{"resume", "what resuming takes on one GPU, more on several; own: its start cost",
+               "own", "500ms"},
+    OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true", "false"}};
+
+Made chronus(const Options& options, const PolicyContext& /*context*/) {
+  ChronusOptions chronus;
+  TRY_ASSIGN(chronus.lease, options.duration("lease"));
+  if (chronus.lease < std::chrono::seconds(1)) return invalid("lease: a lease is 1s or longer");
+  TRY_ASSIGN(chronus.slot, options.duration("slot"));
+  TRY_ASSIGN(chronus.margin, options.number("margin", 1, 100));
+  if (options.text("resume") != "own") {
+    TRY_ASSIGN(chronus.resume, options.duration("resume"));
+  }
+  TRY_ASSIGN(chronus.early, options.flag("early"));
+  return make_chronus(chronus);
+}
+
 constexpr std::array kRivals = {
     PolicyInfo{"optimus", "elastic: the next GPU goes where it saves most time", kElastic, optimus},
     PolicyInfo{"afs",
                "elastic: the next GPU goes to the shorter job, or one that uses it far better",
                kElastic, afs},
+    PolicyInfo{"chronus", "leases reserved before deadlines; the others take what is left",
+               kChronus, chronus},
 };
 
 }  // namespace

@@ -37,18 +37,22 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"backfill", {"false"}},
       {"count-start", {"true", "false"}},
       {"delta", {"60s", "1h"}},
+      {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
       {"isolated-rate", {"true", "false"}},
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
+      {"margin", {"1", "2"}},
       {"matching", {"none"}},
       {"ordering", {"worst", "none"}},
       {"packing", {"1", "2", "3", "8"}},
       {"preempt", {"true", "false"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
+      {"resume", {"20s"}},
+      {"slot", {"1m"}},
       {"slowdown", {"1.2"}},
       {"sticky", {"true", "false"}},
       {"tick", {"1s"}},
@@ -73,7 +77,11 @@ std::vector<Variant> all_variants() {
       for (const OptionInfo& option : info.options) {
         const auto known = values_to_try().find(std::string(option.key));
         if (known == values_to_try().end()) continue;
-        for (const std::string& value : known->second) add({{known->first, value}});
+        for (const std::string& value : known->second) {
+          // Without an end no lease can be reserved.
+          if (name == "chronus" && known->first == "lease" && value == "0s") continue;
+          add({{known->first, value}});
+        }
       }
       if (has("promote")) {
         // Longer than any start-up, or jobs that overtake each other would do nothing else.
@@ -110,7 +118,9 @@ bool sticky(const Variant& variant) {
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.policy == "antman" || variant.policy == "themis") return false;
-  if (variant.policy == "optimus" || variant.policy == "afs") return false;
+  if (variant.policy == "optimus" || variant.policy == "afs" || variant.policy == "chronus") {
+    return false;
+  }
   return !variant.policy.starts_with("muri") && rule == "first-fit";
 }
 
