@@ -117,9 +117,14 @@ class Chronus final : public Policy {
     const bool all_accepted =
         std::ranges::none_of(line_, [](const Entry& one) { return one.kind == Class::Unaccepted; });
     collect_demands(view, lease_);
-    const auto wanted = all_accepted ? FirstLease::Busiest : FirstLease::Idlest;
-    const auto packed = pack_best(demands_, gpus_, wanted);
-    if (packed) reserve(*packed, lease_);
+    const auto wanted =
+        all_accepted && options_.adaptive ? FirstLease::Busiest : FirstLease::Idlest;
+    const bool idle = std::ranges::none_of(
+        accepted_, [&](const Entry* one) { return one->leases.front() == lease_; });
+    if (!idle || wanted == FirstLease::Busiest) {
+      const auto packed = pack_best(demands_, gpus_, wanted);
+      if (packed) reserve(*packed, lease_);
+    }
     for (Entry* one : accepted_) {
       if (one->leases.empty() || one->leases.front() != lease_) continue;
       one->has_lease = true;
@@ -187,7 +192,7 @@ class Chronus final : public Policy {
     return static_cast<int>(leases.size()) == own.needed;
   }
 
-  // Those with a lease, wide ones first; then whoever is done for the least GPU time, those last
+  // Those with a lease, wide ones first; then whoever is done for the least GPU time, those apart
   // whose deadline is lost; accepted jobs ahead of their time at the very end.
   void rank(const View& view) {
     for (Entry& one : line_) {
@@ -199,7 +204,8 @@ class Chronus final : public Policy {
       if (one.has_lease) {
         one.key = {0, -one.gpus};
       } else {
-        const int group = one.kind == Class::Accepted ? 4 : one.kind == Class::Lost ? 3 : 2;
+        const int lost = options_.lost_first ? 1 : 3;
+        const int group = one.kind == Class::Accepted ? 4 : one.kind == Class::Lost ? lost : 2;
         one.key = {group, left_s * one.gpus};
       }
     }

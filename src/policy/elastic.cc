@@ -7,6 +7,14 @@
 
 namespace orrery {
 
+ShapeId shape_with(Packer& packer, const JobSpec& spec, int gpus) {
+  Shape shape = shape_of(spec);
+  shape.cpu_milli = share_of(shape.cpu_milli, gpus, spec.gpus);
+  shape.memory_bytes = share_of(shape.memory_bytes, gpus, spec.gpus);
+  shape.gpus = gpus;
+  return packer.intern(shape);
+}
+
 std::vector<Step> steps_of(const View& view, Packer& packer, JobId job) {
   const JobSpec& spec = view.spec(job);
   std::vector<int> counts = {spec.gpus};
@@ -21,11 +29,7 @@ std::vector<Step> steps_of(const View& view, Packer& packer, JobId job) {
   for (const int gpus : counts) {
     const double speed = speed_on(*view.workload, spec, gpus);
     if (speed <= (steps.empty() ? 0 : steps.back().iterations_per_s)) continue;
-    Shape shape = shape_of(spec);
-    shape.cpu_milli = share_of(shape.cpu_milli, gpus, spec.gpus);
-    shape.memory_bytes = share_of(shape.memory_bytes, gpus, spec.gpus);
-    shape.gpus = gpus;
-    const ShapeId id = packer.intern(shape);
+    const ShapeId id = shape_with(packer, spec, gpus);
     if (!packer.infeasible(id)) steps.push_back({gpus, speed, id});
   }
   INVARIANT(!steps.empty(), "a job that was admitted runs on something");
@@ -45,20 +49,23 @@ class Elastic final : public Policy {
   Elastic(std::unique_ptr<ShareRule> rule, const ElasticOptions& options)
       : rule_(std::move(rule)), options_(options) {}
 
+  const Trainer* trainer() const override { return rule_->trainer(); }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view, packer);
     news_ = news_ || !view.arrived.empty() || !view.ended.empty();
     if (line_.empty()) return;
-    if (news_ && view.now >= next_) {
+    if ((news_ || options_.periodic) && view.now >= next_) {
       news_ = false;
       next_ = view.now + options_.quantum;
+      for (Sharer& one : line_) rule_->refresh(view, packer, one);
       rule_->divide(line_, packer.current().gpus_total());
       seat(view, packer);
       grant_all(view, packer, plan);
     } else {
       fill_idle(packer, plan);
     }
-    if (news_) plan.wake(next_);
+    if (news_ || options_.periodic) plan.wake(next_);
   }
 
  private:
@@ -66,13 +73,17 @@ class Elastic final : public Policy {
     std::erase_if(line_, [&](const Sharer& one) { return is_final(view.job(one.job).state); });
     for (const JobId job : view.arrived) {
       line_.push_back({.job = job,
-                       .steps = steps_of(view, packer, job),
+                       .steps = rule_->steps(view, packer, job),
                        .start_s = seconds(view.spec(job).start_cost)});
     }
     for (Sharer& one : line_) {
       one.work_left = view.work_left(one.job);
       one.before = level_held(view, one);
       one.level = -1;
+      one.age_s = seconds(view.now - view.spec(one.job).submitted);
+      if (one.before < 0) continue;
+      one.has_run = true;
+      one.most_held = std::max(one.most_held, one.at(one.before).gpus);
     }
   }
 
@@ -120,10 +131,13 @@ class Elastic final : public Policy {
     for (Sharer& one : line_) {
       const std::int32_t place = place_of_[index(one.job)];
       if (place >= 0) {
+        const Devices& devices = seated_[static_cast<std::size_t>(place)].devices;
+        one.is_new = false;
+        if (one.before >= 0 && view.job(one.job).held.devices == devices) continue;
         Grant& grant = plan.grant(one.job);
         fill_step(grant, packer, one.at(one.level));
-        grant.devices = seated_[static_cast<std::size_t>(place)].devices;
-        one.is_new = false;
+        grant.devices = devices;
+        one.restarts += one.has_run ? 1 : 0;
       } else if (one.before >= 0) {
         plan.stop(one.job, {.code = Reason::Code::Outranked});
       } else {

@@ -19,6 +19,8 @@ struct Step {
 // The numbers worth giving: rising, each faster than all before it, each possible on this cluster.
 // A rigid job has one. Never empty for a job that was admitted.
 std::vector<Step> steps_of(const View& view, Packer& packer, JobId job);
+// What the job asks of the machines with this number of GPUs.
+ShapeId shape_with(Packer& packer, const JobSpec& spec, int gpus);
 
 // A job among those that share the cluster. Level -1 is nothing, level k is steps[k].
 struct Sharer {
@@ -29,6 +31,10 @@ struct Sharer {
   int level = -1;        // what it is given
   int before = -1;       // what it holds
   bool is_new = true;    // has not been told why it waits
+  bool has_run = false;
+  double age_s = 0;   // since it was submitted
+  int restarts = 0;   // how often it was given other devices
+  int most_held = 0;  // GPUs
 
   bool can_grow() const { return level + 1 < static_cast<int>(steps.size()); }
   const Step& at(int k) const { return steps[static_cast<std::size_t>(k)]; }
@@ -44,11 +50,18 @@ struct Sharer {
   }
 };
 
-// Divides the GPUs among the sharers by setting their levels, which are all -1 before.
 class ShareRule {
  public:
   virtual ~ShareRule() = default;
+  // Divides the GPUs among the sharers by setting their levels, which are all -1 before.
   virtual void divide(std::span<Sharer> sharers, int gpus) = 0;
+  // What a job may be given, when it arrives.
+  virtual std::vector<Step> steps(const View& view, Packer& packer, JobId job) {
+    return steps_of(view, packer, job);
+  }
+  // Before each division: the speeds as they are now.
+  virtual void refresh(const View& /*view*/, const Packer& /*packer*/, Sharer& /*one*/) {}
+  virtual const Trainer* trainer() const { return nullptr; }
 };
 
 std::unique_ptr<ShareRule> make_optimus();
@@ -58,6 +71,7 @@ std::unique_ptr<ShareRule> make_afs();
 // those who wait get what is idle. Jobs whose share stays the same stay where they are.
 struct ElasticOptions {
   Duration quantum = std::chrono::minutes(1);
+  bool periodic = false;  // anew in each quantum, even if nobody came or went
 };
 std::unique_ptr<Policy> make_elastic(std::unique_ptr<ShareRule> rule,
                                      const ElasticOptions& options);

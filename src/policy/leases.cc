@@ -10,6 +10,7 @@ namespace orrery {
 namespace {
 
 constexpr int kNodesMax = 2000;
+constexpr int kHalvingsMax = 16;
 
 std::vector<std::size_t> in_order(std::span<const LeaseDemand> demands) {
   std::vector<std::size_t> order(demands.size());
@@ -74,80 +75,100 @@ bool widths_divide(std::span<const LeaseDemand> demands, int gpus) {
              widths, [](int narrow, int wide) { return wide % narrow != 0; }) == widths.end();
 }
 
-// The program, and how its columns map to stretches of leases.
 class Stretches {
  public:
   Stretches(std::span<const LeaseDemand> demands, int gpus) : demands_(demands), gpus_(gpus) {
-    ends_ = {1};
+    ends_ = {1};  // lease 0 is a stretch of its own
     for (const LeaseDemand& demand : demands) ends_.push_back(std::max(demand.last, 1));
     std::ranges::sort(ends_);
     ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
   }
 
   std::optional<std::vector<Leases>> solve(FirstLease wanted) {
+    for (const LeaseDemand& demand : demands_) {
+      if (demand.needed > demand.last) return std::nullopt;
+    }
+    for (int halvings = 0; halvings <= kHalvingsMax; ++halvings) {
+      const auto solution = program(wanted).maximise(kNodesMax);
+      if (!solution) return std::nullopt;
+      std::vector<Leases> packed(demands_.size());
+      const std::size_t full = lay_out(*solution, packed);
+      if (full == ends_.size()) return packed;
+      if (length(full) == 1) return std::nullopt;
+      ends_.insert(ends_.begin() + static_cast<std::ptrdiff_t>(full),
+                   begin(full) + length(full) / 2);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  int begin(std::size_t s) const { return s == 0 ? 0 : ends_[s - 1]; }
+  int length(std::size_t s) const { return ends_[s] - begin(s); }
+  // Stretches a job may use: the first so many.
+  std::size_t stretches_of(const LeaseDemand& demand) const {
+    const auto beyond = std::ranges::upper_bound(ends_, demand.last);
+    return static_cast<std::size_t>(beyond - ends_.begin());
+  }
+
+  IntegerProgram program(FirstLease wanted) const {
+    IntegerProgram program;
     std::vector<int> rows;
     for (std::size_t s = 0; s < ends_.size(); ++s) {
-      rows.push_back(program_.add_row(0, static_cast<double>(gpus_) * length(s)));
+      rows.push_back(program.add_row(0, static_cast<double>(gpus_) * length(s)));
     }
     // Too little, all jobs together, to outweigh one GPU.
     const double stay = 1.0 / (2.0 * static_cast<double>(demands_.size()) + 1);
     for (const LeaseDemand& demand : demands_) {
-      if (demand.needed > demand.last) return std::nullopt;
-      const int all = program_.add_row(demand.needed, demand.needed);
-      for (std::size_t s = 0; s < ends_.size() && ends_[s] <= std::max(demand.last, 1); ++s) {
+      const int all = program.add_row(demand.needed, demand.needed);
+      for (std::size_t s = 0; s < stretches_of(demand); ++s) {
         double gain = 0;
         if (s == 0) {
           gain = demand.runs ? stay : 0;
           if (wanted == FirstLease::Busiest) gain += demand.gpus;
           if (wanted == FirstLease::Idlest) gain -= demand.gpus;
         }
-        const int column = program_.add_column(gain, demand.last == 0 ? 0 : length(s));
-        program_.set(all, column, 1);
-        program_.set(rows[s], column, demand.gpus);
+        const int column = program.add_column(gain, length(s));
+        program.set(all, column, 1);
+        program.set(rows[s], column, demand.gpus);
       }
     }
-    const auto solution = program_.maximise(kNodesMax);
-    return solution ? lay_out(*solution) : std::nullopt;
+    return program;
   }
 
- private:
-  int begin(std::size_t s) const { return s == 0 ? 0 : ends_[s - 1]; }
-  int length(std::size_t s) const { return ends_[s] - begin(s); }
-
-  // Widest first, each in the emptiest leases of its stretch.
-  std::optional<std::vector<Leases>> lay_out(const std::vector<int>& solution) const {
-    std::vector<int> free(static_cast<std::size_t>(ends_.back()), gpus_);
-    std::vector<std::vector<int>> amounts;
-    std::size_t column = 0;
+  // Widest first, each in the emptiest leases of its stretch. Answers the first stretch in which
+  // that fails, or their number.
+  std::size_t lay_out(const std::vector<int>& solution, std::vector<Leases>& packed) const {
+    std::vector<std::size_t> first_column;
+    std::size_t columns = 0;
     for (const LeaseDemand& demand : demands_) {
-      auto& own = amounts.emplace_back();
-      for (std::size_t s = 0; s < ends_.size() && ends_[s] <= std::max(demand.last, 1); ++s) {
-        own.push_back(solution[column++]);
-      }
+      first_column.push_back(columns);
+      columns += stretches_of(demand);
     }
-    std::vector<Leases> packed(demands_.size());
-    for (const std::size_t i : in_order(demands_)) {
-      for (std::size_t s = 0; s < amounts[i].size(); ++s) {
-        std::vector<int> here(static_cast<std::size_t>(length(s)));
+    const std::vector<std::size_t> order = in_order(demands_);
+    std::vector<int> free(static_cast<std::size_t>(ends_.back()), gpus_);
+    std::vector<int> here;
+    for (std::size_t s = 0; s < ends_.size(); ++s) {
+      for (const std::size_t i : order) {
+        if (s >= stretches_of(demands_[i])) continue;
+        here.resize(static_cast<std::size_t>(length(s)));
         std::iota(here.begin(), here.end(), begin(s));
         std::ranges::stable_sort(here, std::ranges::greater{},
                                  [&](int lease) { return free[static_cast<std::size_t>(lease)]; });
-        here.resize(static_cast<std::size_t>(amounts[i][s]));
+        here.resize(static_cast<std::size_t>(solution[first_column[i] + s]));
         for (const int lease : here) {
           free[static_cast<std::size_t>(lease)] -= demands_[i].gpus;
-          if (free[static_cast<std::size_t>(lease)] < 0) return std::nullopt;
-          packed[i].push_back(lease);
+          if (free[static_cast<std::size_t>(lease)] < 0) return s;
         }
+        std::ranges::sort(here);
+        packed[i].insert(packed[i].end(), here.begin(), here.end());
       }
-      std::ranges::sort(packed[i]);
     }
-    return packed;
+    return ends_.size();
   }
 
   std::span<const LeaseDemand> demands_;
   const int gpus_;
-  std::vector<int> ends_;  // stretch 0 is lease 0 alone
-  IntegerProgram program_;
+  std::vector<int> ends_;
 };
 
 }  // namespace

@@ -31,9 +31,10 @@ enum class FirstLease {
   Idlest,   // as few as possible, so that others may use them
 };
 
-// Searches for such a way by a whole-number program, over stretches of leases between deadlines and
-// not over single ones: within a stretch only the sum counts, as long as the widths of the jobs
-// divide each other. Nothing if there is no way, or none was found that can be laid out.
+// Searches for such a way by a whole-number program. Its unknowns are how many leases a job gets in
+// each stretch of leases; at first the stretches lie between deadlines, and where the amounts
+// cannot be laid out they are halved. Nothing if there is no way, or none was found within a limit
+// of work.
 //
 // Jobs that run are preferred where that costs nothing.
 std::optional<std::vector<Leases>> pack_best(std::span<const LeaseDemand> demands, int gpus,

@@ -3,6 +3,8 @@
 #include "policy/chronus.h"
 #include "policy/elastic.h"
 #include "policy/entries.h"
+#include "policy/pollux.h"
+#include "policy/pollux_data.h"
 
 namespace orrery {
 namespace {
@@ -24,12 +26,19 @@ Made afs(const Options& options, const PolicyContext& /*context*/) {
   return elastic(options, make_afs());
 }
 
+constexpr std::array<std::string_view, 2> kChoices = {"adaptive", "latest"};
+constexpr std::array<std::string_view, 2> kEnds = {"last", "first"};
 constexpr std::array kChronus = {
     OptionInfo{"lease", "who runs is chosen this often; deadlines are kept in whole leases", "4m"},
     OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s", "4m"},
     OptionInfo{"margin", "leases are reserved for this many times the work", "1.1"},
     OptionInfo{"resume", "what resuming takes on one GPU, more on several; own: its start cost",
                "own", "500ms"},
+    OptionInfo{"choice",
+               "adaptive: accepted jobs run at once if nobody was turned away; latest: never",
+               "adaptive", "latest"},
+    OptionInfo{"lost", "jobs whose deadline cannot be met take what is left first or last", "last",
+               "first"},
     OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true", "false"}};
 
 Made chronus(const Options& options, const PolicyContext& /*context*/) {
@@ -41,8 +50,29 @@ Made chronus(const Options& options, const PolicyContext& /*context*/) {
   if (options.text("resume") != "own") {
     TRY_ASSIGN(chronus.resume, options.duration("resume"));
   }
+  TRY_ASSIGN(const int choice, options.choice("choice", kChoices));
+  chronus.adaptive = choice == 0;
+  TRY_ASSIGN(const int lost, options.choice("lost", kEnds));
+  chronus.lost_first = lost == 1;
   TRY_ASSIGN(chronus.early, options.flag("early"));
   return make_chronus(chronus);
+}
+
+constexpr std::array kPollux = {
+    OptionInfo{"interval", "the cluster is divided anew this often", "1m"},
+    OptionInfo{"pollux-data", "folder of measured step times and gradients by model, or none",
+               "none"}};
+
+Made pollux(const Options& options, const PolicyContext& context) {
+  ElasticOptions elastic{.periodic = true};
+  TRY_ASSIGN(elastic.quantum, options.duration("interval"));
+  if (elastic.quantum < std::chrono::seconds(1)) return invalid("interval: must be 1s or longer");
+  std::map<std::string, Goodput> goodputs;
+  if (options.text("pollux-data") != "none") {
+    TRY_ASSIGN(const auto models, read_training_data(options.text("pollux-data")));
+    for (const auto& [name, data] : models) goodputs.emplace(name, goodput_of(data));
+  }
+  return make_elastic(make_pollux(context.workload, std::move(goodputs)), elastic);
 }
 
 constexpr std::array kRivals = {
@@ -52,6 +82,8 @@ constexpr std::array kRivals = {
                kElastic, afs},
     PolicyInfo{"chronus", "leases reserved before deadlines; the others take what is left",
                kChronus, chronus},
+    PolicyInfo{"pollux", "elastic: all shares so that training gets on fastest, batch sizes too",
+               kPollux, pollux},
 };
 
 }  // namespace

@@ -35,19 +35,23 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.text()
 const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
       {"backfill", {"false"}},
+      {"choice", {"adaptive", "latest"}},
       {"count-start", {"true", "false"}},
       {"delta", {"60s", "1h"}},
       {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
+      {"interval", {"10s", "10m"}},
       {"isolated-rate", {"true", "false"}},
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
+      {"lost", {"last", "first"}},
       {"margin", {"1", "2"}},
       {"matching", {"none"}},
       {"ordering", {"worst", "none"}},
       {"packing", {"1", "2", "3", "8"}},
+      {"pollux-data", {}},  // a folder: pollux_test.cc
       {"preempt", {"true", "false"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
@@ -118,8 +122,8 @@ bool sticky(const Variant& variant) {
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.policy == "antman" || variant.policy == "themis") return false;
-  if (variant.policy == "optimus" || variant.policy == "afs" || variant.policy == "chronus") {
-    return false;
+  for (const std::string_view other : {"optimus", "afs", "chronus", "pollux"}) {
+    if (variant.policy == other) return false;
   }
   return !variant.policy.starts_with("muri") && rule == "first-fit";
 }
