@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "policy/elastic.h"
+#include "policy/divider.h"
 
 namespace orrery {
 namespace {

@@ -2,7 +2,7 @@
 #include <queue>
 #include <tuple>
 
-#include "policy/elastic.h"
+#include "policy/divider.h"
 
 namespace orrery {
 namespace {

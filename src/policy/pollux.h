@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "policy/elastic.h"
+#include "policy/divider.h"
 #include "predict/goodput.h"
 
 namespace orrery {

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "policy/chronus.h"
-#include "policy/elastic.h"
+#include "policy/divider.h"
 #include "policy/entries.h"
 #include "policy/pollux.h"
 #include "policy/pollux_data.h"
@@ -15,9 +15,9 @@ constexpr std::array kElastic = {
     OptionInfo{"quantum", "the cluster is divided anew at most this often", "1m"}};
 
 Made elastic(const Options& options, std::unique_ptr<ShareRule> rule) {
-  ElasticOptions elastic;
+  DividerOptions elastic;
   TRY_ASSIGN(elastic.quantum, options.duration("quantum"));
-  return make_elastic(std::move(rule), elastic);
+  return make_divider(std::move(rule), elastic);
 }
 Made optimus(const Options& options, const PolicyContext& /*context*/) {
   return elastic(options, make_optimus());
@@ -64,7 +64,7 @@ constexpr std::array kPollux = {
                "none"}};
 
 Made pollux(const Options& options, const PolicyContext& context) {
-  ElasticOptions elastic{.periodic = true};
+  DividerOptions elastic{.periodic = true};
   TRY_ASSIGN(elastic.quantum, options.duration("interval"));
   if (elastic.quantum < std::chrono::seconds(1)) return invalid("interval: must be 1s or longer");
   std::map<std::string, Goodput> goodputs;
@@ -72,7 +72,7 @@ Made pollux(const Options& options, const PolicyContext& context) {
     TRY_ASSIGN(const auto models, read_training_data(options.text("pollux-data")));
     for (const auto& [name, data] : models) goodputs.emplace(name, goodput_of(data));
   }
-  return make_elastic(make_pollux(context.workload, std::move(goodputs)), elastic);
+  return make_divider(make_pollux(context.workload, std::move(goodputs)), elastic);
 }
 
 constexpr std::array kRivals = {

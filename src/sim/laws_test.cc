@@ -41,7 +41,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
-      {"interval", {"10s", "10m"}},
+      {"interval", {"2m", "10m"}},
       {"isolated-rate", {"true", "false"}},
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},

@@ -1,4 +1,4 @@
-#include "policy/elastic.h"
+#include "policy/divider.h"
 
 #include <algorithm>
 
@@ -44,9 +44,9 @@ void fill_step(Grant& grant, const Packer& packer, const Step& step) {
 
 namespace {
 
-class Elastic final : public Policy {
+class Divider final : public Policy {
  public:
-  Elastic(std::unique_ptr<ShareRule> rule, const ElasticOptions& options)
+  Divider(std::unique_ptr<ShareRule> rule, const DividerOptions& options)
       : rule_(std::move(rule)), options_(options) {}
 
   const Trainer* trainer() const override { return rule_->trainer(); }
@@ -166,7 +166,7 @@ class Elastic final : public Policy {
   }
 
   const std::unique_ptr<ShareRule> rule_;
-  const ElasticOptions options_;
+  const DividerOptions options_;
   std::vector<Sharer> line_;  // in order of arrival
   std::vector<Sharer*> by_size_;
   std::vector<Seated> seated_;
@@ -179,9 +179,9 @@ class Elastic final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_elastic(std::unique_ptr<ShareRule> rule,
-                                     const ElasticOptions& options) {
-  return std::make_unique<Elastic>(std::move(rule), options);
+std::unique_ptr<Policy> make_divider(std::unique_ptr<ShareRule> rule,
+                                     const DividerOptions& options) {
+  return std::make_unique<Divider>(std::move(rule), options);
 }
 
 }  // namespace orrery

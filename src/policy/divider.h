@@ -69,12 +69,12 @@ std::unique_ptr<ShareRule> make_afs();
 
 // Divides the cluster anew by a rule when jobs come or go, at most once in a quantum; in between
 // those who wait get what is idle. Jobs whose share stays the same stay where they are.
-struct ElasticOptions {
+struct DividerOptions {
   Duration quantum = std::chrono::minutes(1);
   bool periodic = false;  // anew in each quantum, even if nobody came or went
 };
-std::unique_ptr<Policy> make_elastic(std::unique_ptr<ShareRule> rule,
-                                     const ElasticOptions& options);
+std::unique_ptr<Policy> make_divider(std::unique_ptr<ShareRule> rule,
+                                     const DividerOptions& options);
 
 // An exclusive grant of a step.
 void fill_step(Grant& grant, const Packer& packer, const Step& step);
