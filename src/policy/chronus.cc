@@ -119,9 +119,7 @@ class Chronus final : public Policy {
     collect_demands(view, lease_);
     const auto wanted =
         all_accepted && options_.adaptive ? FirstLease::Busiest : FirstLease::Idlest;
-    const bool idle = std::ranges::none_of(
-        accepted_, [&](const Entry* one) { return one->leases.front() == lease_; });
-    if (!idle || wanted == FirstLease::Busiest) {
+    if (wanted == FirstLease::Busiest || !only_forced_ones_begin()) {
       const auto packed = pack_best(demands_, gpus_, wanted);
       if (packed) reserve(*packed, lease_);
     }
@@ -130,6 +128,15 @@ class Chronus final : public Policy {
       one->has_lease = true;
       one->leases.erase(one->leases.begin());
     }
+  }
+
+  // Whether nobody has this lease who could do with later ones, so that there is nothing to put
+  // off.
+  bool only_forced_ones_begin() const {
+    for (std::size_t i = 0; i < accepted_.size(); ++i) {
+      if (accepted_[i]->leases.front() == lease_ && demands_[i].slack() > 0) return false;
+    }
+    return true;
   }
 
   // What is over goes back, the earliest leases first. Who has used up its leases and is not done

@@ -27,7 +27,7 @@ int horizon_of(std::span<const LeaseDemand> demands) {
   return horizon;
 }
 
-// Puts off all it can: whether lease 0 can stay empty. The common case, and cheap to see.
+// Leases from 1 on only.
 std::optional<std::vector<Leases>> pack_late_without_first(std::span<const LeaseDemand> demands,
                                                            int gpus) {
   std::vector<LeaseDemand> later(demands.begin(), demands.end());
@@ -40,13 +40,25 @@ std::optional<std::vector<Leases>> pack_late_without_first(std::span<const Lease
   return packed;
 }
 
-// Fills lease 0 widest first and puts off the rest.
+// Puts off all it can. As good as any if nobody is in lease 0 but those who cannot do without.
+std::optional<std::vector<Leases>> pack_first_forced(std::span<const LeaseDemand> demands,
+                                                     int gpus) {
+  auto packed = pack_late(demands, gpus);
+  if (!packed) return std::nullopt;
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const bool first = !(*packed)[i].empty() && (*packed)[i].front() == 0;
+    if (first && demands[i].slack() > 0) return std::nullopt;
+  }
+  return packed;
+}
+
+// Fills lease 0 with those who cannot do without it, then widest first, and puts off the rest.
 std::optional<std::vector<Leases>> pack_first_full(std::span<const LeaseDemand> demands, int gpus) {
   std::vector<std::size_t> order(demands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     const LeaseDemand& one = demands[i];
-    return std::tuple(-one.gpus, !one.runs, one.slack());
+    return std::tuple(one.slack() > 0, -one.gpus, !one.runs, one.slack());
   });
   std::vector<LeaseDemand> later(demands.begin(), demands.end());
   std::vector<bool> first(demands.size());
@@ -196,7 +208,7 @@ std::optional<std::vector<Leases>> pack_best(std::span<const LeaseDemand> demand
                                              FirstLease wanted) {
   std::optional<std::vector<Leases>> easy;
   if (wanted == FirstLease::Any) easy = pack_late(demands, gpus);
-  if (wanted == FirstLease::Idlest) easy = pack_late_without_first(demands, gpus);
+  if (wanted == FirstLease::Idlest) easy = pack_first_forced(demands, gpus);
   if (wanted == FirstLease::Busiest && widths_divide(demands, gpus)) {
     easy = pack_first_full(demands, gpus);
   }
