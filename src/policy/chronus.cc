@@ -3,32 +3,30 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "policy/in_order.h"
-#include "policy/leases.h"
+#include "policy/lease_book.h"
 #include "policy/seating.h"
 
 namespace orrery {
 namespace {
-
-constexpr int kHorizon = 200'000;  // leases; a deadline further away is as good as this
 
 class Chronus final : public Policy {
  public:
   explicit Chronus(const ChronusOptions& options) : options_(options) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
-    gpus_ = packer.current().gpus_total();
     update_line(view);
     if (line_.empty()) return;
+    book_.set_gpus(packer.current().gpus_total());
+    const bool at_once = options_.slot == Duration::zero();
     const int lease = index_of(view.now, options_.lease);
-    const int slot = options_.slot == Duration::zero() ? 0 : index_of(view.now, options_.slot);
-    const bool new_lease = lease != lease_;
-    const bool new_slot = options_.slot == Duration::zero() || slot != slot_ || new_lease;
-    lease_ = lease;
-    slot_ = slot;
-    if (new_lease) choose(view);
+    const int slot = at_once ? 0 : index_of(view.now, options_.slot);
+    const bool new_lease = std::exchange(lease_, lease) != lease;
+    const bool new_slot = std::exchange(slot_, slot) != slot || at_once || new_lease;
+    if (new_lease) begin_lease(view);
     if (new_slot) accept_newcomers(view);
     rank(view);
     if (new_lease) {
@@ -37,7 +35,7 @@ class Chronus final : public Policy {
       fill_idle(view, packer, plan);
     }
     plan.wake(start_of(lease_ + 1, options_.lease));
-    if (options_.slot > Duration::zero()) plan.wake(start_of(slot_ + 1, options_.slot));
+    if (!at_once) plan.wake(start_of(slot_ + 1, options_.slot));
   }
 
  private:
@@ -49,7 +47,6 @@ class Chronus final : public Policy {
     int gpus = 0;
     Class kind = Class::New;
     double reserve_s = 0;  // what is kept for it beyond its work
-    Leases leases;         // reserved for it, counted from the beginning of time
     bool has_lease = false;
     bool runs = false;
     bool is_new = true;  // has not been told why it waits
@@ -63,6 +60,7 @@ class Chronus final : public Policy {
   static Time start_of(int index, Duration length) { return Time(index * length); }
 
   void update_line(const View& view) {
+    for (const JobId job : view.ended) book_.drop(job);
     std::erase_if(line_, [&](const Entry& one) { return is_final(view.job(one.job).state); });
     for (const JobId job : view.arrived) {
       Entry& one = line_.emplace_back();
@@ -72,138 +70,57 @@ class Chronus final : public Policy {
     for (Entry& one : line_) one.runs = view.job(one.job).state == JobState::Running;
   }
 
-  static double remaining_s(const View& view, const Entry& one) {
-    return view.work_left(one.job) * view.spec(one.job).iteration_s;
+  Entry& entry(JobId job) { return *std::ranges::find(line_, job, &Entry::job); }
+  static double remaining_s(const View& view, JobId job) {
+    return view.work_left(job) * view.spec(job).iteration_s;
   }
   int leases_for(double time_s) const {
     return static_cast<int>(std::min(1e9, std::ceil(time_s / seconds(options_.lease) - 1e-9)));
   }
-  // How many whole leases there are from lease `from` to the job's deadline.
-  int leases_left(const View& view, JobId job, int from) const {
-    return std::clamp(index_of(*view.spec(job).deadline, options_.lease) - from, 0, kHorizon);
-  }
-  double resume_s(const JobSpec& spec) const {
-    if (!options_.resume) return seconds(spec.start_cost);
-    return seconds(*options_.resume) * (1 + std::log2(spec.gpus));
-  }
 
-  // Reservations of accepted jobs as seen from lease `from` on.
-  void collect_demands(const View& view, int from) {
-    demands_.clear();
-    accepted_.clear();
-    for (Entry& one : line_) {
-      if (one.kind != Class::Accepted) continue;
-      demands_.push_back({.gpus = one.gpus,
-                          .needed = static_cast<int>(one.leases.size()),
-                          .last = leases_left(view, one.job, from),
-                          .runs = one.runs});
-      accepted_.push_back(&one);
-    }
-  }
-  void reserve(const std::vector<Leases>& packed, int from) {
-    for (std::size_t i = 0; i < accepted_.size(); ++i) {
-      accepted_[i]->leases = packed[i];
-      for (int& lease : accepted_[i]->leases) lease += from;
-    }
-  }
-
-  // Which of the accepted jobs hold GPUs in the lease that begins. All of them that can if
-  // everybody was accepted; otherwise only those that must, for the sake of the others.
-  void choose(const View& view) {
-    for (Entry& one : line_) {
-      one.has_lease = false;
-      if (one.kind == Class::Accepted) settle_account(view, one);
-    }
+  // All accepted jobs that can hold the lease that begins if everybody was accepted; otherwise only
+  // those that must, for the sake of the others. Who has used up its leases has lost its claim.
+  void begin_lease(const View& view) {
+    jobs_.clear();
+    book_.settle(
+        lease_,
+        [&](JobId job) { return leases_for(remaining_s(view, job) + entry(job).reserve_s); },
+        [&](JobId job) { return entry(job).runs; }, jobs_);
+    for (const JobId job : jobs_) entry(job).kind = Class::Unaccepted;
+    for (Entry& one : line_) one.has_lease = false;
     const bool all_accepted =
         std::ranges::none_of(line_, [](const Entry& one) { return one.kind == Class::Unaccepted; });
-    collect_demands(view, lease_);
-    const auto wanted =
-        all_accepted && options_.adaptive ? FirstLease::Busiest : FirstLease::Idlest;
-    if (wanted == FirstLease::Busiest || !only_forced_ones_begin()) {
-      const auto packed = pack_best(demands_, gpus_, wanted);
-      if (packed) reserve(*packed, lease_);
-    }
-    for (Entry* one : accepted_) {
-      if (one->leases.empty() || one->leases.front() != lease_) continue;
-      one->has_lease = true;
-      one->leases.erase(one->leases.begin());
-    }
+    jobs_.clear();
+    const bool at_once = all_accepted && options_.adaptive;
+    book_.begin(lease_, at_once ? FirstLease::Busiest : FirstLease::Idlest, jobs_);
+    for (const JobId job : jobs_) entry(job).has_lease = true;
   }
 
-  // Whether nobody has this lease who could do with later ones, so that there is nothing to put
-  // off.
-  bool only_forced_ones_begin() const {
-    for (std::size_t i = 0; i < accepted_.size(); ++i) {
-      if (accepted_[i]->leases.front() == lease_ && demands_[i].slack() > 0) return false;
-    }
-    return true;
-  }
-
-  // What is over goes back, the earliest leases first. Who has used up its leases and is not done
-  // has lost its claim.
-  void settle_account(const View& view, Entry& one) const {
-    const auto past = std::ranges::find_if(one.leases, [&](int l) { return l >= lease_; });
-    one.leases.erase(one.leases.begin(), past);
-    const auto needed = leases_for(remaining_s(view, one) + one.reserve_s);
-    const auto over = static_cast<std::ptrdiff_t>(one.leases.size()) - std::max(needed, 1);
-    if (over > 0) one.leases.erase(one.leases.begin(), one.leases.begin() + over);
-    if (one.leases.empty()) one.kind = Class::Unaccepted;
-  }
-
+  // Their leases begin with the next one: who runs in this one is settled.
   void accept_newcomers(const View& view) {
     for (Entry& one : line_) {
       if (one.kind != Class::New) continue;
       const JobSpec& spec = view.spec(one.job);
-      if (!spec.deadline) {
-        one.kind = Class::BestEffort;
-        continue;
-      }
-      const double work_s = spec.duration_s();
-      const double coefficient = 1 + resume_s(spec) / seconds(options_.lease);
-      one.reserve_s = work_s * (coefficient * options_.margin - 1);
-      one.kind = accept(view, one) ? Class::Accepted : Class::Unaccepted;
+      one.kind = Class::BestEffort;
+      if (!spec.deadline) continue;
+      const double resume_s = options_.resume
+                                  ? seconds(*options_.resume) * (1 + std::log2(spec.gpus))
+                                  : seconds(spec.start_cost);
+      const double each = options_.margin * (1 + resume_s / seconds(options_.lease));
+      one.reserve_s = spec.duration_s() * (each - 1);
+      const int end = index_of(*spec.deadline, options_.lease);
+      const int needed = leases_for(spec.duration_s() * each);
+      const bool accepted =
+          book_.reserve({.job = one.job, .gpus = one.gpus, .end = end}, needed, lease_ + 1);
+      one.kind = accepted ? Class::Accepted : Class::Unaccepted;
     }
-  }
-
-  // Leases begin with the next one: who runs in this one is settled.
-  bool accept(const View& view, Entry& one) {
-    const int from = lease_ + 1;
-    const LeaseDemand own{.gpus = one.gpus,
-                          .needed = leases_for(view.spec(one.job).duration_s() + one.reserve_s),
-                          .last = leases_left(view, one.job, from)};
-    if (own.needed > own.last) return false;
-    if (add_to_reserved(own, from, one.leases)) return true;
-    collect_demands(view, from);
-    demands_.push_back(own);
-    accepted_.push_back(&one);
-    const auto packed = pack_best(demands_, gpus_, FirstLease::Any);
-    packed ? reserve(*packed, from) : one.leases.clear();
-    return packed.has_value();
-  }
-
-  // The latest leases that others have left.
-  bool add_to_reserved(const LeaseDemand& own, int from, Leases& leases) const {
-    std::vector<int> free(static_cast<std::size_t>(own.last), gpus_);
-    for (const Entry& other : line_) {
-      if (other.kind != Class::Accepted) continue;
-      for (const int lease : other.leases) {
-        if (lease - from < own.last) free[static_cast<std::size_t>(lease - from)] -= other.gpus;
-      }
-    }
-    leases.clear();
-    for (int lease = own.last - 1; lease >= 0; --lease) {
-      if (static_cast<int>(leases.size()) == own.needed) break;
-      if (free[static_cast<std::size_t>(lease)] >= own.gpus) leases.push_back(from + lease);
-    }
-    std::ranges::reverse(leases);
-    return static_cast<int>(leases.size()) == own.needed;
   }
 
   // Those with a lease, wide ones first; then whoever is done for the least GPU time, those apart
   // whose deadline is lost; accepted jobs ahead of their time at the very end.
   void rank(const View& view) {
     for (Entry& one : line_) {
-      const double left_s = remaining_s(view, one);
+      const double left_s = remaining_s(view, one.job);
       const auto& deadline = view.spec(one.job).deadline;
       if (one.kind == Class::Unaccepted && *deadline < view.now + from_seconds(left_s)) {
         one.kind = Class::Lost;
@@ -236,11 +153,11 @@ class Chronus final : public Policy {
       seated.gpus = one.gpus;
     }
     seating_.seat(view, packer, seated_);
-    std::ranges::sort(seated_, {}, [](const Seated& s) { return s.group.jobs[0]; });
+    const auto job_of = [](const Seated& seated) { return seated.group.jobs[0]; };
+    std::ranges::sort(seated_, {}, job_of);
     for (Entry& one : line_) {
-      const auto seat = std::ranges::lower_bound(seated_, one.job, {},
-                                                 [](const Seated& s) { return s.group.jobs[0]; });
-      if (seat != seated_.end() && seat->group.jobs[0] == one.job) {
+      const auto seat = std::ranges::lower_bound(seated_, one.job, {}, job_of);
+      if (seat != seated_.end() && job_of(*seat) == one.job) {
         Grant& grant = plan.grant(one.job);
         fill_exclusive(grant, view.spec(one.job));
         grant.devices = seat->devices;
@@ -268,23 +185,22 @@ class Chronus final : public Policy {
   }
 
   Reason why(const Entry& one, const Reason& otherwise) const {
-    if (one.kind != Class::Accepted || one.leases.empty()) return otherwise;
-    return {.code = Reason::Code::Later, .from = start_of(one.leases.front(), options_.lease)};
+    const LeaseBook::Claim* claim = book_.find(one.job);
+    if (claim == nullptr || claim->leases.empty()) return otherwise;
+    return {.code = Reason::Code::Later, .from = start_of(claim->leases.front(), options_.lease)};
   }
   void tell_why(const View& view, const Packer& packer, Plan& plan, Entry& one) const {
     if (!one.is_new || one.kind == Class::New) return;
-    const Reason busy = packer.why_not(packer.current(), view.job(one.job).shape);
-    plan.wait(one.job, why(one, busy));
+    plan.wait(one.job, why(one, packer.why_not(packer.current(), view.job(one.job).shape)));
     one.is_new = false;
   }
 
   const ChronusOptions options_;
-  int gpus_ = 0;
+  LeaseBook book_;
   int lease_ = -1;
   int slot_ = -1;
   std::vector<Entry> line_;
-  std::vector<LeaseDemand> demands_;
-  std::vector<Entry*> accepted_;
+  std::vector<JobId> jobs_;
   std::vector<Seated> seated_;
   Seating seating_;
 };
