@@ -10,7 +10,7 @@ namespace orrery {
 // Chronus (SoCC '21): time is cut into leases. A job with a deadline is accepted if leases for it
 // can be reserved before the deadline; others run on what is left. Not elastic.
 struct ChronusOptions {
-  Duration lease = std::chrono::minutes(4);
+  Duration lease = std::chrono::minutes(4);  // 10 s at least, so that leases can be counted
   // Newcomers are looked at and idle GPUs are given away at multiples of this; 0: at once.
   Duration slot{};
   double margin = 1.1;  // reserved for each second of work

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/registry.h"
 #include "policy/test_view.h"
 
 namespace orrery {
@@ -135,6 +136,15 @@ TEST_F(ChronusTest, NewcomersAreLookedAtWhenTheSlotBegins) {
   EXPECT_EQ(plan(20), Jobs{0});
   EXPECT_EQ(made.wake_at(), time_from_seconds(50));
   EXPECT_EQ(plan(50), (Jobs{0, 1}));
+}
+
+TEST(ChronusOptions, ALeaseTooShortToCountIsRefused) {
+  const Workload workload;
+  for (const std::string key : {"lease", "slot"}) {
+    const auto made = make_policy("chronus", {{key, "5s"}}, {workload});
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().message, "option " + key + ": 5s is too short; write 10s or longer");
+  }
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <array>
 
+#include "model/duration_text.h"
 #include "policy/chronus.h"
 #include "policy/divider.h"
 #include "policy/entries.h"
@@ -10,6 +13,13 @@ namespace orrery {
 namespace {
 
 using Made = Result<std::unique_ptr<Policy>>;
+
+Result<Duration> duration_from(const Options& options, std::string_view key, Duration least) {
+  TRY_ASSIGN(const Duration duration, options.duration(key));
+  if (duration >= least) return duration;
+  return invalid(fmt::format("option {}: {} is too short; write {} or longer", key,
+                             options.text(key), duration_text(least)));
+}
 
 constexpr std::array kElastic = {
     OptionInfo{"quantum", "the cluster is divided anew at most this often", "1m"}};
@@ -43,9 +53,12 @@ constexpr std::array kChronus = {
 
 Made chronus(const Options& options, const PolicyContext& /*context*/) {
   ChronusOptions chronus;
-  TRY_ASSIGN(chronus.lease, options.duration("lease"));
-  if (chronus.lease < std::chrono::seconds(1)) return invalid("lease: a lease is 1s or longer");
+  constexpr Duration kLeast = std::chrono::seconds(10);
+  TRY_ASSIGN(chronus.lease, duration_from(options, "lease", kLeast));
   TRY_ASSIGN(chronus.slot, options.duration("slot"));
+  if (chronus.slot != Duration::zero()) {
+    TRY_ASSIGN(chronus.slot, duration_from(options, "slot", kLeast));
+  }
   TRY_ASSIGN(chronus.margin, options.number("margin", 1, 100));
   if (options.text("resume") != "own") {
     TRY_ASSIGN(chronus.resume, options.duration("resume"));
@@ -65,12 +78,12 @@ constexpr std::array kPollux = {
 
 Made pollux(const Options& options, const PolicyContext& context) {
   DividerOptions elastic{.periodic = true};
-  TRY_ASSIGN(elastic.quantum, options.duration("interval"));
-  if (elastic.quantum < std::chrono::seconds(1)) return invalid("interval: must be 1s or longer");
+  TRY_ASSIGN(elastic.quantum, duration_from(options, "interval", std::chrono::seconds(1)));
   std::map<std::string, Goodput> goodputs;
   if (options.text("pollux-data") != "none") {
-    TRY_ASSIGN(const auto models, read_training_data(options.text("pollux-data")));
-    for (const auto& [name, data] : models) goodputs.emplace(name, goodput_of(data));
+    auto models = read_training_data(options.text("pollux-data"));
+    if (!models.ok()) return std::move(models).error().at("option pollux-data");
+    for (const auto& [name, data] : models.value()) goodputs.emplace(name, goodput_of(data));
   }
   return make_divider(make_pollux(context.workload, std::move(goodputs)), elastic);
 }
