@@ -19,6 +19,7 @@ WALLS = {
     r"toml\+\+/|toml\.hpp": {"workload"},
     r"zstd": {"report"},
     r"lemon/": set(),
+    r"Cbc|Coin|OsiClp": {"solve"},
 }
 
 # cli/ talks to a person and measures; everything below it is handed time and a seeded generator.

@@ -23,20 +23,20 @@ inline Shape shape_of(const JobSpec& spec) {
   return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
 }
 
+// The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.
+constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
+  if (total == 0 || gpus == gpus_total) return total;
+  return (total / gpus_total) * gpus + ((total % gpus_total) * gpus + gpus_total - 1) / gpus_total;
+}
+
 // The same job on another number of GPUs: CPUs and memory go with them.
 inline Shape shape_on(const JobSpec& spec, int gpus) {
   Shape shape = shape_of(spec);
   if (gpus == spec.gpus) return shape;
   shape.gpus = gpus;
-  shape.cpu_milli = (spec.cpu_milli * gpus + spec.gpus - 1) / spec.gpus;
-  shape.memory_bytes = spec.memory_bytes / spec.gpus * gpus;
+  shape.cpu_milli = share_of(spec.cpu_milli, gpus, spec.gpus);
+  shape.memory_bytes = share_of(spec.memory_bytes, gpus, spec.gpus);
   return shape;
-}
-
-// The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.
-constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
-  if (total == 0 || gpus == gpus_total) return total;
-  return (total / gpus_total) * gpus + ((total % gpus_total) * gpus + gpus_total - 1) / gpus_total;
 }
 
 }  // namespace orrery

@@ -10,5 +10,6 @@ namespace orrery {
 std::span<const PolicyInfo> order_policies();
 std::span<const PolicyInfo> family_policies();
 std::span<const PolicyInfo> elastic_policies();
+std::span<const PolicyInfo> rival_policies();
 
 }  // namespace orrery

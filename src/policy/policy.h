@@ -3,6 +3,7 @@
 #include "model/plan.h"
 #include "model/view.h"
 #include "placement/packer.h"
+#include "predict/trainer.h"
 
 namespace orrery {
 
@@ -16,6 +17,8 @@ class Policy {
  public:
   virtual ~Policy() = default;
   virtual void plan(const View& view, Packer& packer, Plan& plan) = 0;
+  // How jobs run under this policy, where that is not by their curves. Lives as long as the policy.
+  virtual const Trainer* trainer() const { return nullptr; }
 };
 
 }  // namespace orrery

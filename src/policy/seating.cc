@@ -52,7 +52,7 @@ bool Seating::keep(const View& view, const Packer& packer, Ledger& ledger, Seate
     if (job.state != JobState::Running) continue;
     if (oldest == nullptr || job.run_since < oldest->run_since) oldest = &job;
   }
-  if (oldest == nullptr) return false;
+  if (oldest == nullptr || gpu_count(oldest->held.devices) != seated.gpus) return false;
   const Shape& shape = packer.shape(seated.shape);
   for (const NodeShare& share : oldest->held.devices) {
     const int node = static_cast<int>(share.node);

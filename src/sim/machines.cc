@@ -10,10 +10,11 @@
 namespace orrery {
 
 Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics,
-                   const ContentionModel& contention)
+                   const ContentionModel& contention, const Trainer* trainer)
     : workload_(workload),
       semantics_(semantics),
       contention_(contention),
+      trainer_(trainer),
       group_speed_(workload.profiles, Ordering::AsGiven, contention_),
       companies_(cluster.nodes.size() * kGpusPerNodeMax),
       seats_(workload.jobs.size()),
@@ -23,7 +24,11 @@ double Machines::alone_s(JobId job) const {
   const JobSpec& spec = workload_.jobs[index(job)];
   if (spec.curve == kNoCurve) return spec.iteration_s * contention_.factor(1);
   const Devices& held = scheduler_->state().job(job).held.devices;
-  const double speed = speed_on(workload_, spec, gpu_count(held), static_cast<int>(held.size()));
+  double speed =
+      trainer_ == nullptr ? 0 : trainer_->iterations_per_s(spec, held, semantics_.work_left(job));
+  if (speed == 0) {
+    speed = speed_on(workload_, spec, gpu_count(held), static_cast<int>(held.size()));
+  }
   INVARIANT(speed > 0, "a job is given a number of GPUs it can run on");
   return contention_.factor(1) / speed;
 }
@@ -88,6 +93,10 @@ void Machines::stand_up(JobId job) {
 }
 
 void Machines::settle() {
+  if (trainer_ != nullptr) {
+    // Speeds change as training goes on.
+    for (const JobId job : scheduler_->state().running()) touch(job);
+  }
   for (const JobId job : touched_) {
     is_touched_[index(job)] = false;
     if (scheduler_->state().job(job).state == JobState::Running) set_pace(job);

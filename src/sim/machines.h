@@ -6,6 +6,7 @@
 #include "control/executor.h"
 #include "control/scheduler.h"
 #include "predict/group_speed.h"
+#include "predict/trainer.h"
 #include "sim/semantics.h"
 
 namespace orrery {
@@ -14,8 +15,9 @@ namespace orrery {
 // on the devices allows.
 class Machines final : public Executor {
  public:
+  // With a trainer, jobs it knows run at its speed.
   Machines(const Workload& workload, const Cluster& cluster, Semantics& semantics,
-           const ContentionModel& contention);
+           const ContentionModel& contention, const Trainer* trainer = nullptr);
 
   void report_to(Scheduler& scheduler) { scheduler_ = &scheduler; }
   void set_time(Time now) { now_ = now; }
@@ -49,6 +51,7 @@ class Machines final : public Executor {
   Scheduler* scheduler_ = nullptr;
   Time now_{};
   ContentionModel contention_;
+  const Trainer* trainer_;
   GroupSpeed group_speed_;
   std::vector<Company> companies_;  // by device: who shares it; exclusive holders are not listed
   std::vector<std::unique_ptr<Grant>> seats_;  // by job: what it shares, if it shares

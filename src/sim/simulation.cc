@@ -84,7 +84,8 @@ class Simulation {
       : setup_(setup),
         jobs_(setup.workload->jobs),
         semantics_(make_semantics(setup)),
-        machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup)),
+        machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup),
+                  policy.policy->trainer()),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
                     semantics_.get()}) {
