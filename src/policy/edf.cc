@@ -105,7 +105,7 @@ class Edf final : public Policy {
       Entry* entry = enter(view, job);
       trial_.assign(line_.begin(), line_.end());
       trial_.push_back(entry);
-      if (!plan_all(trial_)) {
+      if (!plan_all(trial_) && (options_.late_blocks || !harmless(*entry))) {
         const bool past = entry->deadline <= clock_.now_s();
         plan.reject(job, past ? Reason{.code = Reason::Code::DeadlinePast}
                               : Reason{.code = Reason::Code::Promised,
@@ -123,6 +123,26 @@ class Edf final : public Policy {
       any = true;
     }
     return any;
+  }
+
+  // Whether those who would be late with the newcomer are late without it. One who has no deadline
+  // comes last and harms nobody.
+  bool harmless(const Entry& newcomer) {
+    if (newcomer.deadline == kNoDeadline_s) return true;
+    if (newcomer.new_end > newcomer.deadline) return false;
+    late_.clear();
+    for (const Entry* entry : line_) {
+      if (entry->new_end > entry->deadline) late_.push_back(entry->job);
+    }
+    without_.assign(line_.begin(), line_.end());
+    plan_all(without_);
+    const auto late_anyway = [&](JobId job) {
+      const Entry& entry = *entries_[index(job)];
+      return entry.new_end > entry.deadline;
+    };
+    const bool all = std::ranges::all_of(late_, late_anyway);
+    plan_all(trial_);
+    return all;
   }
 
   static void accept(Entry& entry, bool only_if_it_runs) {
@@ -222,6 +242,8 @@ class Edf final : public Policy {
   std::vector<std::unique_ptr<Entry>> entries_;  // by job
   Line line_;
   Line trial_;
+  Line without_;
+  std::vector<JobId> late_;
   GpuSteps free_;
   std::vector<ElasticGrants::Seat> seats_;
 };

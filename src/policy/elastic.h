@@ -40,7 +40,8 @@ std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options);
 // Earliest deadline first, as many GPUs as are of use, with or without admission.
 struct EdfOptions {
   bool admits = false;
-  bool widest = false;  // as many GPUs as the profile has a column for, even if slower
+  bool late_blocks = false;  // while somebody is late nobody is let in, as released
+  bool widest = false;       // as many GPUs as the profile has a column for, even if slower
   bool anew = false;
   Duration slot = std::chrono::minutes(1);
 };

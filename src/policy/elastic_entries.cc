@@ -76,13 +76,20 @@ Made elasticflow(const Options& options, const PolicyContext& context) {
   return make_elasticflow(made);
 }
 
-constexpr std::array kEdf = {
-    OptionInfo{"widest", "as many GPUs as a profile has columns for, even if that is slower",
-               "false", "", "true"},
-    kAnew, kSlot};
+constexpr OptionInfo kWidest = {"widest",
+                                "as many GPUs as a profile has columns for, even if that is slower",
+                                "false", "", "true"};
+constexpr std::array kEdf = {kWidest, kAnew, kSlot};
+constexpr std::array kEdfAdmission = {
+    OptionInfo{"late-blocks", "while somebody is late nobody is let in, as released", "false", "",
+               "true"},
+    kWidest, kAnew, kSlot};
 
 Made edf(const Options& options, const PolicyContext& context, bool admits) {
   EdfOptions made{.admits = admits};
+  if (admits) {
+    TRY_ASSIGN(made.late_blocks, options.flag("late-blocks"));
+  }
   TRY_ASSIGN(made.widest, options.flag("widest"));
   TRY_ASSIGN(made.anew, options.flag("anew"));
   TRY_ASSIGN(made.slot, slot(options, context));
@@ -100,8 +107,8 @@ constexpr std::array kElastic = {
                "deadlines promised by minimum shares, free GPUs where they save most", kElasticFlow,
                elasticflow},
     PolicyInfo{"edf", "earliest deadline first, as many GPUs as are of use", kEdf, edf_alone},
-    PolicyInfo{"edf-admission", "the same, and nobody comes in who would make someone late", kEdf,
-               edf_admission},
+    PolicyInfo{"edf-admission", "the same, and nobody comes in who would make someone late",
+               kEdfAdmission, edf_admission},
 };
 
 }  // namespace
