@@ -1,7 +1,9 @@
 #include "policy/levels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/invariant.h"
 
@@ -72,7 +74,9 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
       changed.push_back(next.job);
     }
   }
-  std::ranges::sort(changed);
+  std::ranges::sort(changed, {}, [&](JobId job) {
+    return std::pair(options_.guesses ? -view.spec(job).gpus : 0, job);
+  });
   for (const JobId job : changed) {
     Standing& standing = jobs_[index(job)];
     if (standing.runs) {
@@ -137,6 +141,10 @@ Time LevelOrder::sinks_at(const View& view, JobId job, const FloatingTime* time)
   if (!has_limit(job)) return kNever;
   Duration needed = limit_for_each(view, job);
   if (ticks()) needed = (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
+  if (time != nullptr && options_.guesses) {
+    const double left_s = (seconds(limit(job)) - time->held_s(job)) / view.spec(job).gpus;
+    return time->instant(std::max(0.0, std::ceil(left_s)) + time->now_s());
+  }
   if (time != nullptr) {
     const double at_s = seconds(needed) - time->held_s(job) + time->now_s();
     return time->instant(std::max(at_s, time->now_s()));

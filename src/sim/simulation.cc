@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/invariant.h"
 #include "control/scheduler.h"
@@ -33,12 +34,24 @@ ElasticFlowRules elasticflow_rules_of(const SimulationSetup& setup) {
   return {.judged_by_plan = setup.policy == "elasticflow" && admits};
 }
 
+std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
+  using Rounds = RigidRules::Rounds;
+  using Charged = RigidRules::Charged;
+  if (policy == "las") return RigidRules{Rounds::AtEvents, Charged::Starts};
+  if (policy == "gandiva") return RigidRules{Rounds::AtArrivals, Charged::Rounds};
+  if (policy == "themis") return RigidRules{Rounds::EverySlot, Charged::Nobody, true};
+  return {};
+}
+
 std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   if (setup.semantics == SemanticsKind::Orrery) {
     return make_orrery_semantics(setup.workload->jobs.size());
   }
   if (setup.semantics == SemanticsKind::Muri) {
     return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+  }
+  if (const auto rules = rigid_rules_of(setup.policy)) {
+    return make_rigid_semantics(*setup.workload, *setup.cluster, setup.round, *rules);
   }
   return make_elasticflow_semantics(*setup.workload, *setup.cluster, setup.round,
                                     elasticflow_rules_of(setup));
@@ -95,6 +108,7 @@ class Simulation {
     std::size_t next = 0;  // the first job that has not been submitted
     Time wake = kNever;    // when the policy asked for a round
     Time round = kNever;   // when a round is due that was put off
+    const Time last_arrival = jobs_.empty() ? kNever : jobs_.back().submitted;
     while (!done(next)) {
       const Time arrival = next < jobs_.size() ? jobs_[next].submitted : kNever;
       const Time end = semantics_->next_end();
@@ -105,7 +119,7 @@ class Simulation {
         now = arrival;
       }
       now = semantics_->round_at(
-          now, end == kNever && wake == kNever && arrival == jobs_.back().submitted);
+          now, {.arrival = arrival, .last_arrival = last_arrival, .end = end, .wake = wake});
       machines_.set_time(now);
       ended_.clear();
       semantics_->advance(now, ended_);

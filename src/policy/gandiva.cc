@@ -1,0 +1,86 @@
+#include <limits>
+#include <vector>
+
+#include "policy/families.h"
+#include "policy/in_order.h"
+
+namespace orrery {
+namespace {
+
+// Time slicing: those who have had their turn make room, at every tick of the quantum, for those
+// who have waited longest. All turns end together, so that a wide job can take the place of many
+// narrow ones, and a turn is half a quantum at least, from the first iteration on. Who is not asked
+// to make room has another turn at once; where nobody waits nobody is stopped.
+//
+// After Gandiva (OSDI '18), its suspend and resume. There a job keeps to a set of nodes with jobs
+// of its size; here the whole cluster is one set, so that no set is idle while another is crowded.
+class Turns final : public Order {
+ public:
+  explicit Turns(Duration quantum) : quantum_(quantum) {}
+
+  Rank rank(const View& /*view*/, JobId job) const override { return jobs_[index(job)].rank; }
+  bool is_settled() const override { return true; }
+
+  void arrived(const View& view, JobId job) override {
+    if (jobs_.size() < view.jobs.size()) jobs_.resize(view.jobs.size());
+    line_up(view, job);
+  }
+
+  void started(const View& view, JobId job) override {
+    Standing& standing = jobs_[index(job)];
+    if (!standing.runs) --waiting_;
+    standing = {.rank = {-std::numeric_limits<double>::infinity(), ++tickets_},
+                .begun = view.now,
+                .runs = true};
+  }
+
+  void stopped(const View& view, JobId job) override { line_up(view, job); }
+
+  void refresh(const View& view, std::vector<JobId>& changed) override {
+    for (const JobId job : view.ended) waiting_ -= !jobs_[index(job)].runs;
+    if (view.now < tick_) return;
+    tick_ = kNever;
+    if (waiting_ == 0) return;
+    for (const JobId job : view.running) {
+      Standing& standing = jobs_[index(job)];
+      const Time from = std::max(standing.begun, view.job(job).ready);
+      if (view.now - from < quantum_ / 2) continue;
+      // Behind all who have waited, but before those who make room now; who has had most goes last.
+      const Duration had = view.job(job).attained_at(view.now);
+      standing.rank = {seconds(view.now), had.count() - std::numeric_limits<std::int64_t>::max()};
+      changed.push_back(job);
+    }
+  }
+
+  Time next_change(const View& view) override {
+    if (waiting_ == 0 || quantum_ == Duration::zero()) return tick_ = kNever;
+    const Duration since = view.now.time_since_epoch();
+    return tick_ = Time((since / quantum_ + 1) * quantum_);
+  }
+
+ private:
+  struct Standing {
+    Rank rank;
+    Time begun{};
+    bool runs = false;
+  };
+
+  void line_up(const View& view, JobId job) {
+    jobs_[index(job)] = {.rank = {seconds(view.now), ++tickets_}, .begun = {}, .runs = false};
+    ++waiting_;
+  }
+
+  const Duration quantum_;
+  std::vector<Standing> jobs_;
+  std::int64_t tickets_ = 0;
+  std::int64_t waiting_ = 0;
+  Time tick_ = kNever;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options) {
+  return make_in_order(std::make_unique<Turns>(options.quantum), {});
+}
+
+}  // namespace orrery
