@@ -23,6 +23,10 @@ inline Shape shape_of(const JobSpec& spec) {
   return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
 }
 
+inline bool asks_for_gpus_alone(const JobSpec& spec) {
+  return shape_of(spec) == Shape{.gpus = spec.gpus};
+}
+
 // The same job on another number of GPUs: CPUs and memory go with them.
 inline Shape shape_on(const JobSpec& spec, int gpus) {
   Shape shape = shape_of(spec);

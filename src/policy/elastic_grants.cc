@@ -27,7 +27,9 @@ void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat
   for (const Seat& seat : seats) {
     if (seat.gpus == 0) stop(view, seat, plan);
   }
-  if (anew_ && NodeFill::serves(*view.cluster)) {
+  const bool gpus_alone = std::ranges::all_of(
+      seats, [&](const Seat& seat) { return asks_for_gpus_alone(view.spec(seat.job)); });
+  if (anew_ && gpus_alone && NodeFill::serves(*view.cluster)) {
     fill_nodes(view, seats, plan);
     return;
   }

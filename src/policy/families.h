@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "policy/fair_shares.h"
 #include "policy/grouper.h"
 #include "policy/order.h"
 #include "policy/policy.h"
@@ -19,6 +20,7 @@ struct ThemisOptions {
   // As ElasticFlow's simulator has it: jobs go by their share alone, whatever they had of it, and
   // anew in every lease; time has passed for them up to the last arrival or end.
   bool by_share = false;
+  Leftover leftover = Leftover::InProportion;
 };
 std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
 

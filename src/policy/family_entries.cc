@@ -22,9 +22,13 @@ constexpr std::array kThemis = {
                "owed: who has least of its share goes first; share: the largest share, anew in "
                "every lease, as ElasticFlow's simulator has it",
                "owed", "", "share"},
+    OptionInfo{"leftover",
+               "where many shares are as fair: proportion, or centre (what a solver would find)",
+               "proportion", "", "centre"},
     OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "", "off"},
     OptionInfo{"sticky", "running jobs stay where they are", "true", "false", "true"}};
 constexpr std::array<std::string_view, 2> kPriorities = {"owed", "share"};
+constexpr std::array<std::string_view, 2> kLeftovers = {"proportion", "centre"};
 
 Made themis(const Options& options, const PolicyContext& context) {
   ThemisOptions themis{.workload = &context.workload, .contention = context.contention};
@@ -35,6 +39,8 @@ Made themis(const Options& options, const PolicyContext& context) {
   }
   TRY_ASSIGN(const int priority, options.choice("priority", kPriorities));
   themis.by_share = priority == 1;
+  TRY_ASSIGN(const int leftover, options.choice("leftover", kLeftovers));
+  themis.leftover = static_cast<Leftover>(leftover);
   TRY_ASSIGN(const bool rate, options.flag("isolated-rate"));
   themis.published_rate = !rate;
   TRY_ASSIGN(themis.sticky, options.flag("sticky"));

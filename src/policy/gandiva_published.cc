@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::chrono::minutes kRotation{1};
 
-bool asks_for_gpus_alone(const JobSpec& spec) { return shape_of(spec) == Shape{.gpus = spec.gpus}; }
-
 // Gandiva as released with ElasticFlow's simulator: see NodeSets. It knows nothing but GPUs and
 // equal nodes; where there is more to know our own takes its place.
 class GandivaPublished final : public Policy {

@@ -35,7 +35,8 @@ class Themis final : public Policy {
       fill_idle(view, packer, plan);
     }
     const bool waits = std::ranges::any_of(line_, [](const Entry& e) { return !e.runs; });
-    if ((news_ || options_.by_share) && waits) plan.wake(lease_ends_);
+    const bool ranks_again = news_ || (options_.by_share && lease_ends_ > view.now);
+    if (ranks_again && waits) plan.wake(lease_ends_);
   }
 
  private:
@@ -81,7 +82,7 @@ class Themis final : public Policy {
                        .remaining_s = work * alone_s,
                        .isolated = entry.isolated_so_far + work / rate});
     }
-    fair_shares(fair_, gpus, shares_);
+    fair_shares(fair_, gpus, options_.leftover, shares_);
     for (std::size_t i = 0; i < line_.size(); ++i) {
       Entry& entry = line_[i];
       const double share = shares_[i];

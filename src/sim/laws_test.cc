@@ -34,25 +34,35 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.text()
 // Values other than the default for every option there is; a new option needs a line here.
 const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
+      {"admission", {"batch", "none"}},
+      {"anew", {"true", "false"}},
       {"backfill", {"false"}},
+      {"caps", {"resnet50:1"}},
       {"count-start", {"true", "false"}},
       {"delta", {"60s", "1h"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
+      {"guesses", {"true", "false"}},
       {"isolated-rate", {"true", "false"}},
+      {"knee", {"fastest", "first-fall"}},
       {"lease", {"0s", "2m"}},
+      {"leftover", {"proportion", "centre"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
       {"matching", {"none"}},
       {"ordering", {"worst", "none"}},
       {"packing", {"1", "2", "3", "8"}},
       {"preempt", {"true", "false"}},
+      {"priority", {"owed", "share"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
+      {"scale-up", {"paper", "reference"}},
+      {"slot", {"20s"}},
       {"slowdown", {"1.2"}},
       {"sticky", {"true", "false"}},
       {"tick", {"1s"}},
       {"variant", {"ours", "reference"}},
+      {"widest", {"true", "false"}},
   };
   return values;
 }
@@ -60,7 +70,8 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
 // Each policy as it is, with each option changed alone, and with pairs of changes that meet.
 std::vector<Variant> all_variants() {
   std::vector<Variant> variants;
-  for (const SemanticsKind semantics : {SemanticsKind::Orrery, SemanticsKind::Muri}) {
+  for (const SemanticsKind semantics :
+       {SemanticsKind::Orrery, SemanticsKind::Muri, SemanticsKind::ElasticFlow}) {
     for (const PolicyInfo& info : policies()) {
       const std::string name(info.name);
       const auto add = [&](OptionValues options) {
@@ -109,7 +120,11 @@ bool sticky(const Variant& variant) {
 // Policies that are an order and nothing else leave no room to anybody who fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
+  if (variant.semantics == SemanticsKind::ElasticFlow) return false;  // it waits for slots
   if (variant.policy == "antman" || variant.policy == "themis") return false;
+  if (variant.policy == "elasticflow" || variant.policy.starts_with("edf")) return false;
+  const auto kind = variant.options.find("variant");
+  if (kind != variant.options.end() && kind->second == "reference") return false;
   return !variant.policy.starts_with("muri") && rule == "first-fit";
 }
 
