@@ -27,7 +27,7 @@ std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
 // Gandiva (OSDI '18): jobs take turns on the GPUs.
 struct GandivaOptions {
   const Workload* workload = nullptr;
-  Duration quantum = std::chrono::minutes(30);  // 0: nobody makes room for others
+  Duration quantum = std::chrono::hours(1);  // 0: nobody makes room for others
 };
 std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options);
 std::unique_ptr<Policy> make_gandiva_published(const GandivaOptions& options);

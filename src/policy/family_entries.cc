@@ -51,7 +51,7 @@ Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { retu
 
 constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array kGandiva = {
-    OptionInfo{"quantum", "ours: who waits takes over from others this often; 0s: never", "30m"},
+    OptionInfo{"quantum", "ours: who waits takes over from others this often; 0s: never", "1h"},
     OptionInfo{"variant", "ours, or reference: as released with ElasticFlow's simulator", "ours",
                "", "reference"}};
 

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "policy/families.h"
@@ -9,8 +12,9 @@ namespace {
 
 // Time slicing: those who have had their turn make room, at every tick of the quantum, for those
 // who have waited longest. All turns end together, so that a wide job can take the place of many
-// narrow ones, and a turn is half a quantum at least, from the first iteration on. Who is not asked
-// to make room has another turn at once; where nobody waits nobody is stopped.
+// narrow ones, and a turn is half a quantum at least, from the first iteration on, unless the first
+// in line was passed over at the last tick. Who is not asked to make room has another turn at once;
+// where nobody waits nobody is stopped.
 //
 // After Gandiva (OSDI '18), its suspend and resume. There a job keeps to a set of nodes with jobs
 // of its size; here the whole cluster is one set, so that no set is idle while another is crowded.
@@ -28,23 +32,23 @@ class Turns final : public Order {
 
   void started(const View& view, JobId job) override {
     Standing& standing = jobs_[index(job)];
-    if (!standing.runs) --waiting_;
-    standing = {.rank = {-std::numeric_limits<double>::infinity(), ++tickets_},
-                .begun = view.now,
-                .runs = true};
+    waiting_.erase({standing.begun, job});
+    standing = {.rank = {-std::numeric_limits<double>::infinity(), ++tickets_}, .begun = view.now};
   }
 
   void stopped(const View& view, JobId job) override { line_up(view, job); }
 
   void refresh(const View& view, std::vector<JobId>& changed) override {
-    for (const JobId job : view.ended) waiting_ -= !jobs_[index(job)].runs;
+    for (const JobId job : view.ended) waiting_.erase({jobs_[index(job)].begun, job});
     if (view.now < tick_) return;
     tick_ = kNever;
-    if (waiting_ == 0) return;
+    if (waiting_.empty()) return;
+    const JobId first = waiting_.begin()->second;
+    const Duration turn = std::exchange(first_, first) == first ? Duration{} : quantum_ / 2;
     for (const JobId job : view.running) {
       Standing& standing = jobs_[index(job)];
       const Time from = std::max(standing.begun, view.job(job).ready);
-      if (view.now - from < quantum_ / 2) continue;
+      if (view.now - from < turn) continue;
       // Behind all who have waited, but before those who make room now; who has had most goes last.
       const Duration had = view.job(job).attained_at(view.now);
       standing.rank = {seconds(view.now), had.count() - std::numeric_limits<std::int64_t>::max()};
@@ -53,7 +57,7 @@ class Turns final : public Order {
   }
 
   Time next_change(const View& view) override {
-    if (waiting_ == 0 || quantum_ == Duration::zero()) return tick_ = kNever;
+    if (waiting_.empty() || quantum_ == Duration::zero()) return tick_ = kNever;
     const Duration since = view.now.time_since_epoch();
     return tick_ = Time((since / quantum_ + 1) * quantum_);
   }
@@ -61,19 +65,19 @@ class Turns final : public Order {
  private:
   struct Standing {
     Rank rank;
-    Time begun{};
-    bool runs = false;
+    Time begun{};  // to run, or to wait
   };
 
   void line_up(const View& view, JobId job) {
-    jobs_[index(job)] = {.rank = {seconds(view.now), ++tickets_}, .begun = {}, .runs = false};
-    ++waiting_;
+    jobs_[index(job)] = {.rank = {seconds(view.now), ++tickets_}, .begun = view.now};
+    waiting_.insert({view.now, job});
   }
 
   const Duration quantum_;
   std::vector<Standing> jobs_;
   std::int64_t tickets_ = 0;
-  std::int64_t waiting_ = 0;
+  std::set<std::pair<Time, JobId>> waiting_;  // and since when
+  JobId first_ = kNoJob;                      // of them, at the last tick
   Time tick_ = kNever;
 };
 

@@ -26,8 +26,6 @@ void give_to_first(NodeSets::Sets& sets, JobId job) {
   sort_by_load(sets);
 }
 
-int divided_up(int a, int b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 bool NodeSets::serves(const Cluster& cluster) { return NodeFill::serves(cluster); }
@@ -54,11 +52,8 @@ bool NodeSets::open(Sets& sets, int gpus) {
 bool NodeSets::add(JobId job, int gpus) {
   Sets& sets = sets_[gpus];
   const auto first_to_back = [&] { std::rotate(sets.begin(), sets.begin() + 1, sets.end()); };
-  bool takes = false;
-  if (!sets.empty()) {
-    takes = sets.front().load + 1 < sets.front().capacity;
-    first_to_back();
-  }
+  const bool takes = !sets.empty() && sets.front().load + 1 < sets.front().capacity;
+  if (!sets.empty()) first_to_back();
   if (!takes && !open(sets, gpus)) {
     if (sets.empty()) return false;
     first_to_back();
@@ -104,8 +99,8 @@ void NodeSets::adjust() {
     const double part = static_cast<double>(demand.wanted) / wanted_total;
     const int target = std::min(static_cast<int>(std::floor(part * gpus_total)), demand.wanted);
     const int more = target - demand.has;
-    if (more > 0) grow(sets, gpus, divided_up(more, gpus));
-    if (more < 0) shrink(sets, divided_up(-more, gpus));
+    if (more > 0) grow(sets, gpus, (more + gpus - 1) / gpus);
+    if (more < 0) shrink(sets, (gpus - more - 1) / gpus);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/invariant.h"
 #include "control/scheduler.h"
 #include "policy/registry.h"
+#include "sim/elasticflow_cost.h"
 #include "sim/machines.h"
 
 namespace orrery {
@@ -77,6 +78,20 @@ Workload as_published(const Workload& workload) {
     spec.iteration_s = ms * 1.015 / 1000;
   }
   return published;
+}
+
+// A job that pays for a round more than a slot has would never come to its end.
+Status check_slot(const SimulationSetup& setup) {
+  if (setup.semantics != SemanticsKind::ElasticFlow || setup.round == Duration::zero()) return {};
+  int widest = 1;
+  for (const JobSpec& spec : setup.workload->jobs) widest = std::max(widest, spec.gpus);
+  widest = std::min(widest, std::max(1, setup.cluster->gpus_total()));
+  const double cost_s = RoundCost(*setup.cluster, setup.round).start_s(widest);
+  if (seconds(setup.round) > cost_s) return {};
+  return invalid(fmt::format(
+      "a round every {:g} s: with the semantics of elasticflow a round costs a job up to "
+      "{:.0f} s; hold them further apart, e.g. every 60 s",
+      seconds(setup.round), cost_s));
 }
 
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
@@ -196,6 +211,7 @@ Result<SemanticsKind> parse_semantics(std::string_view name) {
 std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 Status check(const SimulationSetup& setup) {
+  TRY(check_slot(setup));
   const auto policy = set_up_policy(setup);
   return policy.ok() ? Status() : policy.error();
 }
@@ -209,6 +225,7 @@ Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink
     published = as_published(*setup.workload);
     world.workload = &published;
   }
+  TRY(check_slot(world));
   TRY_ASSIGN(PolicySetup policy, set_up_policy(world));
   Simulation simulation(world, policy, sink);
   return simulation.run();
