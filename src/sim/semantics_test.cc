@@ -226,7 +226,7 @@ TEST(Machines, AnOpportunisticJobIsAloneOnceTheGuaranteedOneEnds) {
 TEST(Semantics, AnUnknownNameSaysWhichThereAre) {
   const auto unknown = parse_semantics("synergy");
   ASSERT_FALSE(unknown.ok());
-  EXPECT_NE(unknown.error().message.find("choose orrery or muri"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("choose orrery, muri or elasticflow"), std::string::npos);
 }
 
 }  // namespace
