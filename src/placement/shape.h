@@ -23,6 +23,10 @@ inline Shape shape_of(const JobSpec& spec) {
   return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
 }
 
+inline bool asks_for_gpus_alone(const JobSpec& spec) {
+  return shape_of(spec) == Shape{.gpus = spec.gpus};
+}
+
 // The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.
 constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
   if (total == 0 || gpus == gpus_total) return total;

@@ -20,15 +20,6 @@ int fewer(const View& view, JobId job, int gpus) {
   return best;
 }
 
-// Whether nodes are alike and nobody asks for more than GPUs.
-bool counts_alone(const View& view, std::span<const ElasticGrants::Seat> seats) {
-  return NodeFill::serves(*view.cluster) &&
-         std::ranges::all_of(seats, [&](const ElasticGrants::Seat& seat) {
-           const Shape shape = shape_of(view.spec(seat.job));
-           return shape == Shape{.gpus = shape.gpus};
-         });
-}
-
 }  // namespace
 
 void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat> seats,
@@ -36,7 +27,9 @@ void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat
   for (const Seat& seat : seats) {
     if (seat.gpus == 0) stop(view, seat, plan);
   }
-  if (anew_ && counts_alone(view, seats)) {
+  const bool gpus_alone = std::ranges::all_of(
+      seats, [&](const Seat& seat) { return asks_for_gpus_alone(view.spec(seat.job)); });
+  if (anew_ && gpus_alone && NodeFill::serves(*view.cluster)) {
     fill_nodes(view, seats, plan);
     return;
   }

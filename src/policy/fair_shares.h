@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,13 @@ struct FairJob {
 //   minimise over x the maximum over i of (elapsed_i + remaining_i / x_i) / isolated_i
 //   with 0 <= x_i <= 1 and the sum of gpus_i x_i <= gpus,
 //
-// solved by bisection on that ratio to the last bit. What capacity is left is shared in proportion
-// to what each job lacks to 1.
-void fair_shares(std::span<const FairJob> jobs, double gpus, std::vector<double>& shares);
+// solved by bisection on that ratio to the last bit. Where that leaves capacity, many x are as
+// good.
+enum class Leftover : std::uint8_t {
+  InProportion,  // what is left is shared in proportion to what each job lacks to 1
+  Centre,        // the analytic centre of all that are as good, which interior-point solvers find
+};
+void fair_shares(std::span<const FairJob> jobs, double gpus, Leftover leftover,
+                 std::vector<double>& shares);
 
 }  // namespace orrery

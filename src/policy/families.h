@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "policy/fair_shares.h"
 #include "policy/grouper.h"
 #include "policy/order.h"
 #include "policy/policy.h"
@@ -15,9 +16,21 @@ struct ThemisOptions {
   ContentionModel contention = {};
   Duration lease = std::chrono::minutes(10);
   bool sticky = true;           // running jobs stay where they are
-  bool published_rate = false;  // the unit error of the published simulator
+  bool published_rate = false;  // the unit error of the published simulators
+  // As ElasticFlow's simulator has it: jobs go by their share alone, whatever they had of it, and
+  // anew in every lease; time has passed for them up to the last arrival or end.
+  bool by_share = false;
+  Leftover leftover = Leftover::InProportion;
 };
 std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
+
+// Gandiva (OSDI '18): jobs take turns on the GPUs.
+struct GandivaOptions {
+  const Workload* workload = nullptr;
+  Duration quantum = std::chrono::hours(1);  // 0: nobody makes room for others
+};
+std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options);
+std::unique_ptr<Policy> make_gandiva_published(const GandivaOptions& options);
 
 // Muri (SIGCOMM '22): jobs with complementary stages share devices and take turns.
 struct MuriOptions {

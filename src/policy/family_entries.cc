@@ -11,16 +11,36 @@ namespace {
 using Made = Result<std::unique_ptr<Policy>>;
 
 constexpr std::array kThemis = {
-    OptionInfo{"lease", "shares are computed anew at most this often", "10m", "0s"},
+    OptionInfo{"lease",
+               "shares are computed anew at most this often; auto: in every round, or after 10m",
+               "10m", "0s", "auto"},
     OptionInfo{"isolated-rate",
                "true: jobs are compared by their speed in a share of their own; "
                "false: by that share, as published",
-               "true", "false"},
-    OptionInfo{"sticky", "running jobs stay where they are", "true", "false"}};
+               "true", "false", "false"},
+    OptionInfo{"priority",
+               "owed: who has least of its share goes first; share: the largest share, anew in "
+               "every lease, as ElasticFlow's simulator has it",
+               "owed", "", "share"},
+    OptionInfo{"leftover",
+               "where many shares are as fair: proportion, or centre (what a solver would find)",
+               "proportion", "", "centre"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "", "off"},
+    OptionInfo{"sticky", "running jobs stay where they are", "true", "false", "true"}};
+constexpr std::array<std::string_view, 2> kPriorities = {"owed", "share"};
+constexpr std::array<std::string_view, 2> kLeftovers = {"proportion", "centre"};
 
 Made themis(const Options& options, const PolicyContext& context) {
   ThemisOptions themis{.workload = &context.workload, .contention = context.contention};
-  TRY_ASSIGN(themis.lease, options.duration("lease"));
+  if (options.text("lease") != "auto") {
+    TRY_ASSIGN(themis.lease, options.duration("lease"));
+  } else if (context.round > Duration::zero()) {
+    themis.lease = context.round;
+  }
+  TRY_ASSIGN(const int priority, options.choice("priority", kPriorities));
+  themis.by_share = priority == 1;
+  TRY_ASSIGN(const int leftover, options.choice("leftover", kLeftovers));
+  themis.leftover = static_cast<Leftover>(leftover);
   TRY_ASSIGN(const bool rate, options.flag("isolated-rate"));
   themis.published_rate = !rate;
   TRY_ASSIGN(themis.sticky, options.flag("sticky"));
@@ -29,8 +49,20 @@ Made themis(const Options& options, const PolicyContext& context) {
 
 Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
 
-constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
 constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
+constexpr std::array kGandiva = {
+    OptionInfo{"quantum", "ours: who waits takes over from others this often; 0s: never", "1h"},
+    OptionInfo{"variant", "ours, or reference: as released with ElasticFlow's simulator", "ours",
+               "", "reference"}};
+
+Made gandiva(const Options& options, const PolicyContext& context) {
+  GandivaOptions gandiva{.workload = &context.workload};
+  TRY_ASSIGN(gandiva.quantum, options.duration("quantum"));
+  TRY_ASSIGN(const int variant, options.choice("variant", kVariants));
+  return variant == 1 ? make_gandiva_published(gandiva) : make_gandiva(gandiva);
+}
+
+constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
 constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
 constexpr std::array kMuri = {
     OptionInfo{"packing", "at most this many jobs share devices", "4"},
@@ -94,6 +126,7 @@ Made muri_l(const Options& options, const PolicyContext& context) {
 constexpr std::array kFamilies = {
     PolicyInfo{"themis", "finish-time fairness: who has least of the share it is owed", kThemis,
                themis},
+    PolicyInfo{"gandiva", "everybody in turn: time slicing by a quantum", kGandiva, gandiva},
     PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
                std::span<const OptionInfo>(), antman},
     PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuriS, muri_s},

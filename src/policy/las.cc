@@ -4,8 +4,10 @@
 namespace orrery {
 
 std::unique_ptr<Order> make_las(const LasOptions& options) {
-  return std::make_unique<LevelOrder>(LevelOrder::Options{
-      .limits = options.limits, .promote = options.promote, .tick = options.tick});
+  return std::make_unique<LevelOrder>(LevelOrder::Options{.limits = options.limits,
+                                                          .promote = options.promote,
+                                                          .tick = options.tick,
+                                                          .guesses = options.guesses});
 }
 
 }  // namespace orrery

@@ -1,8 +1,10 @@
 #include "policy/levels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/invariant.h"
 
@@ -78,7 +80,9 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
       changed.push_back(next.job);
     }
   }
-  std::ranges::sort(changed);
+  std::ranges::sort(changed, {}, [&](JobId job) {
+    return std::pair(options_.guesses ? -view.spec(job).gpus : 0, job);
+  });
   for (const JobId job : changed) {
     Standing& standing = jobs_[index(job)];
     if (standing.runs) {
@@ -110,7 +114,9 @@ Time LevelOrder::next_sinking(const View& view) const {
   }
   double rest_s = std::numeric_limits<double>::infinity();
   for (const Sinking& one : running_) {
-    rest_s = std::min(rest_s, one.needed_s - time->held_s(one.job));
+    const double held_s = time->held_s(one.job);
+    const double guess_s = (seconds(limit(one.job)) - held_s) / view.spec(one.job).gpus;
+    rest_s = std::min(rest_s, options_.guesses ? std::ceil(guess_s) : one.needed_s - held_s);
   }
   return time->instant(std::max(rest_s + time->now_s(), time->now_s()));
 }

@@ -23,6 +23,9 @@ class LevelOrder : public Order {
     double promote = 0;
     // Time a job runs is looked at in whole ticks when its next sinking is timed; 0: exactly.
     Duration tick{};
+    // As ElasticFlow's simulator has it: who holds most GPUs sinks first, and when that will be is
+    // guessed by taking seconds off a limit in GPU seconds.
+    bool guesses = false;
   };
   explicit LevelOrder(Options options);
 

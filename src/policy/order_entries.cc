@@ -64,10 +64,14 @@ constexpr std::array kLas = {
                "a job that waited this many times as long as it ran starts over in the "
                "first level; 0: never",
                "0"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "off"},
-    OptionInfo{"tick", "demotions are timed in whole units of this; 0s: exactly", "0s", "1s"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "off", "off"},
+    OptionInfo{"tick", "demotions are timed in whole units of this; 0s: exactly", "0s", "1s", "1s"},
+    OptionInfo{"guesses",
+               "demotions are timed by a guess, and the widest sink first, as ElasticFlow's "
+               "simulator has it",
+               "false", "", "true"},
     kPreempt,
-    kSticky};
+    OptionInfo{kSticky.key, kSticky.meaning, "true", "false", "false"}};
 
 Made las(const Options& options, const PolicyContext& /*context*/) {
   TRY_ASSIGN(const InOrderOptions how, in_order(options));
@@ -75,6 +79,7 @@ Made las(const Options& options, const PolicyContext& /*context*/) {
   TRY_ASSIGN(las.limits, options.durations("limits"));
   TRY_ASSIGN(las.promote, options.number("promote", 0, 1e6));
   TRY_ASSIGN(las.tick, options.duration("tick"));
+  TRY_ASSIGN(las.guesses, options.flag("guesses"));
   return make_in_order(make_las(las), how);
 }
 

@@ -23,7 +23,9 @@ class Themis final : public Policy {
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view);
     if (line_.empty()) return;
-    news_ = news_ || !view.arrived.empty() || !view.ended.empty();
+    const bool event = !view.arrived.empty() || !view.ended.empty();
+    if (event) last_event_ = view.now;
+    news_ = news_ || event || options_.by_share;
     if (news_ && view.now >= lease_ends_) {
       news_ = false;
       lease_ends_ = view.now + options_.lease;
@@ -33,7 +35,8 @@ class Themis final : public Policy {
       fill_idle(view, packer, plan);
     }
     const bool waits = std::ranges::any_of(line_, [](const Entry& e) { return !e.runs; });
-    if (news_ && waits) plan.wake(lease_ends_);
+    const bool ranks_again = news_ || (options_.by_share && lease_ends_ > view.now);
+    if (ranks_again && waits) plan.wake(lease_ends_);
   }
 
  private:
@@ -62,6 +65,7 @@ class Themis final : public Policy {
 
   void rank(const View& view, int gpus) {
     fair_.clear();
+    const Time until = options_.by_share ? last_event_ : view.now;
     const double equal = std::ceil(static_cast<double>(gpus) / static_cast<double>(line_.size()));
     for (Entry& entry : line_) {
       const JobSpec& spec = view.spec(entry.job);
@@ -74,14 +78,18 @@ class Themis final : public Policy {
       entry.work_before = work;
       entry.rate_before = rate;
       fair_.push_back({.gpus = static_cast<double>(entry.gpus),
-                       .elapsed_s = seconds(view.now - spec.submitted),
+                       .elapsed_s = seconds(until - spec.submitted),
                        .remaining_s = work * alone_s,
                        .isolated = entry.isolated_so_far + work / rate});
     }
-    fair_shares(fair_, gpus, shares_);
+    fair_shares(fair_, gpus, options_.leftover, shares_);
     for (std::size_t i = 0; i < line_.size(); ++i) {
       Entry& entry = line_[i];
       const double share = shares_[i];
+      if (options_.by_share) {
+        entry.merit = {share, 0, 0};
+        continue;
+      }
       const double had_s = seconds(view.job(entry.job).attained_at(view.now));
       const double merit = had_s == 0 ? share * 1e9 : share / had_s;
       entry.merit = {merit, entry.owed_s - had_s, share};
@@ -109,7 +117,11 @@ class Themis final : public Policy {
 
   void seat(const View& view, Packer& packer, Plan& plan) {
     seated_.clear();
+    const bool counting = packer.counting_is_enough();
+    int gpus_free = packer.current().gpus_total();
     for (const Entry& entry : line_) {
+      if (counting && entry.gpus > gpus_free) continue;
+      gpus_free -= entry.gpus;
       seated_.push_back({.group = grouper_.single(entry.job),
                          .shape = view.job(entry.job).shape,
                          .gpus = entry.gpus});
@@ -164,6 +176,7 @@ class Themis final : public Policy {
   Devices devices_;
   Time last_rank_{};
   Time lease_ends_{};
+  Time last_event_{};
   bool news_ = false;
 };
 

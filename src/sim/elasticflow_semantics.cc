@@ -5,49 +5,39 @@
 #include <utility>
 
 #include "predict/speed_curve.h"
+#include "sim/elasticflow_cost.h"
 #include "sim/semantics.h"
 
 namespace orrery {
 namespace {
 
-// Seconds that a round costs a job, by that simulator's table.
-class RoundCost {
+// What rounds cost where workers stay connected: who was on the same GPUs before pays less, until
+// everybody restarts.
+class ConnectedCost {
  public:
-  RoundCost(const Cluster& cluster, Duration slot)
-      : large_(cluster.gpus_total() >= 256),
-        restart_every_(std::chrono::duration_cast<std::chrono::seconds>(slot).count()) {
+  ConnectedCost(const Cluster& cluster, Duration slot) : cost_(cluster, slot) {
     for (const Node& node : cluster.nodes) {
       first_gpu_.push_back(first_gpu_.empty() ? 0 : first_gpu_.back() + gpus_before_);
       gpus_before_ = node.gpus;
     }
   }
 
-  // Everybody restarts in every so many-th round; the number is that of the seconds in a slot.
-  void next_round() {
-    restarts_ = rounds_ > 0 && restart_every_ > 0 && rounds_ % restart_every_ == 0;
-    ++rounds_;
-  }
+  void next_round() { cost_.next_round(); }
   void end_round() {
-    if (restarts_) seen_.clear();
+    if (cost_.restarts()) seen_.clear();
   }
 
   double of(const Devices& devices) {
     const int gpus = gpu_count(devices);
     const int first =
         first_gpu_[index(devices.front().node)] + std::countr_zero(devices.front().gpus);
-    const double base_s = large_ ? 7 : 2;
-    if (!seen_.insert({first, gpus}).second) return base_s;
-    const double restart_s = !restarts_ ? 0 : large_ ? 47 : 27;
-    return base_s + restart_s + (std::log(gpus) / std::log(2.0) + 1) * 2;
+    return seen_.insert({first, gpus}).second ? cost_.start_s(gpus) : cost_.connected_s();
   }
 
  private:
-  const bool large_;
-  const std::int64_t restart_every_;
+  RoundCost cost_;
   std::vector<int> first_gpu_;  // by node, counted through the cluster
   int gpus_before_ = 0;
-  std::int64_t rounds_ = 0;
-  bool restarts_ = false;
   std::set<std::pair<int, int>> seen_;  // first GPU and number: connected before
 };
 
@@ -64,6 +54,7 @@ class ElasticFlowSemantics final : public Semantics {
     run.work_left = work_left;
     run.devices = grant.devices;
     run.speed = speed_on(workload_, workload_.jobs[index(job)], gpu_count(grant.devices));
+    run.shares = grant.sharing != Sharing::Exclusive;
     run.holds = true;
     list(job);
   }
@@ -102,7 +93,8 @@ class ElasticFlowSemantics final : public Semantics {
     return next;
   }
 
-  Time round_at(Time event, bool alone) const override {
+  Time round_at(Time event, const Ahead& ahead) const override {
+    const bool alone = ahead.end == kNever && ahead.wake == kNever && ahead.is_last_arrival();
     if (last_round_ == kNever || alone) return event;
     return event - last_round_ <= slot_ ? last_round_ + slot_ : event;
   }
@@ -153,6 +145,7 @@ class ElasticFlowSemantics final : public Semantics {
     Time assured = kNever;
     Devices devices;
     bool holds = false;
+    bool shares = false;
     bool foreseen = false;  // the policy says when it ends
     bool listed = false;
   };
@@ -186,7 +179,7 @@ class ElasticFlowSemantics final : public Semantics {
   const Workload& workload_;
   const ElasticFlowRules rules_;
   const Duration slot_;
-  RoundCost cost_;
+  ConnectedCost cost_;
   std::vector<Run> runs_;
   std::vector<JobId> live_;
   Time last_round_ = kNever;

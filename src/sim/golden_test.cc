@@ -3,11 +3,10 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "report/metrics.h"
+#include "sim/reference_rows.h"
 #include "sim/simulation.h"
 #include "workload/cluster_spec.h"
 #include "workload/trace.h"
@@ -23,27 +22,11 @@ const std::string kReference = std::string(ORRERY_SHARED) + "/reference/muri.csv
     GTEST_SKIP() << "no reference data at " << ORRERY_SHARED << "; nothing was tested"; \
   }
 
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> split(const std::string& line, char by) {
-  std::vector<std::string> cells;
-  std::stringstream in(line);
-  for (std::string cell; std::getline(in, cell, by);) cells.push_back(cell);
-  return cells;
-}
+using Row = ReferenceRow;
 
 std::vector<Row> rows() {
-  std::vector<Row> rows;
-  std::ifstream in(kReference);
-  std::string line;
-  std::getline(in, line);
-  const std::vector<std::string> header = split(line, ',');
-  while (std::getline(in, line)) {
-    const std::vector<std::string> cells = split(line, ',');
-    Row row;
-    for (std::size_t i = 0; i < cells.size() && i < header.size(); ++i) row[header[i]] = cells[i];
-    if (row["status"] == "ok") rows.push_back(row);
-  }
+  std::vector<Row> rows = reference_rows(kReference);
+  std::erase_if(rows, [](const Row& row) { return row.at("status") != "ok"; });
   return rows;
 }
 
@@ -98,13 +81,6 @@ RunSummary run(const std::string& trace, const std::string& policy,
     EXPECT_EQ(outcome.value().unfinished, 0);
   }
   return metrics.summary();
-}
-
-std::string identifier(std::string text) {
-  for (char& c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  }
-  return text;
 }
 
 class MuriGolden : public testing::TestWithParam<Row> {};

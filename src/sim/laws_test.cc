@@ -37,18 +37,20 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"admission", {"batch", "none"}},
       {"anew", {"true", "false"}},
       {"backfill", {"false"}},
-      {"caps", {"a:1;b:4"}},
+      {"caps", {"resnet50:1"}},
       {"choice", {"adaptive", "latest"}},
       {"count-start", {"true", "false"}},
       {"delta", {"60s", "1h"}},
       {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
+      {"guesses", {"true", "false"}},
       {"interval", {"2m", "10m"}},
       {"isolated-rate", {"true", "false"}},
       {"knee", {"fastest", "first-fall"}},
       {"late-blocks", {"true", "false"}},
       {"lease", {"0s", "2m"}},
+      {"leftover", {"proportion", "centre"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
       {"lost", {"last", "first"}},
@@ -58,6 +60,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"packing", {"1", "2", "3", "8"}},
       {"pollux-data", {}},  // a folder: pollux_test.cc
       {"preempt", {"true", "false"}},
+      {"priority", {"owed", "share"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
       {"resume", {"20s"}},
@@ -75,7 +78,8 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
 // Each policy as it is, with each option changed alone, and with pairs of changes that meet.
 std::vector<Variant> all_variants() {
   std::vector<Variant> variants;
-  for (const SemanticsKind semantics : {SemanticsKind::Orrery, SemanticsKind::Muri}) {
+  for (const SemanticsKind semantics :
+       {SemanticsKind::Orrery, SemanticsKind::Muri, SemanticsKind::ElasticFlow}) {
     for (const PolicyInfo& info : policies()) {
       const std::string name(info.name);
       const auto add = [&](OptionValues options) {
@@ -136,6 +140,7 @@ bool admits(const Variant& variant) {
 // Policies that are an order and nothing else leave no room to anybody who fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
+  if (variant.semantics == SemanticsKind::ElasticFlow) return false;  // it waits for slots
   static constexpr std::array<std::string_view, 6> kOrders = {"fifo", "sjf", "srtf",
                                                               "srsf", "las", "gittins"};
   return std::ranges::find(kOrders, variant.policy) != kOrders.end() && rule == "first-fit";
@@ -150,6 +155,7 @@ void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t se
   LawSink laws({.cluster = &cluster,
                 .workload = &workload,
                 .honest = variant.semantics == SemanticsKind::Orrery,
+                .work_least = variant.semantics == SemanticsKind::ElasticFlow ? 0.9 : 1,
                 .preempts = preempts(variant),
                 .fills_holes = round == Duration::zero() && fills_holes(variant, rule)});
   SimulationSetup setup{.workload = &workload,
@@ -170,8 +176,10 @@ void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t se
   ASSERT_EQ(outcome.value().unfinished, 0) << where;
   for (const Job& job : laws.state().jobs()) {
     const bool feasible = ever_fits(cluster, shape_of(*job.spec));
-    const auto blocked = variant.options.find("late-blocks");
-    const bool anybody = blocked != variant.options.end() && blocked->second == "true";
+    const auto said = variant.options.find("late-blocks");
+    const bool anybody = said != variant.options.end()
+                             ? said->second == "true"
+                             : variant.semantics == SemanticsKind::ElasticFlow;
     const bool may_be_refused = anybody || job.spec->deadline.has_value();
     if (job.state == JobState::Rejected && may_be_refused && admits(variant)) continue;
     ASSERT_EQ(to_string(job.state), to_string(feasible ? JobState::Done : JobState::Rejected))

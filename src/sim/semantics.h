@@ -25,6 +25,16 @@ class Semantics : public Progress {
     double work_left = 0;
   };
 
+  // What is known to come; kNever: nothing of the kind.
+  struct Ahead {
+    Time arrival = kNever;
+    Time last_arrival = kNever;  // of all
+    Time end = kNever;
+    Time wake = kNever;  // the policy asked for a round
+
+    bool is_last_arrival() const { return arrival == last_arrival; }
+  };
+
   // A job holds devices, afresh or others than before, and is up at `ready`. pace() follows.
   virtual void hold(JobId job, double work_left, Time ready, const Grant& grant) = 0;
   // From now on an iteration takes this long, in a company whose start-up costs add up to `start`.
@@ -37,8 +47,9 @@ class Semantics : public Progress {
   // Moves time on. Names the jobs that have ended, in the order they end; they hold nothing any
   // more.
   virtual void advance(Time now, std::vector<Ended>& ended) = 0;
-  // When the round is held that sees what happens at `event`. `alone`: nothing else lies ahead.
-  virtual Time round_at(Time event, bool /*alone*/) const { return event; }
+  // When the round is held that sees what happens at `event`, which is the first of what lies
+  // ahead.
+  virtual Time round_at(Time event, const Ahead& /*ahead*/) const { return event; }
   // All that a round decided has been carried out.
   virtual void round_held() {}
   // When the policy counts on a job to be done.
@@ -74,5 +85,21 @@ struct ElasticFlowRules {
 std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
                                                       const Cluster& cluster, Duration slot,
                                                       const ElasticFlowRules& rules);
+
+// The same simulator's world for its schedulers that are not elastic: a job runs for its length in
+// whole seconds on the GPUs it asked for.
+struct RigidRules {
+  enum class Rounds : std::uint8_t {
+    AtEvents,    // arrivals, ends and whenever the policy asks, a slot apart
+    AtArrivals,  // a slot apart; in every slot once nobody is to come
+    EverySlot,   // from the first arrival on
+  };
+  enum class Charged : std::uint8_t { Starts, Rounds, Nobody };
+  Rounds rounds = Rounds::AtEvents;
+  Charged charged = Charged::Starts;
+  bool counts_iterations = false;  // a job also ends when these are done at the profile's speed
+};
+std::unique_ptr<Semantics> make_rigid_semantics(const Workload& workload, const Cluster& cluster,
+                                                Duration slot, const RigidRules& rules);
 
 }  // namespace orrery

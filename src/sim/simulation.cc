@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/invariant.h"
 #include "control/scheduler.h"
 #include "policy/registry.h"
+#include "sim/elasticflow_cost.h"
 #include "sim/machines.h"
 
 namespace orrery {
@@ -33,12 +35,24 @@ ElasticFlowRules elasticflow_rules_of(const SimulationSetup& setup) {
   return {.judged_by_plan = setup.policy == "elasticflow" && admits};
 }
 
+std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
+  using Rounds = RigidRules::Rounds;
+  using Charged = RigidRules::Charged;
+  if (policy == "las") return RigidRules{Rounds::AtEvents, Charged::Starts};
+  if (policy == "gandiva") return RigidRules{Rounds::AtArrivals, Charged::Rounds};
+  if (policy == "themis") return RigidRules{Rounds::EverySlot, Charged::Nobody, true};
+  return {};
+}
+
 std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   if (setup.semantics == SemanticsKind::Orrery) {
     return make_orrery_semantics(setup.workload->jobs.size());
   }
   if (setup.semantics == SemanticsKind::Muri) {
     return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+  }
+  if (const auto rules = rigid_rules_of(setup.policy)) {
+    return make_rigid_semantics(*setup.workload, *setup.cluster, setup.round, *rules);
   }
   return make_elasticflow_semantics(*setup.workload, *setup.cluster, setup.round,
                                     elasticflow_rules_of(setup));
@@ -64,6 +78,20 @@ Workload as_published(const Workload& workload) {
     spec.iteration_s = ms * 1.015 / 1000;
   }
   return published;
+}
+
+// A job that pays for a round more than a slot has would never come to its end.
+Status check_slot(const SimulationSetup& setup) {
+  if (setup.semantics != SemanticsKind::ElasticFlow || setup.round == Duration::zero()) return {};
+  int widest = 1;
+  for (const JobSpec& spec : setup.workload->jobs) widest = std::max(widest, spec.gpus);
+  widest = std::min(widest, std::max(1, setup.cluster->gpus_total()));
+  const double cost_s = RoundCost(*setup.cluster, setup.round).start_s(widest);
+  if (seconds(setup.round) > cost_s) return {};
+  return invalid(fmt::format(
+      "a round every {:g} s: with the semantics of elasticflow a round costs a job up to "
+      "{:.0f} s; hold them further apart, e.g. every 60 s",
+      seconds(setup.round), cost_s));
 }
 
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
@@ -96,6 +124,7 @@ class Simulation {
     std::size_t next = 0;  // the first job that has not been submitted
     Time wake = kNever;    // when the policy asked for a round
     Time round = kNever;   // when a round is due that was put off
+    const Time last_arrival = jobs_.empty() ? kNever : jobs_.back().submitted;
     while (!done(next)) {
       const Time arrival = next < jobs_.size() ? jobs_[next].submitted : kNever;
       const Time end = semantics_->next_end();
@@ -106,7 +135,7 @@ class Simulation {
         now = arrival;
       }
       now = semantics_->round_at(
-          now, end == kNever && wake == kNever && arrival == jobs_.back().submitted);
+          now, {.arrival = arrival, .last_arrival = last_arrival, .end = end, .wake = wake});
       machines_.set_time(now);
       ended_.clear();
       semantics_->advance(now, ended_);
@@ -183,6 +212,7 @@ Result<SemanticsKind> parse_semantics(std::string_view name) {
 std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 Status check(const SimulationSetup& setup) {
+  TRY(check_slot(setup));
   const auto policy = set_up_policy(setup);
   return policy.ok() ? Status() : policy.error();
 }
@@ -196,6 +226,7 @@ Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink
     published = as_published(*setup.workload);
     world.workload = &published;
   }
+  TRY(check_slot(world));
   TRY_ASSIGN(PolicySetup policy, set_up_policy(world));
   Simulation simulation(world, policy, sink);
   return simulation.run();
