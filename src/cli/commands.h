@@ -18,6 +18,8 @@ struct SimulateArguments {
   std::vector<std::string> policies;  // NAME or NAME:key=value:key=value...
   std::string cluster;
   std::string trace_format = "auto";
+  std::string profiles;  // file or folder of speed profiles; empty: jobs are rigid
+  std::string gpu_type;
   std::string semantics = "orrery";
   std::vector<std::string> options;  // key=value, for every policy that knows the key
   std::vector<std::uint64_t> seeds = {0};

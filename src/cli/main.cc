@@ -43,6 +43,8 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
       ->delimiter(',');
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
+  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery or muri")->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policies (repeatable)");
   command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");

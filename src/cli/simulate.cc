@@ -127,8 +127,10 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
   std::vector<RunRequest> requests;
   const bool several = arguments.traces.size() * choices.size() * arguments.seeds.size() > 1;
   for (const std::string& trace : arguments.traces) {
-    TRY_ASSIGN(Workload workload,
-               load_workload(trace, {.format = arguments.trace_format, .limit = arguments.limit}));
+    TRY_ASSIGN(Workload workload, load_workload(trace, {.format = arguments.trace_format,
+                                                        .limit = arguments.limit,
+                                                        .profiles = arguments.profiles,
+                                                        .gpu_type = arguments.gpu_type}));
     if (window && index(window->end) > workload.jobs.size()) {
       return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
                                  workload.jobs.size()));

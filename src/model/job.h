@@ -40,6 +40,9 @@ struct SpeedCurve {
     bool operator==(const Spread&) const = default;
   };
   std::vector<Spread> spreads;  // by (gpus, nodes)
+  // The largest count the table has a figure for, one that says the job cannot run there included;
+  // never below the last point. Only what the published simulators do depends on it.
+  int widest = 0;
 
   bool operator==(const SpeedCurve&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workload/generator.h"
+#include "workload/speed_profiles.h"
 
 namespace orrery {
 namespace {
@@ -109,6 +110,7 @@ Result<Workload> load_workload(const std::string& argument, const TraceOptions& 
   if (options.limit > 0 && static_cast<std::size_t>(options.limit) < workload.jobs.size()) {
     workload.jobs.resize(static_cast<std::size_t>(options.limit));
   }
+  TRY(make_elastic(options.profiles, options.gpu_type, argument, workload));
   return workload;
 }
 

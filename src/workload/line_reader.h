@@ -27,6 +27,7 @@ class LineReader {
   void hold() { held_ = true; }
 
   std::string_view line() const { return line_; }  // valid until next()
+  std::int64_t number() const { return number_; }  // of that line, from 1
 
   // `what` with file and line in front.
   Error wrong(std::string what) const;

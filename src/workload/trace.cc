@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "workload/csv.h"
+#include "workload/speed_profiles.h"
 #include "workload/trace_reader.h"
 
 namespace orrery {
 namespace {
 
-const std::array<const TraceReader*, 3> kReaders = {&kMuriTrace, &kTiresiasTrace, &kOrreryTrace};
+// Chronus' columns are those of Tiresias and more, so it is tried first.
+const std::array<const TraceReader*, 5> kReaders = {&kMuriTrace, &kChronusTrace, &kTiresiasTrace,
+                                                    &kElasticFlowTrace, &kOrreryTrace};
 
 Result<const TraceReader*> recognise(LineReader& lines) {
   TRY_ASSIGN(const bool any, lines.next());
@@ -76,6 +79,7 @@ Result<Workload> parse_trace(std::string_view name, std::istream& in, const Trac
   TRY(reader->read(lines, builder));
   Workload workload = std::move(builder).finish(options.limit);
   if (workload.jobs.empty()) return lines.wrong_file("has a header but no jobs");
+  TRY(make_elastic(options.profiles, options.gpu_type, name, workload));
   return workload;
 }
 

@@ -22,6 +22,9 @@ const std::string kMore = "job_id,submit_s,gpus,duration_s,priority,deadline_s,c
 const std::string kStaged = "job_id,submit_s,gpus,duration_s,stages_s,stage_slots\n";
 const std::string kMuri = "job_id,num_gpu,submit_time,iterations,iteration_time,resource_time_0\n";
 const std::string kTiresias = "job_id,num_gpu,submit_time,iterations,duration\n";
+const std::string kElasticFlow = "job_id,submit_time,iteration,ddl,num_gpu,duration,best_effort\n";
+const std::string kChronus =
+    "job_id,num_gpu,submit_time,iterations,duration,expect_time_list,expect_value_list,job_type\n";
 const std::string kJson = R"({"job_id":"a","submit_s":0,"gpus":1,"duration_s":5)";
 
 const std::vector<Case> kCases = {
@@ -34,7 +37,7 @@ const std::vector<Case> kCases = {
                  7),
      "t:1:", "looks binary"},
     {"binary later", kOurs + std::string("a,0,1,5\nb\0,1,1,5\n", 17), "t:3:", "looks binary"},
-    {"unrecognised", "a,b,c\n1,2,3\n", "t:1:", "tried muri (no column 'job_id'), tiresias"},
+    {"unrecognised", "a,b,c\n1,2,3\n", "t:1:", "tried muri (no column 'job_id'), chronus"},
     {"unrecognised json", "[1,2]\n", "t:1:", "nor a JSON object"},
     {"over-long line", kOurs + std::string(kLineBytesMax + 1, 'a'), "t:2:", "is longer than"},
     {"truncated line", kOurs + "a,0,1,5\nb,0\n", "t:3:", "has 2 fields, but the header names 4"},
@@ -98,6 +101,39 @@ const std::vector<Case> kCases = {
     {"muri: work past 100 years", kMuri + "a,1,0,1e12,1e4,1\n", "t:2:", "a duration of 1e+13 s"},
     {"tiresias: text", kTiresias + "a,1,0,1,x\n", "t:2:", "column 'duration': 'x' is not a num"},
     {"tiresias: duplicate", kTiresias + "a,1,0,1,1\na,1,0,1,1\n", "t:3:", "'a' was used before"},
+    {"elasticflow: no GPUs", kElasticFlow + "a,0,1,9,0,5,0\n", "t:2:", "column 'num_gpu': '0' is"},
+    {"elasticflow: submitted before 0", kElasticFlow + "a,-1,1,9,1,5,0\n",
+     "t:2:", "column 'submit_time': '-1' is outside"},
+    {"elasticflow: deadline before 0", kElasticFlow + "a,0,1,-9,1,5,0\n",
+     "t:2:", "column 'ddl': '-9' is outside"},
+    {"elasticflow: deadline text", kElasticFlow + "a,0,1,soon,1,5,0\n",
+     "t:2:", "column 'ddl': 'soon' is not a number"},
+    {"elasticflow: no iterations", kElasticFlow + "a,0,0,9,1,5,0\n",
+     "t:2:", "column 'iteration': '0' is outside"},
+    {"elasticflow: no duration", kElasticFlow + "a,0,1,9,1,0,0\n",
+     "t:2:", "column 'duration': '0' is outside"},
+    {"elasticflow: flag", kElasticFlow + "a,0,1,9,1,5,2\n",
+     "t:2:", "column 'best_effort': '2' is outside 0 to 1"},
+    {"elasticflow: duplicate", kElasticFlow + "a,0,1,9,1,5,0\na,0,1,9,1,5,0\n",
+     "t:3:", "'a' was used before"},
+    {"elasticflow: two spellings", "job_id,submit_time,iteration,ddl,deadline,num_gpu,duration\n",
+     "t:1:", "columns 'deadline' and 'ddl' say the same; keep one"},
+    {"elasticflow: no submission", "job_id,iteration,num_gpu,duration\n",
+     "t:1:", "elasticflow (no column 'submission_time' or 'submit_time')"},
+    {"chronus: type", kChronus + "a,1,0,1,5,9,1,late\n",
+     "t:2:", "column 'job_type': must be strict, soft or best"},
+    {"chronus: no time", kChronus + "a,1,0,1,5,,1,strict\n",
+     "t:2:", "column 'expect_time_list': is empty"},
+    {"chronus: time text", kChronus + "a,1,0,1,5,9-x,1-1,soft\n",
+     "t:2:", "column 'expect_time_list': 'x' is not a number"},
+    {"chronus: negative time", kChronus + "a,1,0,1,5,-9,1,strict\n",
+     "t:2:", "column 'expect_time_list': '' is not a number"},
+    {"chronus: far time", kChronus + "a,1,9,1,5,3155760000,1,strict\n",
+     "t:2:", "lies more than 100 years ahead"},
+    {"chronus: values", kChronus + "a,1,0,1,5,9-10,1,soft\n",
+     "t:2:", "column 'expect_value_list': has 1 values for 2 expected times"},
+    {"chronus: duplicate", kChronus + "a,1,0,1,5,9,1,soft\na,1,0,1,5,9,1,soft\n",
+     "t:3:", "'a' was used before"},
     {"json: truncated", kJson, "t:1:", "is not valid JSON"},
     {"json: second line", kJson + "}\n{]\n", "t:2:", "is not valid JSON"},
     {"json: no object", kJson + "}\n7\n", "t:2:", "is not a JSON object"},
@@ -161,7 +197,8 @@ TEST(BadTrace, OptionsAreChecked) {
   const auto format = parse_trace("t", in, {.format = "swf"});
   ASSERT_FALSE(format.ok());
   EXPECT_EQ(format.error().message,
-            "unknown trace format 'swf'; the known ones are auto, muri, tiresias, orrery");
+            "unknown trace format 'swf'; the known ones are auto, muri, chronus, tiresias, "
+            "elasticflow, orrery");
   EXPECT_FALSE(parse_trace("t", in, {.limit = -1}).ok());
 }
 

@@ -21,7 +21,9 @@ struct TraceReader {
 };
 
 extern const TraceReader kMuriTrace;
+extern const TraceReader kChronusTrace;
 extern const TraceReader kTiresiasTrace;
+extern const TraceReader kElasticFlowTrace;
 extern const TraceReader kOrreryTrace;
 
 // For refusal(): names the first of the columns that the header row lacks; empty: none.

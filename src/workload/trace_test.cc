@@ -206,7 +206,8 @@ TEST(Trace, EveryFormatIsListedWithItsColumns) {
     EXPECT_FALSE(format.summary.empty());
     EXPECT_NE(format.columns.find("job_id"), std::string_view::npos);
   }
-  EXPECT_EQ(listed, (std::vector<std::string_view>{"muri", "tiresias", "orrery"}));
+  EXPECT_EQ(listed, (std::vector<std::string_view>{"muri", "chronus", "tiresias", "elasticflow",
+                                                   "orrery"}));
 }
 
 }  // namespace
