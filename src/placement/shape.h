@@ -29,4 +29,10 @@ constexpr std::int64_t share_of(std::int64_t total, int gpus, int gpus_total) {
   return (total / gpus_total) * gpus + ((total % gpus_total) * gpus + gpus_total - 1) / gpus_total;
 }
 
+// What an elastic job asks for on another number of GPUs: CPUs and memory go with them.
+inline Shape shape_on(const JobSpec& spec, int gpus) {
+  return {gpus, share_of(spec.cpu_milli, gpus, spec.gpus),
+          share_of(spec.memory_bytes, gpus, spec.gpus), spec.gpu_memory_bytes, spec.gpu_type};
+}
+
 }  // namespace orrery

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kCommon = {
     OptionInfo{"placement",
                "which free devices: consolidated, first-fit, best-fit, spread, "
-               "random, topology",
+               "random, topology, buddy",
                "consolidated"}};
 
 }  // namespace
