@@ -9,5 +9,6 @@ namespace orrery {
 // The lines of the registry: names, options, and how options become a policy.
 std::span<const PolicyInfo> order_policies();
 std::span<const PolicyInfo> family_policies();
+std::span<const PolicyInfo> deadline_policies();
 
 }  // namespace orrery

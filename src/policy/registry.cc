@@ -24,6 +24,7 @@ std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
     std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
     list.insert(list.end(), family_policies().begin(), family_policies().end());
+    list.insert(list.end(), deadline_policies().begin(), deadline_policies().end());
     return list;
   }();
   return all;
@@ -44,10 +45,11 @@ Result<PolicySetup> make_policy(std::string_view name,
   TRY(check_keys(name, tables, options));
   const Options own(info->options, context.defaults, options);
   const Options common(kCommon, context.defaults, options);
-  std::string placement = common.text("placement");
-  const bool has_locality =
-      std::ranges::find(info->options, "locality", &OptionInfo::key) != info->options.end();
-  if (has_locality) {
+  const auto has = [&](std::string_view key) {
+    return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
+  };
+  std::string placement = has("placement") ? own.text("placement") : common.text("placement");
+  if (has("locality")) {
     TRY_ASSIGN(const bool locality, own.flag("locality"));
     if (!locality) placement = "first-fit";
   }

@@ -1,0 +1,47 @@
+#include <array>
+
+#include "policy/deadline.h"
+#include "policy/entries.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array kDeadline = {
+    OptionInfo{"second-chance",
+               "a job whose deadline cannot be promised waits for room; false: it is refused",
+               "true"},
+    OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
+               "true"},
+    OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
+    OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
+    OptionInfo{"margin",
+               "by how much slower than its curve a job may be that was not seen running yet; "
+               "auto: as those that were seen",
+               "auto"},
+    OptionInfo{"placement", "which free devices; blocks are what promises count on", "buddy"}};
+
+Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyContext& context) {
+  DeadlineOptions chosen{.workload = &context.workload};
+  TRY_ASSIGN(chosen.second_chance, options.flag("second-chance"));
+  TRY_ASSIGN(chosen.promises.replan, options.flag("replan"));
+  TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
+  TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
+  // What is decided may be put off until the next round.
+  chosen.promises.spare += 2 * context.round;
+  if (options.text("margin") != "auto") {
+    TRY_ASSIGN(chosen.margin, options.number("margin", 0, 0.9));
+  }
+  return make_deadline(chosen);
+}
+
+constexpr std::array kPolicies = {
+    PolicyInfo{"orrery-deadline",
+               "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
+               kDeadline, deadline},
+};
+
+}  // namespace
+
+std::span<const PolicyInfo> deadline_policies() { return kPolicies; }
+
+}  // namespace orrery

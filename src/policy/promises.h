@@ -1,0 +1,62 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "policy/elastic_job.h"
+
+namespace orrery {
+
+struct PromiseOptions {
+  int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
+  Duration spare{};      // and so much time besides
+  bool replan = true;    // before refusing, plan everybody anew within their promises
+};
+
+// The plans of all jobs that were promised to be done by their deadlines, and what they leave free.
+//
+// A plan holds from the state its job is in: what it holds now goes on for nothing, any change is
+// charged. Every plan in the book ends by its job's deadline and all of them fit the cluster at
+// every future instant; admit() only ever adds a job if that stays so.
+class Promises {
+ public:
+  explicit Promises(const PromiseOptions& options) : options_(options) {}
+
+  // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
+  // are made anew: beside the others, then together with them, and if that fails as soon as can be.
+  void refresh(Time now, int total, std::span<ElasticJob* const> promised);
+
+  // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
+  bool admit(ElasticJob& job, bool hard);
+  // Why admit() just said no, and the deadline that could be promised.
+  Reason refusal(const ElasticJob& job);
+
+  // Lets a promised job run on another rung than planned for a while, if its promise and all others
+  // hold whatever comes after.
+  bool detour(ElasticJob& job, int rung, Time until);
+
+  const FreeGpus& free() const { return free_; }
+  Time due(const ElasticJob& job) const;  // the deadline less what is kept in reserve
+
+ private:
+  void take(const ElasticJob& job, const SharePlan& plan);
+  void give(const ElasticJob& job, const SharePlan& plan);
+  void rebuild();
+  bool plan_all(ElasticJob* one_more);
+  bool plan_in_order(std::size_t& failed);
+  bool plan_alone(ElasticJob& job, SharePlan& plan);
+
+  const PromiseOptions options_;
+  Time now_{};
+  int total_ = 0;
+  FreeGpus free_;
+  FreeGpus draft_;
+  SharePlanner planner_;
+  std::vector<ElasticJob*> jobs_;
+  std::vector<ElasticJob*> order_;
+  std::vector<ElasticJob*> late_;
+  std::vector<FreeGpus::Taken> taken_;
+  SharePlan plan_;
+};
+
+}  // namespace orrery
