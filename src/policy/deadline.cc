@@ -38,7 +38,7 @@ class Deadline final : public Policy {
     ask_again(view, plan);
     std::erase(live_, nullptr);
     leftovers_.share(now_, total_, live_, promises_);
-    layout_.lay_out(view, packer, live_, plan);
+    layout_.lay_out(view, packer, live_, promises_, plan);
     tell(view, packer, plan);
     foretell(plan);
   }
@@ -82,6 +82,7 @@ class Deadline final : public Policy {
     });
     for (ElasticJob* job : arrived_) {
       if (!job->hard || refuse_hopeless(view, *job, plan)) continue;
+      promises_.note(*job);
       if (admit(*job, true, plan)) continue;
       job->refusal = promises_.refusal(*job);
       if (!options_.second_chance) drop(view, *job, job->refusal, plan);
@@ -91,7 +92,7 @@ class Deadline final : public Policy {
   bool admit(ElasticJob& job, bool hard, Plan& plan) {
     if (!promises_.admit(job, hard)) return false;
     job.promised = true;
-    plan.admit(job.id, job.plan.end);
+    plan.admit(job.id, job.plan.done);
     return true;
   }
 

@@ -37,7 +37,7 @@ struct ElasticJob {
 
   double speed(int rung) const { return (*ladder)[rung].speed * factor; }
   int room(int rung) const { return (*ladder)[rung].room; }
-  ShareRequest request(Time now, Time by) const {
+  ShareRequest request(Time now, Time by, Duration spare) const {
     ShareRequest request;
     request.ladder = ladder;
     request.now = now;
@@ -47,6 +47,7 @@ struct ElasticJob {
     request.start_cost = spec->start_cost;
     request.held = held;
     request.ready = ready;
+    request.spare = spare;
     return request;
   }
   // When it would be done if it had the whole cluster from now on.

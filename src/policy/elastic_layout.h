@@ -6,30 +6,39 @@
 #include "model/plan.h"
 #include "model/view.h"
 #include "placement/make_room.h"
-#include "policy/elastic_job.h"
+#include "policy/promises.h"
 
 namespace orrery {
 
 // Turns targets into grants: who keeps their count stays where they are, who shrinks keeps a part,
 // and the others find new places, the largest first. For a job that was promised its count others
-// move if need be; whoever merely gets what is left takes less or nothing.
+// move if need be; whoever merely gets what is left takes less or nothing, and who could only grow
+// stays as they are if there is no place for more.
 class ElasticLayout {
  public:
-  void lay_out(const View& view, Packer& packer, std::span<ElasticJob* const> jobs, Plan& plan);
-  std::span<ElasticJob* const> without() const { return without_; }  // had to stop or wait
+  void lay_out(const View& view, Packer& packer, std::span<ElasticJob* const> jobs,
+               Promises& promises, Plan& plan);
+  std::span<ElasticJob* const> without() const { return without_; }  // have to stop or wait
 
  private:
+  void sort_out(const View& view, Packer& packer);
   bool shrink(const View& view, Packer& packer, ElasticJob& job);
-  bool settle(const View& view, Packer& packer, ElasticJob& job);
-  bool move_others(const View& view, Packer& packer, ElasticJob& job, ShapeId shape);
+  bool place_promised(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
+  bool place_leftover(Packer& packer, ElasticJob& job);
+  void grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
+  bool place(Packer& packer, ElasticJob& job, int rung);
+  bool move_others(const View& view, Packer& packer, ElasticJob& job);
+  void set_placed(ElasticJob& job);
   ShapeId shape(Packer& packer, const ElasticJob& job, int rung) const {
     return packer.intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));
   }
-  void grant(const Packer& packer, const ElasticJob& job, Plan& plan);
+  void grant(const ElasticJob& job, Plan& plan);
 
   Time now_{};
   std::span<ElasticJob* const> jobs_;
   std::vector<ElasticJob*> changed_;
+  std::vector<ElasticJob*> growers_;
+  std::vector<ElasticJob*> moved_;
   std::vector<ElasticJob*> without_;
   std::vector<Devices> places_;  // by job id: where it is from now on, for those who change
   std::vector<ElasticJob*> placed_;

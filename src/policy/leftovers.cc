@@ -123,20 +123,6 @@ bool Leftovers::pays(const ElasticJob& job) const {
   return before_s - after_s > 3 * start_s + 0.02 * before_s;
 }
 
-bool Leftovers::stands(ElasticJob& job, Promises& promises) const {
-  if (!job.promised || job.pinned || job.target == job.held || job.target == job.planned) {
-    return true;
-  }
-  // Its plan counts on nothing now, so anything is more.
-  if (job.planned == 0) return true;
-  const double start_s = seconds(job.spec->start_cost);
-  if (start_s == 0) return true;
-  const double fast = job.speed(job.target);
-  const double slow = job.speed(job.planned);
-  const double even_s = start_s * (fast + slow) / (fast - slow);
-  return promises.detour(job, job.target, now_ + from_seconds(1.5 * even_s));
-}
-
 // Takes back what does not pay or would endanger a promise. True if nothing was taken back.
 bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
   bool settled = true;
@@ -145,7 +131,7 @@ bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
     if (frozen_[i] != 0) continue;
     const int reached = job.target;
     if (!pays(job)) job.target = std::max(job.held, job.planned);
-    if (!stands(job, promises)) {
+    if (!promises.allows(job, job.target)) {
       const bool stay = job.held >= job.planned && job.room(job.held) <= job.room(reached);
       job.target = stay ? job.held : job.planned;
     }

@@ -35,7 +35,6 @@ class Leftovers {
   void climb(std::span<ElasticJob* const> jobs);
   void push(std::span<ElasticJob* const> jobs, std::size_t i);
   bool pays(const ElasticJob& job) const;
-  bool stands(ElasticJob& job, Promises& promises) const;
   bool settle(std::span<ElasticJob* const> jobs, Promises& promises);
 
   Time now_{};

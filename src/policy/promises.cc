@@ -1,6 +1,7 @@
 #include "policy/promises.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace orrery {
@@ -10,12 +11,16 @@ constexpr Duration kTick = std::chrono::milliseconds(1);
 // How often everybody is planned anew before a job is refused, and how much of it: steps of the
 // free GPUs looked at, a nanosecond or two each.
 constexpr int kTries = 12;
+constexpr double kSteepness = 100;    // of prices, from an idle to a full cluster
+constexpr double kTypicalOver = 200;  // jobs
 constexpr std::size_t kEffort = 4'000'000;
 
 }  // namespace
 
-Time Promises::due(const ElasticJob& job) const {
-  return job.deadline - options_.spare_starts * job.spec->start_cost - options_.spare - kTick;
+Time Promises::due(const ElasticJob& job) const { return job.deadline - options_.spare - kTick; }
+
+Duration Promises::spare(const ElasticJob& job) const {
+  return options_.spare_starts * job.spec->start_cost;
 }
 
 void Promises::take(const ElasticJob& job, const SharePlan& plan) {
@@ -48,7 +53,7 @@ void Promises::refresh(Time now, int total, std::span<ElasticJob* const> promise
   jobs_.assign(promised.begin(), promised.end());
   late_.clear();
   for (ElasticJob* job : jobs_) {
-    if (planner_.carry_on(job->request(now, job->deadline), job->plan)) continue;
+    if (planner_.carry_on(job->request(now, job->deadline, spare(*job)), job->plan)) continue;
     job->plan.segments.clear();
     late_.push_back(job);
   }
@@ -56,31 +61,76 @@ void Promises::refresh(Time now, int total, std::span<ElasticJob* const> promise
   std::ranges::sort(late_, {},
                     [](const ElasticJob* job) { return std::pair(job->deadline, job->id); });
   for (ElasticJob* job : late_) {
-    if (plan_alone(*job, job->plan)) {
-      take(*job, job->plan);
-      continue;
-    }
-    job->plan.segments.clear();
-    if (options_.replan && job->soonest_alone(now) <= job->deadline && plan_all(nullptr)) return;
-    job->broken = true;
-    if (planner_.soonest(free_, job->request(now, kNever), job->plan)) take(*job, job->plan);
+    if (job->plan.empty()) plan_late(*job);
   }
+  // Who has moved gets its spare time back if there is any.
+  for (ElasticJob* job : jobs_) {
+    if (job->plan.done + job->spec->start_cost > job->plan.end && !job->broken) disturbed(*job);
+  }
+}
+
+// Beside the others, then together with them, and if that fails as soon as can be.
+void Promises::plan_late(ElasticJob& job) {
+  if (plan_alone(job, job.plan)) {
+    take(job, job.plan);
+    return;
+  }
+  job.plan.segments.clear();
+  if (options_.replan && job.soonest_alone(now_) <= job.deadline && plan_all(nullptr)) return;
+  job.broken = true;
+  if (planner_.soonest(free_, job.request(now_, kNever, {}), job.plan)) take(job, job.plan);
+}
+
+bool Promises::disturbed(ElasticJob& job) {
+  give(job, job.plan);
+  const bool ok = plan_alone(job, plan_);
+  if (ok) std::swap(job.plan, plan_);
+  take(job, job.plan);
+  return ok;
 }
 
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
-  return planner_.cheapest(free_, job.request(now_, due(job)), plan) ||
-         (job.promised && planner_.cheapest(free_, job.request(now_, job.deadline), plan));
+  return planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan) ||
+         (job.promised && planner_.cheapest(free_, job.request(now_, job.deadline, {}), plan));
 }
 
 bool Promises::admit(ElasticJob& job, bool hard) {
+  price_ = 0;
   job.plan.segments.clear();
-  if (planner_.cheapest(free_, job.request(now_, due(job)), job.plan)) {
-    take(job, job.plan);
+  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), job.plan)) {
     jobs_.push_back(&job);
+  } else {
+    job.plan.segments.clear();
+    if (!hard || !options_.replan || !plan_all(&job)) return false;
+    give(job, job.plan);
+  }
+  if (affordable(job)) {
+    take(job, job.plan);
     return true;
   }
   job.plan.segments.clear();
-  return hard && options_.replan && plan_all(&job);
+  jobs_.pop_back();
+  return false;
+}
+
+// Each GPU has a price that rises with how much of the cluster is promised at the time: next to
+// nothing while that is little, its full GPU-time where it is all. A job is too dear if its plan
+// costs more than so many typical jobs take.
+bool Promises::affordable(const ElasticJob& job) {
+  if (options_.dearest == 0) return true;
+  price_ = 0;
+  for (std::size_t k = 0; k < job.plan.segments.size(); ++k) {
+    const Time from = job.plan.segments[k].from;
+    const Time until = job.plan.until(k);
+    const int room = job.room(job.plan.segments[k].rung);
+    if (room == 0) continue;
+    for (std::size_t i = free_.step_at(from); i < free_.size() && free_.begin(i) < until; ++i) {
+      const double s = seconds(std::min(until, free_.end(i)) - std::max(from, free_.begin(i)));
+      const double load = 1 - double(free_.free(i) - room) / total_;
+      price_ += room * s * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
+    }
+  }
+  return price_ <= options_.dearest * typical_;
 }
 
 // Whoever finds no room goes to the head of the line, and the line is planned again.
@@ -113,8 +163,9 @@ bool Promises::plan_in_order(std::size_t& failed) {
     ElasticJob& job = *order_[i];
     std::swap(free_, draft_);
     // One that is late already must not stand in the way of others.
-    const bool ok = plan_alone(job, job.draft) ||
-                    (job.broken && planner_.soonest(free_, job.request(now_, kNever), job.draft));
+    const bool ok =
+        plan_alone(job, job.draft) ||
+        (job.broken && planner_.soonest(free_, job.request(now_, kNever, {}), job.draft));
     if (ok) take(job, job.draft);
     std::swap(free_, draft_);
     if (!ok) {
@@ -125,7 +176,18 @@ bool Promises::plan_in_order(std::size_t& failed) {
   return true;
 }
 
+void Promises::note(const ElasticJob& job) {
+  const double gpu_s = job.work / job.ladder->steps().front().slope;
+  noted_ = std::min(noted_ + 1, kTypicalOver);
+  typical_ += (gpu_s - typical_) / noted_;
+}
+
 Reason Promises::refusal(const ElasticJob& job) {
+  if (price_ > 0) {
+    return {.code = Reason::Code::TooDear,
+            .wanted = static_cast<std::int64_t>(price_),
+            .available = static_cast<std::int64_t>(options_.dearest * typical_)};
+  }
   Reason reason{.code = Reason::Code::Promised};
   const int wanted = job.room(job.ladder->top());
   reason.wanted = wanted;
@@ -139,20 +201,27 @@ Reason Promises::refusal(const ElasticJob& job) {
     reason.until = std::min(free_.end(i), job.deadline);
     reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
   }
-  if (planner_.soonest(free_, job.request(now_, kNever), plan_)) {
-    reason.earliest = plan_.end + (job.deadline - due(job));
+  if (planner_.soonest(free_, job.request(now_, kNever, {}), plan_)) {
+    reason.earliest = plan_.end + spare(job) + (job.deadline - due(job));
   }
   return reason;
 }
 
-bool Promises::detour(ElasticJob& job, int rung, Time until) {
+bool Promises::detour(ElasticJob& job, int rung, bool commit) {
+  const bool planned = rung == job.planned || rung == job.held;
+  const double start_s = seconds(job.spec->start_cost);
+  // Where the plan counts on nothing now, anything is more.
+  if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
+  const double fast = job.speed(rung);
+  const double slow = job.speed(job.planned);
+  const Time until = now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow));
   give(job, job.plan);
-  ShareRequest request = job.request(now_, job.deadline);
+  ShareRequest request = job.request(now_, due(job), spare(job));
   request.forced = rung;
   request.forced_until = until;
   const bool ok =
       free_.least(now_, until) >= job.room(rung) && planner_.cheapest(free_, request, plan_);
-  if (ok) std::swap(job.plan, plan_);
+  if (ok && commit) std::swap(job.plan, plan_);
   take(job, job.plan);
   return ok;
 }

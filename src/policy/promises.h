@@ -11,6 +11,9 @@ struct PromiseOptions {
   int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
   Duration spare{};      // and so much time besides
   bool replan = true;    // before refusing, plan everybody anew within their promises
+  // A full cluster promises nobody more than so many times the GPU-time of a typical job, and one
+  // that is less full more; 0: any.
+  double dearest = 4;
 };
 
 // The plans of all jobs that were promised to be done by their deadlines, and what they leave free.
@@ -26,22 +29,33 @@ class Promises {
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
   void refresh(Time now, int total, std::span<ElasticJob* const> promised);
 
+  // A job with a deadline has arrived, by which others are measured.
+  void note(const ElasticJob& job);
   // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
   bool admit(ElasticJob& job, bool hard);
   // Why admit() just said no, and the deadline that could be promised.
   Reason refusal(const ElasticJob& job);
 
-  // Lets a promised job run on another rung than planned for a while, if its promise and all others
-  // hold whatever comes after.
-  bool detour(ElasticJob& job, int rung, Time until);
+  // Whether a promised job may run on another rung than planned, for as long as it takes to earn
+  // the start-ups there and back, so that its promise and all others hold whatever comes after.
+  bool allows(ElasticJob& job, int rung) { return detour(job, rung, false); }
+  // The same; its plan then begins so.
+  bool detour(ElasticJob& job, int rung) { return detour(job, rung, true); }
+  // Plans a promised job anew, beside the others, after it had to move or found no place. If that
+  // fails its plan is no longer good, and the next refresh() has to see to it.
+  bool disturbed(ElasticJob& job);
 
   const FreeGpus& free() const { return free_; }
-  Time due(const ElasticJob& job) const;  // the deadline less what is kept in reserve
+  Time due(const ElasticJob& job) const;        // the deadline less what is kept in reserve
+  Duration spare(const ElasticJob& job) const;  // kept at the end of its plan, for moves
 
  private:
+  bool detour(ElasticJob& job, int rung, bool commit);
+  void plan_late(ElasticJob& job);
   void take(const ElasticJob& job, const SharePlan& plan);
   void give(const ElasticJob& job, const SharePlan& plan);
   void rebuild();
+  bool affordable(const ElasticJob& job);
   bool plan_all(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
@@ -49,6 +63,9 @@ class Promises {
   const PromiseOptions options_;
   Time now_{};
   int total_ = 0;
+  double noted_ = 0;    // jobs...
+  double typical_ = 0;  // ...and their GPU-time, the last ones on average
+  double price_ = 0;    // of the job that was just asked about, if that was its trouble
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;

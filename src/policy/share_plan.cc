@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-// Ends are planned this much late, so that rounding never makes a job later than its plan.
+// Ends are planned at least this much late, so that rounding never makes a job later than its plan.
 constexpr Duration kPad = std::chrono::microseconds(1);
 constexpr int kRounds = 8;  // of adding what start-up costs took away
 
@@ -56,9 +56,12 @@ Time SharePlan::next_change(Time time) const {
   return kNever;
 }
 
-double walk(const ShareRequest& request, Time until, SharePlan& plan) {
+double walk(const ShareRequest& request, Time until, bool in_full, SharePlan& plan) {
+  const Duration spare = std::max(request.spare, kPad);
+  const auto spare_ns = static_cast<double>(in_full ? spare.count() : 0);
   double left = request.work;
   double room_s = 0;
+  double speed = 0;
   int rung = request.held;
   Time ready = request.ready;
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
@@ -67,22 +70,23 @@ double walk(const ShareRequest& request, Time until, SharePlan& plan) {
     if (segment.rung != rung) ready = segment.from + request.start_cost;
     rung = segment.rung;
     if (rung == 0) continue;
-    const double speed = (*request.ladder)[rung].speed * request.factor;
+    speed = (*request.ladder)[rung].speed * request.factor;
     const Time from = std::max(segment.from, ready);
     const double needed_ns = std::ceil(left / speed * 1e9);
     const auto room = static_cast<double>((to - std::min(from, to)).count());
-    if (from <= to && needed_ns <= room) {
-      const Time exact = from + Duration(static_cast<std::int64_t>(needed_ns));
-      plan.end = to - exact > kPad ? exact + kPad : to;
+    if (from <= to && needed_ns + spare_ns <= room) {
+      plan.done = from + Duration(static_cast<std::int64_t>(needed_ns));
+      plan.end = to - plan.done > spare ? plan.done + spare : to;
       plan.segments.resize(i + 1);
       plan.room_s = room_s + (*request.ladder)[rung].room * seconds(plan.end - segment.from);
       return 0;
     }
-    if (to > from) left -= speed * seconds(to - from);
+    // Where only the spare time is missing, it has to be found on the next rung.
+    if (to > from) left = std::max(left - speed * seconds(to - from), 0.0);
     room_s += (*request.ladder)[rung].room * seconds(to - segment.from);
   }
   // What rounding leaves over is still to be done.
-  return std::max(left, request.work * 1e-12);
+  return std::max(left + speed * spare_ns / 1e9, request.work * 1e-12);
 }
 
 bool SharePlanner::fill(const FreeGpus& free, const ShareRequest& request, Time from, double work) {
@@ -153,14 +157,14 @@ bool SharePlanner::settle(const FreeGpus& free, const ShareRequest& request, boo
     const Time from = begin_plan(request, plan);
     double rest = work;
     if (from > request.now) {
-      const double undone = walk(request, from, plan);
+      const double undone = walk(request, from, true, plan);
       if (undone == 0) return true;
       rest -= request.work - undone;
     }
     if (from >= request.deadline || !fill(free, request, from, rest) || last_step_ < 0)
       return false;
     write(free, request, from, partly, plan);
-    const double undone = walk(request, request.deadline, plan);
+    const double undone = walk(request, request.deadline, true, plan);
     if (undone == 0) return true;
     work += undone * (1 + 1e-9);
   }
@@ -177,7 +181,7 @@ bool SharePlanner::hold_on(const FreeGpus& free, const ShareRequest& request,
     if (begin >= request.deadline) break;
     append(plan, begin, std::min(held, request.ladder->within(free.free(i))));
   }
-  return walk(request, request.deadline, plan) == 0;
+  return walk(request, request.deadline, true, plan) == 0;
 }
 
 bool SharePlanner::cheapest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan) {
@@ -218,7 +222,7 @@ bool SharePlanner::soonest(const FreeGpus& free, const ShareRequest& request, Sh
     rung = wanted;
   }
   plan.slope = ladder.steps().back().slope;
-  return walk(request, kNever, plan) == 0;
+  return walk(request, kNever, true, plan) == 0;
 }
 
 bool SharePlanner::carry_on(const ShareRequest& request, SharePlan& plan) {
@@ -228,7 +232,7 @@ bool SharePlanner::carry_on(const ShareRequest& request, SharePlan& plan) {
   plan.segments.erase(plan.segments.begin(),
                       plan.segments.begin() + static_cast<std::ptrdiff_t>(first));
   plan.segments[0].from = request.now;
-  return walk(request, plan.end, plan) == 0;
+  return walk(request, plan.end, false, plan) == 0;
 }
 
 }  // namespace orrery

@@ -14,9 +14,10 @@ struct SharePlan {
     int rung = 0;
   };
   std::vector<Segment> segments;  // the first begins when the plan was made
-  Time end{};                     // the last iteration is done
-  double room_s = 0;              // GPUs of room, summed over time
-  double slope = 0;  // what a GPU brings where this plan uses it worst, iterations a second
+  Time done{};                    // the last iteration is done
+  Time end{};         // the last rung is let go: not before, and later by the spare time
+  double room_s = 0;  // GPUs of room, summed over time
+  double slope = 0;   // what a GPU brings where this plan uses it worst, iterations a second
 
   bool empty() const { return segments.empty(); }
   Time until(std::size_t i) const { return i + 1 < segments.size() ? segments[i + 1].from : end; }
@@ -33,6 +34,7 @@ struct ShareRequest {
   double work = 0;        // iterations
   double factor = 1;      // the job's speed is the ladder's times this
   Duration start_cost{};  // paid whenever the rung changes to another above 0
+  Duration spare{};       // so long the last rung is kept beyond what is needed
   int held = 0;           // the rung it runs on now
   Time ready{};           // its first iteration on that began or begins then
   int forced = 0;         // a rung it shall run on first...
@@ -55,8 +57,7 @@ class SharePlanner {
   bool soonest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan);
 
   // Lets a plan begin now and holds it against the work that is left; it ends as soon as that is
-  // done. False if that is later than its end and the last rung would have to be held beyond
-  // `request.deadline`.
+  // done, with what remains of its spare time. False if the work cannot be done by its end.
   bool carry_on(const ShareRequest& request, SharePlan& plan);
 
  private:
@@ -75,7 +76,8 @@ class SharePlanner {
 };
 
 // Walks the plan with start-up costs. Answers the work left undone; if that is 0, the plan's end,
-// room-time and segments are cut to what is needed.
-double walk(const ShareRequest& request, Time until, SharePlan& plan);
+// room-time and segments are cut to what is needed. Without `in_full` the spare time may be
+// shorter.
+double walk(const ShareRequest& request, Time until, bool in_full, SharePlan& plan);
 
 }  // namespace orrery

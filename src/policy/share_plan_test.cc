@@ -222,9 +222,9 @@ TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
     SharePlan cheap;
     SharePlan soon;
     const bool ever = planner.soonest(free, request, soon);
-    ASSERT_EQ(ever, ladder.within(free.free(free.size() - 1)) > 0 || soon.end <= at(horizon + 2));
+    ASSERT_TRUE(ever || ladder.within(free.free(free.size() - 1)) == 0) << "seed " << seed;
     if (!planner.cheapest(free, request, cheap)) continue;
-    ASSERT_LE(soon.end - std::chrono::microseconds(1), cheap.end) << "seed " << seed;
+    ASSERT_LE(soon.done, cheap.end) << "seed " << seed;
   }
 }
 
