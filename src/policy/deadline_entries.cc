@@ -13,9 +13,9 @@ constexpr std::array kDeadline = {
     OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
                "true"},
     OptionInfo{"dearest",
-               "a full cluster promises nobody more than so many times the GPU-time of a typical "
-               "job; 0: any",
-               "4"},
+               "a full cluster promises no job more GPU-time than this part of all jobs take at "
+               "most; 1: any",
+               "0.95"},
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"margin",
@@ -28,7 +28,7 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   DeadlineOptions chosen{.workload = &context.workload};
   TRY_ASSIGN(chosen.second_chance, options.flag("second-chance"));
   TRY_ASSIGN(chosen.promises.replan, options.flag("replan"));
-  TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1e9));
+  TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
   TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
   // What is decided may be put off until the next round.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace orrery {
@@ -11,8 +12,10 @@ constexpr Duration kTick = std::chrono::milliseconds(1);
 // How often everybody is planned anew before a job is refused, and how much of it: steps of the
 // free GPUs looked at, a nanosecond or two each.
 constexpr int kTries = 12;
-constexpr double kSteepness = 100;    // of prices, from an idle to a full cluster
-constexpr double kTypicalOver = 200;  // jobs
+constexpr double kSteepness = 1000;  // of prices, from an idle to a full cluster
+constexpr std::size_t kNoted = 256;  // jobs by which others are measured
+constexpr std::size_t kFewNoted = 10;
+constexpr double kAny = std::numeric_limits<double>::infinity();
 constexpr std::size_t kEffort = 4'000'000;
 
 }  // namespace
@@ -91,13 +94,14 @@ bool Promises::disturbed(ElasticJob& job) {
 
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   return planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan) ||
-         (job.promised && planner_.cheapest(free_, job.request(now_, job.deadline, {}), plan));
+         planner_.cheapest(free_, job.request(now_, job.promised ? job.deadline : due(job), {}),
+                           plan);
 }
 
 bool Promises::admit(ElasticJob& job, bool hard) {
   price_ = 0;
   job.plan.segments.clear();
-  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), job.plan)) {
+  if (plan_alone(job, job.plan)) {
     jobs_.push_back(&job);
   } else {
     job.plan.segments.clear();
@@ -115,9 +119,10 @@ bool Promises::admit(ElasticJob& job, bool hard) {
 
 // Each GPU has a price that rises with how much of the cluster is promised at the time: next to
 // nothing while that is little, its full GPU-time where it is all. A job is too dear if its plan
-// costs more than so many typical jobs take.
+// costs more than nearly all jobs take.
 bool Promises::affordable(const ElasticJob& job) {
-  if (options_.dearest == 0) return true;
+  const double limit = dearest();
+  if (limit == kAny) return true;
   price_ = 0;
   for (std::size_t k = 0; k < job.plan.segments.size(); ++k) {
     const Time from = job.plan.segments[k].from;
@@ -130,7 +135,7 @@ bool Promises::affordable(const ElasticJob& job) {
       price_ += room * s * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
     }
   }
-  return price_ <= options_.dearest * typical_;
+  return price_ <= limit;
 }
 
 // Whoever finds no room goes to the head of the line, and the line is planned again.
@@ -178,15 +183,26 @@ bool Promises::plan_in_order(std::size_t& failed) {
 
 void Promises::note(const ElasticJob& job) {
   const double gpu_s = job.work / job.ladder->steps().front().slope;
-  noted_ = std::min(noted_ + 1, kTypicalOver);
-  typical_ += (gpu_s - typical_) / noted_;
+  if (noted_.size() == kNoted) {
+    sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_]));
+    noted_[oldest_] = gpu_s;
+    oldest_ = (oldest_ + 1) % kNoted;
+  } else {
+    noted_.push_back(gpu_s);
+  }
+  sorted_.insert(std::ranges::upper_bound(sorted_, gpu_s), gpu_s);
+}
+
+double Promises::dearest() const {
+  if (sorted_.size() < kFewNoted || options_.dearest >= 1) return kAny;
+  return sorted_[static_cast<std::size_t>(options_.dearest * static_cast<double>(sorted_.size()))];
 }
 
 Reason Promises::refusal(const ElasticJob& job) {
   if (price_ > 0) {
     return {.code = Reason::Code::TooDear,
             .wanted = static_cast<std::int64_t>(price_),
-            .available = static_cast<std::int64_t>(options_.dearest * typical_)};
+            .available = static_cast<std::int64_t>(dearest())};
   }
   Reason reason{.code = Reason::Code::Promised};
   const int wanted = job.room(job.ladder->top());

@@ -11,9 +11,9 @@ struct PromiseOptions {
   int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
   Duration spare{};      // and so much time besides
   bool replan = true;    // before refusing, plan everybody anew within their promises
-  // A full cluster promises nobody more than so many times the GPU-time of a typical job, and one
-  // that is less full more; 0: any.
-  double dearest = 4;
+  // A full cluster promises no job more GPU-time than this part of all jobs take at most, and one
+  // that is less full more; 1: any.
+  double dearest = 0.95;
 };
 
 // The plans of all jobs that were promised to be done by their deadlines, and what they leave free.
@@ -56,6 +56,7 @@ class Promises {
   void give(const ElasticJob& job, const SharePlan& plan);
   void rebuild();
   bool affordable(const ElasticJob& job);
+  double dearest() const;
   bool plan_all(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
@@ -63,9 +64,10 @@ class Promises {
   const PromiseOptions options_;
   Time now_{};
   int total_ = 0;
-  double noted_ = 0;    // jobs...
-  double typical_ = 0;  // ...and their GPU-time, the last ones on average
-  double price_ = 0;    // of the job that was just asked about, if that was its trouble
+  std::vector<double> noted_;   // GPU-times of the last jobs, in a ring...
+  std::size_t oldest_ = 0;      // ...that begins here
+  std::vector<double> sorted_;  // the same
+  double price_ = 0;            // of the job that was just asked about, if that was its trouble
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;
