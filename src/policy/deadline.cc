@@ -49,7 +49,6 @@ class Deadline final : public Policy {
   void remove(JobId id) {
     ElasticJob* gone = by_id_[index(id)].get();
     if (gone == nullptr) return;
-    errors_.ended(*gone);
     *std::ranges::find(live_, gone) = nullptr;
     by_id_[index(id)].reset();
   }

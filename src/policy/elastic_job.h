@@ -23,6 +23,7 @@ struct ElasticJob {
   double work = 0;    // iterations left
   double factor = 1;  // its real speed over its curve's
   bool seen = false;  // ...was measured
+  double hope = 1;    // the same if all goes well, where it was not
   int held = 0;       // rung
   Time ready{};
   // Decided in this round.
@@ -50,16 +51,15 @@ struct ElasticJob {
     request.spare = spare;
     return request;
   }
-  // When it would be done if it had the whole cluster from now on.
+  // When it would be done at the earliest if it had the whole cluster from now on.
   Time soonest_alone(Time now) const {
-    const int top = ladder->top();
-    const double stay_s =
-        held == top && top > 0 ? seconds(std::max(ready, now) - now) : seconds(spec->start_cost);
-    double best_s = stay_s + work / speed(top);
+    const double better = hope / factor;
+    double rest_s = seconds(spec->start_cost) + work / (speed(ladder->top()) * better);
     if (held > 0) {
-      best_s = std::min(best_s, seconds(std::max(ready, now) - now) + work / speed(held));
+      const double stay_s = seconds(std::max(ready, now) - now) + work / (speed(held) * better);
+      rest_s = std::min(rest_s, stay_s);
     }
-    const Duration rest = from_seconds(best_s);
+    const Duration rest = from_seconds(rest_s);
     return kNever - now > rest ? now + rest : kNever;
   }
 };

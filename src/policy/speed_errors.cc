@@ -20,6 +20,10 @@ double SpeedErrors::margin() const {
   return std::clamp(1 - seen_[at], 0.0, 0.9);
 }
 
+double SpeedErrors::hope() const {
+  return seen_.empty() ? 1 + std::max(margin_, 0.0) : std::max(1.0, seen_.back());
+}
+
 void SpeedErrors::look(const View& view, ElasticJob& job) {
   if (job.held > 0) {
     const double worked_s = seconds(view.now - job.ready);
@@ -35,6 +39,7 @@ void SpeedErrors::look(const View& view, ElasticJob& job) {
     }
   }
   if (!job.seen) job.factor = 1 - margin();
+  job.hope = job.seen ? job.factor : hope();
 }
 
 }  // namespace orrery

@@ -15,9 +15,9 @@ class SpeedErrors {
  public:
   explicit SpeedErrors(double margin) : margin_(margin) {}
 
-  void look(const View& view, ElasticJob& job);  // sets factor and seen
-  void ended(const ElasticJob& /*job*/) {}
+  void look(const View& view, ElasticJob& job);  // sets factor, seen and hope
   double margin() const;
+  double hope() const;  // the factor of the fastest job seen, at least 1
 
  private:
   double margin_;

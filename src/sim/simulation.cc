@@ -75,6 +75,7 @@ class Simulation {
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
                     semantics_.get()}) {
     machines_.report_to(scheduler_);
+    if (setup.speed_error > 0) machines_.err_in_speeds(setup.speed_error, setup.seed);
   }
 
   SimulationOutcome run() {
