@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "policy/elastic_layout.h"
 #include "policy/ladders.h"
 #include "policy/leftovers.h"
+#include "policy/pins.h"
 #include "policy/speed_errors.h"
 
 namespace orrery {
@@ -22,7 +24,6 @@ class Deadline final : public Policy {
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     if (!ladders_) ladders_.emplace(*options_.workload, *view.cluster);
-    packer_ = &packer;
     now_ = view.now;
     total_ = packer.current().gpus_total();
     if (by_id_.size() < view.jobs.size()) by_id_.resize(view.jobs.size());
@@ -31,11 +32,18 @@ class Deadline final : public Policy {
     for (ElasticJob* job : live_) look(view, *job);
     promised_.clear();
     for (ElasticJob* job : live_) {
-      if (job->promised) promised_.push_back(job);
+      if (job->pinned) job->target = job->held;
+      if (job->promised && !job->pinned) promised_.push_back(job);
     }
     promises_.refresh(now_, total_, promised_);
+    if (!ladders_->regular()) pins_.begin(view, packer, live_);
     receive(view, packer, plan);
     ask_again(view, plan);
+    if (!ladders_->regular()) pins_.end();
+    for (const auto& [id, shape] : dropped_) {
+      packer.current().release(view.job(id).held.devices, shape);
+    }
+    dropped_.clear();
     std::erase(live_, nullptr);
     leftovers_.share(now_, total_, live_, promises_);
     layout_.lay_out(view, packer, live_, promises_, plan);
@@ -80,37 +88,40 @@ class Deadline final : public Policy {
       return std::tuple(job->spec->submitted, job->deadline, job->id);
     });
     for (ElasticJob* job : arrived_) {
-      if (!job->hard || refuse_hopeless(view, *job, plan)) continue;
+      if (!job->hard || refuse_hopeless(*job, plan)) continue;
       promises_.note(*job);
       if (admit(*job, true, plan)) continue;
-      job->refusal = promises_.refusal(*job);
-      if (!options_.second_chance) drop(view, *job, job->refusal, plan);
+      if (!options_.second_chance) drop(*job, job->refusal, plan);
     }
   }
 
   bool admit(ElasticJob& job, bool hard, Plan& plan) {
-    if (!promises_.admit(job, hard)) return false;
-    job.promised = true;
-    plan.admit(job.id, job.plan.done);
-    return true;
+    const bool counting = ladders_->regular();
+    const Time due = promises_.due(job) - promises_.spare(job);
+    job.promised = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
+    if (job.promised) {
+      plan.admit(job.id, job.plan.done);
+    } else {
+      job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+    }
+    return job.promised;
   }
 
   // True if it can no longer be done in time even alone, which it is told.
-  bool refuse_hopeless(const View& view, ElasticJob& job, Plan& plan) {
+  bool refuse_hopeless(ElasticJob& job, Plan& plan) {
     const Time earliest = job.soonest_alone(now_);
     if (earliest <= job.deadline) return false;
     const bool past = job.deadline <= job.spec->submitted;
-    drop(view, job,
+    drop(job,
          {.code = past ? Reason::Code::DeadlinePast : Reason::Code::TooLate, .earliest = earliest},
          plan);
     return true;
   }
 
-  void drop(const View& view, ElasticJob& job, const Reason& reason, Plan& plan) {
+  void drop(ElasticJob& job, const Reason& reason, Plan& plan) {
     if (job.held > 0) {
       plan.stop(job.id, reason);
-      packer_->current().release(view.job(job.id).held.devices,
-                                 shape_on(*job.spec, (*job.ladder)[job.held].gpus));
+      dropped_.push_back({job.id, shape_on(*job.spec, (*job.ladder)[job.held].gpus)});
     }
     plan.reject(job.id, reason);
     const JobId id = job.id;
@@ -130,8 +141,8 @@ class Deadline final : public Policy {
     });
     int retries = view.ended.empty() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {
-      if (refuse_hopeless(view, *job, plan)) continue;
-      if (!admit(*job, retries-- > 0, plan)) job->refusal = promises_.refusal(*job);
+      if (refuse_hopeless(*job, plan)) continue;
+      admit(*job, retries-- > 0, plan);
     }
   }
 
@@ -164,7 +175,7 @@ class Deadline final : public Policy {
 
   void foretell(Plan& plan) {
     for (ElasticJob* job : live_) {
-      if (job->promised) plan.wake(job->plan.next_change(now_));
+      if (job->promised && !job->pinned) plan.wake(job->plan.next_change(now_));
       if (job->promised && job->planned > 0 && job->target == 0) plan.wake(now_ + kSoon);
       if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
       if (job->target == 0) continue;
@@ -187,17 +198,18 @@ class Deadline final : public Policy {
   const DeadlineOptions options_;
   std::optional<Ladders> ladders_;
   Promises promises_;
+  Pins pins_;
   Leftovers leftovers_;
   ElasticLayout layout_;
   SpeedErrors errors_;
   Time now_{};
   int total_ = 0;
-  Packer* packer_ = nullptr;  // of this plan
   std::vector<std::unique_ptr<ElasticJob>> by_id_;
   std::vector<ElasticJob*> live_;  // in the order of arrival
   std::vector<ElasticJob*> promised_;
   std::vector<ElasticJob*> arrived_;
   std::vector<ElasticJob*> waiting_;
+  std::vector<std::pair<JobId, Shape>> dropped_;  // while they ran
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ constexpr std::array kDeadline = {
     OptionInfo{"dearest",
                "a full cluster promises no job more GPU-time than this part of all jobs take at "
                "most; 1: any",
-               "0.95"},
+               "0.92"},
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"margin",

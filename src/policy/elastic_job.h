@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include "model/grant.h"
 #include "model/job.h"
 #include "model/reason.h"
 
@@ -30,6 +31,7 @@ struct ElasticJob {
   int planned = 0;  // rung its plan gives it now
   int target = 0;   // rung it is to hold from now on, at least that if it is promised
 
+  Devices place;                           // of a pinned job
   SharePlan plan;                          // of a promised job
   SharePlan draft;                         // while others are tried
   Reason refusal{};                        // why it was not promised

@@ -32,6 +32,7 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
                                         : place_leftover(packer, *job);
     if (!found) without_.push_back(job);
   }
+  fill_holes(packer);
   for (ElasticJob* job : growers_) {
     if (is_placed_[index(job->id)] == 0) grow(view, packer, *job, promises);
   }
@@ -51,9 +52,11 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
 void ElasticLayout::sort_out(const View& view, Packer& packer) {
   changed_.clear();
   growers_.clear();
+  clear_for_pins(view);
   for (ElasticJob* job : jobs_) {
-    if (job->target == job->held) continue;
-    if (job->held > 0 && job->target > job->held && job->held >= job->planned) {
+    const bool in_the_way = !job->pinned && is_in_the_way(view, *job);
+    if (job->target == job->held && !in_the_way) continue;
+    if (!in_the_way && job->held > 0 && job->target > job->held && job->held >= job->planned) {
       growers_.push_back(job);
       continue;
     }
@@ -61,7 +64,14 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
       packer.current().release(view.job(job->id).held.devices,
                                packer.shape(shape(packer, *job, job->held)));
     }
+    if (job->pinned) continue;
     (job->target > 0 ? changed_ : without_).push_back(job);
+  }
+  for (ElasticJob* job : jobs_) {
+    if (!job->pinned || job->target == job->held) continue;
+    places_[index(job->id)] = job->place;
+    packer.current().take(job->place, packer.shape(shape(packer, *job, job->target)));
+    set_placed(*job);
   }
   // Promises first, then the largest.
   const auto rank = [](const ElasticJob* job) {
@@ -69,6 +79,24 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
   };
   std::ranges::stable_sort(changed_, {}, rank);
   std::ranges::stable_sort(growers_, {}, rank);
+}
+
+// Where somebody is pinned down in this round, all others go and look for room again.
+void ElasticLayout::clear_for_pins(const View& view) {
+  cleared_.assign(view.cluster->nodes.size(), 0);
+  any_cleared_ = false;
+  for (const ElasticJob* job : jobs_) {
+    if (!job->pinned || job->target == job->held) continue;
+    any_cleared_ = true;
+    for (const NodeShare& share : job->place) cleared_[index(share.node)] = 1;
+  }
+}
+
+bool ElasticLayout::is_in_the_way(const View& view, const ElasticJob& job) const {
+  if (!any_cleared_ || job.held == 0) return false;
+  return std::ranges::any_of(view.job(job.id).held.devices, [&](const NodeShare& share) {
+    return cleared_[index(share.node)] != 0;
+  });
 }
 
 void ElasticLayout::set_placed(ElasticJob& job) {
@@ -126,6 +154,16 @@ bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
     return true;
   }
   return false;
+}
+
+// Where jobs take less than the room they were counted for, others may find a place after all.
+void ElasticLayout::fill_holes(Packer& packer) {
+  for (ElasticJob* job : jobs_) {
+    if (job->target > 0 || job->promised || job->ladder->top() == 0) continue;
+    if (packer.current().gpus_free() == 0) return;
+    job->target = 1;
+    if (place_leftover(packer, *job)) std::erase(without_, job);
+  }
 }
 
 void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises) {

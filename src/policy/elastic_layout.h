@@ -22,9 +22,12 @@ class ElasticLayout {
 
  private:
   void sort_out(const View& view, Packer& packer);
+  void clear_for_pins(const View& view);
+  bool is_in_the_way(const View& view, const ElasticJob& job) const;
   bool shrink(const View& view, Packer& packer, ElasticJob& job);
   bool place_promised(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
   bool place_leftover(Packer& packer, ElasticJob& job);
+  void fill_holes(Packer& packer);
   void grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
   bool place(Packer& packer, ElasticJob& job, int rung);
   bool move_others(const View& view, Packer& packer, ElasticJob& job);
@@ -43,6 +46,8 @@ class ElasticLayout {
   std::vector<Devices> places_;  // by job id: where it is from now on, for those who change
   std::vector<ElasticJob*> placed_;
   std::vector<char> is_placed_;
+  std::vector<char> cleared_;  // by node: somebody is pinned down there
+  bool any_cleared_ = false;
   std::vector<Resident> residents_;
   std::vector<ElasticJob*> resident_jobs_;
   std::vector<Move> moves_;

@@ -32,7 +32,13 @@ Ladders::Ladders(const Workload& workload, const Cluster& cluster)
   if (cluster.nodes.empty()) return;
   node_ = cluster.nodes.front();
   regular_ = node_.gpus > 0 && std::has_single_bit(static_cast<unsigned>(node_.gpus)) &&
-             std::ranges::all_of(cluster.nodes, [&](const Node& n) { return alike(n, node_); });
+             std::ranges::all_of(cluster.nodes, [&](const Node& n) { return alike(n, node_); }) &&
+             std::ranges::all_of(workload.jobs, [&](const JobSpec& job) { return is_light(job); });
+}
+
+bool Ladders::is_light(const JobSpec& spec) const {
+  return shares(spec.cpu_milli, node_.cpu_milli, node_.gpus) <= spec.gpus &&
+         shares(spec.memory_bytes, node_.memory_bytes, node_.gpus) <= spec.gpus;
 }
 
 int Ladders::nodes(int gpus) const {

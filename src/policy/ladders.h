@@ -13,10 +13,11 @@ namespace orrery {
 
 // Ladders of jobs on one cluster, kept by what they depend on.
 //
-// On nodes that are all alike, with a power of two of GPUs, a count takes the room of the aligned
-// block it needs, as large as its GPUs, CPUs and memory ask for, or of whole nodes. Blocks of
-// powers of two whose sum is within the cluster can always be laid out, so counting room is enough
-// to plan. On other clusters room is the count itself and promises nothing about places.
+// Nodes that are all alike, with a power of two of GPUs, and jobs that ask for no more CPUs and
+// memory than go with their GPUs make a regular cluster: a count takes the room of the aligned
+// block it needs, or of whole nodes, and blocks of powers of two whose sum is within the cluster
+// can always be laid out. So counting room is enough to plan. Elsewhere room promises nothing about
+// places.
 class Ladders {
  public:
   Ladders(const Workload& workload, const Cluster& cluster);
@@ -29,6 +30,7 @@ class Ladders {
 
   int room(const JobSpec& spec, int gpus) const;  // 0: does not fit
   int nodes(int gpus) const;
+  bool is_light(const JobSpec& spec) const;
 
   const Workload& workload_;
   Node node_;

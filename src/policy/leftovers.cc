@@ -35,7 +35,7 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
   frozen_.assign(jobs.size(), 0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ElasticJob& job = *jobs[i];
-    job.planned = job.pinned ? job.held : job.promised ? job.plan.rung_at(now) : 0;
+    job.planned = job.pinned ? job.target : job.promised ? job.plan.rung_at(now) : 0;
     job.target = job.planned;
     frozen_[i] = job.pinned;
     left_ -= job.room(job.target);

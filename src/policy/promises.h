@@ -13,7 +13,7 @@ struct PromiseOptions {
   bool replan = true;    // before refusing, plan everybody anew within their promises
   // A full cluster promises no job more GPU-time than this part of all jobs take at most, and one
   // that is less full more; 1: any.
-  double dearest = 0.95;
+  double dearest = 0.92;
 };
 
 // The plans of all jobs that were promised to be done by their deadlines, and what they leave free.

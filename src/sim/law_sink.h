@@ -21,6 +21,7 @@ class LawSink final : public EventSink {
     const Workload* workload = nullptr;
     bool honest = false;  // a start-up costs once and work is time: orrery semantics
     bool preempts = true;
+    bool keeps_promises = false;
     bool fills_holes = false;  // nobody waits while enough GPUs are free anywhere
   };
   explicit LawSink(const Options& options);
@@ -38,12 +39,14 @@ class LawSink final : public EventSink {
   struct Account {
     bool slowed = false;  // has shared devices, so that its speed is not its own
     Time ready{};
-    double worked_s = 0;
+    double done = 0;  // iterations, by the time it had
+    bool promised = false;
     double work_left = 0;
   };
 
   void fail(const std::string& law);
   void check_event(const Event& event);
+  void check_promise(const Event& event);
   void check_work(const Event& event);
   void check_rest();
   void check_job(const Job& job);

@@ -8,6 +8,7 @@
 
 #include "placement/ledger.h"
 #include "predict/group_speed.h"
+#include "predict/speed_curve.h"
 
 namespace orrery {
 namespace {
@@ -39,6 +40,7 @@ void LawSink::write(const Event& event) {
   ++events_;
   if (events_ > kEventsForEach * accounts_.size()) fail("a run comes to an end");
   check_event(event);
+  check_promise(event);
   check_work(event);
   Event kept = event;  // what an event points to is the sender's
   if (event.kind == EventKind::Submitted) kept.spec = &options_.workload->jobs[index(event.job)];
@@ -82,6 +84,23 @@ void LawSink::check_event(const Event& event) {
 }
 
 // With a speed of its own, the time a job was up is the work it did.
+void LawSink::check_promise(const Event& event) {
+  Account& account = accounts_[index(event.job)];
+  const JobSpec& spec = options_.workload->jobs[index(event.job)];
+  if (event.kind == EventKind::Admitted) {
+    if (account.promised) fail(fmt::format("job {} is promised twice", index(event.job)));
+    if (!spec.deadline || event.promised > *spec.deadline) {
+      fail(fmt::format("job {} is promised what it did not ask for", index(event.job)));
+    }
+    account.promised = true;
+  }
+  if (!account.promised || !options_.keeps_promises) return;
+  const bool late = event.kind == EventKind::Completed && event.time > *spec.deadline;
+  if (late || event.kind == EventKind::Rejected) {
+    fail(fmt::format("the promise to job {} is broken", index(event.job)));
+  }
+}
+
 void LawSink::check_work(const Event& event) {
   if (event.kind < EventKind::Started) return;
   const auto id = index(event.job);
@@ -93,7 +112,10 @@ void LawSink::check_work(const Event& event) {
   }
   account.work_left = event.work_left;
   if (job.state == JobState::Running && event.time > account.ready) {
-    account.worked_s += seconds(event.time - account.ready);
+    const auto nodes = static_cast<int>(job.held.devices.size());
+    const double speed =
+        speed_on(*options_.workload, *job.spec, gpu_count(job.held.devices), nodes);
+    account.done += seconds(event.time - account.ready) * speed / ContentionModel().factor(1);
   }
   if (holds(event.kind)) {
     account.ready = std::max(event.time, event.ready);
@@ -101,8 +123,7 @@ void LawSink::check_work(const Event& event) {
     account.slowed |= sharing == Sharing::Interleaved || sharing == Sharing::Opportunistic;
   }
   if (!options_.honest || account.slowed || event.kind == EventKind::Rejected) return;
-  const double alone_s = job.spec->iteration_s * ContentionModel().factor(1);
-  const double done = account.worked_s / alone_s;
+  const double done = account.done;
   const double claimed = job.spec->iterations - event.work_left;
   if (std::abs(done - claimed) > 1e-6 * (1 + claimed)) {
     fail(fmt::format("job {} did {} iterations in the time for {}", id, claimed, done));
@@ -118,12 +139,12 @@ void LawSink::check_rest() {
 
 void LawSink::check_job(const Job& job) {
   const auto id = index(job.spec->id);
-  if (gpu_count(job.held.devices) != job.spec->gpus) {
-    fail(fmt::format("job {} asked for {} GPUs and holds {}", id, job.spec->gpus,
-                     gpu_count(job.held.devices)));
+  const int gpus = gpu_count(job.held.devices);
+  if (!(speed_on(*options_.workload, *job.spec, gpus) > 0)) {
+    fail(fmt::format("job {} asked for {} GPUs and holds {}", id, job.spec->gpus, gpus));
   }
-  if (job.held.cpu_milli != job.spec->cpu_milli ||
-      job.held.memory_bytes != job.spec->memory_bytes) {
+  const Shape own = shape_on(*job.spec, gpus);
+  if (job.held.cpu_milli != own.cpu_milli || job.held.memory_bytes != own.memory_bytes) {
     fail(fmt::format("job {} holds other CPUs or memory than it asked for", id));
   }
   std::vector<NodeId> nodes;
@@ -151,8 +172,9 @@ void LawSink::check_nodes() {
     const Job& job = state_.job(id);
     for (const NodeShare& share : job.held.devices) {
       const int gpus = std::popcount(share.gpus);
-      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, job.spec->gpus);
-      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, job.spec->gpus);
+      const int all = gpu_count(job.held.devices);
+      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, all);
+      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, all);
       for (std::uint64_t rest = share.gpus; rest != 0; rest &= rest - 1) {
         const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
         users[index(share.node) * kGpusPerNodeMax + gpu].push_back(id);

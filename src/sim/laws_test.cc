@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
       {"backfill", {"false"}},
       {"count-start", {"true", "false"}},
+      {"dearest", {"0", "0.5", "1"}},
       {"delta", {"60s", "1h"}},
       {"distribution", {}},  // a file: gittins_test.cc
       {"gain", {"1", "1.5"}},
@@ -43,13 +44,19 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"lease", {"0s", "2m"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
+      {"margin", {"0", "0.2"}},
       {"matching", {"none"}},
       {"ordering", {"worst", "none"}},
       {"packing", {"1", "2", "3", "8"}},
+      {"placement", {}},  // every rule is tried with every variant
       {"preempt", {"true", "false"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
+      {"replan", {"false"}},
+      {"second-chance", {"false"}},
       {"slowdown", {"1.2"}},
+      {"spare", {"30s"}},
+      {"spare-starts", {"0", "5"}},
       {"sticky", {"true", "false"}},
       {"tick", {"1s"}},
       {"variant", {"ours", "reference"}},
