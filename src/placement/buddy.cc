@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 
 #include "placement/blocks.h"
 #include "placement/rule.h"
@@ -16,15 +15,13 @@ class Buddy final : public PlacementRule {
     if (shape.gpus > free.gpus_free()) return false;
     if (shape.gpus <= free.gpus_per_node_max()) {
       if (find_block(free, shape, shape.gpus, {}, devices)) return true;
-      // A size that is no power of two has no block of its own.
-      if (!std::has_single_bit(static_cast<unsigned>(shape.gpus)) || scope != Scope::OneSwitch) {
-        const int node = free.tightest_fit(0, free.node_count(), shape.gpus, shape);
-        if (node < free.node_count()) {
-          devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, shape.gpus)});
-          return true;
-        }
-      }
       if (scope == Scope::OneSwitch) return false;
+      // No idle node has such a block.
+      const int node = free.tightest_fit(0, free.node_count(), shape.gpus, shape);
+      if (node < free.node_count()) {
+        devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, shape.gpus)});
+        return true;
+      }
     }
     for (int s = 0; s < free.switch_count(); ++s) {
       if (whole_nodes(free, shape, free.switch_begin(s), free.switch_begin(s + 1), devices)) {

@@ -44,7 +44,13 @@ class RoomMaker {
     }
   }
 
-  // What it costs to empty these GPUs of all who are smaller than `size`; below 0: it cannot be.
+  // The GPUs of the block or of the whole nodes that so many take.
+  int room(int gpus) const {
+    const int per_node = ledger_.gpus_per_node_max();
+    return gpus <= per_node ? block_size(gpus) : (gpus + per_node - 1) / per_node * per_node;
+  }
+
+  // What it costs to empty these GPUs of all who take less than `size`; below 0: it cannot be.
   double cost(int node, std::uint64_t gpus, int size) const {
     double sum = 0;
     std::uint64_t known = ledger_.free_mask(node);
@@ -54,7 +60,7 @@ class RoomMaker {
           std::ranges::find(resident.devices, static_cast<NodeId>(node), &NodeShare::node);
       known |= share->gpus;
       if ((share->gpus & gpus) == 0) continue;
-      if (resident.cost < 0 || packer_.shape(resident.shape).gpus >= size) return -1;
+      if (resident.cost < 0 || room(packer_.shape(resident.shape).gpus) >= size) return -1;
       sum += resident.cost;
     }
     return (gpus & ~known) == 0 ? sum : -1;  // Somebody else is there.
@@ -78,7 +84,7 @@ class RoomMaker {
     for (int node = 0; node < ledger_.node_count(); ++node) {
       if (!ledger_.serves(node, shape)) continue;
       const std::uint64_t all = block_mask(0, ledger_.gpus_of(node));
-      const double price = cost(node, all, shape.gpus);
+      const double price = cost(node, all, room(shape.gpus));
       if (price >= 0) candidates.push_back({price, node, all});
     }
     const int per_node = ledger_.gpus_per_node_max();

@@ -35,7 +35,7 @@ class Deadline final : public Policy {
       if (job->pinned) job->target = job->held;
       if (job->promised && !job->pinned) promised_.push_back(job);
     }
-    promises_.refresh(now_, total_, promised_);
+    promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
     if (!ladders_->regular()) pins_.begin(view, packer, live_);
     receive(view, packer, plan);
     ask_again(view, plan);

@@ -50,9 +50,10 @@ void Promises::rebuild() {
   free_.build(now_, total_, taken_);
 }
 
-void Promises::refresh(Time now, int total, std::span<ElasticJob* const> promised) {
+void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> promised) {
   now_ = now;
-  total_ = total;
+  total_ = room.gpus;
+  node_gpus_ = std::max(1, room.node_gpus);
   jobs_.assign(promised.begin(), promised.end());
   late_.clear();
   for (ElasticJob* job : jobs_) {
@@ -92,10 +93,16 @@ bool Promises::disturbed(ElasticJob& job) {
   return ok;
 }
 
+// A tight job goes without spare time, and is then not moved. That is promised only where it holds
+// whole nodes, since then it is in nobody's way.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
-  return planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan) ||
-         planner_.cheapest(free_, job.request(now_, job.promised ? job.deadline : due(job), {}),
-                           plan);
+  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) return true;
+  const Time by = job.promised ? job.deadline : due(job);
+  if (!planner_.cheapest(free_, job.request(now_, by, {}), plan)) return false;
+  return job.promised || job.spec->start_cost == Duration::zero() ||
+         std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
+           return job.room(segment.rung) % node_gpus_ == 0;
+         });
 }
 
 bool Promises::admit(ElasticJob& job, bool hard) {

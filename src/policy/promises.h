@@ -27,7 +27,11 @@ class Promises {
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
-  void refresh(Time now, int total, std::span<ElasticJob* const> promised);
+  struct Room {
+    int gpus = 0;       // of the cluster
+    int node_gpus = 1;  // of a node
+  };
+  void refresh(Time now, const Room& room, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
   void note(const ElasticJob& job);
@@ -64,6 +68,7 @@ class Promises {
   const PromiseOptions options_;
   Time now_{};
   int total_ = 0;
+  int node_gpus_ = 1;
   std::vector<double> noted_;   // GPU-times of the last jobs, in a ring...
   std::size_t oldest_ = 0;      // ...that begins here
   std::vector<double> sorted_;  // the same
