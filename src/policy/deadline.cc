@@ -139,7 +139,7 @@ class Deadline final : public Policy {
     std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
       return job->work / job->ladder->steps().front().slope;
     });
-    int retries = view.ended.empty() ? 0 : kRetries;
+    int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {
       if (refuse_hopeless(*job, plan)) continue;
       admit(*job, retries-- > 0, plan);

@@ -105,6 +105,8 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
          });
 }
 
+bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kEffort; }
+
 bool Promises::admit(ElasticJob& job, bool hard) {
   price_ = 0;
   job.plan.segments.clear();

@@ -35,6 +35,8 @@ class Promises {
 
   // A job with a deadline has arrived, by which others are measured.
   void note(const ElasticJob& job);
+  // Whether planning everybody anew is cheap enough to be tried now and then.
+  bool replans_quickly() const;
   // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
   bool admit(ElasticJob& job, bool hard);
   // Why admit() just said no, and the deadline that could be promised.
