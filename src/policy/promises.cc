@@ -226,8 +226,8 @@ Reason Promises::refusal(const ElasticJob& job) {
     reason.until = std::min(free_.end(i), job.deadline);
     reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
   }
-  if (planner_.soonest(free_, job.request(now_, kNever, {}), plan_)) {
-    reason.earliest = plan_.end + spare(job) + (job.deadline - due(job));
+  if (planner_.soonest(free_, job.request(now_, kNever, spare(job)), plan_)) {
+    reason.earliest = plan_.end + (job.deadline - due(job));
   }
   return reason;
 }
