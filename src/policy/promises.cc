@@ -1,8 +1,6 @@
 #include "policy/promises.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace orrery {
@@ -12,10 +10,6 @@ constexpr Duration kTick = std::chrono::milliseconds(1);
 // How often everybody is planned anew before a job is refused, and how much of it: steps of the
 // free GPUs looked at, a nanosecond or two each.
 constexpr int kTries = 12;
-constexpr double kSteepness = 1000;  // of prices, from an idle to a full cluster
-constexpr std::size_t kNoted = 256;  // jobs by which others are measured
-constexpr std::size_t kFewNoted = 10;
-constexpr double kAny = std::numeric_limits<double>::infinity();
 constexpr std::size_t kEffort = 4'000'000;
 
 }  // namespace
@@ -108,7 +102,7 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
 bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kEffort; }
 
 bool Promises::admit(ElasticJob& job, bool hard) {
-  price_ = 0;
+  too_dear_ = 0;
   job.plan.segments.clear();
   if (plan_alone(job, job.plan)) {
     jobs_.push_back(&job);
@@ -126,25 +120,11 @@ bool Promises::admit(ElasticJob& job, bool hard) {
   return false;
 }
 
-// Each GPU has a price that rises with how much of the cluster is promised at the time: next to
-// nothing while that is little, its full GPU-time where it is all. A job is too dear if its plan
-// costs more than nearly all jobs take.
 bool Promises::affordable(const ElasticJob& job) {
-  const double limit = dearest();
-  if (limit == kAny) return true;
-  price_ = 0;
-  for (std::size_t k = 0; k < job.plan.segments.size(); ++k) {
-    const Time from = job.plan.segments[k].from;
-    const Time until = job.plan.until(k);
-    const int room = job.room(job.plan.segments[k].rung);
-    if (room == 0) continue;
-    for (std::size_t i = free_.step_at(from); i < free_.size() && free_.begin(i) < until; ++i) {
-      const double s = seconds(std::min(until, free_.end(i)) - std::max(from, free_.begin(i)));
-      const double load = 1 - double(free_.free(i) - room) / total_;
-      price_ += room * s * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
-    }
-  }
-  return price_ <= limit;
+  const double price = prices_.price(job, job.plan, free_, total_);
+  if (price <= prices_.dearest()) return true;
+  too_dear_ = price;
+  return false;
 }
 
 // Whoever finds no room goes to the head of the line, and the line is planned again.
@@ -190,28 +170,11 @@ bool Promises::plan_in_order(std::size_t& failed) {
   return true;
 }
 
-void Promises::note(const ElasticJob& job) {
-  const double gpu_s = job.work / job.ladder->steps().front().slope;
-  if (noted_.size() == kNoted) {
-    sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_]));
-    noted_[oldest_] = gpu_s;
-    oldest_ = (oldest_ + 1) % kNoted;
-  } else {
-    noted_.push_back(gpu_s);
-  }
-  sorted_.insert(std::ranges::upper_bound(sorted_, gpu_s), gpu_s);
-}
-
-double Promises::dearest() const {
-  if (sorted_.size() < kFewNoted || options_.dearest >= 1) return kAny;
-  return sorted_[static_cast<std::size_t>(options_.dearest * static_cast<double>(sorted_.size()))];
-}
-
 Reason Promises::refusal(const ElasticJob& job) {
-  if (price_ > 0) {
+  if (too_dear_ > 0) {
     return {.code = Reason::Code::TooDear,
-            .wanted = static_cast<std::int64_t>(price_),
-            .available = static_cast<std::int64_t>(dearest())};
+            .wanted = static_cast<std::int64_t>(too_dear_),
+            .available = static_cast<std::int64_t>(prices_.dearest())};
   }
   Reason reason{.code = Reason::Code::Promised};
   const int wanted = job.room(job.ladder->top());

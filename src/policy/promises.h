@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "policy/elastic_job.h"
+#include "policy/prices.h"
 
 namespace orrery {
 
@@ -23,7 +23,7 @@ struct PromiseOptions {
 // every future instant; admit() only ever adds a job if that stays so.
 class Promises {
  public:
-  explicit Promises(const PromiseOptions& options) : options_(options) {}
+  explicit Promises(const PromiseOptions& options) : options_(options), prices_(options.dearest) {}
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
@@ -34,7 +34,7 @@ class Promises {
   void refresh(Time now, const Room& room, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
-  void note(const ElasticJob& job);
+  void note(const ElasticJob& job) { prices_.note(job); }
   // Whether planning everybody anew is cheap enough to be tried now and then.
   bool replans_quickly() const;
   // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
@@ -62,19 +62,16 @@ class Promises {
   void give(const ElasticJob& job, const SharePlan& plan);
   void rebuild();
   bool affordable(const ElasticJob& job);
-  double dearest() const;
   bool plan_all(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
 
   const PromiseOptions options_;
+  Prices prices_;
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;
-  std::vector<double> noted_;   // GPU-times of the last jobs, in a ring...
-  std::size_t oldest_ = 0;      // ...that begins here
-  std::vector<double> sorted_;  // the same
-  double price_ = 0;            // of the job that was just asked about, if that was its trouble
+  double too_dear_ = 0;  // the price of the job that was just refused, if that was its trouble
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;
