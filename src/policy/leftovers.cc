@@ -37,7 +37,7 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
     ElasticJob& job = *jobs[i];
     job.planned = job.pinned ? job.target : job.promised ? job.plan.rung_at(now) : 0;
     job.target = job.planned;
-    frozen_[i] = job.pinned;
+    frozen_[i] = job.pinned ? 1 : 0;
     left_ -= job.room(job.target);
   }
   first_rungs(jobs);
