@@ -165,10 +165,10 @@ class Deadline final : public Policy {
   }
 
   Reason why(Packer& packer, const ElasticJob& job) const {
-    if (job.promised) {
+    if (job.promised && !job.broken) {
       return {.code = Reason::Code::Later, .from = job.plan.next_change(now_)};
     }
-    if (job.hard) return job.refusal;
+    if (job.hard && !job.promised) return job.refusal;
     return packer.why_not(packer.current(),
                           packer.intern(shape_on(*job.spec, (*job.ladder)[1].gpus)));
   }

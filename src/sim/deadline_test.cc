@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "sim/law_sink.h"
@@ -196,6 +197,46 @@ TEST(Deadlines, AreSeldomMissedWhenSpeedsAreNotAsProfiled) {
   }
   EXPECT_GT(all.promised, 1000);
   EXPECT_LE(all.broken * 50, all.promised);
+}
+
+// When one job after another ends, alone on its GPU.
+std::vector<double> ends_s(double speed_error, std::uint64_t seed, int jobs) {
+  Cluster cluster;
+  cluster.nodes.resize(1);
+  cluster.nodes[0].gpus = 64;
+  Workload workload;
+  for (int i = 0; i < jobs; ++i) {
+    JobSpec& job = workload.jobs.emplace_back();
+    job.id = static_cast<JobId>(i);
+    job.iterations = 1000;
+    job.iteration_s = 1;
+  }
+  LawSink laws({.cluster = &cluster, .workload = &workload});
+  EXPECT_TRUE(simulate({.workload = &workload,
+                        .cluster = &cluster,
+                        .policy = "fifo",
+                        .options = {},
+                        .seed = seed,
+                        .speed_error = speed_error},
+                       laws)
+                  .ok());
+  std::vector<double> ends;
+  for (const Time end : laws.ends()) ends.push_back(seconds(end));
+  return ends;
+}
+
+TEST(SpeedError, IsDrawnForEachJobByTheSeedWithinItsBounds) {
+  const std::vector<double> exact = ends_s(0, 1, 60);
+  const std::vector<double> ends = ends_s(0.1, 1, 60);
+  EXPECT_EQ(exact, std::vector<double>(60, 1000));
+  EXPECT_NE(ends, ends_s(0.1, 2, 60));
+  const std::vector<double> fewer = ends_s(0.1, 1, 30);
+  EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), ends.begin()));
+  const auto [fastest, slowest] = std::ranges::minmax(ends);
+  EXPECT_GE(fastest, 1000 / 1.1 - 1e-6);
+  EXPECT_LT(fastest, 1000 / 1.05);
+  EXPECT_LE(slowest, 1000 / 0.9 + 1e-6);
+  EXPECT_GT(slowest, 1000 / 0.95);
 }
 
 TEST(Deadlines, LeaveNobodyBehindWhenRoundsAreFarApart) {
