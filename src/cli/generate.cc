@@ -10,16 +10,33 @@
 
 namespace orrery {
 
-Status generate_command(const GenerateArguments& arguments) {
-  TraceSyntax syntax = arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv;
-  if (arguments.format == "jsonl") syntax = TraceSyntax::Jsonl;
-  if (arguments.format == "csv") syntax = TraceSyntax::Csv;
-  if (!arguments.format.empty() && arguments.format != "jsonl" && arguments.format != "csv") {
-    return invalid(fmt::format("--format {}: write csv or jsonl", arguments.format));
+namespace {
+
+enum class Layout { Csv, Jsonl, ElasticFlow };
+
+Result<Layout> layout_of(const GenerateArguments& arguments) {
+  if (arguments.format.empty()) {
+    return arguments.output.ends_with(".jsonl") ? Layout::Jsonl : Layout::Csv;
   }
+  if (arguments.format == "csv") return Layout::Csv;
+  if (arguments.format == "jsonl") return Layout::Jsonl;
+  if (arguments.format == "elasticflow") return Layout::ElasticFlow;
+  return invalid(fmt::format("--format {}: write csv, jsonl or elasticflow", arguments.format));
+}
+
+Status write(const Workload& workload, std::ostream& out, Layout layout) {
+  if (layout == Layout::ElasticFlow) return write_elasticflow_trace(workload, out);
+  return write_trace(workload, out,
+                     layout == Layout::Jsonl ? TraceSyntax::Jsonl : TraceSyntax::Csv);
+}
+
+}  // namespace
+
+Status generate_command(const GenerateArguments& arguments) {
+  TRY_ASSIGN(const Layout layout, layout_of(arguments));
   TRY_ASSIGN(const Workload workload, generate(arguments.model, arguments.options));
   if (arguments.output.empty()) {
-    TRY(write_trace(workload, std::cout, syntax));
+    TRY(write(workload, std::cout, layout));
     return print_text("");  // what is still in the buffer must arrive, too
   }
   std::ofstream out(arguments.output, std::ios::binary | std::ios::trunc);
@@ -27,7 +44,7 @@ Status generate_command(const GenerateArguments& arguments) {
     return Error{Code::Unavailable,
                  fmt::format("{}: cannot be written; is the folder there?", arguments.output)};
   }
-  Status written = write_trace(workload, out, syntax);
+  Status written = write(workload, out, layout);
   if (!written.ok()) return std::move(written).error().at(arguments.output);
   out.close();
   if (!out) {

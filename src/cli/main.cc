@@ -71,14 +71,16 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
 void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
   CLI::App* command = app.add_subcommand("generate", "write a generated trace");
   command->add_option("model", a.model, "one of `orrery traces`")->required();
-  for (const char* key : {"jobs", "seed", "gpus", "load"}) {
+  for (const char* key : {"jobs", "seed", "gpus", "load", "lam", "min-ddl", "max-ddl",
+                          "best-effort", "profiles", "gpu-type"}) {
     command->add_option_function<std::string>(
         std::string("--") + key, [&a, key](const std::string& text) { a.options[key] = text; },
         std::string("the same as --option ") + key + "=...");
   }
   command->add_option("--option", pairs, "key=value for the model (repeatable)");
   command->add_option("--output,-o", a.output, "file to write; standard output if left out");
-  command->add_option("--format", a.format, "csv or jsonl; by the name of the file if left out");
+  command->add_option("--format", a.format,
+                      "csv, jsonl or elasticflow; by the name of the file if left out");
   command->callback([&a, &pairs, &run] {
     run = [&a, &pairs]() -> Status {
       for (const std::string& pair : pairs) {

@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-const std::array<const GeneratorEntry*, 1> kEntries = {&kPhillyLike};
+const std::array<const GeneratorEntry*, 2> kEntries = {&kPhillyLike, &kElasticFlowGenerator};
 
 const GeneratorEntry* find_entry(std::string_view model) {
   const auto found = std::ranges::find(
@@ -62,6 +62,16 @@ Result<std::map<std::string, std::string>> split_options(std::string_view text) 
   return options;
 }
 
+// Gives a generator that has the option what the run was told, unless it was told otherwise.
+void pass_on(const GeneratorEntry& entry, std::string_view key, const std::string& value,
+             std::map<std::string, std::string>& values) {
+  const auto& options = entry.generator.options;
+  if (value.empty() || std::ranges::find(options, key, &GeneratorOption::name) == options.end()) {
+    return;
+  }
+  values.try_emplace(std::string(key), value);
+}
+
 }  // namespace
 
 std::span<const Generator> generators() {
@@ -89,7 +99,8 @@ Result<Workload> load_workload(const std::string& argument, const TraceOptions& 
   if (std::filesystem::exists(argument, error)) return read_trace(argument, options);
   const std::size_t colon = argument.find(':');
   const std::string_view model = std::string_view(argument).substr(0, colon);
-  if (find_entry(model) == nullptr) {
+  const GeneratorEntry* entry = find_entry(model);
+  if (entry == nullptr) {
     return invalid(
         fmt::format("{}: no such file, nor a generator; those are {}, used as "
                     "MODEL:key=value,...",
@@ -102,7 +113,10 @@ Result<Workload> load_workload(const std::string& argument, const TraceOptions& 
   if (colon != std::string::npos) rest = std::string_view(argument).substr(colon + 1);
   auto parsed = split_options(rest);
   if (!parsed.ok()) return std::move(parsed).error().at(argument);
-  auto made = generate(model, parsed.value());
+  std::map<std::string, std::string> values = std::move(parsed).value();
+  pass_on(*entry, "profiles", options.profiles, values);
+  pass_on(*entry, "gpu-type", options.gpu_type, values);
+  auto made = generate(model, values);
   if (!made.ok()) return std::move(made).error().at(argument);
   Workload workload = std::move(made).value();
   workload.name = argument;

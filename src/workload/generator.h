@@ -19,5 +19,6 @@ struct GeneratorEntry {
 };
 
 extern const GeneratorEntry kPhillyLike;
+extern const GeneratorEntry kElasticFlowGenerator;
 
 }  // namespace orrery

@@ -23,16 +23,22 @@ enum OrreryColumn : std::size_t {
   kGpuType,
   kPriority,
   kDeadline,
+  kDeadlineKind,
+  kDeadlineValue,
   kStartCost,
   kStages,
   kStageSlots,
+  kSpeeds,
+  kSpeedGpus,
+  kSpeedNodes,
   kOrreryColumns,
 };
 
 inline constexpr std::array<std::string_view, kOrreryColumns> kOrreryNames = {
-    "job_id",   "submit_s", "gpus",       "duration_s",   "iterations", "iteration_s",
-    "model",    "user",     "batch_size", "cpus",         "memory_gb",  "gpu_memory_gb",
-    "gpu_type", "priority", "deadline_s", "start_cost_s", "stages_s",   "stage_slots"};
+    "job_id",   "submit_s",    "gpus",       "duration_s",    "iterations",     "iteration_s",
+    "model",    "user",        "batch_size", "cpus",          "memory_gb",      "gpu_memory_gb",
+    "gpu_type", "priority",    "deadline_s", "deadline_kind", "deadline_value", "start_cost_s",
+    "stages_s", "stage_slots", "speeds",     "speed_gpus",    "speed_nodes"};
 
 // How JSON writes the value. A CSV field is the same text, a list with ; between its numbers.
 enum class OrreryKind { Text, Number, List };
@@ -43,9 +49,13 @@ constexpr OrreryKind orrery_kind(std::size_t column) {
     case kModel:
     case kUser:
     case kGpuType:
+    case kDeadlineKind:
       return OrreryKind::Text;
     case kStages:
     case kStageSlots:
+    case kSpeeds:
+    case kSpeedGpus:
+    case kSpeedNodes:
       return OrreryKind::List;
     default:
       return OrreryKind::Number;

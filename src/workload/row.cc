@@ -120,6 +120,14 @@ Result<std::int64_t> parse_fixed(std::string_view text, int digits, double max) 
   return static_cast<std::int64_t>(value);
 }
 
+Result<double> parse_speed(std::string_view text) {
+  TRY_ASSIGN(const double speed, parse_number(text, 0, kSpeedMax));
+  if (speed > 0 && speed < kSpeedMin) {
+    return invalid(quoted(text) + " is so slow that an iteration takes more than 100 years");
+  }
+  return speed;
+}
+
 Status check_work(double iterations, double iteration_s) {
   const auto inside = [](double value, double low, double high) {
     return value >= low && value <= high;

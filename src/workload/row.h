@@ -24,6 +24,9 @@ inline constexpr std::int64_t kBatchMax = 1'000'000'000;
 inline constexpr double kCpusMax = 1e6;
 inline constexpr double kMemoryMax_gb = 1e6;
 inline constexpr std::size_t kStagesMax = 16;
+inline constexpr double kSpeedMax = 1 / kTimeMin_s;  // iterations a second
+inline constexpr double kSpeedMin = 1 / kTimeMax_s;
+inline constexpr double kDeadlineValueMax = 1e15;
 inline constexpr std::size_t kNameBytesMax = 1024;
 
 // A decimal number times 10^digits, to the nearest whole, without going through binary fractions
@@ -32,6 +35,9 @@ inline constexpr std::size_t kNameBytesMax = 1024;
 Result<std::int64_t> parse_fixed(std::string_view text, int digits, double max);
 Result<double> parse_number(std::string_view text, double low, double high);
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high);
+
+// Iterations a second on some GPUs; 0 where a job cannot run.
+Result<double> parse_speed(std::string_view text);
 
 // Whether a job of so many iterations, each so long, is within the bounds; the error says which one
 // it breaks.

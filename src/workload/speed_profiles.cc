@@ -16,24 +16,6 @@ auto key_of(const SpeedProfiles::Entry& entry) {
                                                              entry.gpu_type);
 }
 
-// The type whose profiles a job means; the error says what to choose from.
-Result<std::string> type_of(const SpeedProfiles& profiles, std::string_view wish) {
-  const std::vector<std::string> types = profiles.gpu_types();
-  if (types.empty()) return std::string(wish);
-  if (wish.empty()) {
-    if (types.size() == 1) return types.front();
-    return invalid(
-        fmt::format("{}: has profiles of several GPU types; choose one with --gpu-type: "
-                    "{}",
-                    profiles.name(), fmt::join(types, ", ")));
-  }
-  if (std::ranges::find(types, wish) == types.end()) {
-    return invalid(fmt::format("{}: has no profiles of the GPU type '{}'; those there are: {}",
-                               profiles.name(), wish, fmt::join(types, ", ")));
-  }
-  return std::string(wish);
-}
-
 std::string missing(const SpeedProfiles& profiles, std::string_view model, const JobSpec& job,
                     std::string_view type) {
   const std::vector<int> batches = profiles.batches(model, type);
@@ -89,6 +71,22 @@ std::vector<std::string> SpeedProfiles::gpu_types() const {
   return {types.begin(), types.end()};
 }
 
+Result<std::string> SpeedProfiles::choose_type(std::string_view wish) const {
+  const std::vector<std::string> types = gpu_types();
+  if (types.empty()) return std::string(wish);
+  if (wish.empty()) {
+    if (types.size() == 1) return types.front();
+    return invalid(
+        fmt::format("{}: has profiles of several GPU types; choose one with --gpu-type: {}", name_,
+                    fmt::join(types, ", ")));
+  }
+  if (std::ranges::find(types, wish) == types.end()) {
+    return invalid(fmt::format("{}: has no profiles of the GPU type '{}'; those there are: {}",
+                               name_, wish, fmt::join(types, ", ")));
+  }
+  return std::string(wish);
+}
+
 bool SpeedProfiles::knows(std::string_view model) const {
   const auto place = std::ranges::lower_bound(entries_, model, {}, &Entry::model);
   return place != entries_.end() && place->model == model;
@@ -116,7 +114,7 @@ std::vector<int> SpeedProfiles::batches(std::string_view model, std::string_view
 
 Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
                     std::string_view trace, Workload& workload) {
-  if (!gpu_type.empty()) TRY(type_of(profiles, gpu_type));
+  if (!gpu_type.empty()) TRY(profiles.choose_type(gpu_type));
   Curves curves;
   for (JobSpec& job : workload.jobs) {
     if (job.curve != kNoCurve) {
@@ -126,7 +124,7 @@ Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
     const std::string_view model = workload.name_of(job.model);
     if (model.empty() || !profiles.knows(model)) continue;
     const std::string_view own = workload.name_of(job.gpu_type);
-    auto type = type_of(profiles, own.empty() ? gpu_type : own);
+    auto type = profiles.choose_type(own.empty() ? gpu_type : own);
     const auto place = [&] { return fmt::format("{}: job '{}'", trace, job.name); };
     if (!type.ok()) return std::move(type).error().at(place());
     const SpeedCurve* curve = profiles.find(model, job.batch_size, type.value());

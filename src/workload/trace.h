@@ -46,4 +46,8 @@ Result<Workload> parse_trace(std::string_view name, std::istream& in,
 // characters, broken UTF-8) and when the stream does.
 Status write_trace(const Workload& workload, std::ostream& out, TraceSyntax syntax);
 
+// Writes the jobs in the format `elasticflow`, as its generator does. What that format has no
+// column for (users, stages, speeds, the kind of a deadline, ...) is left out.
+Status write_elasticflow_trace(const Workload& workload, std::ostream& out);
+
 }  // namespace orrery

@@ -20,6 +20,8 @@ const std::string kOurs = "job_id,submit_s,gpus,duration_s\n";
 const std::string kWork = "job_id,submit_s,gpus,duration_s,iterations,iteration_s\n";
 const std::string kMore = "job_id,submit_s,gpus,duration_s,priority,deadline_s,cpus,user\n";
 const std::string kStaged = "job_id,submit_s,gpus,duration_s,stages_s,stage_slots\n";
+const std::string kSpeedy =
+    "job_id,submit_s,gpus,duration_s,deadline_kind,deadline_value,speeds,speed_gpus,speed_nodes\n";
 const std::string kMuri = "job_id,num_gpu,submit_time,iterations,iteration_time,resource_time_0\n";
 const std::string kTiresias = "job_id,num_gpu,submit_time,iterations,duration\n";
 const std::string kElasticFlow = "job_id,submit_time,iteration,ddl,num_gpu,duration,best_effort\n";
@@ -80,7 +82,23 @@ const std::vector<Case> kCases = {
     {"work past 100 years", kWork + "a,0,1,,1e10,1\n", "t:2:", "a duration of 1e+10 s"},
     {"iteration below 1 ns", kWork + "a,0,1,1,1e12,\n", "t:2:", "an iteration of 1e-12 s"},
     {"priority 2", kMore + "a,0,1,5,2,,,\n", "t:2:", "column 'priority': '2' is outside 0 to 1"},
-    {"deadline first", kMore + "a,9,1,5,,8,,\n", "t:2:", "column 'deadline_s': is before"},
+    {"deadline before 0", kMore + "a,9,1,5,,-8,,\n", "t:2:", "column 'deadline_s': '-8' is out"},
+    {"deadline kind", kSpeedy + "a,0,1,5,firm,,,,\n",
+     "t:2:", "column 'deadline_kind': must be hard or soft"},
+    {"deadline value", kSpeedy + "a,0,1,5,,-1,,,\n",
+     "t:2:", "column 'deadline_value': '-1' is outside"},
+    {"speeds alone", kSpeedy + "a,0,1,5,,,1;2,,\n",
+     "t:2:", "column 'speed_gpus': is empty, but speeds is not"},
+    {"GPUs of no speeds", kSpeedy + "a,0,1,5,,,,1;2,\n",
+     "t:2:", "column 'speed_gpus': is given without speeds"},
+    {"few speed GPUs", kSpeedy + "a,0,1,5,,,1;2,1,\n", "t:2:", "has fewer numbers than speeds"},
+    {"many speed GPUs", kSpeedy + "a,0,1,5,,,1;2,1;2;4,\n", "t:2:", "has more numbers than speeds"},
+    {"speed of no GPUs", kSpeedy + "a,0,1,5,,,1;2,0;2,\n", "t:2:", "'0' is outside 1 to"},
+    {"GPUs that fall", kSpeedy + "a,0,1,5,,,1;2,2;1,\n", "t:2:", "column 'speed_gpus': must rise"},
+    {"GPUs twice", kSpeedy + "a,0,1,5,,,1;2,2;2,0;0\n", "t:2:", "column 'speed_gpus': must rise"},
+    {"negative speed", kSpeedy + "a,0,1,5,,,-1,1,\n", "t:2:", "column 'speeds': '-1' is outside"},
+    {"no speed at all", kSpeedy + "a,0,1,5,,,0;0,1;2,\n",
+     "t:2:", "column 'speeds': has no GPU count the job can run on"},
     {"negative CPUs", kMore + "a,0,1,5,,,-1,\n", "t:2:", "column 'cpus': '-1' is outside"},
     {"stage without number", kStaged + "a,0,1,5,1;;2,\n", "t:2:", "'' is not a number"},
     {"negative stage", kStaged + "a,0,1,5,1;-2,\n", "t:2:", "'-2' is outside"},

@@ -30,7 +30,6 @@ constexpr auto kColumns = std::to_array<std::string_view>(
 constexpr std::array<std::size_t, 6> kRequired = {kJob,        kGpus,     kSubmit,
                                                   kIterations, kDuration, kExpectTime};
 constexpr int kNanoDigits = 9;
-constexpr double kValueMax = 1e15;
 
 std::string refusal(std::string_view first_line) {
   static constexpr auto kTold = std::to_array<std::string_view>(
@@ -80,7 +79,7 @@ Status read_deadline(const Row& row, JobSpec& job) {
   if (row.given(kExpectValue)) {
     std::size_t values = 0;
     TRY_ASSIGN(const double value, first_of(row, kExpectValue, values, [](std::string_view text) {
-                 return parse_number(text, 0, kValueMax);
+                 return parse_number(text, 0, kDeadlineValueMax);
                }));
     if (values != times) {
       return row.wrong(kExpectValue,

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "workload/csv.h"
 #include "workload/json_row.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kDisagreementMax = 0.01;
 constexpr std::int64_t kSlotsMax = 16;
+constexpr std::size_t kSpeedsMax = 4096;
 constexpr std::array<std::size_t, 3> kRequired = {kJobId, kSubmit, kGpus};
 
 std::string refusal(std::string_view first_line) {
@@ -100,6 +102,81 @@ Result<ProfileId> read_stages(const Row& row, WorkloadBuilder& builder) {
   return builder.profile_id(std::span(stage_s).first(stages), std::span(slots).first(stages));
 }
 
+// One figure of a speed curve as the lists give it; nodes 0: as close together as they go.
+struct Speed {
+  int gpus = 0;
+  int nodes = 0;
+  double iterations_per_s = 0;
+};
+
+Result<std::vector<Speed>> read_speed_lists(const Row& row) {
+  std::vector<Speed> speeds;
+  TRY(each_part(row, kSpeeds, [&](std::string_view part) -> Status {
+    if (speeds.size() == kSpeedsMax) return invalid(fmt::format("more than {}", kSpeedsMax));
+    TRY_ASSIGN(const double value, parse_speed(part));
+    speeds.push_back({.iterations_per_s = value});
+    return {};
+  }));
+  const auto fill = [&](std::size_t column, std::int64_t low, int Speed::*member) -> Status {
+    if (!row.given(column)) return row.wrong(column, "is empty, but speeds is not");
+    std::size_t count = 0;
+    TRY(each_part(row, column, [&](std::string_view part) -> Status {
+      TRY_ASSIGN(const std::int64_t value, parse_integer(part, low, kGpusMax));
+      if (count == speeds.size()) return invalid("has more numbers than speeds");
+      speeds[count++].*member = static_cast<int>(value);
+      return {};
+    }));
+    if (count < speeds.size()) return row.wrong(column, "has fewer numbers than speeds");
+    return {};
+  };
+  TRY(fill(kSpeedGpus, 1, &Speed::gpus));
+  if (row.given(kSpeedNodes)) TRY(fill(kSpeedNodes, 0, &Speed::nodes));
+  return speeds;
+}
+
+Result<CurveId> read_speeds(const Row& row, WorkloadBuilder& builder) {
+  if (!row.given(kSpeeds)) {
+    for (const std::size_t column : {kSpeedGpus, kSpeedNodes}) {
+      if (row.given(column)) return row.wrong(column, "is given without speeds");
+    }
+    return kNoCurve;
+  }
+  TRY_ASSIGN(const std::vector<Speed> speeds, read_speed_lists(row));
+  SpeedCurve curve;
+  Speed before;
+  for (const Speed& speed : speeds) {
+    if (std::pair(speed.gpus, speed.nodes) <= std::pair(before.gpus, before.nodes)) {
+      return row.wrong(kSpeedGpus, "must rise, and speed_nodes where it stays");
+    }
+    before = speed;
+    if (speed.nodes == 0) curve.widest = speed.gpus;
+    if (speed.iterations_per_s <= 0) continue;
+    if (speed.nodes == 0) {
+      curve.points.push_back({speed.gpus, speed.iterations_per_s});
+    } else {
+      curve.spreads.push_back({speed.gpus, speed.nodes, speed.iterations_per_s});
+    }
+  }
+  if (curve.points.empty()) return row.wrong(kSpeeds, "has no GPU count the job can run on");
+  return builder.curve_id(std::move(curve));
+}
+
+Status read_deadline(const Row& row, JobSpec& job) {
+  if (row.given(kDeadline)) {
+    TRY_ASSIGN(const std::int64_t deadline_ns, row.fixed(kDeadline, kSecondDigits, kTimeMax_s));
+    job.deadline = Time(Duration(deadline_ns));
+  }
+  if (row.given(kDeadlineKind)) {
+    const std::string_view kind = row[kDeadlineKind];
+    if (kind != "hard" && kind != "soft") return row.wrong(kDeadlineKind, "must be hard or soft");
+    job.deadline_kind = kind == "soft" ? DeadlineKind::Soft : DeadlineKind::Hard;
+  }
+  if (row.given(kDeadlineValue)) {
+    TRY_ASSIGN(job.deadline_value, row.number(kDeadlineValue, 0, kDeadlineValueMax));
+  }
+  return {};
+}
+
 Status read_needs(const Row& row, JobSpec& job) {
   if (row.given(kCpus)) {
     TRY_ASSIGN(job.cpu_milli, row.fixed(kCpus, kCpuDigits, kCpusMax));
@@ -122,13 +199,6 @@ Status read_needs(const Row& row, JobSpec& job) {
     TRY_ASSIGN(const std::int64_t cost_ns, row.fixed(kStartCost, kSecondDigits, kTimeMax_s));
     job.start_cost = Duration(cost_ns);
   }
-  if (row.given(kDeadline)) {
-    TRY_ASSIGN(const std::int64_t deadline_ns, row.fixed(kDeadline, kSecondDigits, kTimeMax_s));
-    job.deadline = Time(Duration(deadline_ns));
-    if (*job.deadline < job.submitted) {
-      return row.wrong(kDeadline, "is before submit_s; both count from the same instant");
-    }
-  }
   return {};
 }
 
@@ -147,10 +217,12 @@ Status read_job(const Row& row, WorkloadBuilder& builder) {
   job.gpus = static_cast<int>(gpus);
   TRY(read_work(row, job));
   TRY(read_needs(row, job));
+  TRY(read_deadline(row, job));
   TRY_ASSIGN(job.model, read_name(row, kModel, builder));
   TRY_ASSIGN(job.user, read_name(row, kUser, builder));
   TRY_ASSIGN(job.gpu_type, read_name(row, kGpuType, builder));
   TRY_ASSIGN(job.profile, read_stages(row, builder));
+  TRY_ASSIGN(job.curve, read_speeds(row, builder));
   auto added = builder.add(std::move(job));
   return added.ok() ? std::move(added) : Status(row.wrong(added.error().message));
 }
@@ -191,7 +263,8 @@ const TraceReader kOrreryTrace = {
                .summary = "our own, CSV or JSON Lines: every property of a job, times in seconds",
                .columns = "job_id,submit_s,gpus,[duration_s],[iterations],[iteration_s],[model],"
                           "[user],[batch_size],[cpus],[memory_gb],[gpu_memory_gb],[gpu_type],"
-                          "[priority],[deadline_s],[start_cost_s],[stages_s],[stage_slots]"},
+                          "[priority],[deadline_s],[deadline_kind],[deadline_value],[start_cost_s],"
+                          "[stages_s],[stage_slots],[speeds],[speed_gpus],[speed_nodes]"},
     .refusal = refusal,
     .read = read};
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <ostream>
 
 #include "workload/csv.h"
+#include "workload/fixed_text.h"
 #include "workload/orrery_columns.h"
 #include "workload/row.h"
 #include "workload/trace.h"
@@ -18,15 +20,7 @@ using Text = fmt::memory_buffer;
 
 void put(Text& out, std::string_view text) { out.append(text.data(), text.data() + text.size()); }
 
-void put_fixed(Text& out, std::int64_t value, int digits) {
-  std::int64_t unit = 1;
-  for (int i = 0; i < digits; ++i) unit *= 10;
-  fmt::format_to(std::back_inserter(out), "{}", value / unit);
-  if (value % unit == 0) return;
-  std::string fraction = fmt::format("{:0{}}", value % unit, digits);
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  fmt::format_to(std::back_inserter(out), ".{}", fraction);
-}
+void put_fixed(Text& out, std::int64_t value, int digits) { put(out, fixed_text(value, digits)); }
 
 // JSON spells a whole double "3.0" or "3" alike; the shortest text that reads back is used.
 void put_number(Text& out, double value) { fmt::format_to(std::back_inserter(out), "{}", value); }
@@ -48,6 +42,38 @@ void put_list(Text& out, const Numbers& numbers, TraceSyntax syntax) {
   } else {
     fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(numbers, ","));
   }
+}
+
+// The curve as three lists of one length.
+struct SpeedLists {
+  std::vector<int> gpus;
+  std::vector<int> nodes;
+  std::vector<double> speeds;
+};
+
+SpeedLists speed_lists(const SpeedCurve& curve) {
+  SpeedLists lists;
+  const auto add = [&](int gpus, int nodes, double speed) {
+    lists.gpus.push_back(gpus);
+    lists.nodes.push_back(nodes);
+    lists.speeds.push_back(speed);
+  };
+  auto spread = curve.spreads.begin();
+  const auto add_spreads_below = [&](int gpus) {
+    for (; spread != curve.spreads.end() && spread->gpus < gpus; ++spread) {
+      add(spread->gpus, spread->nodes, spread->iterations_per_s);
+    }
+  };
+  for (const SpeedCurve::Point& point : curve.points) {
+    add_spreads_below(point.gpus);
+    add(point.gpus, 0, point.iterations_per_s);
+  }
+  if (curve.widest > curve.points.back().gpus) {
+    add_spreads_below(curve.widest);
+    add(curve.widest, 0, 0);
+  }
+  add_spreads_below(std::numeric_limits<int>::max());
+  return lists;
 }
 
 bool has_value(const JobSpec& job, std::size_t column) {
@@ -72,11 +98,19 @@ bool has_value(const JobSpec& job, std::size_t column) {
       return job.priority != 0;
     case kDeadline:
       return job.deadline.has_value();
+    case kDeadlineKind:
+      return job.deadline_kind != DeadlineKind::Hard;
+    case kDeadlineValue:
+      return job.deadline_value != 1;
     case kStartCost:
       return job.start_cost != Duration::zero();
     case kStages:
     case kStageSlots:
       return job.profile != kNoProfile;
+    case kSpeeds:
+    case kSpeedGpus:
+    case kSpeedNodes:
+      return job.curve != kNoCurve;
     default:
       return true;
   }
@@ -91,6 +125,9 @@ class Writer {
         columns_.push_back(column);
       }
     }
+    const bool spread = std::ranges::any_of(
+        workload.curves, [](const SpeedCurve& curve) { return !curve.spreads.empty(); });
+    if (!spread) std::erase(columns_, static_cast<std::size_t>(kSpeedNodes));
   }
 
   void put_header() {
@@ -148,13 +185,24 @@ class Writer {
         return put(text, fmt::format_int(job.priority).c_str());
       case kDeadline:
         return put_fixed(text, job.deadline->time_since_epoch().count(), kSecondDigits);
+      case kDeadlineKind:
+        return put_name(text, job.deadline_kind == DeadlineKind::Soft ? "soft" : "hard", syntax_);
+      case kDeadlineValue:
+        return put_number(text, job.deadline_value);
       case kStartCost:
         return put_fixed(text, job.start_cost.count(), kSecondDigits);
       case kStages:
         return put_list(text, workload_.profiles[index(job.profile)].stage_s, syntax_);
-      default:
+      case kStageSlots:
         return put_list(text, workload_.profiles[index(job.profile)].slots, syntax_);
+      default:
+        return put_speeds(speed_lists(workload_.curves[index(job.curve)]), column);
     }
+  }
+
+  void put_speeds(const SpeedLists& lists, std::size_t column) {
+    if (column == kSpeeds) return put_list(text, lists.speeds, syntax_);
+    put_list(text, column == kSpeedGpus ? lists.gpus : lists.nodes, syntax_);
   }
 
   const Workload& workload_;

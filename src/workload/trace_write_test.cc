@@ -43,6 +43,10 @@ Workload random_workload(std::uint64_t seed) {
   Workload workload;
   workload.names = {"a model", " blanks ", "com,ma \"quoted\"", "back\\slash", "\xC3\xA9"};
   workload.profiles = {{{0.1, 1e-7, 0}, {2, 1, 1}}, {{1.0 / 3}, {16}}};
+  workload.curves = {{.points = {{1, 0.1}, {2, 1.0 / 3}, {8, 0.25}}, .spreads = {}, .widest = 64},
+                     {.points = {{4, 1e-7}},
+                      .spreads = {{2, 2, 7}, {4, 2, 1e8}, {4, 4, 3}, {16, 2, 5}},
+                      .widest = 4}};
   Time submitted{};
   for (int i = 0; i < 40; ++i) {
     JobSpec& job = workload.jobs.emplace_back();
@@ -58,6 +62,8 @@ Workload random_workload(std::uint64_t seed) {
     if (some()) job.gpu_memory_bytes = random.between(0, 1'000'000'000'000'000);
     if (some()) job.start_cost = Duration(random.between(0, 1'000'000'000'000));
     if (some()) job.deadline = job.submitted + Duration(random.between(0, 1'000'000'000));
+    if (some()) job.deadline_kind = DeadlineKind::Soft;
+    if (some()) job.deadline_value = random.exponential(10);
     if (some()) job.batch_size = static_cast<int>(random.between(0, 1'000'000'000));
     if (some()) job.priority = 1;
     // In the order of first use, as a reader numbers them.
@@ -67,6 +73,7 @@ Workload random_workload(std::uint64_t seed) {
     job.profile = i == 0 ? ProfileId{0} : some() ? ProfileId{std::min(i, 1)} : kNoProfile;
   }
   workload.jobs[1].profile = ProfileId{1};
+  for (int i : {0, 1, 5, 7, 9}) workload.jobs[static_cast<std::size_t>(i)].curve = CurveId{i % 2};
   return workload;
 }
 
@@ -89,6 +96,37 @@ TEST(WriteTrace, OnlyColumnsInUseAreWritten) {
             "job_id,submit_s,gpus,iterations,iteration_s\na,0,2,5,0.5\n");
   EXPECT_EQ(written(workload, TraceSyntax::Jsonl),
             "{\"job_id\":\"a\",\"submit_s\":0,\"gpus\":2,\"iterations\":5,\"iteration_s\":0.5}\n");
+}
+
+TEST(WriteTrace, SpeedsAreListsOfOneLength) {
+  Workload workload = one_job("a");
+  workload.curves = {{.points = {{1, 2.5}, {2, 4}}, .spreads = {}, .widest = 8}};
+  workload.jobs[0].curve = CurveId{0};
+  EXPECT_EQ(written(workload, TraceSyntax::Csv),
+            "job_id,submit_s,gpus,iterations,iteration_s,speeds,speed_gpus\n"
+            "a,0,2,5,0.5,2.5;4;0,1;2;8\n")
+      << "the widest count of the table comes with speed 0";
+}
+
+TEST(WriteTrace, ElasticFlowsLayoutReadsBackWithoutWhatItHasNoColumnFor) {
+  Workload workload = one_job("a");
+  workload.names = {"bert"};
+  JobSpec& job = workload.jobs[0];
+  job.model = NameId{0};
+  job.batch_size = 64;
+  job.submitted = Time(std::chrono::milliseconds(1500));
+  job.iterations = 6503;
+  job.iteration_s = 604.0 / 6503;
+  std::ostringstream out;
+  ASSERT_TRUE(write_elasticflow_trace(workload, out).ok());
+  EXPECT_EQ(out.str(),
+            "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration,"
+            "best_effort\na,1.5,6503,bert,605.5,64,2,604,1\n");
+  std::istringstream in(out.str());
+  const auto back = parse_trace("t", in, {});
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  EXPECT_EQ(back.value().jobs[0].iteration_s, job.iteration_s);
+  EXPECT_FALSE(back.value().jobs[0].deadline);
 }
 
 TEST(WriteTrace, ANameThatCannotBeReadBackIsRefused) {

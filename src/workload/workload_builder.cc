@@ -22,6 +22,11 @@ Id renumber(Id id, std::vector<Id>& new_id, std::vector<Value>& from, std::vecto
   return known;
 }
 
+template <class Value>
+void append_bytes(std::string& key, Value value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
 }  // namespace
 
 NameId WorkloadBuilder::name_id(std::string_view name) {
@@ -42,6 +47,28 @@ ProfileId WorkloadBuilder::profile_id(std::span<const double> stage_s, std::span
   const ProfileId id{static_cast<std::int32_t>(workload_.profiles.size())};
   workload_.profiles.push_back({{stage_s.begin(), stage_s.end()}, {slots.begin(), slots.end()}});
   profiles_.emplace(key_, id);
+  return id;
+}
+
+CurveId WorkloadBuilder::curve_id(SpeedCurve curve) {
+  if (curve.points.empty()) return kNoCurve;
+  curve.widest = std::max(curve.widest, curve.points.back().gpus);
+  key_.clear();
+  append_bytes(key_, curve.widest);
+  for (const SpeedCurve::Point& point : curve.points) {
+    append_bytes(key_, point.gpus);
+    append_bytes(key_, point.iterations_per_s);
+  }
+  append_bytes(key_, 0);  // no point has so few GPUs
+  for (const SpeedCurve::Spread& spread : curve.spreads) {
+    append_bytes(key_, spread.gpus);
+    append_bytes(key_, spread.nodes);
+    append_bytes(key_, spread.iterations_per_s);
+  }
+  if (const auto found = curves_.find(key_); found != curves_.end()) return found->second;
+  const CurveId id{static_cast<std::int32_t>(workload_.curves.size())};
+  workload_.curves.push_back(std::move(curve));
+  curves_.emplace(key_, id);
   return id;
 }
 
@@ -100,8 +127,10 @@ void WorkloadBuilder::sort_jobs() {
 void WorkloadBuilder::number_tables() {
   std::vector<NameId> name_of(workload_.names.size(), kNoName);
   std::vector<ProfileId> profile_of(workload_.profiles.size(), kNoProfile);
+  std::vector<CurveId> curve_of(workload_.curves.size(), kNoCurve);
   std::vector<std::string> names;
   std::vector<StageProfile> profiles;
+  std::vector<SpeedCurve> curves;
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
     JobSpec& job = workload_.jobs[i];
     job.id = JobId{static_cast<std::int32_t>(i)};
@@ -109,9 +138,11 @@ void WorkloadBuilder::number_tables() {
     job.user = renumber(job.user, name_of, workload_.names, names);
     job.gpu_type = renumber(job.gpu_type, name_of, workload_.names, names);
     job.profile = renumber(job.profile, profile_of, workload_.profiles, profiles);
+    job.curve = renumber(job.curve, curve_of, workload_.curves, curves);
   }
   workload_.names = std::move(names);
   workload_.profiles = std::move(profiles);
+  workload_.curves = std::move(curves);
 }
 
 Workload WorkloadBuilder::finish(std::int64_t limit) && {

@@ -14,14 +14,16 @@
 namespace orrery {
 
 // Collects the jobs of a workload in any order and hands them over in order of submission, jobs of
-// one instant in the order they came. Names and stage profiles are kept once each and numbered by
-// first use in that order, so equal jobs make equal workloads whatever the order they came in.
+// one instant in the order they came. Names, stage profiles and speed curves are kept once each and
+// numbered by first use in that order, so equal jobs make equal workloads whatever the order they
+// came in.
 class WorkloadBuilder {
  public:
   explicit WorkloadBuilder(std::string name) { workload_.name = std::move(name); }
 
   NameId name_id(std::string_view name);  // kNoName for an empty one
   ProfileId profile_id(std::span<const double> stage_s, std::span<const int> slots);
+  CurveId curve_id(SpeedCurve curve);  // kNoCurve for one without points
 
   // Refuses a job whose name is taken. The id of the job is set by finish().
   Status add(JobSpec job);
@@ -44,6 +46,7 @@ class WorkloadBuilder {
   Workload workload_;
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> names_;
   std::unordered_map<std::string, ProfileId, Hash, std::equal_to<>> profiles_;  // by their bytes
+  std::unordered_map<std::string, CurveId, Hash, std::equal_to<>> curves_;      // by their bytes
   std::string key_;
   // Jobs by the hash of their name, open addressing, 0: free, else the job's index + 1. A set of
   // strings would take as much memory as the jobs.

@@ -280,6 +280,37 @@ TEST(Generate, WhatIsWrittenGivesTheSameSimulation) {
   }
 }
 
+TEST(Generate, ElasticFlowsJobsAreTheSameAsAModelAndAsAFile) {
+  const TempFolder folder;
+  std::string speeds = "model,batch_size,gpus,iterations_per_s\n";
+  for (const std::string model :
+       {"resnet50", "vgg16", "inception3", "gpt2", "bert", "deepspeech2"}) {
+    for (const int batch : {32, 64, 128, 256}) {
+      for (const int gpus : {1, 2, 4, 8, 16}) {
+        speeds += model + "," + std::to_string(batch) + "," + std::to_string(gpus) + "," +
+                  std::to_string(gpus) + "\n";
+      }
+    }
+  }
+  const std::string profiles = folder.write("speeds.csv", speeds);
+  const Words given = {"--profiles", profiles};
+  const Json direct =
+      lasting(runs_of(simulate("elasticflow:jobs=60,seed=5,lam=900", "fifo,srtf", given)));
+  for (const std::string format : {"csv", "elasticflow"}) {
+    const std::string file = folder.file(format + ".csv");
+    ASSERT_EQ(run_orrery({"generate", "elasticflow", "--jobs", "60", "--seed", "5", "--lam", "900",
+                          "--profiles", profiles, "--format", format, "-o", file})
+                  .exit_code,
+              0);
+    Json read = lasting(runs_of(simulate(file, "fifo,srtf", given)));
+    for (std::size_t i = 0; i < read.size(); ++i) read[i]["trace"] = direct[i]["trace"];
+    EXPECT_EQ(read, direct) << format;
+  }
+  const Finished without = run_orrery({"generate", "elasticflow"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_NE(without.err.find("option 'profiles': name the file or folder"), std::string::npos);
+}
+
 TEST(Compare, ShowsRatiosToTheFirst) {
   Words words = simulate(kTrace, "fifo,las");
   words[0] = "compare";
