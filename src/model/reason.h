@@ -29,7 +29,7 @@ struct Reason {
     TooLate,       // not even alone: `earliest` is when it could be done
     Promised,      // between `from` and `until` other promises hold what it would need: wanted
                    // GPUs, this many are left; `earliest` is what could be promised instead
-    Later,    // its plan begins at `from`
+    Later,         // its plan begins at `from`
     TooDear,  // there is room, but at this load no job is promised so much: wanted GPU-seconds,
               // this many at most
   };
