@@ -23,8 +23,9 @@ struct SimulateArguments {
   std::string semantics = "orrery";
   std::vector<std::string> options;  // key=value, for every policy that knows the key
   std::vector<std::uint64_t> seeds = {0};
-  std::string round;   // a duration; empty: rounds are held at once
-  std::string window;  // A-B: metrics over these jobs only
+  double speed_error = 0;  // real speeds differ from profiles by at most this part
+  std::string round;       // a duration; empty: rounds are held at once
+  std::string window;      // A-B: metrics over these jobs only
   std::int64_t limit = 0;
   std::string events;  // files
   std::string report;

@@ -47,6 +47,10 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery or muri")->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policies (repeatable)");
+  command
+      ->add_option("--speed-error", a.speed_error,
+                   "real speeds differ from the profiles by at most this part, such as 0.1")
+      ->check(CLI::Range(0.0, 0.9));
   command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
   command->add_option("--seed", a.seeds, "seeds of policies that draw")->delimiter(',');
   command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);

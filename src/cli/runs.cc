@@ -59,6 +59,7 @@ SimulationSetup setup_of(const RunRequest& request) {
   setup.semantics = request.semantics;
   setup.seed = request.seed;
   setup.round = request.round;
+  setup.speed_error = request.speed_error;
   return setup;
 }
 

@@ -27,6 +27,7 @@ struct RunRequest {
   SemanticsKind semantics = SemanticsKind::Orrery;
   std::uint64_t seed = 0;
   Duration round{};
+  double speed_error = 0;
   std::optional<JobWindow> window{};
   std::string events{};  // file for the log; empty: none
   bool series = false;   // record what the report draws

@@ -146,6 +146,7 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
                            .semantics = semantics,
                            .seed = seed,
                            .round = round,
+                           .speed_error = arguments.speed_error,
                            .window = window,
                            .series = !arguments.report.empty()};
         if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);

@@ -62,6 +62,12 @@ std::string text(const Reason& reason) {
       return fmt::format("refused: from {} to {} it would need {} GPUs, {} are not promised yet",
                          moment(reason.from), moment(reason.until), wanted, available) +
              instead(reason.earliest);
+    case Reason::Code::TooDear:
+      return fmt::format(
+          "refused: while so much is promised it would cost {} GPU-seconds, and one job is "
+          "promised "
+          "{} at most",
+          wanted, available);
     case Reason::Code::Later:
       return fmt::format("begins at {}, which is early enough", moment(reason.from));
   }

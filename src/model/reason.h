@@ -30,6 +30,8 @@ struct Reason {
     Promised,      // between `from` and `until` other promises hold what it would need: wanted
                    // GPUs, this many are left; `earliest` is what could be promised instead
     Later,         // its plan begins at `from`
+    TooDear,  // there is room, but at this load no job is promised so much: wanted GPU-seconds,
+              // this many at most
   };
   Code code = Code::None;
   JobId other = kNoJob;

@@ -8,7 +8,10 @@ namespace orrery {
 
 Packer::Packer(const Cluster& cluster, std::span<const std::string> names,
                std::unique_ptr<PlacementRule> rule)
-    : rule_(std::move(rule)), current_(cluster, names), blank_(cluster, names), idle_(cluster, names) {
+    : rule_(std::move(rule)),
+      current_(cluster, names),
+      blank_(cluster, names),
+      idle_(cluster, names) {
   blank_.do_without_undo();  // It is cleared before each use.
 }
 

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<PlacementRuleInfo, 6> kRules = {{
+constexpr std::array<PlacementRuleInfo, 7> kRules = {{
     {"consolidated", "one node, or whole idle nodes under one switch, first that fits",
      make_consolidated},
     {"first-fit", "any free GPUs in node order, however scattered", make_first_fit},
@@ -19,6 +19,8 @@ constexpr std::array<PlacementRuleInfo, 6> kRules = {{
     {"random", "nodes in a random order (seeded)", make_random_fit},
     {"topology", "as few switches as possible, then as few nodes, then the tightest",
      make_topology},
+    {"buddy", "aligned blocks of powers of two within a node, whole nodes for larger jobs",
+     make_buddy},
 }};
 
 }  // namespace

@@ -42,6 +42,7 @@ std::unique_ptr<PlacementRule> make_best_fit(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_spread(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_random_fit(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_topology(std::uint64_t seed);
+std::unique_ptr<PlacementRule> make_buddy(std::uint64_t seed);
 
 // Takes from the nodes in the order given, each as much as it has room for, until the shape has all
 // its GPUs. What the rules share.

@@ -6,7 +6,7 @@
 #include "policy/elastic.h"
 #include "policy/elastic_clock.h"
 #include "policy/elastic_grants.h"
-#include "policy/share_planner.h"
+#include "policy/slot_planner.h"
 #include "predict/speed_curve.h"
 
 namespace orrery {

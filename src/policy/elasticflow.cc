@@ -9,7 +9,7 @@
 #include "policy/elastic.h"
 #include "policy/elastic_clock.h"
 #include "policy/elastic_grants.h"
-#include "policy/share_planner.h"
+#include "policy/slot_planner.h"
 #include "predict/speed_curve.h"
 
 namespace orrery {
@@ -137,7 +137,7 @@ class ElasticFlow final : public Policy {
     return entries_[index(job)].get();
   }
 
-  static SharePlanner::Request request(const Entry& entry, int now_gpus) {
+  static SlotPlanner::Request request(const Entry& entry, int now_gpus) {
     return {.levels = &entry.levels,
             .work_left = entry.work_left,
             .deadline = entry.deadline,
@@ -265,7 +265,7 @@ class ElasticFlow final : public Policy {
     }
     entry.merit = kInfinite;
     if (entry.gpus == 0) return;
-    const SharePlanner::Held held{.gpus = &entry.planned, .end = entry.end};
+    const SlotPlanner::Held held{.gpus = &entry.planned, .end = entry.end};
     const std::int64_t more =
         planner_->weigh(request(entry, entry.next), free_, held) - entry.gpu_seconds;
     const double rate = static_cast<double>(more) / (entry.next - entry.gpus);
@@ -273,7 +273,7 @@ class ElasticFlow final : public Policy {
   }
 
   void give(Entry& entry) {
-    const SharePlanner::Held held{.gpus = &entry.planned, .end = entry.end};
+    const SlotPlanner::Held held{.gpus = &entry.planned, .end = entry.end};
     planner_->plan(request(entry, entry.next), free_, &held);
     planner_->write(next_planned_, next_free_);
     free_.swap(next_free_);
@@ -393,7 +393,7 @@ class ElasticFlow final : public Policy {
   const ElasticFlowOptions options_;
   ElasticClock clock_;
   ElasticGrants grants_;
-  std::optional<SharePlanner> planner_;
+  std::optional<SlotPlanner> planner_;
   int gpus_total_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;  // by job
   Line line_;                                    // everybody, in the order left by the last round

@@ -11,5 +11,6 @@ std::span<const PolicyInfo> order_policies();
 std::span<const PolicyInfo> family_policies();
 std::span<const PolicyInfo> elastic_policies();
 std::span<const PolicyInfo> rival_policies();
+std::span<const PolicyInfo> deadline_policies();
 
 }  // namespace orrery

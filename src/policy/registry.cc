@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kCommon = {
     OptionInfo{"placement",
                "which free devices: consolidated, first-fit, best-fit, spread, "
-               "random, topology",
+               "random, topology, buddy",
                "consolidated"}};
 
 }  // namespace
@@ -23,7 +23,8 @@ constexpr std::array kCommon = {
 std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
     std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
-    for (const auto more : {family_policies(), elastic_policies(), rival_policies()}) {
+    for (const auto more :
+         {family_policies(), elastic_policies(), rival_policies(), deadline_policies()}) {
       list.insert(list.end(), more.begin(), more.end());
     }
     return list;
@@ -46,10 +47,11 @@ Result<PolicySetup> make_policy(std::string_view name,
   TRY(check_keys(name, tables, options));
   const Options own(info->options, context.defaults, options);
   const Options common(kCommon, context.defaults, options);
-  std::string placement = common.text("placement");
-  const bool has_locality =
-      std::ranges::find(info->options, "locality", &OptionInfo::key) != info->options.end();
-  if (has_locality) {
+  const auto has = [&](std::string_view key) {
+    return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
+  };
+  std::string placement = has("placement") ? own.text("placement") : common.text("placement");
+  if (has("locality")) {
     TRY_ASSIGN(const bool locality, own.flag("locality"));
     if (!locality) placement = "first-fit";
   }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/invariant.h"
+#include "base/random.h"
 #include "predict/opportunistic.h"
 #include "predict/speed_curve.h"
 
@@ -20,7 +21,21 @@ Machines::Machines(const Workload& workload, const Cluster& cluster, Semantics& 
       seats_(workload.jobs.size()),
       is_touched_(workload.jobs.size()) {}
 
+// A stream of its own for each job, so that a longer trace changes nothing for those before.
+void Machines::err_in_speeds(double error, std::uint64_t seed) {
+  real_speed_.clear();
+  for (std::size_t job = 0; job < workload_.jobs.size(); ++job) {
+    Random random(seed * 0x9e3779b97f4a7c15 + job);
+    real_speed_.push_back(1 + error * (2 * random.uniform() - 1));
+  }
+}
+
 double Machines::alone_s(JobId job) const {
+  const double real = real_speed_.empty() ? 1 : real_speed_[index(job)];
+  return profile_s(job) / real;
+}
+
+double Machines::profile_s(JobId job) const {
   const JobSpec& spec = workload_.jobs[index(job)];
   if (spec.curve == kNoCurve) return spec.iteration_s * contention_.factor(1);
   const Devices& held = scheduler_->state().job(job).held.devices;

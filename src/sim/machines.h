@@ -20,6 +20,8 @@ class Machines final : public Executor {
            const ContentionModel& contention, const Trainer* trainer = nullptr);
 
   void report_to(Scheduler& scheduler) { scheduler_ = &scheduler; }
+  // Makes each job alone on its devices faster or slower than its profile, by at most this part.
+  void err_in_speeds(double error, std::uint64_t seed);
   void set_time(Time now) { now_ = now; }
 
   void perform(const Action& action) override;
@@ -43,6 +45,7 @@ class Machines final : public Executor {
   void set_group_pace(JobId job, const Company& members);
   double beside_others_s(JobId job);
   double alone_s(JobId job) const;
+  double profile_s(JobId job) const;  // the same as its profile has it
   bool has_three_stages(ProfileId profile) const;
   Time ready_after(const Action& action, const Job& job) const;
 
@@ -58,6 +61,7 @@ class Machines final : public Executor {
   std::vector<JobId> touched_;
   std::vector<bool> is_touched_;
   std::vector<ProfileId> turn_;
+  std::vector<double> real_speed_;  // by job: over its profile's; empty: all as they say
 };
 
 }  // namespace orrery

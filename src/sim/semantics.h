@@ -75,9 +75,10 @@ struct MuriEnds {
 std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends);
 
 // The published simulator of ElasticFlow: rounds are a slot apart at least, everybody who runs is
-// charged for every round, and jobs end when their plan says so. Each of its schedulers has rules
-// of its own.
+// charged for every round. The jobs of its own schedulers end when their plan says so, and each of
+// them has rules of its own; anybody else's end when their work is done.
 struct ElasticFlowRules {
+  bool ends_as_planned = false;
   bool charged = true;          // a round costs those who run some seconds
   bool judged_by_plan = false;  // deadlines: by the plan that admission rests on, not by the end
   bool ends_while_paused = false;

@@ -28,11 +28,14 @@ MuriEnds muri_ends_of(std::string_view policy) {
 
 // Likewise that of ElasticFlow.
 ElasticFlowRules elasticflow_rules_of(const SimulationSetup& setup) {
-  if (setup.policy == "edf") return {.charged = false};
-  if (setup.policy == "edf-admission") return {.ends_while_paused = true};
+  if (setup.policy == "edf") return {.ends_as_planned = true, .charged = false};
+  if (setup.policy == "edf-admission") {
+    return {.ends_as_planned = true, .ends_while_paused = true};
+  }
   const auto admission = setup.options.find("admission");
   const bool admits = admission == setup.options.end() || admission->second != "none";
-  return {.judged_by_plan = setup.policy == "elasticflow" && admits};
+  const bool own = setup.policy == "elasticflow";
+  return {.ends_as_planned = own, .judged_by_plan = own && admits};
 }
 
 std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
@@ -118,6 +121,7 @@ class Simulation {
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
                     semantics_.get()}) {
     machines_.report_to(scheduler_);
+    if (setup.speed_error > 0) machines_.err_in_speeds(setup.speed_error, setup.seed);
   }
 
   SimulationOutcome run() {

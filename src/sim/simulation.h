@@ -28,6 +28,9 @@ struct SimulationSetup {
   SemanticsKind semantics = SemanticsKind::Orrery;
   std::uint64_t seed = 0;
   Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
+  // Each job is really as fast as its profile says times a number from 1 - this to 1 + this, drawn
+  // by the seed. No policy sees it but by the job's progress.
+  double speed_error = 0;
   JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
   JobId stop_after_end = kNoJob;
   const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is

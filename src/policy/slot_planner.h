@@ -47,9 +47,9 @@ class Levels {
 //
 // Exact to the released code in its order of operations, because ties decide schedules. Costs
 // levels x steps, and allocates nothing once its memory has grown.
-class SharePlanner {
+class SlotPlanner {
  public:
-  SharePlanner(std::int64_t now_s, std::int64_t slot_s, int gpus_total)
+  SlotPlanner(std::int64_t now_s, std::int64_t slot_s, int gpus_total)
       : now_(now_s), slot_(slot_s), gpus_total_(gpus_total) {}
   void set_now(std::int64_t now_s) { now_ = now_s; }
 

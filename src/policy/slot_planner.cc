@@ -1,4 +1,4 @@
-#include "policy/share_planner.h"
+#include "policy/slot_planner.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,13 +33,13 @@ std::int64_t gpu_seconds(const GpuSteps& gpus, std::int64_t end) {
   return sum;
 }
 
-std::int64_t SharePlanner::gpu_seconds() const {
+std::int64_t SlotPlanner::gpu_seconds() const {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i + 1 < own_.size(); ++i) sum += own_[i] * (at_[i + 1] - at_[i]);
   return sum + own_.back() * (end_ - at_[own_.size() - 1]);
 }
 
-std::int64_t SharePlanner::aligned(std::int64_t at) const {
+std::int64_t SlotPlanner::aligned(std::int64_t at) const {
   if (at >= kNoDeadline_s - slot_) return kNoDeadline_s;
   const std::int64_t since = at - now_;
   std::int64_t slots = since / slot_;
@@ -48,8 +48,8 @@ std::int64_t SharePlanner::aligned(std::int64_t at) const {
 }
 
 // Takes steps in turn, drops those that change nothing, and makes one for the deadline.
-struct SharePlanner::Loader {
-  SharePlanner& planner;
+struct SlotPlanner::Loader {
+  SlotPlanner& planner;
   std::int64_t* at;
   int* was;
   std::size_t count = 0;
@@ -80,7 +80,7 @@ struct SharePlanner::Loader {
   }
 };
 
-void SharePlanner::load(const GpuSteps& free, const Held* held) {
+void SlotPlanner::load(const GpuSteps& free, const Held* held) {
   const std::size_t most = free.size() + (held == nullptr ? 0 : held->gpus->size()) + 3;
   if (at_.size() < most) {
     at_.resize(2 * most);
@@ -112,27 +112,27 @@ void SharePlanner::load(const GpuSteps& free, const Held* held) {
   steps_ = loader.count;
 }
 
-std::size_t SharePlanner::find(std::int64_t at) const {
+std::size_t SlotPlanner::find(std::int64_t at) const {
   const auto end = at_.begin() + static_cast<std::ptrdiff_t>(steps_);
   return static_cast<std::size_t>(std::lower_bound(at_.begin(), end, at) - at_.begin());
 }
 
 // Whether what was free had a step there.
-bool SharePlanner::known(std::int64_t at) const {
+bool SlotPlanner::known(std::int64_t at) const {
   const std::size_t i = find(at);
   return i < steps_ && at_[i] == at && !(due_is_mine_ && i == due_step_);
 }
 
-void SharePlanner::own(std::size_t step, int gpus) {
+void SlotPlanner::own(std::size_t step, int gpus) {
   if (own_.size() <= step) own_.resize(step + 1, 0);
   own_[step] = gpus;
 }
 
-void SharePlanner::open_until_deadline() {
+void SlotPlanner::open_until_deadline() {
   if (own_.size() < due_step_) own_.resize(due_step_, 0);
 }
 
-void SharePlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
+void SlotPlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
   due_ = aligned(request.deadline);
   load(free, held);
   rest_.assign(was_.begin(), was_.begin() + static_cast<std::ptrdiff_t>(steps_));
@@ -145,7 +145,7 @@ void SharePlanner::plan(const Request& request, const GpuSteps& free, const Held
   plan_late(request);
 }
 
-void SharePlanner::write(GpuSteps& gpus, GpuSteps& free) const {
+void SlotPlanner::write(GpuSteps& gpus, GpuSteps& free) const {
   gpus.clear();
   for (std::size_t i = 0; i < own_.size(); ++i) {
     if (i == 0 || own_[i] != own_[i - 1]) gpus.push_back({at_[i], own_[i]});
@@ -167,7 +167,7 @@ void SharePlanner::write(GpuSteps& gpus, GpuSteps& free) const {
 }
 
 // Holds the GPUs asked for until the next change of what is free. Answers whether that is enough.
-bool SharePlanner::finish_at_once(const Request& request) {
+bool SlotPlanner::finish_at_once(const Request& request) {
   const double speed = request.levels->speed_on(request.now_gpus);
   const std::size_t steps = steps_ - (due_is_mine_ ? 1 : 0);
   const std::size_t next = due_is_mine_ && due_step_ == 1 ? 2 : 1;
@@ -191,7 +191,7 @@ bool SharePlanner::finish_at_once(const Request& request) {
 }
 
 // The lowest level that is enough, and the step from which it is needed.
-SharePlanner::Start SharePlanner::start_by_deadline(const Request& request, const int* free) const {
+SlotPlanner::Start SlotPlanner::start_by_deadline(const Request& request, const int* free) const {
   if (due_ < now_) return {};
   const Levels& levels = *request.levels;
   const int top = levels.fit(gpus_total_);
@@ -210,7 +210,7 @@ SharePlanner::Start SharePlanner::start_by_deadline(const Request& request, cons
   return {};
 }
 
-bool SharePlanner::plan_by_deadline(const Request& request) {
+bool SlotPlanner::plan_by_deadline(const Request& request) {
   const Start start = start_by_deadline(request, rest_.data());
   if (start.level == 0) return false;
   open_until_deadline();
@@ -218,7 +218,7 @@ bool SharePlanner::plan_by_deadline(const Request& request) {
   return true;
 }
 
-std::int64_t SharePlanner::weigh(const Request& request, const GpuSteps& free, const Held& held) {
+std::int64_t SlotPlanner::weigh(const Request& request, const GpuSteps& free, const Held& held) {
   due_ = aligned(request.deadline);
   load(free, &held);
   from_ = 0;
@@ -233,7 +233,7 @@ std::int64_t SharePlanner::weigh(const Request& request, const GpuSteps& free, c
 }
 
 // What walk() would give, summed up instead of written down.
-std::int64_t SharePlanner::weigh_walk(const Request& request, const Start& start) {
+std::int64_t SlotPlanner::weigh_walk(const Request& request, const Start& start) {
   const Levels& levels = *request.levels;
   std::int64_t sum = request.now_gpus * (at_[1] - at_[0]);
   for (std::size_t i = from_; i < due_step_; ++i) {
@@ -259,7 +259,7 @@ std::int64_t SharePlanner::weigh_walk(const Request& request, const Start& start
 
 // Fixes a plan: the lower level before step `from`, the higher one afterwards, each as far as it
 // fits.
-void SharePlanner::walk(const Request& request, int level, int level_before, std::size_t from) {
+void SlotPlanner::walk(const Request& request, int level, int level_before, std::size_t from) {
   const Levels& levels = *request.levels;
   gives_back_ = true;
   for (std::size_t i = from_; i < due_step_; ++i) {
@@ -292,7 +292,7 @@ void SharePlanner::walk(const Request& request, int level, int level_before, std
 }
 
 // No level meets the deadline: the highest one up to it, and then whatever fits.
-void SharePlanner::plan_late(const Request& request) {
+void SlotPlanner::plan_late(const Request& request) {
   const Levels& levels = *request.levels;
   const int top = levels.fit(gpus_total_);
   std::size_t last = from_;
@@ -318,7 +318,7 @@ void SharePlanner::plan_late(const Request& request) {
   back_ = gpus_total_;
 }
 
-bool SharePlanner::after_deadline(const Request& request, std::size_t& last) {
+bool SlotPlanner::after_deadline(const Request& request, std::size_t& last) {
   const Levels& levels = *request.levels;
   for (; last + 1 < steps_; ++last) {
     const int fit = levels.fit(rest_[last]);

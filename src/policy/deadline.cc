@@ -1,0 +1,221 @@
+#include "policy/deadline.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "policy/elastic_layout.h"
+#include "policy/ladders.h"
+#include "policy/leftovers.h"
+#include "policy/pins.h"
+#include "policy/speed_errors.h"
+
+namespace orrery {
+namespace {
+
+constexpr Duration kSoon = std::chrono::seconds(30);
+constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
+
+class Deadline final : public Policy {
+ public:
+  explicit Deadline(const DeadlineOptions& options)
+      : options_(options), promises_(options.promises), errors_(options.margin) {}
+
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    if (!ladders_) ladders_.emplace(*options_.workload, *view.cluster);
+    now_ = view.now;
+    total_ = packer.current().gpus_total();
+    if (by_id_.size() < view.jobs.size()) by_id_.resize(view.jobs.size());
+    for (const JobId id : view.ended) remove(id);
+    std::erase(live_, nullptr);
+    for (ElasticJob* job : live_) look(view, *job);
+    promised_.clear();
+    for (ElasticJob* job : live_) {
+      if (job->pinned) job->target = job->held;
+      if (job->promised && !job->pinned) promised_.push_back(job);
+    }
+    promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
+    if (!ladders_->regular()) pins_.begin(view, packer, live_);
+    receive(view, packer, plan);
+    ask_again(view, plan);
+    if (!ladders_->regular()) pins_.end();
+    for (const auto& [id, shape] : dropped_) {
+      packer.current().release(view.job(id).held.devices, shape);
+    }
+    dropped_.clear();
+    std::erase(live_, nullptr);
+    leftovers_.share(now_, total_, live_, promises_);
+    layout_.lay_out(view, packer, live_, promises_, plan);
+    tell(view, packer, plan);
+    foretell(plan);
+  }
+
+ private:
+  ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
+
+  void remove(JobId id) {
+    ElasticJob* gone = by_id_[index(id)].get();
+    if (gone == nullptr) return;
+    *std::ranges::find(live_, gone) = nullptr;
+    by_id_[index(id)].reset();
+  }
+
+  void look(const View& view, ElasticJob& job) {
+    const Job& state = view.job(job.id);
+    job.work = view.work_left(job.id);
+    job.held =
+        state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
+    job.ready = state.ready;
+    errors_.look(view, job);
+  }
+
+  void receive(const View& view, Packer& packer, Plan& plan) {
+    arrived_.clear();
+    for (const JobId id : view.arrived) {
+      by_id_[index(id)] = std::make_unique<ElasticJob>();
+      ElasticJob& job = *by_id_[index(id)];
+      job.id = id;
+      job.spec = &view.spec(id);
+      job.ladder = &ladders_->of(*job.spec, packer);
+      job.deadline = job.spec->deadline.value_or(kNever);
+      job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
+      look(view, job);
+      live_.push_back(&job);
+      arrived_.push_back(&job);
+    }
+    std::ranges::stable_sort(arrived_, {}, [](const ElasticJob* job) {
+      return std::tuple(job->spec->submitted, job->deadline, job->id);
+    });
+    for (ElasticJob* job : arrived_) {
+      if (!job->hard || refuse_hopeless(*job, plan)) continue;
+      promises_.note(*job);
+      if (admit(*job, true, plan)) continue;
+      if (!options_.second_chance) drop(*job, job->refusal, plan);
+    }
+  }
+
+  bool admit(ElasticJob& job, bool hard, Plan& plan) {
+    const bool counting = ladders_->regular();
+    const Time due = promises_.due(job) - promises_.spare(job);
+    job.promised = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
+    if (job.promised) {
+      plan.admit(job.id, job.plan.done);
+    } else {
+      job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+    }
+    return job.promised;
+  }
+
+  // True if it can no longer be done in time even alone, which it is told.
+  bool refuse_hopeless(ElasticJob& job, Plan& plan) {
+    const Time earliest = job.soonest_alone(now_);
+    if (earliest <= job.deadline) return false;
+    const bool past = job.deadline <= job.spec->submitted;
+    drop(job,
+         {.code = past ? Reason::Code::DeadlinePast : Reason::Code::TooLate, .earliest = earliest},
+         plan);
+    return true;
+  }
+
+  void drop(ElasticJob& job, const Reason& reason, Plan& plan) {
+    if (job.held > 0) {
+      plan.stop(job.id, reason);
+      dropped_.push_back({job.id, shape_on(*job.spec, (*job.ladder)[job.held].gpus)});
+    }
+    plan.reject(job.id, reason);
+    const JobId id = job.id;
+    *std::ranges::find(live_, &job) = nullptr;
+    by_id_[index(id)].reset();
+  }
+
+  // Those without a promise are asked again whenever something happened, the cheapest first.
+  void ask_again(const View& view, Plan& plan) {
+    waiting_.clear();
+    for (ElasticJob* job : live_) {
+      if (job == nullptr || !job->hard || job->promised) continue;
+      if (std::ranges::find(arrived_, job) == arrived_.end()) waiting_.push_back(job);
+    }
+    std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
+      return job->work / job->ladder->steps().front().slope;
+    });
+    int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
+    for (ElasticJob* job : waiting_) {
+      if (refuse_hopeless(*job, plan)) continue;
+      admit(*job, retries-- > 0, plan);
+    }
+  }
+
+  void tell(const View& view, Packer& packer, Plan& plan) {
+    for (ElasticJob* job : layout_.without()) {
+      if (job->held == 0) continue;
+      plan.stop(job->id, why(packer, *job));
+      job->held = 0;
+    }
+    for (ElasticJob* job : live_) {
+      if (job->target > 0) {
+        job->told = Reason::Code::None;
+        continue;
+      }
+      const Reason reason = why(packer, *job);
+      if (job->told == reason.code) continue;
+      job->told = reason.code;
+      if (view.job(job->id).state != JobState::Running) plan.wait(job->id, reason);
+    }
+  }
+
+  Reason why(Packer& packer, const ElasticJob& job) const {
+    if (job.promised && !job.broken) {
+      return {.code = Reason::Code::Later, .from = job.plan.next_change(now_)};
+    }
+    if (job.hard && !job.promised) return job.refusal;
+    return packer.why_not(packer.current(),
+                          packer.intern(shape_on(*job.spec, (*job.ladder)[1].gpus)));
+  }
+
+  void foretell(Plan& plan) {
+    for (ElasticJob* job : live_) {
+      if (job->promised && !job->pinned) plan.wake(job->plan.next_change(now_));
+      if (job->promised && job->planned > 0 && job->target == 0) plan.wake(now_ + kSoon);
+      if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
+      if (job->target == 0) continue;
+      const bool goes_on = job->target == job->held;
+      const Time ready = goes_on ? std::max(now_, job->ready) : now_ + job->spec->start_cost;
+      const Duration rest = from_seconds(job->work / job->speed(job->target));
+      const Time end = kNever - ready > rest ? ready + rest : kNever;
+      if (goes_on && std::chrono::abs(end - job->expected) < kSoon) continue;
+      job->expected = end;
+      plan.expect({.job = job->id, .done = end});
+    }
+  }
+
+  Time when_hopeless(const ElasticJob& job) const {
+    if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
+    const Duration needed = job.soonest_alone(now_) - now_;
+    return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));
+  }
+
+  const DeadlineOptions options_;
+  std::optional<Ladders> ladders_;
+  Promises promises_;
+  Pins pins_;
+  Leftovers leftovers_;
+  ElasticLayout layout_;
+  SpeedErrors errors_;
+  Time now_{};
+  int total_ = 0;
+  std::vector<std::unique_ptr<ElasticJob>> by_id_;
+  std::vector<ElasticJob*> live_;  // in the order of arrival
+  std::vector<ElasticJob*> promised_;
+  std::vector<ElasticJob*> arrived_;
+  std::vector<ElasticJob*> waiting_;
+  std::vector<std::pair<JobId, Shape>> dropped_;  // while they ran
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_deadline(const DeadlineOptions& options) {
+  return std::make_unique<Deadline>(options);
+}
+
+}  // namespace orrery

@@ -1,0 +1,52 @@
+#include <array>
+
+#include "policy/deadline.h"
+#include "policy/entries.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array kDeadline = {
+    OptionInfo{"second-chance",
+               "a job whose deadline cannot be promised waits for room; false: it is refused",
+               "true"},
+    OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
+               "true"},
+    OptionInfo{"dearest",
+               "a full cluster promises no job more GPU-time than this part of all jobs take at "
+               "most; 1: any",
+               "0.92"},
+    OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
+    OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
+    OptionInfo{"speed-margin",
+               "by how much slower than its curve a job may be that was not seen running yet; "
+               "auto: as those that were seen",
+               "auto"},
+    OptionInfo{"placement", "which free devices; blocks are what promises count on", "buddy"}};
+
+Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyContext& context) {
+  DeadlineOptions chosen{.workload = &context.workload};
+  TRY_ASSIGN(chosen.second_chance, options.flag("second-chance"));
+  TRY_ASSIGN(chosen.promises.replan, options.flag("replan"));
+  TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
+  TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
+  TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
+  // What is decided may be put off until the next round.
+  chosen.promises.spare += 2 * context.round;
+  if (options.text("speed-margin") != "auto") {
+    TRY_ASSIGN(chosen.margin, options.number("speed-margin", 0, 0.9));
+  }
+  return make_deadline(chosen);
+}
+
+constexpr std::array kPolicies = {
+    PolicyInfo{"orrery-deadline",
+               "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
+               kDeadline, deadline},
+};
+
+}  // namespace
+
+std::span<const PolicyInfo> deadline_policies() { return kPolicies; }
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "policy/elastic_job.h"
+
+namespace orrery {
+
+// What a promise costs the jobs that are still to come.
+//
+// Each GPU has a price that rises steeply with how much of the cluster is promised at the time:
+// next to nothing while that is little, its full time where it is all. A job is too dear if its
+// plan costs more than nearly all jobs take; so a full cluster does not give to one what would do
+// for many, and one that is not full refuses nobody for that.
+class Prices {
+ public:
+  explicit Prices(double nearly_all) : nearly_all_(nearly_all) {}
+
+  // A job with a deadline has arrived, by which others are measured.
+  void note(const ElasticJob& job);
+
+  // GPU-seconds, for a plan beside what is taken already.
+  double price(const ElasticJob& job, const SharePlan& plan, const FreeGpus& free, int total) const;
+  // The most that anybody may cost; infinity as long as few are known.
+  double dearest() const;
+
+ private:
+  double nearly_all_;           // this part of all jobs; 1: there is no limit
+  std::vector<double> noted_;   // GPU-times of the last jobs, in a ring...
+  std::size_t oldest_ = 0;      // ...that begins here
+  std::vector<double> sorted_;  // the same
+};
+
+}  // namespace orrery

@@ -1,0 +1,217 @@
+#include "policy/promises.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace orrery {
+namespace {
+
+constexpr Duration kTick = std::chrono::milliseconds(1);
+// How often everybody is planned anew before a job is refused, and how much of it: steps of the
+// free GPUs looked at, a nanosecond or two each.
+constexpr int kTries = 12;
+constexpr std::size_t kEffort = 4'000'000;
+
+}  // namespace
+
+Time Promises::due(const ElasticJob& job) const { return job.deadline - options_.spare - kTick; }
+
+Duration Promises::spare(const ElasticJob& job) const {
+  return options_.spare_starts * job.spec->start_cost;
+}
+
+void Promises::take(const ElasticJob& job, const SharePlan& plan) {
+  for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+    free_.take(plan.segments[i].from, plan.until(i), job.room(plan.segments[i].rung));
+  }
+}
+
+void Promises::give(const ElasticJob& job, const SharePlan& plan) {
+  for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+    free_.give(plan.segments[i].from, plan.until(i), job.room(plan.segments[i].rung));
+  }
+}
+
+void Promises::rebuild() {
+  taken_.clear();
+  for (const ElasticJob* job : jobs_) {
+    for (std::size_t i = 0; i < job->plan.segments.size(); ++i) {
+      const auto& segment = job->plan.segments[i];
+      if (segment.rung == 0) continue;
+      taken_.push_back({segment.from, job->plan.until(i), job->room(segment.rung)});
+    }
+  }
+  free_.build(now_, total_, taken_);
+}
+
+void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> promised) {
+  now_ = now;
+  total_ = room.gpus;
+  node_gpus_ = std::max(1, room.node_gpus);
+  jobs_.assign(promised.begin(), promised.end());
+  late_.clear();
+  for (ElasticJob* job : jobs_) {
+    if (planner_.carry_on(job->request(now, job->deadline, spare(*job)), job->plan)) continue;
+    job->plan.segments.clear();
+    late_.push_back(job);
+  }
+  rebuild();
+  std::ranges::sort(late_, {},
+                    [](const ElasticJob* job) { return std::pair(job->deadline, job->id); });
+  for (ElasticJob* job : late_) {
+    if (job->plan.empty()) plan_late(*job);
+  }
+  // Who has moved gets its spare time back if there is any.
+  for (ElasticJob* job : jobs_) {
+    if (job->plan.done + job->spec->start_cost > job->plan.end && !job->broken) disturbed(*job);
+  }
+}
+
+// Beside the others, then together with them, and if that fails as soon as can be.
+void Promises::plan_late(ElasticJob& job) {
+  if (plan_alone(job, job.plan)) {
+    take(job, job.plan);
+    return;
+  }
+  job.plan.segments.clear();
+  if (options_.replan && job.soonest_alone(now_) <= job.deadline && plan_all(nullptr)) return;
+  job.broken = true;
+  if (planner_.soonest(free_, job.request(now_, kNever, {}), job.plan)) take(job, job.plan);
+}
+
+bool Promises::disturbed(ElasticJob& job) {
+  give(job, job.plan);
+  const bool ok = plan_alone(job, plan_);
+  if (ok) std::swap(job.plan, plan_);
+  take(job, job.plan);
+  return ok;
+}
+
+// A tight job goes without spare time, and is then not moved. That is promised only where it holds
+// whole nodes, since then it is in nobody's way.
+bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
+  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) return true;
+  const Time by = job.promised ? job.deadline : due(job);
+  if (!planner_.cheapest(free_, job.request(now_, by, {}), plan)) return false;
+  return job.promised || job.spec->start_cost == Duration::zero() ||
+         std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
+           return job.room(segment.rung) % node_gpus_ == 0;
+         });
+}
+
+bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kEffort; }
+
+bool Promises::admit(ElasticJob& job, bool hard) {
+  too_dear_ = 0;
+  job.plan.segments.clear();
+  if (plan_alone(job, job.plan)) {
+    jobs_.push_back(&job);
+  } else {
+    job.plan.segments.clear();
+    if (!hard || !options_.replan || !plan_all(&job)) return false;
+    give(job, job.plan);
+  }
+  if (affordable(job)) {
+    take(job, job.plan);
+    return true;
+  }
+  job.plan.segments.clear();
+  jobs_.pop_back();
+  return false;
+}
+
+bool Promises::affordable(const ElasticJob& job) {
+  const double price = prices_.price(job, job.plan, free_, total_);
+  if (price <= prices_.dearest()) return true;
+  too_dear_ = price;
+  return false;
+}
+
+// Whoever finds no room goes to the head of the line, and the line is planned again.
+bool Promises::plan_all(ElasticJob* one_more) {
+  order_ = jobs_;
+  if (one_more != nullptr) order_.push_back(one_more);
+  std::ranges::sort(order_, {},
+                    [](const ElasticJob* job) { return std::pair(job->deadline, job->id); });
+  const std::size_t effort = order_.size() * free_.size();
+  for (int round = 0;
+       round < kTries && (round == 0 || effort * static_cast<std::size_t>(round) < kEffort);
+       ++round) {
+    std::size_t failed = 0;
+    if (!plan_in_order(failed)) {
+      const auto place = order_.begin() + static_cast<std::ptrdiff_t>(failed);
+      std::rotate(order_.begin(), place, place + 1);
+      continue;
+    }
+    if (one_more != nullptr) jobs_.push_back(one_more);
+    for (ElasticJob* job : jobs_) std::swap(job->plan, job->draft);
+    std::swap(free_, draft_);
+    return true;
+  }
+  return false;
+}
+
+bool Promises::plan_in_order(std::size_t& failed) {
+  draft_.reset(now_, total_);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    ElasticJob& job = *order_[i];
+    std::swap(free_, draft_);
+    // One that is late already must not stand in the way of others.
+    const bool ok =
+        plan_alone(job, job.draft) ||
+        (job.broken && planner_.soonest(free_, job.request(now_, kNever, {}), job.draft));
+    if (ok) take(job, job.draft);
+    std::swap(free_, draft_);
+    if (!ok) {
+      failed = i;
+      return false;
+    }
+  }
+  return true;
+}
+
+Reason Promises::refusal(const ElasticJob& job) {
+  if (too_dear_ > 0) {
+    return {.code = Reason::Code::TooDear,
+            .wanted = static_cast<std::int64_t>(too_dear_),
+            .available = static_cast<std::int64_t>(prices_.dearest())};
+  }
+  Reason reason{.code = Reason::Code::Promised};
+  const int wanted = job.room(job.ladder->top());
+  reason.wanted = wanted;
+  reason.earliest = kNever;
+  // The first stretch in which it cannot have all it could use, and the least that is left there.
+  std::size_t i = free_.step_at(now_);
+  while (i + 1 < free_.size() && free_.free(i) >= wanted && free_.end(i) < job.deadline) ++i;
+  reason.from = std::max(now_, free_.begin(i));
+  reason.available = free_.free(i);
+  for (; i < free_.size() && free_.begin(i) < job.deadline && free_.free(i) < wanted; ++i) {
+    reason.until = std::min(free_.end(i), job.deadline);
+    reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
+  }
+  if (planner_.soonest(free_, job.request(now_, kNever, spare(job)), plan_)) {
+    reason.earliest = plan_.end + (job.deadline - due(job));
+  }
+  return reason;
+}
+
+bool Promises::detour(ElasticJob& job, int rung, bool commit) {
+  const bool planned = rung == job.planned || rung == job.held;
+  const double start_s = seconds(job.spec->start_cost);
+  // Where the plan counts on nothing now, anything is more.
+  if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
+  const double fast = job.speed(rung);
+  const double slow = job.speed(job.planned);
+  const Time until = now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow));
+  give(job, job.plan);
+  ShareRequest request = job.request(now_, due(job), spare(job));
+  request.forced = rung;
+  request.forced_until = until;
+  const bool ok =
+      free_.least(now_, until) >= job.room(rung) && planner_.cheapest(free_, request, plan_);
+  if (ok && commit) std::swap(job.plan, plan_);
+  take(job, job.plan);
+  return ok;
+}
+
+}  // namespace orrery

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "model/view.h"
+#include "policy/elastic_job.h"
+
+namespace orrery {
+
+// How fast jobs really are beside what their curves say, learnt from their progress.
+//
+// A job that was seen running has its own factor. One that was not is taken to be slower by a
+// margin: a fixed one, or as much as nearly all that were seen.
+class SpeedErrors {
+ public:
+  explicit SpeedErrors(double margin) : margin_(margin) {}
+
+  void look(const View& view, ElasticJob& job);  // sets factor, seen and hope
+  double margin() const;
+  double hope() const;  // the factor of the fastest job seen, at least 1
+
+ private:
+  double margin_;
+  std::vector<double> seen_;  // factors of jobs, sorted
+};
+
+}  // namespace orrery
