@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto opened = orrery::EventLogReader::from(stream, data[0] % 2 == 0 ? "log" : "log.zst");
   if (!opened.ok()) return 0;
   orrery::EventLogReader reader = std::move(opened).value();
-  orrery::Metrics metrics({.cluster = reader.cluster(), .workload = nullptr, .window = {}});
+  orrery::Metrics metrics(
+      {.cluster = reader.cluster(), .workload = &reader.workload(), .window = {}});
   orrery::Event event;
   for (auto more = reader.next(event); more.ok() && more.value(); more = reader.next(event)) {
     metrics.write(event);

@@ -13,7 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "report/event_log.h"
-#include "report/series.h"
+#include "report/series_recorder.h"
 
 namespace orrery {
 namespace {

@@ -7,7 +7,10 @@
 namespace orrery {
 namespace {
 
-std::string moment(Time time) { return duration_text(time.time_since_epoch()); }
+// To the second, and not before: nobody plans by the nanosecond, and a promise is not cut short.
+std::string moment(Time time) {
+  return duration_text(std::chrono::ceil<std::chrono::seconds>(time.time_since_epoch()));
+}
 
 std::string instead(Time earliest) {
   if (earliest == kNever) return "; no deadline could be promised";

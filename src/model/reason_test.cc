@@ -12,9 +12,17 @@ TEST(Reason, NamesTheJobThatGoesFirstWhereThereIsOne) {
   EXPECT_EQ(text({.code = Code::Outranked}), "made room for jobs that go first");
 }
 
+TEST(Reason, TimesAreToldToTheSecondAndNotBefore) {
+  EXPECT_EQ(text({.code = Code::TooLate, .earliest = time_from_seconds(61.25)}),
+            "refused: not even alone could it be done in time; the earliest that can be promised "
+            "is 62s");
+  EXPECT_EQ(text({.code = Code::Later, .from = time_from_seconds(7200)}),
+            "begins at 2h, which is early enough");
+}
+
 TEST(Reason, EveryCodeButNoneHasASentenceWithoutGaps) {
   EXPECT_EQ(text({}), "");
-  for (int code = 1; code <= static_cast<int>(Code::Quantum); ++code) {
+  for (int code = 1; code <= static_cast<int>(Code::Later); ++code) {
     const std::string sentence = text({.code = static_cast<Code>(code)});
     EXPECT_GT(sentence.size(), 10u) << code;
     EXPECT_EQ(sentence.find("18446744073709551615"), std::string::npos) << sentence;

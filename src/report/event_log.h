@@ -18,6 +18,8 @@
 
 namespace orrery {
 
+class LogLine;
+
 // Writes events as JSON Lines, as docs/formats/events.md describes: a first line with the cluster,
 // then a line an event with everything that is needed to rebuild the state. The same events give
 // the same bytes.
@@ -26,8 +28,8 @@ namespace orrery {
 // nothing is written after it.
 class EventLogWriter final : public EventSink {
  public:
-  // `workload` gives the names and profiles that specs refer to. It may grow while the log is
-  // written and outlives the writer.
+  // `workload` gives the names, profiles and curves that specs refer to. It may grow while the log
+  // is written and outlives the writer.
   static Result<std::unique_ptr<EventLogWriter>> open(const std::string& path,
                                                       const Cluster& cluster,
                                                       const Workload& workload);
@@ -43,6 +45,7 @@ class EventLogWriter final : public EventSink {
   void append_header(const Cluster& cluster);
   void append_spec(const JobSpec& spec);
   void append_profile(ProfileId profile);
+  void append_curve(CurveId curve);
   void append_name(std::string_view key, NameId name);
   void append_grant(const Event& event);
   void append_reason(const Reason& reason);
@@ -51,14 +54,16 @@ class EventLogWriter final : public EventSink {
   std::unique_ptr<ByteWriter> bytes_;
   const Workload& workload_;
   std::vector<bool> profiles_written_;
+  std::vector<bool> curves_written_;
   fmt::memory_buffer buffer_;
   Status status_;
 };
 
 // Reads such a log back, one event at a time, in memory that does not grow with the log except by a
-// byte a job and by the names. What it hands out is sound: jobs are submitted once and before
-// anything else, nothing follows their end, grants name GPUs that the cluster has, and time does
-// not run backwards. Otherwise the error says "file:line: what is wrong".
+// byte a job and by the names and tables. What it hands out is sound: jobs are submitted once and
+// before anything else, promised to be in time once at most, nothing follows their end, grants name
+// GPUs that the cluster has, curves rise in GPUs and have speeds, and time does not run backwards.
+// Otherwise the error says "file:line: what is wrong".
 class EventLogReader {
  public:
   static Result<EventLogReader> open(const std::string& path);
@@ -68,29 +73,33 @@ class EventLogReader {
 
   const Cluster& cluster() const { return cluster_; }
 
-  // The names and profiles met so far, and no jobs. Names are numbered as they appear, which may
-  // differ from the ids of the run that wrote the log.
+  // The names, profiles and curves met so far, and no jobs. Names are numbered as they appear,
+  // which may differ from the ids of the run that wrote the log.
   const Workload& workload() const { return workload_; }
 
   // False at the end of the log. The event's spec and grant stay valid until the next call.
   Result<bool> next(Event& event);
 
  private:
-  class Line;
-
   EventLogReader(std::unique_ptr<LineReader> lines, std::string name);
   Error at_line(Error error) const;
   Status read_header();
-  Status read_event(const Line& line, Event& event);
-  Status read_spec(const Line& line, const Event& event);
-  Status read_profile(const Line& spec);
-  Status read_name(const Line& spec, const char* key, NameId& id);
-  Status read_grant(const Line& line, Event& event);
-  Status read_devices(const Line& grant);
-  Status read_reason(const Line& line, Reason& reason) const;
+  Status read_event(const LogLine& line, Event& event);
+  Status read_spec(const LogLine& line, const Event& event);
+  Status read_deadline(const LogLine& spec);
+  Status read_profile(const LogLine& spec);
+  Status read_curve(const LogLine& spec);
+  Status read_name(const LogLine& spec, const char* key, NameId& id);
+  Status read_grant(const LogLine& line, Event& event);
+  Status read_devices(const LogLine& grant);
+  Status read_reason(const LogLine& line, Reason& reason) const;
   Status follow(const Event& event);
 
-  enum class Life : std::uint8_t { Unknown, Waiting, Running, Ended };
+  enum class Stage : std::uint8_t { Unknown, Waiting, Running, Ended };
+  struct Life {
+    Stage stage : 2 = Stage::Unknown;
+    bool admitted : 1 = false;
+  };
 
   std::unique_ptr<LineReader> lines_;
   std::string name_;

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "report/event_log.h"
 #include "report/event_names.h"
+#include "report/log_line.h"
 
 namespace orrery {
 namespace {
@@ -16,11 +16,6 @@ using nlohmann::json;
 // those met so far is damage, and would only fill the memory.
 constexpr std::int64_t kIdGapMax = 1 << 16;
 
-template <class Int>
-constexpr std::int64_t kMax = std::numeric_limits<Int>::max();
-
-enum class Need { Required, Optional };
-
 std::optional<EventKind> kind_named(std::string_view text) {
   for (int i = 0; i <= static_cast<int>(EventKind::Cancelled); ++i) {
     if (to_string(static_cast<EventKind>(i)) == text) return static_cast<EventKind>(i);
@@ -28,98 +23,7 @@ std::optional<EventKind> kind_named(std::string_view text) {
   return std::nullopt;
 }
 
-Error missing(const char* key) { return invalid(fmt::format("\"{}\" is missing", key)); }
-
 }  // namespace
-
-// One JSON object of a line, read field by field. An optional field that is absent leaves the value
-// as it is.
-class EventLogReader::Line {
- public:
-  explicit Line(const json& object) : object_(object) {}
-
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
-  }
-
-  template <class Int>
-  Status integer(const char* key, Int& out, Need need, std::int64_t low = 0,
-                 std::int64_t high = kMax<std::int64_t>) const {
-    const json* value = find(key);
-    if (value == nullptr) return need == Need::Required ? Status(missing(key)) : Status();
-    TRY_ASSIGN(const std::int64_t number, whole(*value, key, low, high));
-    out = static_cast<Int>(number);
-    return {};
-  }
-
-  static Result<std::int64_t> whole(const json& value, const char* key, std::int64_t low,
-                                    std::int64_t high) {
-    const bool fits =
-        value.is_number_unsigned()
-            ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMax<std::int64_t>)
-            : value.is_number_integer();
-    const std::int64_t number = fits ? value.get<std::int64_t>() : 0;
-    if (!fits || number < low || number > high) {
-      return invalid(fmt::format("\"{}\" is not a whole number from {} to {}", key, low, high));
-    }
-    return number;
-  }
-
-  Status time(const char* key, Time& out, Need need) const {
-    std::int64_t count = out.time_since_epoch().count();
-    TRY(integer(key, count, need));
-    out = Time(Duration(count));
-    return {};
-  }
-
-  Status number(const char* key, double& out, Need need) const {
-    const json* value = find(key);
-    if (value == nullptr) return need == Need::Required ? Status(missing(key)) : Status();
-    return real(*value, key, out);
-  }
-
-  static Status real(const json& value, const char* key, double& out) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (value.is_number()) {
-      out = value.get<double>();
-    } else if (value == "inf") {
-      out = kInfinity;
-    } else if (value == "-inf") {
-      out = -kInfinity;
-    } else if (value == "nan") {
-      out = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      return invalid(fmt::format("\"{}\" is not a number", key));
-    }
-    return {};
-  }
-
-  Status text(const char* key, std::string& out, Need need) const {
-    const json* value = find(key);
-    if (value == nullptr) return need == Need::Required ? Status(missing(key)) : Status();
-    if (!value->is_string()) return invalid(fmt::format("\"{}\" is not a string", key));
-    out = value->get_ref<const std::string&>();
-    return {};
-  }
-
-  Result<const json*> nested(const char* key) const {
-    const json* value = find(key);
-    if (value == nullptr) return missing(key);
-    if (!value->is_object()) return invalid(fmt::format("\"{}\" is not an object", key));
-    return value;
-  }
-
-  Result<const json*> list(const char* key) const {
-    const json* value = find(key);
-    if (value == nullptr) return missing(key);
-    if (!value->is_array()) return invalid(fmt::format("\"{}\" is not a list", key));
-    return value;
-  }
-
- private:
-  const json& object_;
-};
 
 EventLogReader::EventLogReader(std::unique_ptr<LineReader> lines, std::string name)
     : lines_(std::move(lines)), name_(std::move(name)) {}
@@ -154,15 +58,15 @@ Status EventLogReader::read_header() {
   }
   if (*version != 1) return at_line(invalid("a later version of the log; this program reads 1"));
   const auto read = [&]() -> Status {
-    const Line line(header);
+    const LogLine line(header);
     TRY(line.text("trace", workload_.name, Need::Optional));
     TRY_ASSIGN(const json* cluster_json, line.nested("cluster"));
-    const Line cluster(*cluster_json);
+    const LogLine cluster(*cluster_json);
     TRY(cluster.text("name", cluster_.name, Need::Optional));
     TRY_ASSIGN(const json* nodes, cluster.list("nodes"));
     for (const json& entry : *nodes) {
       if (!entry.is_object()) return invalid("a node is not an object");
-      const Line line_of_node(entry);
+      const LogLine line_of_node(entry);
       Node node;
       TRY(line_of_node.text("name", node.name, Need::Optional));
       TRY(line_of_node.integer("gpus", node.gpus, Need::Required, 0, kGpusPerNodeMax));
@@ -190,13 +94,13 @@ Result<bool> EventLogReader::next(Event& event) {
   }
   if (!object.is_object()) return at_line(invalid("not a JSON object"));
   event = Event{};
-  Status status = read_event(Line(object), event);
+  Status status = read_event(LogLine(object), event);
   if (status.ok()) status = follow(event);
   if (!status.ok()) return at_line(std::move(status).error());
   return true;
 }
 
-Status EventLogReader::read_event(const Line& line, Event& event) {
+Status EventLogReader::read_event(const LogLine& line, Event& event) {
   std::string kind_text;
   TRY(line.time("t", event.time, Need::Required));
   TRY(line.integer("seq", event.sequence, Need::Required));
@@ -207,6 +111,14 @@ Status EventLogReader::read_event(const Line& line, Event& event) {
   TRY(line.integer("job", event.job, Need::Required, 0, kMax<std::int32_t>));
   TRY(line.number("left", event.work_left, Need::Optional));
   TRY(read_reason(line, event.reason));
+  if (event.kind == EventKind::Admitted) {
+    TRY(line.time("promised", event.promised, Need::Required));
+  }
+  if (event.kind == EventKind::Completed) {
+    event.finished = event.time;
+    TRY(line.time("finished", event.finished, Need::Optional));
+    if (event.finished > event.time) return invalid("\"finished\" is after the event");
+  }
   if (event.kind == EventKind::Submitted) {
     TRY(read_spec(line, event));
     event.spec = &spec_;
@@ -218,9 +130,9 @@ Status EventLogReader::read_event(const Line& line, Event& event) {
   return {};
 }
 
-Status EventLogReader::read_spec(const Line& line, const Event& event) {
+Status EventLogReader::read_spec(const LogLine& line, const Event& event) {
   TRY_ASSIGN(const json* object, line.nested("spec"));
-  const Line spec(*object);
+  const LogLine spec(*object);
   spec_ = JobSpec{};
   spec_.id = event.job;
   TRY(spec.text("name", spec_.name, Need::Optional));
@@ -239,15 +151,26 @@ Status EventLogReader::read_spec(const Line& line, const Event& event) {
   TRY(read_name(spec, "gpu_type", spec_.gpu_type));
   TRY(spec.integer("batch_size", spec_.batch_size, Need::Optional, 0, kMax<int>));
   TRY(spec.integer("priority", spec_.priority, Need::Optional, -kMax<int>, kMax<int>));
+  TRY(read_deadline(spec));
+  TRY(read_profile(spec));
+  return read_curve(spec);
+}
+
+Status EventLogReader::read_deadline(const LogLine& spec) {
   if (spec.find("deadline") != nullptr) {
     Time deadline{};
     TRY(spec.time("deadline", deadline, Need::Required));
     spec_.deadline = deadline;
   }
-  return read_profile(spec);
+  std::string kind_text(kDeadlineNames[0]);
+  TRY(spec.text("deadline_kind", kind_text, Need::Optional));
+  const auto kind = named<DeadlineKind>(kDeadlineNames, kind_text);
+  if (!kind) return invalid(fmt::format("unknown \"deadline_kind\" \"{}\"", kind_text));
+  spec_.deadline_kind = *kind;
+  return spec.number("deadline_value", spec_.deadline_value, Need::Optional);
 }
 
-Status EventLogReader::read_profile(const Line& spec) {
+Status EventLogReader::read_profile(const LogLine& spec) {
   const auto known = static_cast<std::int64_t>(workload_.profiles.size());
   TRY(spec.integer("profile", spec_.profile, Need::Optional, 0, known + kIdGapMax));
   if (spec_.profile == kNoProfile) return {};
@@ -256,17 +179,17 @@ Status EventLogReader::read_profile(const Line& spec) {
     return invalid("\"profile\" has not been spelled out by \"stages\" so far");
   }
   TRY_ASSIGN(const json* stages, spec.nested("stages"));
-  TRY_ASSIGN(const json* seconds_list, Line(*stages).list("stage_s"));
-  TRY_ASSIGN(const json* slots_list, Line(*stages).list("slots"));
+  TRY_ASSIGN(const json* seconds_list, LogLine(*stages).list("stage_s"));
+  TRY_ASSIGN(const json* slots_list, LogLine(*stages).list("slots"));
   if (seconds_list->size() != slots_list->size()) {
     return invalid("\"stage_s\" and \"slots\" differ in length");
   }
   StageProfile profile;
   for (const json& entry : *seconds_list) {
-    TRY(Line::real(entry, "stage_s", profile.stage_s.emplace_back()));
+    TRY(LogLine::real(entry, "stage_s", profile.stage_s.emplace_back()));
   }
   for (const json& entry : *slots_list) {
-    TRY_ASSIGN(const std::int64_t slot, Line::whole(entry, "slots", 0, kMax<int>));
+    TRY_ASSIGN(const std::int64_t slot, LogLine::whole(entry, "slots", 0, kMax<int>));
     profile.slots.push_back(static_cast<int>(slot));
   }
   if (index(spec_.profile) >= workload_.profiles.size()) {
@@ -276,7 +199,46 @@ Status EventLogReader::read_profile(const Line& spec) {
   return {};
 }
 
-Status EventLogReader::read_name(const Line& spec, const char* key, NameId& id) {
+Status EventLogReader::read_curve(const LogLine& spec) {
+  const auto known = static_cast<std::int64_t>(workload_.curves.size());
+  TRY(spec.integer("curve", spec_.curve, Need::Optional, 0, known + kIdGapMax));
+  if (spec_.curve == kNoCurve) return {};
+  if (spec.find("speeds") == nullptr) {
+    if (index(spec_.curve) < workload_.curves.size()) return {};
+    return invalid("\"curve\" has not been spelled out by \"speeds\" so far");
+  }
+  TRY_ASSIGN(const json* speeds, spec.nested("speeds"));
+  TRY_ASSIGN(const json* points, LogLine(*speeds).list("points"));
+  SpeedCurve curve;
+  for (const json& entry : *points) {
+    TRY_ASSIGN(const LogLine::Speed point, LogLine::speed(entry, "points", 1));
+    const SpeedCurve::Point next{point.counts[0], point.iterations_per_s};
+    if (!curve.points.empty() && curve.points.back().gpus >= next.gpus) {
+      return invalid("the GPUs of \"points\" do not rise");
+    }
+    curve.points.push_back(next);
+  }
+  if (LogLine(*speeds).find("spreads") != nullptr) {
+    TRY_ASSIGN(const json* spreads, LogLine(*speeds).list("spreads"));
+    for (const json& entry : *spreads) {
+      TRY_ASSIGN(const LogLine::Speed spread, LogLine::speed(entry, "spreads", 2));
+      const auto [gpus, nodes] = spread.counts;
+      if (!curve.spreads.empty() &&
+          std::pair(curve.spreads.back().gpus, curve.spreads.back().nodes) >=
+              std::pair(gpus, nodes)) {
+        return invalid("the GPUs and nodes of \"spreads\" do not rise");
+      }
+      curve.spreads.push_back({gpus, nodes, spread.iterations_per_s});
+    }
+  }
+  if (index(spec_.curve) >= workload_.curves.size()) {
+    workload_.curves.resize(index(spec_.curve) + 1);
+  }
+  workload_.curves[index(spec_.curve)] = std::move(curve);
+  return {};
+}
+
+Status EventLogReader::read_name(const LogLine& spec, const char* key, NameId& id) {
   if (spec.find(key) == nullptr) return {};
   std::string name;
   TRY(spec.text(key, name, Need::Required));
@@ -287,9 +249,9 @@ Status EventLogReader::read_name(const Line& spec, const char* key, NameId& id) 
   return {};
 }
 
-Status EventLogReader::read_grant(const Line& line, Event& event) {
+Status EventLogReader::read_grant(const LogLine& line, Event& event) {
   TRY_ASSIGN(const json* object, line.nested("grant"));
-  const Line grant(*object);
+  const LogLine grant(*object);
   grant_ = Grant{};
   grant_.job = event.job;
   TRY(read_devices(grant));
@@ -306,14 +268,14 @@ Status EventLogReader::read_grant(const Line& line, Event& event) {
   return line.time("ready", event.ready, Need::Required);
 }
 
-Status EventLogReader::read_devices(const Line& grant) {
+Status EventLogReader::read_devices(const LogLine& grant) {
   TRY_ASSIGN(const json* shares, grant.list("gpus"));
   for (const json& entry : *shares) {
     if (!entry.is_array() || entry.size() != 2 || !entry[1].is_string()) {
       return invalid("an entry of \"gpus\" is not [node, \"hexadecimal mask\"]");
     }
     const auto nodes = static_cast<std::int64_t>(cluster_.nodes.size());
-    TRY_ASSIGN(const std::int64_t node, Line::whole(entry[0], "gpus", 0, nodes - 1));
+    TRY_ASSIGN(const std::int64_t node, LogLine::whole(entry[0], "gpus", 0, nodes - 1));
     const std::string& hex = entry[1].get_ref<const std::string&>();
     std::uint64_t mask = 0;
     const auto [end, failure] = std::from_chars(hex.data(), hex.data() + hex.size(), mask, 16);
@@ -334,10 +296,10 @@ Status EventLogReader::read_devices(const Line& grant) {
   return {};
 }
 
-Status EventLogReader::read_reason(const Line& line, Reason& reason) const {
+Status EventLogReader::read_reason(const LogLine& line, Reason& reason) const {
   if (line.find("reason") == nullptr) return {};
   TRY_ASSIGN(const json* object, line.nested("reason"));
-  const Line fields(*object);
+  const LogLine fields(*object);
   std::string code_text;
   TRY(fields.text("code", code_text, Need::Required));
   const auto code = named<Reason::Code>(kReasonNames, code_text);
@@ -346,7 +308,10 @@ Status EventLogReader::read_reason(const Line& line, Reason& reason) const {
   reason.code = *code;
   TRY(fields.integer("other", reason.other, Need::Optional, 0, kMax<std::int32_t>));
   TRY(fields.integer("wanted", reason.wanted, Need::Optional, kLow));
-  return fields.integer("available", reason.available, Need::Optional, kLow);
+  TRY(fields.integer("available", reason.available, Need::Optional, kLow));
+  TRY(fields.time("from", reason.from, Need::Optional));
+  TRY(fields.time("until", reason.until, Need::Optional));
+  return fields.time("earliest", reason.earliest, Need::Optional);
 }
 
 Status EventLogReader::follow(const Event& event) {
@@ -357,41 +322,44 @@ Status EventLogReader::follow(const Event& event) {
     if (job > lives_.size() + kIdGapMax) {
       return invalid(fmt::format("job {} is far beyond the {} jobs so far", job, lives_.size()));
     }
-    if (job >= lives_.size()) lives_.resize(job + 1, Life::Unknown);
-    if (lives_[job] != Life::Unknown) return invalid(fmt::format("job {} comes twice", job));
-    lives_[job] = Life::Waiting;
+    if (job >= lives_.size()) lives_.resize(job + 1);
+    if (lives_[job].stage != Stage::Unknown) return invalid(fmt::format("job {} comes twice", job));
+    lives_[job].stage = Stage::Waiting;
     return {};
   }
-  if (job >= lives_.size() || lives_[job] == Life::Unknown) {
+  if (job >= lives_.size() || lives_[job].stage == Stage::Unknown) {
     return invalid(fmt::format("job {} was never submitted", job));
   }
   Life& life = lives_[job];
   const auto refuse = [&](std::string_view why) {
     return invalid(fmt::format("job {} is {} although it {}", job, to_string(event.kind), why));
   };
-  if (life == Life::Ended) return refuse("has ended");
+  if (life.stage == Stage::Ended) return refuse("has ended");
   switch (event.kind) {
     case EventKind::Started:
     case EventKind::Resumed:
-      if (life == Life::Running) return refuse("is running");
-      life = Life::Running;
+      if (life.stage == Stage::Running) return refuse("is running");
+      life.stage = Stage::Running;
       break;
     case EventKind::Moved:
     case EventKind::Resized:
     case EventKind::Regrouped:
     case EventKind::Paused:
-      if (life != Life::Running) return refuse("is not running");
-      if (event.kind == EventKind::Paused) life = Life::Waiting;
+      if (life.stage != Stage::Running) return refuse("is not running");
+      if (event.kind == EventKind::Paused) life.stage = Stage::Waiting;
+      break;
+    case EventKind::Admitted:
+      if (life.admitted) return refuse("was so before");
+      life.admitted = true;
       break;
     case EventKind::Submitted:
-    case EventKind::Admitted:
     case EventKind::Queued:
       break;
     case EventKind::Completed:
     case EventKind::Failed:
     case EventKind::Rejected:
     case EventKind::Cancelled:
-      life = Life::Ended;
+      life.stage = Stage::Ended;
       break;
   }
   return {};

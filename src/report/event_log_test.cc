@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "report/json.h"
+#include "report/metrics.h"
 #include "report/test_run.h"
 
 namespace orrery {
@@ -34,8 +36,17 @@ TestRun eventful() {
   spec.batch_size = 32;
   spec.priority = 1;
   spec.deadline = time_from_seconds(5000);
+  spec.deadline_kind = DeadlineKind::Soft;
+  spec.deadline_value = 2.5;
+  spec.curve = CurveId{1};
+  run.workload.curves = {{{{1, 4}}, {}},
+                         {{{1, 1.0 / 3}, {2, 0.6}, {8, 1e-9}}, {{2, 2, 0.5}, {8, 2, 0.125}}}};
   run.submit(0.1, 1).profile = ProfileId{1};
-  run.submit(0.2, 2).user = NameId{1};
+  JobSpec& third = run.submit(0.2, 2);
+  third.user = NameId{1};
+  third.curve = CurveId{1};
+  third.deadline = time_from_seconds(100);
+  run.add(0.2, 2, Admitted).promised = time_from_seconds(99.5);
   run.add(0.2, 2, Queued).reason = {Reason::Code::GpusBusy, kNoJob, 1, 0};
   Grant& grant = run.hold(1, 0, Started, {{NodeId{0}, 0xF}, {NodeId{1}, ~0ULL}}, 1.0 / 7, 8.25);
   grant.cpu_milli = 3000;
@@ -52,9 +63,12 @@ TestRun eventful() {
   paused.reason = {Reason::Code::Outranked, JobId{1}, -5, 1LL << 62};
   run.hold(7, 0, Resumed, {{NodeId{1}, 3}}).iterations_per_s =
       std::numeric_limits<double>::infinity();
-  run.add(8, 0, Completed);
+  run.add(8, 0, Completed).finished = time_from_seconds(7.875);
   run.add(8, 1, Failed).reason = {Reason::Code::NodeLost, kNoJob, 1, 0};
   run.add(9, 2, Cancelled).reason = {Reason::Code::Cancelled, kNoJob, 0, 0};
+  run.submit(9, 4).curve = CurveId{0};
+  run.add(9, 4, Rejected).reason = {Reason::Code::Promised, kNoJob, 4, 1, time_from_seconds(9),
+                                    time_from_seconds(11),  kNever};
   run.submit(9, 3, 1000);
   run.add(9, 3, Rejected).reason = {Reason::Code::TooLarge, kNoJob, 1000, 72};
   return run;
@@ -105,6 +119,12 @@ void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& 
   EXPECT_EQ(got.batch_size, want.batch_size);
   EXPECT_EQ(got.priority, want.priority);
   EXPECT_EQ(got.deadline, want.deadline);
+  EXPECT_EQ(got.deadline_kind, want.deadline_kind);
+  EXPECT_EQ(got.deadline_value, want.deadline_value);
+  ASSERT_EQ(got.curve, want.curve);
+  if (want.curve != kNoCurve) {
+    EXPECT_EQ(names.curves.at(index(got.curve)), want_names.curves.at(index(want.curve)));
+  }
   EXPECT_EQ(names.name_of(got.model), want_names.name_of(want.model));
   EXPECT_EQ(names.name_of(got.user), want_names.name_of(want.user));
   EXPECT_EQ(names.name_of(got.gpu_type), want_names.name_of(want.gpu_type));
@@ -125,6 +145,8 @@ void expect_same_events(EventLogReader& reader, const TestRun& run) {
     EXPECT_EQ(got.job, want.job);
     EXPECT_EQ(got.ready, want.ready);
     EXPECT_EQ(got.work_left, want.work_left);
+    EXPECT_EQ(got.promised, want.promised);
+    EXPECT_EQ(got.finished, want.finished);
     EXPECT_EQ(got.reason, want.reason);
     ASSERT_EQ(got.grant != nullptr, want.grant != nullptr);
     if (want.grant != nullptr) {
@@ -181,6 +203,42 @@ TEST_F(EventLog, ALogThatIsReadAndWrittenAgainIsTheSame) {
   }
   ASSERT_TRUE(copy->finish().ok());
   EXPECT_EQ(bytes("b.jsonl"), first);
+}
+
+TEST_F(EventLog, ALogGivesTheSummaryOfItsRun) {
+  TestRun run(2, 8);
+  run.workload.curves = {{{{1, 2}, {2, 3}, {4, 4}}, {}}};
+  for (const int job : {0, 1, 2}) {
+    JobSpec& spec = run.submit(job, job, 2, 40, 1.0 / 3);
+    spec.curve = CurveId{0};
+    spec.deadline = time_from_seconds(30);
+    if (job == 1) spec.deadline_kind = DeadlineKind::Soft;
+    spec.deadline_value = 5;
+  }
+  run.submit(2, 3, 4);
+  run.add(2, 0, Admitted).promised = time_from_seconds(20);
+  run.add(2, 2, Rejected).reason.code = Reason::Code::TooLate;
+  run.hold(2, 0, Started, {{NodeId{0}, 1}}, 0, 4);
+  run.hold(2, 1, Started, {{NodeId{1}, 3}}, 0);
+  run.hold(2, 3, Started, {{NodeId{0}, 0xF0}});
+  run.hold(10, 0, Resized, {{NodeId{0}, 0xF}}, 0, 11);
+  run.add(40, 0, Completed).finished = time_from_seconds(30);
+  run.add(40, 1, Completed).finished = time_from_seconds(29);
+  run.add(50, 3, Completed);
+  Metrics direct({.cluster = run.cluster, .workload = &run.workload, .window = {}});
+  run.send(direct);
+  ASSERT_EQ(direct.summary().deadlines_met, 2);
+  ASSERT_TRUE(direct.summary().cluster_efficiency.has_value());
+  write(run, "a.jsonl");
+  auto opened = EventLogReader::open(path("a.jsonl"));
+  ASSERT_TRUE(opened.ok());
+  EventLogReader log = std::move(opened).value();
+  Metrics folded({.cluster = log.cluster(), .workload = &log.workload(), .window = {}});
+  Event event;
+  for (auto more = log.next(event); more.ok() && more.value(); more = log.next(event)) {
+    folded.write(event);
+  }
+  EXPECT_EQ(to_json(std::vector{folded.summary()}), to_json(std::vector{direct.summary()}));
 }
 
 TEST_F(EventLog, ALineReadsAsTheFormatPageSays) {
@@ -277,6 +335,46 @@ TEST(EventLogReader, BadLinesAreNamedByFileAndLine) {
                       "\"submitted\":5,\"gpus\":1,\"iterations\":1,\"iteration_s\":1}}\n")
                 .find("far beyond"),
             std::string::npos);
+}
+
+TEST(EventLogReader, APromiseIsGivenOnceAndBeforeTheEnd) {
+  const auto admitted = [](int at) {
+    return "{\"t\":" + std::to_string(at) +
+           ",\"seq\":1,\"event\":\"admitted\",\"job\":0,\"promised\":9}\n";
+  };
+  const std::string rejected = "{\"t\":6,\"seq\":1,\"event\":\"rejected\",\"job\":0}\n";
+  EXPECT_EQ(complaint(kSubmitted + admitted(5)), "");
+  EXPECT_EQ(complaint(started("[[0,\"1\"]]") + admitted(6)), "");
+  EXPECT_EQ(complaint(kSubmitted + admitted(5) + admitted(6)),
+            "log:4: job 0 is admitted although it was so before");
+  EXPECT_EQ(complaint(kSubmitted + rejected + admitted(6)),
+            "log:4: job 0 is admitted although it has ended");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":6,\"seq\":1,\"event\":\"admitted\",\"job\":0}\n"),
+            "log:3: \"promised\" is missing");
+  EXPECT_EQ(complaint(kSubmitted + "{\"t\":6,\"seq\":1,\"event\":\"completed\",\"job\":0,"
+                                   "\"finished\":7}\n"),
+            "log:3: \"finished\" is after the event");
+}
+
+TEST(EventLogReader, CurvesAndDeadlinesThatMakeNoSenseAreNamed) {
+  const auto with = [](const std::string& fields) {
+    return complaint(
+        "{\"t\":5,\"seq\":0,\"event\":\"submitted\",\"job\":0,\"spec\":{\"submitted\":5,\"gpus\":1,"
+        "\"iterations\":1,\"iteration_s\":1," +
+        fields + "}}\n");
+  };
+  EXPECT_EQ(with("\"curve\":0,\"speeds\":{\"points\":[[1,2],[2,3]],\"spreads\":[[2,2,1]]}"), "");
+  EXPECT_EQ(with("\"curve\":0"), "log:2: \"curve\" has not been spelled out by \"speeds\" so far");
+  EXPECT_EQ(with("\"curve\":0,\"speeds\":{\"points\":[[2,2],[2,3]]}"),
+            "log:2: the GPUs of \"points\" do not rise");
+  EXPECT_EQ(with("\"curve\":0,\"speeds\":{\"points\":[[1,0]]}"),
+            "log:2: a speed in \"points\" is not a number above 0");
+  EXPECT_EQ(with("\"curve\":0,\"speeds\":{\"points\":[[1]]}"),
+            "log:2: an entry of \"points\" is not a list of 2 numbers");
+  EXPECT_EQ(with("\"curve\":0,\"speeds\":{\"points\":[],\"spreads\":[[2,2,1],[2,1,1]]}"),
+            "log:2: the GPUs and nodes of \"spreads\" do not rise");
+  EXPECT_EQ(with("\"deadline\":9,\"deadline_kind\":\"firm\""),
+            "log:2: unknown \"deadline_kind\" \"firm\"");
 }
 
 TEST(EventLogReader, SomethingElseIsNotTakenForALog) {

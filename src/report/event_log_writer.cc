@@ -29,6 +29,14 @@ void append_hex(fmt::memory_buffer& out, std::uint64_t value) {
   while (digits-- > 0) out.push_back(kDigits[(value >> (4 * digits)) & 0xF]);
 }
 
+// Whether this is met for the first time.
+bool is_first(std::vector<bool>& met, std::size_t id) {
+  if (id >= met.size()) met.resize(id + 1);
+  if (met[id]) return false;
+  met[id] = true;
+  return true;
+}
+
 bool has_grant(EventKind kind) {
   return kind >= EventKind::Started && kind <= EventKind::Regrouped;
 }
@@ -90,6 +98,13 @@ void EventLogWriter::write(const Event& event) {
   }
   if (has_grant(event.kind)) append_grant(event);
   append_unless(buffer_, ",\"left\":", event.work_left, 0.0);
+  if (event.kind == EventKind::Admitted) {
+    append(buffer_, ",\"promised\":");
+    append_number(buffer_, nanoseconds(event.promised));
+  }
+  if (event.kind == EventKind::Completed) {
+    append_unless(buffer_, ",\"finished\":", nanoseconds(event.finished), nanoseconds(event.time));
+  }
   if (event.reason.code != Reason::Code::None) append_reason(event.reason);
   append(buffer_, "}\n");
   if (buffer_.size() >= kFlushAt) flush();
@@ -120,7 +135,14 @@ void EventLogWriter::append_spec(const JobSpec& spec) {
     append(buffer_, ",\"deadline\":");
     append_number(buffer_, nanoseconds(*spec.deadline));
   }
+  if (spec.deadline_kind != DeadlineKind::Hard) {
+    append(buffer_, ",\"deadline_kind\":\"");
+    append(buffer_, spelled(kDeadlineNames, spec.deadline_kind));
+    buffer_.push_back('"');
+  }
+  append_unless(buffer_, ",\"deadline_value\":", spec.deadline_value, 1.0);
   if (spec.profile != kNoProfile) append_profile(spec.profile);
+  if (spec.curve != kNoCurve) append_curve(spec.curve);
   buffer_.push_back('}');
 }
 
@@ -129,9 +151,7 @@ void EventLogWriter::append_spec(const JobSpec& spec) {
 void EventLogWriter::append_profile(ProfileId profile) {
   append(buffer_, ",\"profile\":");
   append_number(buffer_, std::int64_t{static_cast<std::int32_t>(profile)});
-  if (index(profile) >= profiles_written_.size()) profiles_written_.resize(index(profile) + 1);
-  if (profiles_written_[index(profile)]) return;
-  profiles_written_[index(profile)] = true;
+  if (!is_first(profiles_written_, index(profile))) return;
   INVARIANT(index(profile) < workload_.profiles.size(), "a spec's profile is in the workload");
   const StageProfile& stages = workload_.profiles[index(profile)];
   append(buffer_, ",\"stages\":{\"stage_s\":[");
@@ -145,6 +165,34 @@ void EventLogWriter::append_profile(ProfileId profile) {
     append_number(buffer_, std::int64_t{stages.slots[i]});
   }
   append(buffer_, "]}");
+}
+
+// Likewise.
+void EventLogWriter::append_curve(CurveId curve) {
+  append(buffer_, ",\"curve\":");
+  append_number(buffer_, std::int64_t{static_cast<std::int32_t>(curve)});
+  if (!is_first(curves_written_, index(curve))) return;
+  INVARIANT(index(curve) < workload_.curves.size(), "a spec's curve is in the workload");
+  const SpeedCurve& speeds = workload_.curves[index(curve)];
+  append(buffer_, ",\"speeds\":{\"points\":[");
+  for (std::size_t i = 0; i < speeds.points.size(); ++i) {
+    append(buffer_, i > 0 ? ",[" : "[");
+    append_number(buffer_, std::int64_t{speeds.points[i].gpus});
+    buffer_.push_back(',');
+    append_number(buffer_, speeds.points[i].iterations_per_s);
+    buffer_.push_back(']');
+  }
+  buffer_.push_back(']');
+  for (std::size_t i = 0; i < speeds.spreads.size(); ++i) {
+    append(buffer_, i > 0 ? ",[" : ",\"spreads\":[[");
+    append_number(buffer_, std::int64_t{speeds.spreads[i].gpus});
+    buffer_.push_back(',');
+    append_number(buffer_, std::int64_t{speeds.spreads[i].nodes});
+    buffer_.push_back(',');
+    append_number(buffer_, speeds.spreads[i].iterations_per_s);
+    append(buffer_, i + 1 < speeds.spreads.size() ? "]" : "]]");
+  }
+  buffer_.push_back('}');
 }
 
 void EventLogWriter::append_name(std::string_view key, NameId name) {
@@ -186,6 +234,9 @@ void EventLogWriter::append_reason(const Reason& reason) {
   append_unless(buffer_, ",\"other\":", static_cast<int>(reason.other), static_cast<int>(kNoJob));
   append_unless(buffer_, ",\"wanted\":", reason.wanted, std::int64_t{0});
   append_unless(buffer_, ",\"available\":", reason.available, std::int64_t{0});
+  append_unless(buffer_, ",\"from\":", nanoseconds(reason.from), std::int64_t{0});
+  append_unless(buffer_, ",\"until\":", nanoseconds(reason.until), std::int64_t{0});
+  append_unless(buffer_, ",\"earliest\":", nanoseconds(reason.earliest), std::int64_t{0});
   buffer_.push_back('}');
 }
 

@@ -16,6 +16,8 @@ inline constexpr std::array<std::string_view, 17> kReasonNames = {
 inline constexpr std::array<std::string_view, 4> kSharingNames = {"exclusive", "interleaved",
                                                                   "guaranteed", "opportunistic"};
 
+inline constexpr std::array<std::string_view, 2> kDeadlineNames = {"hard", "soft"};
+
 template <class Enum, std::size_t N>
 std::string_view spelled(const std::array<std::string_view, N>& names, Enum value) {
   return names[static_cast<std::size_t>(value)];

@@ -18,6 +18,7 @@ std::string_view embedded_report_html();
 std::string_view embedded_report_css();
 std::string_view embedded_report_js();
 std::string_view embedded_timeline_js();
+std::string_view embedded_deadlines_js();
 
 namespace {
 
@@ -78,11 +79,35 @@ void append_spans(fmt::memory_buffer& out, const Series& series) {
   out.push_back(']');
 }
 
+void append_deadlines(fmt::memory_buffer& out, const Series::Deadlines& deadlines) {
+  append(out, ",\"deadlines\":");
+  if (deadlines.submitted.empty()) return append(out, "null");
+  append_list(out, "{\"asked\":", deadlines.submitted);
+  append_list(out, ",\"promised\":", deadlines.promised);
+  append_list(out, ",\"met\":", deadlines.met);
+  append_list(out, ",\"missed\":", deadlines.missed);
+  out.push_back('}');
+}
+
+void append_refusals(fmt::memory_buffer& out, const Series& series) {
+  append(out, ",\"refusals\":[");
+  for (const Series::Refusal& refusal : series.refusals) {
+    append(out, &refusal == &series.refusals.front() ? "[" : ",[");
+    append_string(out, refusal.name);
+    fmt::format_to(fmt::appender(out), ",{},{:.9g},", refusal.gpus, refusal.at_s);
+    append_string(out, refusal.reason);
+    out.push_back(']');
+  }
+  out.push_back(']');
+}
+
 void append_series(fmt::memory_buffer& out, const Series& series) {
   fmt::format_to(fmt::appender(out), "{{\"start\":{:.9g},\"bucket\":{:.9g}", series.start_s,
                  series.bucket_s);
   append_list(out, ",\"waiting\":", series.waiting);
   append_list(out, ",\"held\":", series.gpus_held);
+  append_list(out, ",\"efficiency\":", series.efficiency);
+  append_deadlines(out, series.deadlines);
   append(out, ",\"jct\":[");
   for (const Series::Point& point : series.completion_times) {
     append(out, &point == &series.completion_times.front() ? "[" : ",[");
@@ -94,6 +119,7 @@ void append_series(fmt::memory_buffer& out, const Series& series) {
   out.push_back(']');
   append_rows(out, series);
   append_spans(out, series);
+  append_refusals(out, series);
   out.push_back('}');
 }
 
@@ -105,8 +131,7 @@ std::string data_of(std::span<const ReportRun> runs) {
     if (&run != &runs.front()) out.push_back(',');
     append(out, "{\"summary\":");
     append_json(out, run.summary);
-    fmt::format_to(fmt::appender(out), ",\"resizes\":{},\"cancelled\":{},\"settings\":[",
-                   run.summary.resizes, run.summary.cancelled);
+    append(out, ",\"settings\":[");
     for (const auto& [name, value] : run.settings) {
       append(out, &name == &run.settings.front().first ? "[" : ",[");
       append_string(out, name);
@@ -174,6 +199,7 @@ std::string html_report(std::span<const ReportRun> runs) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
   replace(page, "/*orrery:timeline*/", embedded_timeline_js());
+  replace(page, "/*orrery:deadlines*/", embedded_deadlines_js());
   replace(page, "/*orrery:script*/", embedded_report_js());
   // The data first: it cannot hold the other marker, which begins with '<'; a name in the table
   // could hold this one.

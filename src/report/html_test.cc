@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "report/metrics.h"
+#include "report/series_recorder.h"
 #include "report/test_run.h"
 
 namespace orrery {
@@ -24,11 +25,15 @@ enum class Order { Arrival, Shortest, Shared };
 
 // A small scheduler of its own, to have runs that look like runs: jobs of one node at most, started
 // in order of arrival or of length, and in the last case two to a GPU at three quarters of the
-// speed.
+// speed. With deadlines, the one that goes by length refuses jobs when many wait and promises the
+// others to be in time, which may be wrong.
 class Simulation {
  public:
-  Simulation(Order order, int jobs, int nodes)
-      : run_(nodes, 8), order_(order), load_(static_cast<std::size_t>(nodes)) {
+  Simulation(Order order, int jobs, int nodes, bool deadlines = false)
+      : run_(nodes, 8),
+        order_(order),
+        deadlines_(deadlines),
+        load_(static_cast<std::size_t>(nodes)) {
     run_.workload.names = {"resnet50", "bert", "vgg19", "gpt2"};
     Random random(1);
     double at_s = 0;
@@ -70,8 +75,32 @@ class Simulation {
     JobSpec& spec = run_.submit(job.at_s, job.id, job.gpus, job.length_s, 1);
     spec.model = NameId{job.id % 4};
     if (job.id == 7) spec.name = "</script><script>alert('x')</script>";
+    if (deadlines_ && job.id % 5 != 0) {
+      spec.deadline = time_from_seconds(job.at_s + job.length_s * (1 + job.id % 3) + 30);
+      run_.workload.jobs.push_back(spec);
+      if (order_ == Order::Shortest && refuse(job, *spec.deadline)) return job.at_s;
+    } else {
+      run_.workload.jobs.push_back(spec);
+    }
     waiting_.push_back(job);
     return job.at_s;
+  }
+
+  bool refuse(const Todo& job, Time deadline) {
+    const bool refused = waiting_.size() > 4 || job.id == 7;
+    Event& event = run_.add(job.at_s, job.id, refused ? Rejected : Admitted);
+    const Time now = event.time;
+    event.promised = deadline;
+    if (refused) {
+      event.reason = {Reason::Code::Promised,
+                      kNoJob,
+                      job.gpus,
+                      job.gpus / 2,
+                      now + from_seconds(40),
+                      deadline,
+                      deadline + from_seconds(86.4 * job.gpus)};
+    }
+    return refused;
   }
 
   double complete(std::vector<Running>::iterator job) {
@@ -121,6 +150,7 @@ class Simulation {
 
   TestRun run_;
   Order order_;
+  bool deadlines_;
   std::vector<std::array<int, 8>> load_;
   std::vector<Todo> arrivals_;
   std::vector<Todo> waiting_;
@@ -147,6 +177,12 @@ std::vector<ReportRun> three_policies(int jobs, int nodes) {
   return {report_run(Simulation(Order::Arrival, jobs, nodes).run(), "fifo"),
           report_run(Simulation(Order::Shortest, jobs, nodes).run(), "srtf"),
           report_run(Simulation(Order::Shared, jobs, nodes).run(), "muri-s")};
+}
+
+std::vector<ReportRun> with_deadlines(int jobs, int nodes) {
+  return {report_run(Simulation(Order::Arrival, jobs, nodes, true).run(), "fifo"),
+          report_run(Simulation(Order::Shortest, jobs, nodes, true).run(), "promising"),
+          report_run(Simulation(Order::Shared, jobs, nodes, true).run(), "muri-s")};
 }
 
 nlohmann::json data_in(const std::string& page) {
@@ -197,6 +233,26 @@ TEST(HtmlReport, CarriesTheSeriesAndSpansOfEveryRun) {
   }
 }
 
+TEST(HtmlReport, CarriesDeadlinesAndRefusalsWhereThereAreAny) {
+  const auto runs = with_deadlines(60, 1);
+  const std::string page = html_report(runs);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  const auto data = data_in(page);
+  const auto& series = data.at(1).at("series");
+  const auto buckets = series.at("waiting").size();
+  EXPECT_EQ(series.at("efficiency").size(), buckets);
+  for (const char* key : {"asked", "promised", "met", "missed"}) {
+    EXPECT_EQ(series.at("deadlines").at(key).size(), buckets) << key;
+  }
+  EXPECT_EQ(series.at("deadlines").at("asked").back(), 48);
+  ASSERT_EQ(series.at("refusals").size(), runs[1].series.refusals.size());
+  EXPECT_EQ(series.at("refusals").at(1).at(0), "</script><script>alert('x')</script>");
+  EXPECT_EQ(series.at("refusals").at(0).at(3), runs[1].series.refusals[0].reason);
+  EXPECT_EQ(data.at(1).at("summary").at("promises"), 48 - runs[1].summary.rejected);
+  EXPECT_TRUE(
+      data_in(html_report(three_policies(20, 1))).at(0).at("series").at("deadlines").is_null());
+}
+
 TEST(HtmlReport, IsAPageEvenWithoutRuns) { EXPECT_TRUE(data_in(html_report({})).empty()); }
 
 // Set ORRERY_REPORT to a folder to look at pages like those of a real comparison.
@@ -213,6 +269,7 @@ TEST(HtmlReport, LeavesPagesToLookAtWhenAsked) {
   several.back().summary.trace = "another";
   save("several.html", several);
   save("empty.html", {});
+  save("deadlines.html", with_deadlines(240, 2));
   auto bare = std::vector<ReportRun>(2);
   bare[1].summary.policy = "other";
   save("bare.html", bare);

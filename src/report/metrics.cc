@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
+#include "report/useful_work.h"
 
 namespace orrery {
 namespace {
@@ -18,11 +19,11 @@ double quantile_s(const std::vector<Duration>& sorted, double q) {
 }  // namespace
 
 Metrics::Metrics(const MetricsOptions& options)
-    : gpus_total_(options.cluster.gpus_total()), window_(options.window), ledger_(options.cluster) {
-  if (options.workload != nullptr) {
-    jobs_.reserve(options.workload->jobs.size());
-    completion_times_.reserve(options.workload->jobs.size());
-  }
+    : workload_(options.workload),
+      gpus_total_(options.cluster.gpus_total()),
+      window_(options.window),
+      ledger_(options.cluster) {
+  if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
 }
 
 void Metrics::write(const Event& event) {
@@ -37,6 +38,8 @@ void Metrics::write(const Event& event) {
       submit(event, job);
       break;
     case EventKind::Admitted:
+      if (counted) promise(job);
+      break;
     case EventKind::Queued:
       break;
     case EventKind::Started:
@@ -104,13 +107,26 @@ void Metrics::submit(const Event& event, Job& job) {
   const JobSpec& spec = *event.spec;
   job.known = true;
   job.submitted = spec.submitted;
-  job.solo_gpu_s = spec.iteration_s * spec.gpus;
+  job.iterations = spec.iterations;
+  job.iteration_gpu_s = gpu_s_of_iteration(workload_, spec);
+  job.curve = spec.curve;
   job.deadline = spec.deadline.value_or(kNever);
   if (!first_submission_) first_submission_ = event.time;
   ++waiting_;
   if (!counts(event.job)) return;
   ++counts_.jobs;
-  deadlines_ += job.deadline != kNever;
+  if (job.deadline == kNever) return;
+  ++deadlines_.stated;
+  if (spec.deadline_kind != DeadlineKind::Soft) return;
+  if (soft_values_.size() <= index(event.job)) soft_values_.resize(index(event.job) + 1);
+  soft_values_[index(event.job)] = spec.deadline_value;
+}
+
+void Metrics::promise(Job& job) {
+  if (job.promised || job.deadline == kNever) return;
+  job.promised = true;
+  ++deadlines_.promised;
+  deadlines_.promised_gpu_s += job.iterations * job.iteration_gpu_s;
 }
 
 void Metrics::hold(const Event& event, Job& job) {
@@ -123,7 +139,7 @@ void Metrics::hold(const Event& event, Job& job) {
   holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
   holding.since = event.time;
   holding.ready = std::max(event.ready, event.time);
-  holding.useful_gpus = event.grant->iterations_per_s * job.solo_gpu_s;
+  holding.useful_gpus = iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
   for (const NodeShare& share : holding.devices) gpus_held_ += ledger_.take(share);
   grants_seen_ = true;
   rates_known_ = rates_known_ && holding.useful_gpus > 0;
@@ -151,38 +167,73 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
   let_go(event, job);
   waiting_ -= waits(job.state);
   job.state = state;
+  const bool counted = counts(event.job);
+  if (counted && job.deadline != kNever) judge(event, job);
   if (state == JobState::Rejected) return;
   last_end_ = event.time;
   sums_at_last_end_ = sums_;
-  if (!counts(event.job)) return;
+  if (!counted) return;
   window_last_end_ = event.time;
-  if (state != JobState::Done) return;
+  if (state == JobState::Done) complete(event, job);
+}
+
+// A job that its owner cancels breaks no promise.
+void Metrics::judge(const Event& event, const Job& job) {
+  const bool met = job.state == JobState::Done && event.finished <= job.deadline;
+  deadlines_.met += met;
+  deadlines_.broken += job.promised && !met && job.state != JobState::Cancelled;
+  if (met && index(event.job) < soft_values_.size()) {
+    deadlines_.value_won += soft_values_[index(event.job)];
+  }
+}
+
+void Metrics::complete(const Event& event, Job& job) {
   const Duration completion_time = event.time - job.submitted;
-  completion_times_.push_back(completion_time);
+  ++counts_.completed;
   waited_s_ += seconds(completion_time - job.ran);
-  deadlines_met_ += job.deadline != kNever && event.finished <= job.deadline;
+  job.ran = completion_time;
+  if (job.deadline != kNever) return;
+  ++deadlines_.others_done;
+  deadlines_.others_took_s += seconds(completion_time);
 }
 
 RunSummary Metrics::summary() const {
   RunSummary summary = counts_;
   summary.gpus = gpus_total_;
   if (window_last_end_) summary.makespan_s = seconds(*window_last_end_);
-  if (deadlines_ > 0) {
-    summary.deadlines_met = deadlines_met_;
-    summary.deadline_ratio = static_cast<double>(deadlines_met_) / static_cast<double>(deadlines_);
-  }
-  if (!completion_times_.empty()) add_job_figures(summary);
+  if (deadlines_.stated > 0) add_deadline_figures(summary);
+  if (summary.completed > 0) add_job_figures(summary);
   if (first_submission_ && last_end_) add_cluster_figures(summary);
   return summary;
 }
 
+void Metrics::add_deadline_figures(RunSummary& summary) const {
+  const auto stated = static_cast<double>(deadlines_.stated);
+  summary.deadlines_met = deadlines_.met;
+  summary.deadline_ratio = static_cast<double>(deadlines_.met) / stated;
+  summary.promises = deadlines_.promised;
+  if (deadlines_.promised > 0) {
+    summary.promises_broken = deadlines_.broken;
+    summary.admitted_gpu_s = deadlines_.promised_gpu_s;
+  }
+  if (!soft_values_.empty()) summary.soft_value_won = deadlines_.value_won;
+  if (deadlines_.others_done > 0) {
+    const auto others = static_cast<double>(deadlines_.others_done);
+    summary.best_effort_avg_jct_s = deadlines_.others_took_s / others;
+  }
+}
+
 void Metrics::add_job_figures(RunSummary& summary) const {
-  std::vector<Duration> sorted = completion_times_;
+  std::vector<Duration> sorted;
+  sorted.reserve(static_cast<std::size_t>(summary.completed));
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const bool done = jobs_[i].state == JobState::Done && counts(static_cast<JobId>(i));
+    if (done) sorted.push_back(jobs_[i].ran);
+  }
   std::ranges::sort(sorted);
   double sum_s = 0;
   for (const Duration completion_time : sorted) sum_s += seconds(completion_time);
   const auto count = static_cast<double>(sorted.size());
-  summary.completed = static_cast<std::int64_t>(sorted.size());
   summary.avg_jct_s = sum_s / count;
   summary.p50_jct_s = quantile_s(sorted, 0.50);
   summary.p95_jct_s = quantile_s(sorted, 0.95);

@@ -20,7 +20,7 @@ struct JobWindow {
 
 struct MetricsOptions {
   const Cluster& cluster;              // read in the constructor only
-  const Workload* workload = nullptr;  // only to reserve memory for as many jobs
+  const Workload* workload = nullptr;  // curves; may grow. Without it no job has one
   std::optional<JobWindow> window;     // empty: all jobs
 };
 
@@ -29,7 +29,7 @@ struct MetricsOptions {
 // (queue, GPU use, efficiency, events) over everything that happened from the first submission to
 // the last end of a job. docs/formats/summary.md defines each.
 //
-// Costs some tens of nanoseconds an event and 48 bytes a job.
+// Costs some tens of nanoseconds an event and 56 bytes a job; 8 more where deadlines are soft.
 class Metrics final : public EventSink {
  public:
   explicit Metrics(const MetricsOptions& options);
@@ -43,12 +43,15 @@ class Metrics final : public EventSink {
  private:
   struct Job {
     Time submitted{};
-    Duration ran{};               // in grants that have ended
-    Time deadline = kNever;       // kNever: none
-    double solo_gpu_s = 0;        // GPU seconds of one iteration alone
+    Duration ran{};          // in grants that have ended; once it is done, its completion time
+    Time deadline = kNever;  // kNever: none
+    double iterations = 0;   // in all
+    double iteration_gpu_s = 0;
+    CurveId curve = kNoCurve;
     std::int32_t slot = kNoSlot;  // of its grant
     JobState state = JobState::Pending;
     bool known = false;
+    bool promised = false;  // to be done by its deadline
   };
   struct Holding {
     Devices devices;
@@ -69,17 +72,22 @@ class Metrics final : public EventSink {
   void submit(const Event& event, Job& job);
   void hold(const Event& event, Job& job);
   void let_go(const Event& event, Job& job);
+  void promise(Job& job);
   void finish(const Event& event, Job& job, JobState state);
+  void complete(const Event& event, Job& job);
+  void judge(const Event& event, const Job& job);
   bool counts(JobId id) const { return !window_ || window_->holds(id); }
+  void add_deadline_figures(RunSummary& summary) const;
   void add_job_figures(RunSummary& summary) const;
   void add_cluster_figures(RunSummary& summary) const;
 
+  const Workload* const workload_;
   const int gpus_total_;
   const std::optional<JobWindow> window_;
   DeviceLedger ledger_;
   SlotPool<Holding> holdings_;
   std::vector<Job> jobs_;
-  std::vector<Duration> completion_times_;
+  std::vector<double> soft_values_;  // by job, as far as a deadline is soft; 0: it is not
 
   Time now_{};
   std::optional<Time> first_submission_;
@@ -93,9 +101,19 @@ class Metrics final : public EventSink {
   bool grants_seen_ = false;
   bool rates_known_ = true;
 
-  double waited_s_ = 0;  // of the completed jobs of the window
-  std::int64_t deadlines_ = 0;
-  std::int64_t deadlines_met_ = 0;
+  // Of the jobs of the window.
+  struct Deadlines {
+    std::int64_t stated = 0;
+    std::int64_t met = 0;
+    std::int64_t promised = 0;
+    std::int64_t broken = 0;
+    double promised_gpu_s = 0;
+    double value_won = 0;
+    std::int64_t others_done = 0;
+    double others_took_s = 0;
+  };
+  Deadlines deadlines_;
+  double waited_s_ = 0;  // by those that completed
   RunSummary counts_;
 };
 

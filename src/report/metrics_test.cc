@@ -113,6 +113,135 @@ TEST(Metrics, DeadlinesCountEveryJobThatHasOneEvenIfRejected) {
   EXPECT_EQ(summary.completed, 3);
 }
 
+TEST(Metrics, ADeadlineIsJudgedByTheLastIterationAndTheCompletionTimeByTheEvent) {
+  TestRun run(1, 1);
+  run.submit(0, 0).deadline = time_from_seconds(10);
+  run.hold(0, 0, Started, {{NodeId{0}, 1}});
+  run.add(60, 0, Completed).finished = time_from_seconds(10);
+  const RunSummary summary = summary_of(run);
+  EXPECT_EQ(summary.deadlines_met, 1);
+  EXPECT_DOUBLE_EQ(*summary.avg_jct_s, 60);
+}
+
+// Six jobs with deadlines: 0 promised and met, 1 promised and late, 2 promised and failed, 3
+// promised and cancelled by its owner, 4 met without a promise, 5 refused. 6 and 7 have none.
+TestRun promises() {
+  TestRun run(1, 8);
+  for (const int job : {0, 1, 2, 3, 4, 5}) {
+    run.submit(0, job, 2, 10, 0.5).deadline = time_from_seconds(10);
+  }
+  for (const int job : {6, 7}) run.submit(0, job);
+  for (const int job : {0, 1, 2, 3}) run.add(0, job, Admitted).promised = time_from_seconds(9);
+  run.add(0, 5, Rejected).reason.code = Reason::Code::TooLate;
+  for (const int job : {0, 1, 2, 3, 4, 6, 7}) {
+    run.hold(0, job, Started, {{NodeId{0}, 1ULL << job}});
+  }
+  run.add(5, 2, Failed);
+  run.add(5, 3, Cancelled);
+  run.add(9, 0, Completed);
+  run.add(10, 4, Completed);
+  run.add(11, 1, Completed);
+  run.add(12, 6, Completed);
+  run.add(32, 7, Completed);
+  return run;
+}
+
+TEST(Metrics, PromisesAreCountedApartFromDeadlines) {
+  const RunSummary summary = summary_of(promises());
+  EXPECT_EQ(summary.deadlines_met, 2);
+  EXPECT_DOUBLE_EQ(*summary.deadline_ratio, 2.0 / 6);
+  EXPECT_EQ(summary.promises, 4);
+  EXPECT_EQ(summary.promises_broken, 2);  // the late one and the failed one
+  EXPECT_DOUBLE_EQ(*summary.admitted_gpu_s, 4 * 10 * 0.5 * 2);
+  EXPECT_DOUBLE_EQ(*summary.best_effort_avg_jct_s, 22);
+  EXPECT_FALSE(summary.soft_value_won.has_value());
+}
+
+TEST(Metrics, FiguresAboutPromisesAreEmptyWhereTheyHaveNoMeaning) {
+  TestRun run(1, 2);
+  run.submit(0, 0);
+  run.hold(0, 0, Started, {{NodeId{0}, 1}});
+  run.add(10, 0, Completed);
+  const RunSummary none = summary_of(run);
+  EXPECT_FALSE(none.promises.has_value());
+  EXPECT_FALSE(none.best_effort_avg_jct_s.has_value()) << "all are best effort: see avg_jct_s";
+  run.submit(10, 1).deadline = time_from_seconds(20);
+  const RunSummary unpromised = summary_of(run);
+  EXPECT_EQ(unpromised.promises, 0);
+  EXPECT_FALSE(unpromised.promises_broken.has_value());
+  EXPECT_FALSE(unpromised.admitted_gpu_s.has_value());
+  EXPECT_DOUBLE_EQ(*unpromised.best_effort_avg_jct_s, 10);
+}
+
+TEST(Metrics, ASoftDeadlineInTimeWinsItsValue) {
+  TestRun run(1, 4);
+  for (const int job : {0, 1, 2}) {
+    JobSpec& spec = run.submit(0, job);
+    spec.deadline = time_from_seconds(10);
+    spec.deadline_value = job + 3;
+    if (job < 2) spec.deadline_kind = DeadlineKind::Soft;
+    run.hold(0, job, Started, {{NodeId{0}, 1ULL << job}});
+  }
+  run.add(9, 0, Completed);
+  run.add(9, 2, Completed);
+  run.add(11, 1, Completed);
+  const RunSummary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.soft_value_won, 3);  // 1 was late, 2 is hard
+  EXPECT_EQ(summary.deadlines_met, 2);
+}
+
+TEST(Metrics, AWindowCoversThePromisesOfItsJobs) {
+  const RunSummary summary = summary_of(promises(), JobWindow{.first = JobId{1}, .end = JobId{3}});
+  EXPECT_EQ(summary.promises, 2);
+  EXPECT_EQ(summary.promises_broken, 2);
+  EXPECT_EQ(summary.deadlines_met, 0);
+  EXPECT_FALSE(summary.best_effort_avg_jct_s.has_value());
+}
+
+// One GPU does 2 iterations a second, two do 3, four do 4, four on two nodes only 3.5.
+TestRun elastic() {
+  TestRun run(2, 4);
+  run.workload.curves = {{{{1, 2}, {2, 3}, {4, 4}}, {{4, 2, 3.5}}}};
+  JobSpec& spec = run.submit(0, 0, 4, 100, 0.25);
+  spec.curve = CurveId{0};
+  spec.deadline = time_from_seconds(100);
+  run.add(0, 0, Admitted).promised = time_from_seconds(40);
+  run.hold(0, 0, Started, {{NodeId{0}, 0b0011}}, 0);
+  run.hold(10, 0, Resized, {{NodeId{0}, 0b1111}}, 0, 12);
+  run.hold(20, 0, Moved, {{NodeId{0}, 0b0011}, {NodeId{1}, 0b0011}}, 0);
+  run.add(30, 0, Completed);
+  return run;
+}
+
+TEST(Metrics, AnElasticJobIsWorthWhatOneGpuWouldNeedForIt) {
+  const RunSummary summary = summary_of(elastic());
+  EXPECT_DOUBLE_EQ(*summary.admitted_gpu_s, 50);  // 100 iterations, 2 a second on one GPU
+  // 10 s at 3/2, 8 s at 4/2, 10 s at 3.5/2, of 8 GPUs x 30 s.
+  EXPECT_DOUBLE_EQ(*summary.cluster_efficiency, (15 + 16 + 17.5) / 240);
+  EXPECT_DOUBLE_EQ(*summary.gpu_utilisation, (2 * 10 + 4 * 20) / 240.0);
+  EXPECT_EQ(summary.resizes, 1);
+}
+
+TEST(Metrics, ACurveWithoutOneGpuIsMeasuredByTheGpusAskedFor) {
+  TestRun run(1, 4);
+  run.workload.curves = {{{{2, 3}, {4, 4}}, {}}};
+  JobSpec& spec = run.submit(0, 0, 2, 90, 1.0 / 3);
+  spec.curve = CurveId{0};
+  run.hold(0, 0, Started, {{NodeId{0}, 0b1111}}, 0);
+  run.add(30, 0, Completed);
+  // 4 iterations a second, each 2 GPUs x 1/3 s.
+  EXPECT_DOUBLE_EQ(*summary_of(run).cluster_efficiency, 4 * 2.0 / 3 / 4);
+}
+
+TEST(Metrics, AnElasticJobThatSharesGoesByItsGrant) {
+  TestRun run(1, 1);
+  run.workload.curves = {{{{1, 2}}, {}}};
+  run.submit(0, 0).curve = CurveId{0};
+  run.hold(0, 0, Started, {{NodeId{0}, 1}}, 1.5).sharing = Sharing::Interleaved;
+  run.add(10, 0, Completed);
+  EXPECT_DOUBLE_EQ(*summary_of(run).cluster_efficiency, 0.75);
+}
+
 TEST(Metrics, NothingCompletedLeavesFiguresWithoutMeaningEmpty) {
   TestRun run(1, 1);
   run.submit(0, 0, 8);

@@ -21,7 +21,6 @@ struct RunSummary {
   std::int64_t completed = 0;
   std::int64_t rejected = 0;
   std::int64_t failed = 0;
-  std::int64_t cancelled = 0;  // not in the JSON contract
   std::optional<double> avg_jct_s;
   std::optional<double> p50_jct_s;
   std::optional<double> p95_jct_s;
@@ -38,13 +37,21 @@ struct RunSummary {
   std::int64_t starts = 0;
   std::int64_t preemptions = 0;
   std::int64_t moves = 0;
-  std::int64_t resizes = 0;  // not in the JSON contract
   std::int64_t events = 0;
 
   // Filled by whoever made the run: its cost on the machine that ran it.
   std::optional<double> cpu_s;
   std::optional<double> wall_s;
   std::optional<double> peak_mb;
+
+  // Filled by Metrics; came after the contract, and stand after it.
+  std::int64_t cancelled = 0;
+  std::int64_t resizes = 0;
+  std::optional<std::int64_t> promises;
+  std::optional<std::int64_t> promises_broken;
+  std::optional<double> admitted_gpu_s;
+  std::optional<double> soft_value_won;
+  std::optional<double> best_effort_avg_jct_s;
 };
 
 }  // namespace orrery

@@ -6,8 +6,9 @@
 
 namespace orrery {
 
-// Calls visit(name, value) for every field of the `--json` contract, in its order. JSON, CSV and
-// the report's data all go through here, so a field cannot be in one and missing from another.
+// Calls visit(name, value) for every field of `--json`: those of the contract in its order, then
+// those that came later. JSON, CSV and the report's data all go through here, so a field cannot be
+// in one and missing from another.
 template <class Visit>
 void for_each_field(const RunSummary& run, Visit visit) {
   visit("trace", run.trace);
@@ -39,6 +40,13 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("cpu_s", run.cpu_s);
   visit("wall_s", run.wall_s);
   visit("peak_mb", run.peak_mb);
+  visit("cancelled", run.cancelled);
+  visit("resizes", run.resizes);
+  visit("promises", run.promises);
+  visit("promises_broken", run.promises_broken);
+  visit("admitted_gpu_s", run.admitted_gpu_s);
+  visit("soft_value_won", run.soft_value_won);
+  visit("best_effort_avg_jct_s", run.best_effort_avg_jct_s);
 }
 
 }  // namespace orrery

@@ -47,6 +47,20 @@ const char* const kContract[] = {"trace",           "policy",        "semantics"
                                  "moves",           "events",        "cpu_s",
                                  "wall_s",          "peak_mb"};
 
+const char* const kLater[] = {"cancelled",
+                              "resizes",
+                              "promises",
+                              "promises_broken",
+                              "admitted_gpu_s",
+                              "soft_value_won",
+                              "best_effort_avg_jct_s"};
+
+std::vector<std::string> all_keys() {
+  std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
+  keys.insert(keys.end(), std::begin(kLater), std::end(kLater));
+  return keys;
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -54,12 +68,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(Json, HasExactlyTheKeysOfTheContractInItsOrder) {
+TEST(Json, HasTheKeysOfTheContractInItsOrderAndThenThoseThatCameLater) {
   const auto parsed = nlohmann::ordered_json::parse(to_json(std::vector{run("fifo", 5)}));
   EXPECT_EQ(parsed.size(), 1u);
   std::vector<std::string> keys;
   for (const auto& [key, value] : parsed.at("runs").at(0).items()) keys.push_back(key);
-  EXPECT_EQ(keys, std::vector<std::string>(std::begin(kContract), std::end(kContract)));
+  EXPECT_EQ(keys, all_keys());
 }
 
 TEST(Json, NumbersReadBackExactlyAndTheUnknownIsNull) {
@@ -92,12 +106,12 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   const auto lines = lines_of(to_csv(std::vector{summary}));
   ASSERT_EQ(lines.size(), 2u);
   std::string heading;
-  for (const char* key : kContract) heading += (heading.empty() ? "" : ",") + std::string(key);
+  for (const std::string& key : all_keys()) heading += (heading.empty() ? "" : ",") + key;
   EXPECT_EQ(lines[0], heading);
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {
@@ -130,6 +144,46 @@ TEST(Table, ColumnsGoInTheStatedOrder) {
   EXPECT_TRUE(shows(160, "starts"));
   EXPECT_FALSE(shows(80, "starts"));
   EXPECT_TRUE(shows(60, "p99"));
+}
+
+RunSummary with_deadlines(RunSummary run, double ratio, std::int64_t promises) {
+  run.deadline_ratio = ratio;
+  run.deadlines_met = static_cast<std::int64_t>(ratio * 1000);
+  run.promises = promises;
+  if (promises > 0) run.promises_broken = 3;
+  run.best_effort_avg_jct_s = 7200;
+  run.cluster_efficiency = 0.456;
+  run.resizes = promises;
+  return run;
+}
+
+TEST(Table, DeadlinesPromisesAndResizesHaveColumnsWhereThereAreAny) {
+  const std::vector runs = {with_deadlines(run("edf", 36000), 0.25, 0),
+                            with_deadlines(run("elasticflow", 30000), 0.5, 523)};
+  const std::string text = table(runs, {.width = 220, .colour = false, .ratios = true});
+  for (const char* word : {"deadlines", "25.0 %", "50.0 %", "x2.00 better", "promises", "520/523",
+                           "best effort", "2.00 h", "efficiency", "45.6 %", "resizes"}) {
+    EXPECT_NE(text.find(word), std::string::npos) << word << '\n' << text;
+  }
+  EXPECT_EQ(text.find("value won"), std::string::npos);
+  const std::string plain =
+      table(std::vector{run("fifo", 1), run("srtf", 1)}, {.width = 220, .colour = false});
+  for (const char* word : {"deadlines", "promises", "best effort", "efficiency", "resizes"}) {
+    EXPECT_EQ(plain.find(word), std::string::npos) << word << '\n' << plain;
+  }
+}
+
+TEST(Table, OnANarrowTerminalDeadlinesGoLast) {
+  std::vector runs = {with_deadlines(run("edf", 36000), 0.25, 0),
+                      with_deadlines(run("elasticflow", 30000), 0.5, 523)};
+  runs[1].soft_value_won = 12.5;
+  for (const int width : {220, 160, 120, 80, 60, 40, 20}) {
+    const std::string text = table(runs, {.width = width, .colour = false, .ratios = true});
+    for (const auto& line : lines_of(text)) EXPECT_LE(line.size(), std::size_t(width)) << line;
+    EXPECT_EQ(text.find("50.0 %") != std::string::npos, width >= 40) << text;
+    EXPECT_EQ(text.find("x2.00 better") != std::string::npos, width >= 60) << text;
+    EXPECT_NE(text.find("8.33 h"), std::string::npos) << text;
+  }
 }
 
 TEST(Table, RatiosSayBetterOrWorseAgainstTheFirstPolicyOfTheTrace) {

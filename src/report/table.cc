@@ -88,6 +88,7 @@ Cell percent_cell(const std::optional<double>& value) {
   return {value ? fmt::format("{:.1f} %", *value * 100) : "-", {}};
 }
 
+// How much better the smaller of the two is.
 Cell ratio_cell(const std::optional<double>& first, const std::optional<double>& value) {
   if (!first || !value || !(*first > 0) || !(*value > 0)) return {"-", {}};
   const double times = *first / *value;
@@ -100,27 +101,37 @@ Cell ratio_cell(const std::optional<double>& first, const std::optional<double>&
 class BlockTable {
  public:
   BlockTable(const Block& block, const TableOptions& options) : block_(block), options_(options) {
-    const bool ratios = options.ratios && block.size() > 1;
     add("policy", 0, [](const RunSummary& run) { return Cell{printable(run.policy), {}}; });
-    add("done", 11, [](const RunSummary& run) {
+    add("done", 14, [](const RunSummary& run) {
       return Cell{run.completed == run.jobs ? fmt::to_string(run.completed)
                                             : fmt::format("{}/{}", run.completed, run.jobs),
                   {}};
     });
-    add_duration("avg JCT", 0, &RunSummary::avg_jct_s, ratios ? 13 : 0);
-    add_duration("p50 JCT", 2, &RunSummary::p50_jct_s, 0);
-    add_duration("p99 JCT", 12, &RunSummary::p99_jct_s, ratios ? 7 : 0);
-    add_duration("makespan", 9, &RunSummary::makespan_s, ratios ? 6 : 0);
-    add_duration("avg wait", 5, &RunSummary::avg_wait_s, 0);
-    add("queue", 3, [](const RunSummary& run) {
+    add_deadlines();
+    add_duration("avg JCT", 0, &RunSummary::avg_jct_s, 17);
+    add_duration("p50 JCT", 3, &RunSummary::p50_jct_s, 0);
+    add_duration("p99 JCT", 15, &RunSummary::p99_jct_s, 8);
+    if (some(&RunSummary::best_effort_avg_jct_s)) {
+      add_duration("best effort", 10, &RunSummary::best_effort_avg_jct_s, 0);
+    }
+    add_duration("makespan", 12, &RunSummary::makespan_s, 7);
+    add_duration("avg wait", 6, &RunSummary::avg_wait_s, 0);
+    add("queue", 4, [](const RunSummary& run) {
       return Cell{run.avg_queue ? three_digits(*run.avg_queue) : "-", {}};
     });
-    add("GPU use", 8, [](const RunSummary& run) { return percent_cell(run.gpu_utilisation); });
-    if (std::ranges::any_of(block, [](auto* run) { return run->deadline_ratio.has_value(); })) {
-      add("deadlines", 10, [](const RunSummary& run) { return percent_cell(run.deadline_ratio); });
+    add("GPU use", 9, [](const RunSummary& run) { return percent_cell(run.gpu_utilisation); });
+    const bool resized = std::ranges::any_of(block, [](auto* run) { return run->resizes > 0; });
+    if (resized || some(&RunSummary::deadline_ratio)) {
+      add("efficiency", 11,
+          [](const RunSummary& run) { return percent_cell(run.cluster_efficiency); });
     }
     add("starts", 1, [](const RunSummary& run) { return Cell{fmt::to_string(run.starts), {}}; });
-    add("pauses", 4, [](const RunSummary& run) {
+    if (resized) {
+      add("resizes", 2, [](const RunSummary& run) {
+        return Cell{fmt::to_string(run.resizes), {}};
+      });
+    }
+    add("pauses", 5, [](const RunSummary& run) {
       return Cell{fmt::to_string(run.preemptions), {}};
     });
     fit();
@@ -161,6 +172,40 @@ class BlockTable {
     columns_.push_back(std::move(column));
   }
 
+  template <class Figure>
+  bool some(std::optional<Figure> RunSummary::*field) const {
+    return std::ranges::any_of(block_, [=](auto* run) { return (run->*field).has_value(); });
+  }
+
+  void add_deadlines() {
+    if (!some(&RunSummary::deadline_ratio)) return;
+    add("deadlines", 19, [](const RunSummary& run) { return percent_cell(run.deadline_ratio); });
+    add_ratio(18, [](const RunSummary& first, const RunSummary& run) {
+      return ratio_cell(run.deadline_ratio, first.deadline_ratio);
+    });
+    if (some(&RunSummary::promises_broken)) {
+      add("promises", 13, [](const RunSummary& run) {
+        if (!run.promises_broken) return Cell{"-", {}};
+        return Cell{fmt::format("{}/{}", *run.promises - *run.promises_broken, *run.promises), {}};
+      });
+    }
+    if (some(&RunSummary::soft_value_won)) {
+      add("value won", 16, [](const RunSummary& run) {
+        return Cell{run.soft_value_won ? fmt::format("{:.6g}", *run.soft_value_won) : "-", {}};
+      });
+    }
+  }
+
+  void add_ratio(int drop_rank,
+                 const std::function<Cell(const RunSummary&, const RunSummary&)>& ratio) {
+    if (!options_.ratios || block_.size() < 2) return;
+    const RunSummary& first = *block_.front();
+    add("vs " + cut(printable(first.policy), 9), drop_rank, [&](const RunSummary& run) {
+      return &run == &first ? Cell{"", {}} : ratio(first, run);
+    });
+    columns_.back().ratio = true;
+  }
+
   void add_duration(std::string title, int drop_rank, std::optional<double> RunSummary::*field,
                     int ratio_drop_rank) {
     double longest_s = 0;
@@ -168,12 +213,9 @@ class BlockTable {
     add(std::move(title), drop_rank,
         [=](const RunSummary& run) { return duration_cell(run.*field, longest_s); });
     if (ratio_drop_rank == 0) return;
-    const std::optional<double> first = block_.front()->*field;
-    add("vs " + cut(printable(block_.front()->policy), 9), ratio_drop_rank,
-        [&](const RunSummary& run) {
-          return &run == block_.front() ? Cell{"", {}} : ratio_cell(first, run.*field);
-        });
-    columns_.back().ratio = true;
+    add_ratio(ratio_drop_rank, [=](const RunSummary& first, const RunSummary& run) {
+      return ratio_cell(first.*field, run.*field);
+    });
   }
 
   std::size_t total_width() const {

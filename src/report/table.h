@@ -14,10 +14,12 @@ struct TableOptions {
 };
 
 // The summary for people: a block a trace, a row a run, in the order given. No line is wider than
-// the terminal: columns that do not fit are left out, in this order: starts, p50, queue, pauses,
-// wait, the ratio of the makespan, the ratio of the p99, GPU use, makespan, deadlines, jobs done,
-// p99, the ratio of the average. A last line of the block names what was left out. Policy and
-// average stay, long policy names are cut.
+// the terminal: columns that do not fit are left out, in this order: starts, resizes, p50, queue,
+// pauses, wait, the ratio of the makespan, the ratio of the p99, GPU use, best effort, efficiency,
+// makespan, promises, jobs done, p99, value won, the ratio of the average, the ratio of the
+// deadlines, deadlines. A last line of the block names what was left out. Policy and average stay,
+// long policy names are cut. What is about deadlines is there if some job has one, resizes if there
+// were any; promises are kept/made.
 std::string table(std::span<const RunSummary> runs, const TableOptions& options);
 
 // "47.3 s", "12.5 min", "3.20 h", "8.41 d": three digits, in the unit people would use.

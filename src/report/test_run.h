@@ -57,6 +57,7 @@ class TestRun {
     event.sequence = events_.size() - 1;
     event.kind = kind;
     event.job = JobId{job};
+    if (kind == EventKind::Completed) event.finished = event.time;
     return event;
   }
 

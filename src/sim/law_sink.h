@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ class LawSink final : public EventSink {
     const Workload* workload = nullptr;
     bool honest = false;  // a start-up costs once and work is time: orrery semantics
     bool preempts = true;
-    bool fills_holes = false;  // nobody waits while enough GPUs are free anywhere
+    bool fills_holes = false;     // nobody waits while enough GPUs are free anywhere
+    bool keeps_promises = false;  // who was promised its deadline meets it
   };
   explicit LawSink(const Options& options);
 
@@ -34,17 +36,30 @@ class LawSink final : public EventSink {
   const State& state() const { return state_; }
   const std::vector<Time>& ends() const { return ends_; }  // by job
 
+  // Work is conserved: what the jobs that completed did while they held devices, over what they had
+  // to do, both as GPU time on one GPU, that is GPUs x the integral of the cluster's efficiency
+  // over the sum of iterations / speed on one GPU. Jobs that ever shared devices are left out. 1
+  // where a start-up is paid apart from work; in other worlds, where it is not, at least 1. Empty
+  // when no job counts.
+  std::optional<double> work_ratio() const;
+
  private:
   struct Account {
-    bool slowed = false;  // has shared devices, so that its speed is not its own
-    Time ready{};
-    double worked_s = 0;
+    bool slowed = false;    // has shared devices, so that its speed is not its own
+    bool promised = false;  // its deadline
+    Time working{};         // since then, if it runs
+    double iteration_s = 0;
+    double speed = 0;  // iterations a second
+    double done = 0;   // iterations that its devices had time for
     double work_left = 0;
   };
 
   void fail(const std::string& law);
   void check_event(const Event& event);
+  void check_promise(const Event& event);
   void check_work(const Event& event);
+  void check_total();
+  double speed_of(const Job& job, const Grant& grant) const;
   void check_rest();
   void check_job(const Job& job);
   void check_nodes();
@@ -55,6 +70,8 @@ class LawSink final : public EventSink {
   State state_;
   std::vector<Account> accounts_;
   std::vector<Time> ends_;
+  double gpu_s_done_ = 0;
+  double gpu_s_due_ = 0;
   Time now_{};
   std::uint64_t events_ = 0;
   std::string broken_;

@@ -8,10 +8,12 @@
 
 #include "placement/ledger.h"
 #include "predict/group_speed.h"
+#include "predict/speed_curve.h"
 
 namespace orrery {
 namespace {
 
+constexpr double kRounding = 1e-6;
 constexpr std::size_t kEventsForEach = 2000;  // more for each job is no schedule
 
 bool holds(EventKind kind) { return kind >= EventKind::Started && kind <= EventKind::Regrouped; }
@@ -39,6 +41,7 @@ void LawSink::write(const Event& event) {
   ++events_;
   if (events_ > kEventsForEach * accounts_.size()) fail("a run comes to an end");
   check_event(event);
+  check_promise(event);
   check_work(event);
   Event kept = event;  // what an event points to is the sender's
   if (event.kind == EventKind::Submitted) kept.spec = &options_.workload->jobs[index(event.job)];
@@ -50,12 +53,26 @@ void LawSink::finish() {
   for (const Job& job : state_.jobs()) {
     if (!is_final(job.state)) fail(fmt::format("job {} has no final state", index(job.spec->id)));
   }
+  check_total();
+}
+
+std::optional<double> LawSink::work_ratio() const {
+  if (!(gpu_s_due_ > 0)) return std::nullopt;
+  return gpu_s_done_ / gpu_s_due_;
+}
+
+void LawSink::check_total() {
+  const double ratio = work_ratio().value_or(1);
+  if (ratio < 1 - kRounding || (options_.honest && ratio > 1 + kRounding)) {
+    fail(fmt::format("the cluster did {} of the work of the jobs that completed", ratio));
+  }
 }
 
 void LawSink::check_event(const Event& event) {
   const auto id = index(event.job);
   if (event.kind == EventKind::Submitted) {
     accounts_[id].work_left = event.spec->iterations;
+    accounts_[id].iteration_s = event.spec->iteration_s;
     return;
   }
   const Job& job = state_.job(event.job);
@@ -81,7 +98,44 @@ void LawSink::check_event(const Event& event) {
   if (is_end(event.kind)) ends_[id] = event.time;
 }
 
-// With a speed of its own, the time a job was up is the work it did.
+void LawSink::check_promise(const Event& event) {
+  if (event.kind == EventKind::Submitted) return;
+  const auto id = index(event.job);
+  Account& account = accounts_[id];
+  const std::optional<Time> deadline = state_.job(event.job).spec->deadline;
+  if (event.kind == EventKind::Admitted) {
+    if (account.promised) fail(fmt::format("job {} is promised its deadline twice", id));
+    account.promised = true;
+    if (!deadline) return fail(fmt::format("job {} is promised a deadline it does not have", id));
+    if (event.promised > *deadline) {
+      fail(fmt::format("job {} is promised to be done at {} s, later than its deadline {} s", id,
+                       seconds(event.promised), seconds(*deadline)));
+    }
+  }
+  if (event.kind == EventKind::Rejected && account.promised) {
+    fail(fmt::format("job {} is refused after a promise", id));
+  }
+  if (event.kind != EventKind::Completed) return;
+  if (event.finished > event.time) fail(fmt::format("job {} finishes after its end", id));
+  if (options_.keeps_promises && account.promised && deadline && event.finished > *deadline) {
+    fail(fmt::format("job {} was promised {} s and finishes at {} s", id, seconds(*deadline),
+                     seconds(event.finished)));
+  }
+}
+
+// The workload may not be the one that is run: published worlds stretch iterations.
+double LawSink::speed_of(const Job& job, const Grant& grant) const {
+  const int gpus = gpu_count(grant.devices);
+  const double alone_s = accounts_[index(job.spec->id)].iteration_s;
+  const double speed =
+      job.spec->curve == kNoCurve
+          ? 1 / alone_s
+          : speed_on(*options_.workload, *job.spec, gpus, static_cast<int>(grant.devices.size()));
+  return speed / ContentionModel().factor(1);
+}
+
+// With a speed of its own, the time a job was up, at the speed of what it held, is the work it did:
+// however often it is resized, in the end that is what it had to do.
 void LawSink::check_work(const Event& event) {
   if (event.kind < EventKind::Started) return;
   const auto id = index(event.job);
@@ -92,20 +146,28 @@ void LawSink::check_work(const Event& event) {
                      account.work_left));
   }
   account.work_left = event.work_left;
-  if (job.state == JobState::Running && event.time > account.ready) {
-    account.worked_s += seconds(event.time - account.ready);
+  if (job.state == JobState::Running && event.time > account.working) {
+    account.done += seconds(event.time - account.working) * account.speed;
   }
   if (holds(event.kind)) {
-    account.ready = std::max(event.time, event.ready);
+    account.working = options_.honest ? std::max(event.time, event.ready) : event.time;
+    account.speed = speed_of(job, *event.grant);
     const Sharing sharing = event.grant->sharing;
     account.slowed |= sharing == Sharing::Interleaved || sharing == Sharing::Opportunistic;
   }
-  if (!options_.honest || account.slowed || event.kind == EventKind::Rejected) return;
-  const double alone_s = job.spec->iteration_s * ContentionModel().factor(1);
-  const double done = account.worked_s / alone_s;
+  if (account.slowed || event.kind == EventKind::Rejected) return;
+  if (event.kind == EventKind::Completed) {
+    const double one = job.spec->curve == kNoCurve ? 0
+                                                   : speed_on(*options_.workload, *job.spec, 1) /
+                                                         ContentionModel().factor(1);
+    const double gpu_s = one > 0 ? 1 / one : account.iteration_s * job.spec->gpus;
+    gpu_s_done_ += account.done * gpu_s;
+    gpu_s_due_ += job.spec->iterations * gpu_s;
+  }
+  if (!options_.honest) return;
   const double claimed = job.spec->iterations - event.work_left;
-  if (std::abs(done - claimed) > 1e-6 * (1 + claimed)) {
-    fail(fmt::format("job {} did {} iterations in the time for {}", id, claimed, done));
+  if (std::abs(account.done - claimed) > kRounding * (1 + claimed)) {
+    fail(fmt::format("job {} did {} iterations in the time for {}", id, claimed, account.done));
   }
 }
 
@@ -118,12 +180,14 @@ void LawSink::check_rest() {
 
 void LawSink::check_job(const Job& job) {
   const auto id = index(job.spec->id);
-  if (gpu_count(job.held.devices) != job.spec->gpus) {
-    fail(fmt::format("job {} asked for {} GPUs and holds {}", id, job.spec->gpus,
-                     gpu_count(job.held.devices)));
+  const int gpus = gpu_count(job.held.devices);
+  if (!(speed_on(*options_.workload, *job.spec, gpus) > 0)) {
+    fail(fmt::format("job {} asked for {} GPUs and holds {}, on which it cannot run", id,
+                     job.spec->gpus, gpus));
   }
-  if (job.held.cpu_milli != job.spec->cpu_milli ||
-      job.held.memory_bytes != job.spec->memory_bytes) {
+  const bool as_asked = gpus == job.spec->gpus;
+  if (as_asked && (job.held.cpu_milli != job.spec->cpu_milli ||
+                   job.held.memory_bytes != job.spec->memory_bytes)) {
     fail(fmt::format("job {} holds other CPUs or memory than it asked for", id));
   }
   std::vector<NodeId> nodes;
@@ -151,8 +215,9 @@ void LawSink::check_nodes() {
     const Job& job = state_.job(id);
     for (const NodeShare& share : job.held.devices) {
       const int gpus = std::popcount(share.gpus);
-      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, job.spec->gpus);
-      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, job.spec->gpus);
+      const int all = gpu_count(job.held.devices);
+      cpu[index(share.node)] += share_of(job.held.cpu_milli, gpus, all);
+      memory[index(share.node)] += share_of(job.held.memory_bytes, gpus, all);
       for (std::uint64_t rest = share.gpus; rest != 0; rest &= rest - 1) {
         const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
         users[index(share.node) * kGpusPerNodeMax + gpu].push_back(id);
@@ -190,17 +255,18 @@ void LawSink::check_device(std::size_t node, int gpu, const std::vector<JobId>& 
   if (users.size() < 2) return;
   if (guaranteed == 1 && opportunistic == 1 && users.size() == 2) return;
   const Grant& first = state_.job(users[0]).held;
-  std::ranges::sort(positions);
-  if (std::ranges::adjacent_find(positions) != positions.end()) {
-    fail(where + ": two members of a group take the same turn");
-  }
   for (const JobId id : users) {
     const Grant& held = state_.job(id).held;
     if (held.sharing != Sharing::Interleaved || held.group == kNoGroup ||
         held.group != first.group) {
-      return fail(where + ": two jobs that are no group");
+      return fail(fmt::format("{} is given to jobs {} and {}, which are no group", where,
+                              index(users.front()), index(users.back())));
     }
     if (held.devices != first.devices) fail(where + ": members of a group are elsewhere too");
+  }
+  std::ranges::sort(positions);
+  if (std::ranges::adjacent_find(positions) != positions.end()) {
+    fail(where + ": two members of a group take the same turn");
   }
 }
 

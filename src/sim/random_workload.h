@@ -81,4 +81,25 @@ inline Workload random_workload(Random& random, const Cluster& cluster, int jobs
   return workload;
 }
 
+// Gives two jobs of three a curve, most with diminishing returns and some not even for one GPU, and
+// half of them a deadline that may be loose, tight or past.
+inline void add_curves_and_deadlines(Random& random, Workload& workload) {
+  for (JobSpec& job : workload.jobs) {
+    if (random.uniform() < 0.67) {
+      SpeedCurve& curve = workload.curves.emplace_back();
+      double speed = 0.2 + 3 * random.uniform();
+      for (int gpus = random.uniform() < 0.8 ? 1 : 2; gpus <= 16; gpus *= 2) {
+        curve.points.push_back({gpus, speed});
+        if (gpus > 1) curve.spreads.push_back({gpus, 2, speed * (0.7 + 0.3 * random.uniform())});
+        speed *= 0.9 + random.uniform();
+      }
+      job.curve = static_cast<CurveId>(workload.curves.size() - 1);
+    }
+    if (random.uniform() < 0.5) {
+      job.deadline = job.submitted + from_seconds(job.duration_s() * 3 * random.uniform());
+      if (random.uniform() < 0.3) job.deadline_kind = DeadlineKind::Soft;
+    }
+  }
+}
+
 }  // namespace orrery

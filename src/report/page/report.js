@@ -43,6 +43,8 @@ const clock = (v, span) => {
 const dashes = ['', '7 3', '2 3', '9 3 2 3'];
 const colour = (i) => `var(--s${i % 8})`;
 const dash = (i) => dashes[(i < 8 ? i % 2 : 2 + i % 2)];
+const stroke = (i) => s('svg', { viewBox: '0 0 22 8', 'aria-hidden': 'true' }, s('line', { x1: 0, x2: 22, y1: 4, y2: 4,
+  style: `stroke:${colour(i)}`, 'stroke-width': 2.6, 'stroke-dasharray': dash(i) }));
 const dot = (i) => h('span', { class: 'dot', style: `background:${colour(i)}` });
 
 let theme = params.get('theme') || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
@@ -80,14 +82,17 @@ const ratio = (first, value, more) => {
 };
 const chip = (r) => r && h('span', { class: `chip ${r[1]}` }, r[0]);
 
+// The charts below tell the spare ones too: they make room where there are deadlines.
 const figures = [
+  { key: 'deadline_ratio', name: 'Deadlines met', card: 'Most deadlines met', show: percent, more: true, ratio: true },
   { key: 'avg_jct_s', name: 'Average JCT', card: 'Best average completion time', show: duration, ratio: true },
-  { key: 'p50_jct_s', name: 'Median JCT', show: duration, ratio: true },
+  { key: 'p50_jct_s', name: 'Median JCT', show: duration, ratio: true, spare: true },
   { key: 'p99_jct_s', name: '99th percentile', card: 'Best 99th percentile', show: duration, ratio: true },
   { key: 'makespan_s', name: 'Makespan', card: 'Shortest makespan', show: duration, ratio: true },
-  { key: 'avg_wait_s', name: 'Average wait', show: duration, ratio: true },
-  { key: 'avg_queue', name: 'Jobs waiting', show: decimal, ratio: true },
-  { key: 'deadline_ratio', name: 'Deadlines met', card: 'Most deadlines met', show: percent, more: true, ratio: true },
+  { key: 'avg_wait_s', name: 'Average wait', show: duration, ratio: true, spare: true },
+  { key: 'avg_queue', name: 'Jobs waiting', show: decimal, ratio: true, spare: true },
+  { key: 'best_effort_avg_jct_s', name: 'Best effort JCT', show: duration, ratio: true },
+  { key: 'soft_value_won', name: 'Value won', show: decimal, more: true, ratio: true },
   { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true },
   { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true },
 ];
@@ -107,11 +112,15 @@ function cards(group) {
   }));
 }
 
+const kept = (r) => r.promises_broken == null ? '–' : r.promises_broken === 0 ? `all ${count(r.promises)}` : `${count(r.promises - r.promises_broken)} of ${count(r.promises)}`;
+
 function comparison(group) {
-  const shown = figures.filter((f) => group.some((run) => run.summary[f.key] !== null));
+  const due = group.some((run) => run.summary.deadline_ratio !== null);
+  const shown = figures.filter((f) => !(due && f.spare) && group.some((run) => run.summary[f.key] !== null));
   const first = group[0].summary;
-  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`],
-    ['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]];
+  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`]];
+  if (group.some((run) => run.summary.promises_broken !== null)) plain.push(['Promises kept', ({ summary: r }) => kept(r)]);
+  if (!due) plain.push(['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]);
   const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
     if (run.summary[f.key] == null) return null;
@@ -146,8 +155,7 @@ function legend(group, hidden) {
       main.querySelectorAll(`.legend [data-run="${i}"]`).forEach((b) => b.setAttribute('aria-pressed', String(!hidden.has(i))));
       redraw();
     },
-  }, s('svg', { viewBox: '0 0 22 8', 'aria-hidden': 'true' }, s('line', { x1: 0, x2: 22, y1: 4, y2: 4,
-    style: `stroke:${colour(i)}`, 'stroke-width': 2.6, 'stroke-dasharray': dash(i) })), run.summary.policy)));
+  }, stroke(i), run.summary.policy)));
 }
 
 const niceStep = (span, parts) => {
@@ -210,7 +218,7 @@ function chart(spec) {
     plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
     plot.setAttribute('height', height);
     plot.replaceChildren(
-      ...valueTicks(spec.limit || top, spec.show).flatMap(([v, text]) => [
+      ...valueTicks(spec.ticks || spec.limit || top, spec.show).flatMap(([v, text]) => [
         s('line', { class: v ? 'grid' : 'axis', x1: box.left, x2: box.right, y1: y(v), y2: y(v) }),
         s('text', { x: box.left - 8, y: y(v) + 4, 'text-anchor': 'end' }, text)]),
       ...ticks.flatMap(([v, text]) => [
@@ -285,20 +293,28 @@ const reach = (group) => {
   return [from, to > from ? to : from + 1];
 };
 
+const readBucket = (line, v) => {
+  if (line.length < 1) return null;
+  const gap = line.length > 1 ? line[1][0] - line[0][0] : 1;
+  const k = Math.round((v - line[0][0]) / gap);
+  return k >= 0 && k < line.length ? line[k][1] : null;
+};
+
 function overTime(group, hidden, title, hint, pick, spec) {
   const points = group.map((run) => pick(run).map((v, k) => [run.series.start + (k + .5) * run.series.bucket, v]));
   const [from, to] = reach(group);
   return section(title, hint, legend(group, hidden), chart({
     label: title, height: 250, area: true, range: [from, to], names: group.map((r) => r.summary.policy),
     lines: () => group.map((run, i) => [i, points[i]]).filter(([i]) => !hidden.has(i)),
-    read: (line, v) => {
-      if (line.length < 1) return null;
-      const gap = line.length > 1 ? line[1][0] - line[0][0] : 1;
-      const k = Math.round((v - line[0][0]) / gap);
-      return k >= 0 && k < line.length ? line[k][1] : null;
-    },
-    title: (v) => `after ${clock(v, to - from)}`, ...spec,
+    read: readBucket, title: (v) => `after ${clock(v, to - from)}`, ...spec,
   }));
+}
+
+function efficiency(group, hidden) {
+  const most = Math.max(...group.map((run) => run.series.efficiency.reduce((a, b) => Math.max(a, b), 0)));
+  if (!group.some((run) => run.series.efficiency.length)) return null;
+  return overTime(group, hidden, 'Cluster efficiency', 'Work done, as the share of the GPUs that would do it one by one; a job that gains little from many GPUs counts for little.',
+    (run) => run.series.efficiency, { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: Math.max(1, most) * 1.04, ticks: Math.max(1, most), limit: 1 });
 }
 
 function facts(group) {
@@ -306,12 +322,23 @@ function facts(group) {
   return section('What was run', null, null, h('div', { class: 'facts' }, group.map((run, i) => {
     const r = run.summary;
     const rows = [['trace', r.trace], ['cluster', known(r.cluster) ? `${r.cluster}, ${count(r.gpus)} GPUs` : `${count(r.gpus)} GPUs`], ['semantics', r.semantics],
-      ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(run.cancelled)} cancelled`],
-      ['moves', count(r.moves)], ['resizes', count(run.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
+      ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled`],
+      ['promises', r.promises ? `${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
+      ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
     return h('div', null, h('h3', null, dot(i), ' ', r.policy),
       h('dl', null, rows.filter(([, v]) => known(v)).flatMap(([k, v]) => [h('dt', null, k), h('dd', null, v)])));
   })));
+}
+
+function deadlineVerdict(group) {
+  const known = group.filter((run) => run.summary.deadline_ratio !== null);
+  if (group.length < 2 || known.length < 2) return '';
+  const best = known.reduce((a, b) => b.summary.deadline_ratio > a.summary.deadline_ratio ? b : a);
+  const worst = known.reduce((a, b) => b.summary.deadline_ratio < a.summary.deadline_ratio ? b : a);
+  const other = best === group[0] ? worst : group[0];
+  if (best.summary.deadlines_met === other.summary.deadlines_met) return 'All of them meet as many deadlines. ';
+  return `${best.summary.policy} meets ${percent(best.summary.deadline_ratio)} of the deadlines, ${other.summary.policy} ${percent(other.summary.deadline_ratio)}. `;
 }
 
 function verdict(group) {
@@ -335,7 +362,7 @@ function show(group) {
   document.title = `Orrery: ${names.join(', ')} on ${first.trace}`;
   document.getElementById('subtitle').textContent = [`${count(first.jobs)} jobs`, `${count(first.gpus)} GPUs`, first.cluster && `cluster ${first.cluster}`,
     first.semantics && `${first.semantics} semantics`].filter(Boolean).join('  ·  ');
-  document.getElementById('verdict').textContent = verdict(group);
+  document.getElementById('verdict').textContent = deadlineVerdict(group) + verdict(group);
   const gpus = first.gpus || 1;
   const timeline = new Timeline(group);
   main.replaceChildren(cards(group), comparison(group), distribution(group, hidden),
@@ -343,7 +370,7 @@ function show(group) {
       overTime(group, hidden, 'Jobs waiting', 'Submitted or paused, holding no GPU.', (run) => run.series.waiting, { show: (v) => v >= 10000 ? `${v / 1000}k` : `${+v.toFixed(2)}`, exact: decimal }),
       overTime(group, hidden, 'GPUs in use', 'Held by at least one job, of all GPUs.', (run) => run.series.held.map((v) => v / gpus),
         { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 })),
-    timeline.element, facts(group),
+    ...[efficiency(group, hidden), deadlineCharts(group, hidden), timeline.element, refusals(group)].filter(Boolean), facts(group),
     h('footer', null, 'JCT, job completion time: from submission to completion, over completed jobs. GPU use counts a shared GPU once; efficiency counts the work done on it, ',
       'so interleaved jobs can exceed the use. Made by orrery; this page holds all its data and loads nothing.'));
   redraw();

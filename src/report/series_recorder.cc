@@ -1,9 +1,10 @@
-#include "report/series.h"
+#include "report/series_recorder.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/invariant.h"
+#include "report/useful_work.h"
 
 namespace orrery {
 namespace {
@@ -13,12 +14,21 @@ constexpr std::size_t kPointsMax = 200;
 // The places of TimeMeans; the rows follow.
 constexpr std::size_t kWaiting = 0;
 constexpr std::size_t kGpusHeld = 1;
-constexpr std::size_t kFirstRow = 2;
+constexpr std::size_t kUseful = 2;
+constexpr std::size_t kSubmitted = 3;
+constexpr std::size_t kPromised = 4;
+constexpr std::size_t kMet = 5;
+constexpr std::size_t kMissed = 6;
+constexpr std::size_t kFirstRow = 7;
 
 }  // namespace
 
 SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
-    : workload_(options.workload), spans_max_(options.spans_max), ledger_(options.cluster) {
+    : workload_(options.workload),
+      spans_max_(options.spans_max),
+      refusals_max_(options.refusals_max),
+      gpus_total_(options.cluster.gpus_total()),
+      ledger_(options.cluster) {
   const std::vector<Node>& nodes = options.cluster.nodes;
   const std::size_t rows_max = std::max<std::size_t>(options.rows_max, 1);
   nodes_per_row_ = std::max<std::size_t>((nodes.size() + rows_max - 1) / rows_max, 1);
@@ -36,6 +46,7 @@ SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
 
 void SeriesRecorder::write(const Event& event) {
   if (!means_) means_.emplace(event.time, kFirstRow + rows_.size());
+  let_work_begin(event.time);
   means_->advance(event.time);
   now_ = event.time;
   if (index(event.job) >= jobs_.size()) jobs_.resize(index(event.job) + 1);
@@ -43,7 +54,11 @@ void SeriesRecorder::write(const Event& event) {
   switch (event.kind) {
     case EventKind::Submitted:
       job.submitted = event.spec->submitted;
+      job.deadline = event.spec->deadline.value_or(kNever);
+      job.iteration_gpu_s = gpu_s_of_iteration(workload_, *event.spec);
+      job.curve = event.spec->curve;
       set_waiting(job, true);
+      if (job.deadline != kNever) count(kSubmitted);
       if (spans_kept_ && index(event.job) < spans_max_) {
         span_jobs_.resize(std::max(span_jobs_.size(), index(event.job) + 1));
         span_jobs_[index(event.job)] = {
@@ -53,6 +68,9 @@ void SeriesRecorder::write(const Event& event) {
       }
       break;
     case EventKind::Admitted:
+      if (!job.promised && job.deadline != kNever) count(kPromised);
+      job.promised = true;
+      break;
     case EventKind::Queued:
       break;
     case EventKind::Started:
@@ -66,14 +84,17 @@ void SeriesRecorder::write(const Event& event) {
       let_go(event, job);
       set_waiting(job, true);
       break;
+    case EventKind::Rejected:
+      refuse(event);
+      finish(event, job);
+      break;
     case EventKind::Completed:
       completion_times_s_.push_back(seconds(event.time - job.submitted));
-      [[fallthrough]];
+      finish(event, job);
+      break;
     case EventKind::Failed:
-    case EventKind::Rejected:
     case EventKind::Cancelled:
-      let_go(event, job);
-      set_waiting(job, false);
+      finish(event, job);
       break;
   }
 }
@@ -81,18 +102,73 @@ void SeriesRecorder::write(const Event& event) {
 void SeriesRecorder::hold(const Event& event, Job& job) {
   INVARIANT(event.grant != nullptr, "an event that starts or changes a grant carries it");
   set_waiting(job, false);
-  if (job.slot != kNoSlot && holdings_[job.slot].devices == event.grant->devices) return;
-  let_go(event, job);
-  job.slot = holdings_.open();
+  if (job.slot == kNoSlot || holdings_[job.slot].devices != event.grant->devices) {
+    let_go(event, job);
+    job.slot = holdings_.open();
+    Holding& holding = holdings_[job.slot];
+    holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
+    holding.since = event.time;
+    for (const NodeShare& share : holding.devices) change_row(share.node, ledger_.take(share));
+  }
+  begin_work(event, job);
+}
+
+void SeriesRecorder::begin_work(const Event& event, Job& job) {
   Holding& holding = holdings_[job.slot];
-  holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
-  holding.since = event.time;
-  for (const NodeShare& share : holding.devices) change_row(share.node, ledger_.take(share));
+  end_work(holding);
+  holding.useful_gpus = iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
+  holding.turn = ++turns_;
+  rates_known_ = rates_known_ && holding.useful_gpus > 0;
+  beginnings_.push({event.ready, holding.turn, job.slot});
+  let_work_begin(event.time);
+}
+
+void SeriesRecorder::end_work(Holding& holding) {
+  if (holding.works) change_useful(-holding.useful_gpus);
+  holding.works = false;
+  holding.turn = 0;
+}
+
+// Nobody says when a start-up is over, so it is looked up whenever something else happens.
+void SeriesRecorder::let_work_begin(Time now) {
+  for (; !beginnings_.empty() && beginnings_.top().at <= now; beginnings_.pop()) {
+    Holding& holding = holdings_[beginnings_.top().slot];
+    if (holding.turn != beginnings_.top().turn) continue;
+    means_->advance(beginnings_.top().at);
+    holding.works = true;
+    change_useful(holding.useful_gpus);
+  }
+}
+
+void SeriesRecorder::change_useful(double gpus) {
+  useful_gpus_ += gpus;
+  means_->set(kUseful, useful_gpus_);
+}
+
+void SeriesRecorder::count(std::size_t value) {
+  means_->set(value, static_cast<double>(++counts_[value - kSubmitted]));
+}
+
+void SeriesRecorder::finish(const Event& event, Job& job) {
+  let_go(event, job);
+  set_waiting(job, false);
+  if (job.deadline == kNever) return;
+  const bool met = event.kind == EventKind::Completed && event.finished <= job.deadline;
+  count(met ? kMet : kMissed);
+}
+
+void SeriesRecorder::refuse(const Event& event) {
+  if (refusals_.size() >= refusals_max_) return;
+  const bool listed = workload_ != nullptr && index(event.job) < workload_->jobs.size();
+  const JobSpec* spec = listed ? &workload_->jobs[index(event.job)] : nullptr;
+  refusals_.push_back({spec == nullptr ? "#" + std::to_string(index(event.job)) : spec->name,
+                       spec == nullptr ? 0 : spec->gpus, seconds(event.time), text(event.reason)});
 }
 
 void SeriesRecorder::let_go(const Event& event, Job& job) {
   if (job.slot == kNoSlot) return;
-  const Holding& holding = holdings_[job.slot];
+  Holding& holding = holdings_[job.slot];
+  end_work(holding);
   for (const NodeShare& share : holding.devices) change_row(share.node, -ledger_.release(share));
   add_spans(event.job, holding, event.time);
   holdings_.close(job.slot);
@@ -141,6 +217,15 @@ Series SeriesRecorder::series() const {
     out.rows[i].held = means_->means(kFirstRow + i);
   }
   out.completion_times = distribution();
+  out.refusals = refusals_;
+  if (turns_ > 0 && rates_known_ && gpus_total_ > 0) {
+    out.efficiency = means_->means(kUseful);
+    for (double& value : out.efficiency) value = std::max(0.0, value / gpus_total_);
+  }
+  if (counts_[0] > 0) {
+    out.deadlines = {means_->means(kSubmitted), means_->means(kPromised), means_->means(kMet),
+                     means_->means(kMissed)};
+  }
   if (!spans_kept_) return out;
   // Jobs that still run are drawn up to now.
   SeriesRecorder ended(*this);

@@ -1,4 +1,4 @@
-#include "report/series.h"
+#include "report/series_recorder.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "report/metrics.h"
 #include "report/test_run.h"
 
 namespace orrery {
@@ -124,6 +125,100 @@ TEST(SeriesRecorder, JobsThatStillRunAreDrawnUpToNow) {
   ASSERT_EQ(series.spans.size(), 1u);
   EXPECT_DOUBLE_EQ(series.spans[0].to_s, 30);
   EXPECT_NEAR(mean(series.gpus_held), 1, 1e-9);
+}
+
+// Job 0 is elastic, is up late after a resize, and is paused before it is up again; job 1 shares
+// its GPU and then has other company.
+TestRun eventful() {
+  TestRun run(2, 4);
+  run.workload.curves = {{{{1, 2}, {2, 3}, {4, 4}}, {}}};
+  run.submit(0, 0, 4, 100, 0.25).curve = CurveId{0};
+  run.submit(0, 1);
+  run.hold(0, 0, Started, {{NodeId{0}, 0b0011}}, 0, 3);
+  run.hold(2, 1, Started, {{NodeId{1}, 1}}, 0.5).sharing = Sharing::Interleaved;
+  run.hold(10, 0, Resized, {{NodeId{0}, 0b1111}}, 0, 17);
+  run.hold(20, 1, Regrouped, {{NodeId{1}, 1}}, 1, 2);
+  run.add(30, 0, Paused);
+  run.hold(40, 0, Resumed, {{NodeId{0}, 0b1111}}, 0, 60);
+  run.add(50, 0, Paused);
+  run.hold(50, 0, Resumed, {{NodeId{1}, 0b0110}}, 0, 70);
+  run.add(90, 1, Completed);
+  run.add(100, 0, Completed);
+  return run;
+}
+
+TEST(SeriesRecorder, EfficiencyOverTimeComesToThatOfTheSummary) {
+  const TestRun run = eventful();
+  Metrics metrics({.cluster = run.cluster, .workload = &run.workload, .window = {}});
+  run.send(metrics);
+  const Series series = series_of(run, {.cluster = run.cluster, .workload = &run.workload});
+  double sum = 0;
+  for (std::size_t i = 0; i < series.efficiency.size(); ++i) {
+    const double from_s = series.bucket_s * double(i);
+    sum += series.efficiency[i] * std::min(series.bucket_s, 100 - from_s);
+  }
+  EXPECT_NEAR(sum / 100, *metrics.summary().cluster_efficiency, 1e-9);
+  const auto at = [&](double time_s) {
+    return series.efficiency[static_cast<std::size_t>(time_s / series.bucket_s)] * 8;
+  };
+  EXPECT_NEAR(at(1), 0, 1e-9);
+  EXPECT_NEAR(at(2.5), 0.5, 1e-9);
+  EXPECT_NEAR(at(5), 0.5 + 1.5, 1e-9);
+  EXPECT_NEAR(at(15), 0.5, 1e-9) << "not up again after the resize";
+  EXPECT_NEAR(at(25), 1 + 2, 1e-9);
+  EXPECT_NEAR(at(65), 1, 1e-9) << "the grant that would be up by now is over";
+  EXPECT_NEAR(at(80), 1 + 1.5, 1e-9);
+  EXPECT_NEAR(at(95), 1.5, 1e-9);
+}
+
+TEST(SeriesRecorder, EfficiencyIsEmptyWhenAGrantStatesNoSpeed) {
+  TestRun run(1, 1);
+  run.submit(0, 0);
+  run.hold(0, 0, Started, {{NodeId{0}, 1}}, 0);
+  run.add(10, 0, Completed);
+  EXPECT_TRUE(series_of(run, {.cluster = run.cluster}).efficiency.empty());
+}
+
+TEST(SeriesRecorder, DeadlinesAreCountedFromTheBeginning) {
+  TestRun run(1, 4);
+  for (const int job : {0, 1, 2}) run.submit(0, job).deadline = time_from_seconds(20);
+  run.submit(0, 3);
+  run.add(0, 0, Admitted).promised = time_from_seconds(20);
+  run.add(0, 1, Admitted).promised = time_from_seconds(20);
+  run.add(0, 2, Rejected).reason.code = Reason::Code::DeadlinePast;
+  for (const int job : {0, 1, 3}) run.hold(0, job, Started, {{NodeId{0}, 1ULL << job}});
+  run.add(50, 0, Completed).finished = time_from_seconds(20);
+  run.add(60, 1, Completed);
+  run.add(100, 3, Completed);
+  const Series series = series_of(run, {.cluster = run.cluster});
+  const auto expect = [&](double time_s, double promised, double met, double missed) {
+    const auto bucket = static_cast<std::size_t>(time_s / series.bucket_s);
+    EXPECT_EQ(series.deadlines.submitted[bucket], 3);
+    EXPECT_EQ(series.deadlines.promised[bucket], promised);
+    EXPECT_EQ(series.deadlines.met[bucket], met);
+    EXPECT_EQ(series.deadlines.missed[bucket], missed);
+  };
+  expect(10, 2, 0, 1);
+  expect(55, 2, 1, 1);
+  expect(90, 2, 1, 2);
+  const TestRun none = eventful();
+  EXPECT_TRUE(series_of(none, {.cluster = none.cluster}).deadlines.submitted.empty());
+}
+
+TEST(SeriesRecorder, KeepsTheFirstRefusalsWithTheirReasons) {
+  TestRun run(1, 4);
+  for (const int job : {0, 1, 2}) {
+    run.workload.jobs.push_back(run.submit(0, job, 8));
+    run.add(5, job, Rejected).reason = {Reason::Code::TooLarge, kNoJob, 8, 4};
+  }
+  const Series series =
+      series_of(run, {.cluster = run.cluster, .workload = &run.workload, .refusals_max = 2});
+  ASSERT_EQ(series.refusals.size(), 2u);
+  EXPECT_EQ(series.refusals[1].name, "job1");
+  EXPECT_EQ(series.refusals[1].gpus, 8);
+  EXPECT_DOUBLE_EQ(series.refusals[1].at_s, 5);
+  EXPECT_EQ(series.refusals[1].reason, text(run.events()[1].reason));
+  EXPECT_EQ(series_of(run, {.cluster = run.cluster}).refusals[2].name, "#2");
 }
 
 TEST(SeriesRecorder, TheDistributionEndsAtOneAndThinsOutWhenThereAreMany) {
