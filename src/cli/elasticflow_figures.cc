@@ -19,7 +19,7 @@ constexpr std::array kPolicies = {
     ShownPolicy{"Pollux", "pollux", "", ""},
     ShownPolicy{"ElasticFlow", "elasticflow", "scale-up=reference:admission=batch",
                 "ef-accessctrl"},
-    ShownPolicy{"elasticflow", "elasticflow", "", ""},
+    ShownPolicy{"our elasticflow", "elasticflow", "", ""},
     ShownPolicy{"orrery-deadline", "orrery-deadline", "", ""},
 };
 

@@ -96,12 +96,12 @@ std::string text(std::span<const Row> rows, const Worlds& worlds) {
   each_block(rows, [&](Block block) { out += block_text(block, worlds) + '\n'; });
   out +=
       "published: the paper's figures. reference: what the released code gives.\n"
-      "ElasticFlow: as released (scale-up=reference, admission=batch); elasticflow: our\n"
-      "defaults of the same policy.\n";
+      "ElasticFlow: as released (scale-up=reference, admission=batch); our elasticflow:\n"
+      "the same policy with our defaults.\n";
   if (worlds.published) {
     out +=
-        "ours: under --semantics elasticflow, in the slots of the released scripts. off by:\n"
-        "that, from the reference or, where there is none, from the published.\n";
+        "ours: under --semantics elasticflow, in the slots of the released scripts.\n"
+        "off by: that, from the reference or, where there is none, from the published.\n";
   }
   if (worlds.ours) {
     out +=

@@ -11,8 +11,10 @@ namespace orrery {
 namespace {
 
 constexpr Duration kNoticed = std::chrono::seconds(1);
-// How often a policy is asked again with the deadline it said it could promise.
-constexpr int kAttemptsMax = 8;
+// The search for a promise: how often it is tried, to within what, and how far from submission.
+constexpr int kAttemptsMax = 24;
+constexpr Duration kClose = std::chrono::minutes(1);
+constexpr Duration kFarthest = std::chrono::hours(24 * 365 * 20);
 
 class Outcomes final : public EventSink {
  public:
@@ -88,35 +90,56 @@ void compare(const Workload& trace, const Outcomes& without, const Outcomes& wit
                            [](const WhatifAnswer::Change& job) { return job.after - job.before; });
 }
 
-std::optional<Time> promise_instead(const JobOutcome& outcome) {
-  if (!outcome.refused) return std::nullopt;
-  const bool told = outcome.refused->code == Reason::Code::TooLate ||
-                    outcome.refused->code == Reason::Code::Promised;
-  if (!told || outcome.refused->earliest == kNever) return std::nullopt;
-  return std::chrono::ceil<std::chrono::seconds>(outcome.refused->earliest);
+// Whether the job would be let in with this deadline.
+Result<bool> let_in(const RunRequest& world, Workload job, Time deadline,
+                    const RunsOptions& options) {
+  job.jobs[0].deadline = deadline;
+  TRY_ASSIGN(Workload both, merged(*world.workload, job));
+  const std::size_t place = place_of(both, job.jobs[0].name);
+  Outcomes outcomes(both.jobs.size());
+  std::vector<RunRequest> again = {world};
+  again[0].workload = std::make_shared<const Workload>(std::move(both));
+  again[0].listener = &outcomes;
+  again[0].window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
+  TRY(run_all(again, options));
+  return !outcomes[place].refused;
 }
 
-// Submits the job again with the deadline that was named, until it is let in: what a policy names
-// is what its plan of that instant comes to, and another deadline may make another plan.
-Status check_promise(const RunRequest& world, Workload job, const RunsOptions& options,
-                     WhatifAnswer& answer) {
-  for (int attempt = 0; attempt < kAttemptsMax && answer.earliest; ++attempt) {
-    job.jobs[0].deadline = *answer.earliest;
-    TRY_ASSIGN(Workload both, merged(*world.workload, job));
-    const std::size_t place = place_of(both, job.jobs[0].name);
-    Outcomes outcomes(both.jobs.size());
-    std::vector<RunRequest> again = {world};
-    again[0].workload = std::make_shared<const Workload>(std::move(both));
-    again[0].listener = &outcomes;
-    again[0].window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
-    TRY(run_all(again, options));
-    if (!outcomes[place].refused) {
-      answer.earliest_holds = true;
-      return {};
+bool refused_for_deadline(const WhatifAnswer& answer) {
+  if (!answer.outcome.refused || !answer.job.deadline) return false;
+  const Reason::Code code = answer.outcome.refused->code;
+  return code == Reason::Code::TooLate || code == Reason::Code::Promised ||
+         code == Reason::Code::DeadlinePast;
+}
+
+// The policy's own word is where the search begins, and not its end: that word is what one plan
+// comes to, and another deadline may make another plan, for this job or for those beside it.
+Status find_promise(const RunRequest& world, const Workload& job, const RunsOptions& options,
+                    WhatifAnswer& answer) {
+  if (!refused_for_deadline(answer)) return {};
+  const Reason& why = *answer.outcome.refused;
+  const Time submitted = answer.job.submitted;
+  Time low = std::max(*answer.job.deadline, submitted);  // refused
+  Time high = low + std::max<Duration>(low - submitted, kClose);
+  // A job that cannot be done sooner even alone need not be tried with less.
+  bool least = false;
+  if (why.earliest != kNever && why.earliest > low) {
+    high = std::chrono::ceil<std::chrono::seconds>(why.earliest);
+    least = why.code == Reason::Code::TooLate;
+  }
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const Time wished = answer.earliest ? low + (high - low) / 2 : high;
+    TRY_ASSIGN(const bool fits, let_in(world, job, wished, options));
+    if (fits) {
+      high = wished;
+      answer.earliest = high;
+    } else {
+      low = wished;
+      least = false;
+      if (!answer.earliest) high = submitted + 2 * (high - submitted);
     }
-    const auto next = promise_instead(outcomes[place]);
-    if (!next || *next <= *answer.earliest) return {};
-    answer.earliest = next;
+    const Duration close = std::max<Duration>(kClose, (high - submitted) / 50);
+    if (high - submitted > kFarthest || (answer.earliest && (least || high - low <= close))) break;
   }
   return {};
 }
@@ -146,8 +169,7 @@ Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const Run
   answer.model = job.name_of(job.jobs[0].model);
   answer.outcome = with[place];
   compare(*world.workload, without, with, place, answer);
-  answer.earliest = promise_instead(answer.outcome);
-  TRY(check_promise(world, job, options, answer));
+  TRY(find_promise(world, job, options, answer));
   return answer;
 }
 

@@ -26,10 +26,9 @@ struct WhatifAnswer {
   JobSpec job;
   std::string model;
   JobOutcome outcome;
-  // If it is refused for its deadline: the earliest that the policy would promise instead, and
-  // whether a run with that deadline bears it out.
+  // If it is refused for its deadline: one with which it is let in, as early as runs with others
+  // could find, to within a minute or a fiftieth of the time it then has. None: none was found.
   std::optional<Time> earliest;
-  bool earliest_holds = false;
 
   struct Change {
     std::string name;
@@ -50,7 +49,8 @@ struct WhatifAnswer {
   double mean_delay_s() const;  // of those slowed; 0 if nobody is
 };
 
-// Asks by running the world twice, without the job and with it. `job` holds one job, whose name no
+// Asks by running the world twice, without the job and with it, and for a refusal a few times more
+// as far as the job. `job` holds one job, whose name no
 // other job has.
 Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const RunsOptions& options);
 

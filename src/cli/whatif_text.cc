@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWorst = 10;
+constexpr std::string_view kRefused = "refused: ";  // how reasons of refusals begin
 
 // "10:00:07", "3d 04:05:06": on the clock of the trace, to the second and not before.
 std::string moment(Time time) {
@@ -50,13 +51,13 @@ std::string verdict(const WhatifAnswer& answer) {
   const JobOutcome& outcome = answer.outcome;
   std::string out;
   if (outcome.refused) {
-    out += fmt::format("admitted  no: {}\n", text(*outcome.refused));
+    std::string why = text(*outcome.refused);
+    if (why.starts_with(kRefused)) why.erase(0, kRefused.size());
+    out += fmt::format("admitted  no: {}\n", why);
     if (answer.earliest) {
-      out += fmt::format("earliest  {} (deadline={:.0f}s){}\n", moment(*answer.earliest),
-                         std::ceil(seconds(*answer.earliest - answer.job.submitted)),
-                         answer.earliest_holds
-                             ? ", and with that deadline it is let in"
-                             : ", by the plan; with that deadline it was refused all the same");
+      out += fmt::format("earliest  {}: with deadline={:.0f}s it is let in\n",
+                         moment(*answer.earliest),
+                         std::ceil(seconds(*answer.earliest - answer.job.submitted)));
     }
     return out;
   }
@@ -115,7 +116,6 @@ Json answer_json(const WhatifAnswer& answer) {
           {"promised_s", time_json(outcome.promised)},
           {"reason", outcome.refused ? Json(text(*outcome.refused)) : Json()},
           {"earliest_promise_s", time_json(answer.earliest)},
-          {"earliest_promise_holds", answer.earliest ? Json(answer.earliest_holds) : Json()},
           {"start_s", time_json(outcome.started)},
           {"end_s", time_json(outcome.finished)},
           {"in_time",
