@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "cli/reproduce_elasticflow.h"
 #include "report/chart.h"
@@ -103,9 +104,10 @@ void add_over_time(const Figure& figure, const Runs& runs, const Worlds& worlds,
   }
 }
 
-std::string one_line(std::string_view text) {
-  std::string line(text);
+std::string caption(const Figure& figure) {
+  std::string line = fmt::format("{}. {}", figure.title, figure.note);
   std::ranges::replace(line, '\n', ' ');
+  line[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(line[0])));
   return line;
 }
 
@@ -122,8 +124,7 @@ std::vector<ReportFigure> drawn(std::span<const Row> rows, const Runs& runs, con
       if (block.empty()) continue;
       const bool over_shares = block.front()->setting->x > 0;
       all.push_back({fmt::format("Figure {}: {}", figure.name, metric_title(metric)),
-                     one_line(fmt::format("{}. {}", figure.title, figure.note)),
-                     over_shares ? curves(block, worlds) : bars(block, worlds)});
+                     caption(figure), over_shares ? curves(block, worlds) : bars(block, worlds)});
       if (metric == Metric::Efficiency) add_over_time(figure, runs, worlds, all);
     }
   }

@@ -197,13 +197,13 @@ std::string svg(const BarChart& chart) {
         chart.series[i],
         fmt::format("<rect y=\"-6\" width=\"18\" height=\"12\" style=\"fill:{}\"/>", colour(i)));
   }
-  // Two panels side by side, each with room for its scale.
+  // Two panels side by side, each with room for its scale and for half of its last name.
   const std::size_t columns = chart.panels.size() > 1 ? 2 : 1;
   const double wide = kWidth / static_cast<double>(columns);
   double top = legend.below() + 26;
   for (std::size_t i = 0; i < chart.panels.size(); ++i) {
     const auto column = static_cast<double>(i % columns);
-    const Box box{column * wide + kLeft, (column + 1) * wide - 8, top, top + kPanel};
+    const Box box{column * wide + kLeft, (column + 1) * wide - 30, top, top + kPanel};
     out += bars(chart, chart.panels[i], box, axis);
     if (i % columns + 1 == columns || i + 1 == chart.panels.size()) top += kPanel + kBetween;
   }
