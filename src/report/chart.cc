@@ -85,8 +85,8 @@ class Legend {
       x_ = kLeft;
       y_ += 20;
     }
-    const std::string out = fmt::format("<g transform=\"translate({:.1f} {:.1f})\">{}{}</g>", x_,
-                                        y_, mark, label(26, 4, "start", name));
+    std::string out = fmt::format("<g transform=\"translate({:.1f} {:.1f})\">{}{}</g>", x_, y_,
+                                  mark, label(26, 4, "start", name));
     x_ += wide;
     return out;
   }
