@@ -58,10 +58,33 @@ struct ReproduceArguments {
   std::string system;
   std::string figure;  // empty: all
   std::string data;
+  std::string reference;               // runs of the released code; empty: as far as built in
+  std::string report;                  // the page to write; empty: none
+  std::vector<std::string> semantics;  // empty: every one that the system is run in
   bool json = false;
   bool quiet = false;
   int threads = 0;
 };
 Status reproduce_command(const ReproduceArguments& arguments);
+
+struct WhatifArguments {
+  std::string trace;
+  std::string cluster;
+  std::string policy;
+  std::string job;       // key=value,...
+  std::string job_file;  // a trace of one job
+  std::string trace_format = "auto";
+  std::string profiles;
+  std::string gpu_type;
+  std::string semantics = "orrery";
+  std::vector<std::string> options;
+  std::uint64_t seed = 0;
+  std::string round;
+  std::int64_t limit = 0;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+Status whatif_command(const WhatifArguments& arguments);
 
 }  // namespace orrery

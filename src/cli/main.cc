@@ -45,7 +45,8 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
       ->capture_default_str();
   command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
-  command->add_option("--semantics", a.semantics, "orrery or muri")->capture_default_str();
+  command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
+      ->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policies (repeatable)");
   command
       ->add_option("--speed-error", a.speed_error,
@@ -98,14 +99,49 @@ void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>&
 void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
-  command->add_option("system", a.system, "muri")->required();
-  command->add_option("--figure", a.figure, "one figure only, such as 9");
+  command->add_option("system", a.system, "muri or elasticflow")->required();
+  command->add_option("--figure", a.figure, "one figure only, such as 9 or 8a");
   command->add_option("--data", a.data, "folder with the published traces")->required();
+  command->add_option("--reference", a.reference,
+                      "elasticflow: CSV with what runs of the released code gave");
+  command
+      ->add_option("--semantics", a.semantics, "elasticflow: elasticflow, orrery; both if left out")
+      ->delimiter(',');
+  command->add_option("--report", a.report, "elasticflow: write the figures to F.html");
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of tables");
   command->add_flag("--quiet", a.quiet, "no progress");
   command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
+}
+
+void add_whatif(CLI::App& app, WhatifArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("whatif", "one more job: would it be in time, and who would be slowed");
+  command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...")->required();
+  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
+      ->required();
+  command->add_option("--policy", a.policy, "a policy, as NAME or NAME:key=value:...")->required();
+  command->add_option(
+      "--job", a.job,
+      "the job: submit=10h,gpus=4,model=bert,batch=128,iterations=5000,deadline=2h");
+  command->add_option("--job-file", a.job_file, "the job as a trace of one, in any format");
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
+      ->capture_default_str();
+  command->add_option("--option", a.options, "key=value for the policy (repeatable)");
+  command->add_option("--seed", a.seed, "seed of a policy that draws");
+  command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--limit", a.limit, "only the first N jobs of the trace")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->add_flag("--quiet", a.quiet, "no progress");
+  command->callback([&a, &run] { run = [&a] { return whatif_command(a); }; });
 }
 
 // What is wrong with the word in the place of the command; empty: nothing, or an option is there.
@@ -130,6 +166,7 @@ int run(int argc, char** argv) {
   GenerateArguments generate;
   std::vector<std::string> generate_pairs;
   ReproduceArguments reproduce;
+  WhatifArguments whatif;
   DemoArguments demo;
   bool json = false;
 
@@ -147,6 +184,7 @@ int run(int argc, char** argv) {
   command->callback([&] { run = [&] { return traces_command(json); }; });
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
+  add_whatif(app, whatif, run);
 
   // A reader that has gone away is an error of writing, told like any other.
   std::signal(SIGPIPE, SIG_IGN);

@@ -78,6 +78,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
     TRY_ASSIGN(log, EventLogWriter::open(request.events, *request.cluster, *request.workload));
     sinks.add(*log);
   }
+  if (request.listener != nullptr) sinks.add(*request.listener);
   SimulationSetup setup = setup_of(request);
   setup.cancel = &interrupted();
   setup.ended = &ended;
@@ -87,7 +88,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   }
   const auto wall_before = std::chrono::steady_clock::now();
   const double cpu_before_s = thread_cpu_s();
-  const bool single = request.events.empty() && !request.series;
+  const bool single = request.events.empty() && !request.series && request.listener == nullptr;
   EventSink& sink = single ? static_cast<EventSink&>(metrics) : sinks;
   auto outcome = simulate(setup, sink);
   if (!outcome.ok()) return std::move(outcome).error();

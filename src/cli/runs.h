@@ -29,8 +29,9 @@ struct RunRequest {
   Duration round{};
   double speed_error = 0;
   std::optional<JobWindow> window{};
-  std::string events{};  // file for the log; empty: none
-  bool series = false;   // record what the report draws
+  std::string events{};           // file for the log; empty: none
+  bool series = false;            // record what the report draws
+  EventSink* listener = nullptr;  // gets every event too, on the thread of the run; may be null
 };
 
 struct RunsOptions {

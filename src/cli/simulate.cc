@@ -1,86 +1,18 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/policy_choice.h"
 #include "cli/runs.h"
 #include "model/duration_text.h"
-#include "policy/registry.h"
 #include "workload/cluster_spec.h"
 #include "workload/generate.h"
 
 namespace orrery {
 namespace {
-
-using OptionMap = std::map<std::string, std::string>;
-
-Result<std::pair<std::string, std::string>> split_pair(const std::string& pair) {
-  const auto equals = pair.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return invalid(fmt::format("option '{}': write key=value", pair));
-  }
-  return std::pair(pair.substr(0, equals), pair.substr(equals + 1));
-}
-
-struct PolicyChoice {
-  std::string name;
-  std::string label;
-  OptionMap options;
-};
-
-bool knows(std::string_view policy, std::string_view key) {
-  const auto info = std::ranges::find(policies(), policy, &PolicyInfo::name);
-  const auto has = [&](std::span<const OptionInfo> table) {
-    return std::ranges::find(table, key, &OptionInfo::key) != table.end();
-  };
-  return info != policies().end() && (has(info->options) || has(common_options()));
-}
-
-Result<PolicyChoice> parse_policy(const std::string& text) {
-  PolicyChoice choice;
-  std::size_t begin = 0;
-  for (bool first = true; begin <= text.size(); first = false) {
-    const std::size_t end = std::min(text.find(':', begin), text.size());
-    const std::string part = text.substr(begin, end - begin);
-    if (first) {
-      choice.name = part;
-    } else {
-      TRY_ASSIGN(auto pair, split_pair(part));
-      choice.options.insert_or_assign(std::move(pair.first), std::move(pair.second));
-    }
-    begin = end + 1;
-  }
-  choice.label = text;
-  return choice;
-}
-
-// An option of --option goes to every policy that knows it; one that nobody knows is an error.
-Result<std::vector<PolicyChoice>> parse_policies(const SimulateArguments& arguments) {
-  std::vector<PolicyChoice> choices;
-  for (const std::string& text : arguments.policies) {
-    TRY_ASSIGN(PolicyChoice choice, parse_policy(text));
-    choices.push_back(std::move(choice));
-  }
-  for (const std::string& text : arguments.options) {
-    TRY_ASSIGN(const auto pair, split_pair(text));
-    bool known = false;
-    for (PolicyChoice& choice : choices) {
-      if (!knows(choice.name, pair.first)) continue;
-      choice.options.try_emplace(pair.first, pair.second);
-      known = true;
-    }
-    // With one policy its own error names the options there are.
-    if (!known && choices.size() == 1) choices[0].options.insert(pair);
-    if (!known && choices.size() > 1) {
-      return invalid(fmt::format(
-          "--option {}: none of the policies knows '{}'; see `orrery policies`", text, pair.first));
-    }
-  }
-  return choices;
-}
 
 Result<std::optional<JobWindow>> parse_window(const std::string& text) {
   if (text.empty()) return std::optional<JobWindow>();
@@ -113,7 +45,8 @@ std::string events_path(const SimulateArguments& arguments, const RunRequest& re
 }
 
 Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
-  TRY_ASSIGN(const std::vector<PolicyChoice> choices, parse_policies(arguments));
+  TRY_ASSIGN(const std::vector<PolicyChoice> choices,
+             parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
   TRY_ASSIGN(const auto window, parse_window(arguments.window));
   TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
+#include "report/chart.h"
 #include "report/json.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -156,35 +157,23 @@ std::string data_of(std::span<const ReportRun> runs) {
   return safe;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 // For readers whose browser runs no scripts.
 std::string plain_table(std::span<const ReportRun> runs) {
   std::vector<RunSummary> summaries;
   for (const ReportRun& run : runs) summaries.push_back(run.summary);
   return "<pre>" + escaped(table(summaries, {.width = 150, .colour = false, .ratios = true})) +
          "</pre>";
+}
+
+std::string sections(std::span<const ReportFigure> figures) {
+  std::string out;
+  for (const ReportFigure& figure : figures) {
+    out += fmt::format(
+        "<section><div class=\"head\"><div><h2>{}</h2><p class=\"hint\">{}</p></div></div>{}"
+        "</section>\n",
+        escaped(figure.title), escaped(figure.caption), figure.svg);
+  }
+  return out;
 }
 
 void replace(std::string& page, std::string_view marker, std::string_view text) {
@@ -195,16 +184,17 @@ void replace(std::string& page, std::string_view marker, std::string_view text) 
 
 }  // namespace
 
-std::string html_report(std::span<const ReportRun> runs) {
+std::string html_report(std::span<const ReportRun> runs, std::span<const ReportFigure> figures) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
   replace(page, "/*orrery:timeline*/", embedded_timeline_js());
   replace(page, "/*orrery:deadlines*/", embedded_deadlines_js());
   replace(page, "/*orrery:script*/", embedded_report_js());
-  // The data first: it cannot hold the other marker, which begins with '<'; a name in the table
-  // could hold this one.
+  // The data first: it cannot hold the other markers, which begin with '<'; a name in the table
+  // could hold this one, but none that begins so, since it is escaped.
   replace(page, "/*orrery:data*/", data_of(runs));
   replace(page, "<!--orrery:plain-->", plain_table(runs));
+  replace(page, "<!--orrery:figures-->", sections(figures));
   return page;
 }
 

@@ -17,9 +17,17 @@ struct ReportRun {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
+// A drawing of its own above the runs.
+struct ReportFigure {
+  std::string title;
+  std::string caption;
+  std::string svg;  // markup, as report/chart.h makes it
+};
+
 // One page that needs nothing but itself: styles, script and data are inside, nothing is fetched.
 // Runs are compared with the first run of the same trace. Text from traces is data to the page,
 // never markup.
-std::string html_report(std::span<const ReportRun> runs);
+std::string html_report(std::span<const ReportRun> runs,
+                        std::span<const ReportFigure> figures = {});
 
 }  // namespace orrery

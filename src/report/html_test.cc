@@ -253,6 +253,19 @@ TEST(HtmlReport, CarriesDeadlinesAndRefusalsWhereThereAreAny) {
       data_in(html_report(three_policies(20, 1))).at(0).at("series").at("deadlines").is_null());
 }
 
+TEST(HtmlReport, FiguresStandAboveTheRunsAndTheirTextIsNoMarkup) {
+  const ReportFigure figures[] = {{"<Figure> 1", "a & b", "<svg id=\"one\"></svg>"},
+                                  {"Figure 2", "", "<svg id=\"two\"></svg>"}};
+  const std::string page = html_report({}, figures);
+  const std::size_t one = page.find("<svg id=\"one\"></svg>");
+  const std::size_t two = page.find("<svg id=\"two\"></svg>");
+  ASSERT_NE(two, std::string::npos);
+  EXPECT_LT(one, two);
+  EXPECT_LT(two, page.find("<main"));
+  EXPECT_NE(page.find("<h2>&lt;Figure&gt; 1</h2><p class=\"hint\">a &amp; b</p>"),
+            std::string::npos);
+}
+
 TEST(HtmlReport, IsAPageEvenWithoutRuns) { EXPECT_TRUE(data_in(html_report({})).empty()); }
 
 // Set ORRERY_REPORT to a folder to look at pages like those of a real comparison.

@@ -149,6 +149,12 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
+  const std::string two = folder.write("two.csv", kHead + "b,0,1,5\nc,0,1,5\n");
+  const auto whatif = [&](const Words& more) {
+    Words words = {"whatif", "--trace", trace, "--cluster", "2x8", "--policy", "fifo"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
   const std::vector<BadCall> calls = {
       {{}, {"demo", "simulate", "compare", "reproduce"}},
       {{"sumulate"}, {"'sumulate'", "simulate"}},
@@ -179,6 +185,18 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {{"reproduce", "muri", "--data", folder.path().string(), "--figure", "8"}, {"9, 10, 11"}},
       {{"reproduce", "muri", "--data", folder.path().string()}, {"trace1.csv", "folder"}},
       {{"reproduce", "muri", "--data", folder.file("none")}, {"no such folder"}},
+      {{"reproduce", "muri", "--data", folder.path().string(), "--report", "x.html"}, {"--report"}},
+      {{"reproduce", "elasticflow", "--data", folder.file("none")}, {"no such folder", "traces/"}},
+      {{"reproduce", "elasticflow", "--data", folder.path().string()}, {"elasticVpollux_e.csv"}},
+      {{"reproduce", "elasticflow", "--data", ".", "--figure", "12"}, {"8a, 8b, 9, 10, 11"}},
+      {{"reproduce", "elasticflow", "--data", ".", "--semantics", "muri"},
+       {"elasticflow", "orrery"}},
+      {{"reproduce", "elasticflow", "--data", ".", "--reference", "none.csv"}, {"none.csv"}},
+      {whatif({}), {"--job model=bert", "--job-file"}},
+      {whatif({"--job", "submit=1,duration=2", "--job-file", trace}), {"not by both"}},
+      {whatif({"--job", "submit=1,duration=2,name=a"}), {"'a' already"}},
+      {whatif({"--job", "submit=1,duration=2,size=9"}), {"'size'", "gpus"}},
+      {whatif({"--job-file", two}), {"has 2 jobs"}},
   };
   for (const BadCall& call : calls) {
     SCOPED_TRACE(testing::PrintToString(call.words));

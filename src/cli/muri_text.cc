@@ -1,17 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "cli/reproduce.h"
+#include "cli/reproduce_muri.h"
 #include "report/grid.h"
 
 namespace orrery {
 namespace {
-
-// Below this a difference is one of rounding in what was published or printed.
-constexpr double kSamePct = 1e-4;
 
 std::string_view metric_title(Metric metric) {
   switch (metric) {
@@ -35,13 +31,6 @@ std::string_view sign_of(Source source) {
       return "+";
   }
   return "";
-}
-
-std::string difference_text(const ReproducedRow& row) {
-  const auto pct = row.difference_pct();
-  if (!pct) return "-";
-  if (std::abs(*pct) < kSamePct) return "same";
-  return fmt::format("{:+.{}f} %", *pct, std::abs(*pct) < 0.01 ? 4 : 2);
 }
 
 using Block = std::span<const ReproducedRow>;
@@ -78,7 +67,7 @@ std::string block_text(Block block) {
     line.push_back(difference_text(row));
     const ReproducedRow* muri = muri_of(block, row);
     if (muri == nullptr) continue;
-    line.push_back(fmt::format("{:.2f}", row.published / muri->published));
+    line.push_back(fmt::format("{:.2f}", *row.published / *muri->published));
     const bool known = row.ours && muri->ours && *muri->ours > 0;
     line.push_back(known ? fmt::format("{:.2f}", *row.ours / *muri->ours) : "-");
   }
@@ -91,37 +80,15 @@ std::string block_text(Block block) {
                      metric_title(block.front().metric), end - group.size(), group, table);
 }
 
-struct Tally {
-  int compared = 0;
-  int same = 0;
-  int within_1_pct = 0;
-  const ReproducedRow* worst = nullptr;
-};
-
-Tally tally(std::span<const ReproducedRow> rows, bool with_reference) {
-  Tally count;
-  for (const ReproducedRow& row : rows) {
-    const auto pct = row.difference_pct();
-    if (!pct || row.reference.has_value() != with_reference) continue;
-    ++count.compared;
-    count.same += std::abs(*pct) < kSamePct ? 1 : 0;
-    count.within_1_pct += std::abs(*pct) <= 1 ? 1 : 0;
-    if (count.worst == nullptr || std::abs(*pct) > std::abs(*count.worst->difference_pct())) {
-      count.worst = &row;
-    }
-  }
-  return count;
-}
-
-std::string tally_text(const Tally& count, std::string_view what) {
+std::string tally_of(std::span<const ReproducedRow> rows, bool with_reference,
+                     std::string_view what) {
+  const std::vector<Comparison> values(rows.begin(), rows.end());
+  const Tally count = tally(values, with_reference);
   if (count.compared == 0) return "";
-  const ReproducedRow& worst = *count.worst;
-  return fmt::format(
-      "{} {}: {} the same, {} within 1 %;\n"
-      "  farthest {:+.2f} %: figure {}, {} under {}, {}\n",
-      count.compared, what, count.same, count.within_1_pct, *worst.difference_pct(),
-      worst.row->figure, worst.row->trace, shown_policy(worst.row->shown).name,
-      metric_key(worst.metric));
+  const ReproducedRow& worst = rows[count.worst];
+  return tally_text(count, values, what,
+                    fmt::format("figure {}, {} under {}, {}", worst.row->figure, worst.row->trace,
+                                shown_policy(worst.row->shown).name, metric_key(worst.metric)));
 }
 
 bool uses(std::span<const ReproducedRow> rows, Source source) {
@@ -130,12 +97,6 @@ bool uses(std::span<const ReproducedRow> rows, Source source) {
 }
 
 }  // namespace
-
-std::optional<double> ReproducedRow::difference_pct() const {
-  if (!ours) return std::nullopt;
-  const double base = reference.value_or(published);
-  return (*ours - base) / base * 100;
-}
 
 std::string_view metric_key(Metric metric) {
   switch (metric) {
@@ -170,8 +131,8 @@ std::string reproduced_text(std::span<const ReproducedRow> rows) {
   if (uses(rows, Source::Bisection)) {
     out += "+ the released code with its convex solver replaced by exact bisection\n";
   }
-  const std::string counted = tally_text(tally(rows, true), "values with a reference") +
-                              tally_text(tally(rows, false), "values with a published one only");
+  const std::string counted = tally_of(rows, true, "values with a reference") +
+                              tally_of(rows, false, "values with a published one only");
   return counted.empty() ? out : out + '\n' + counted;
 }
 
@@ -186,7 +147,7 @@ std::string reproduced_json(std::string_view system, std::span<const ReproducedR
                     {"trace", row.row->trace},
                     {"policy", shown_policy(row.row->shown).name},
                     {"metric", metric_key(row.metric)},
-                    {"published", row.published},
+                    {"published", number(row.published)},
                     {"reference", number(row.reference)},
                     {"ours", number(row.ours)},
                     {"difference_pct", number(row.difference_pct())},

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/commands.h"
+#include "cli/comparison.h"
+#include "cli/elasticflow_figures.h"
+#include "report/html.h"
+#include "sim/simulation.h"
+
+namespace orrery {
+
+Status reproduce_elasticflow(const ReproduceArguments& arguments);
+
+namespace elasticflow {
+
+// The worlds in which the figures are run: that of the released simulator, and ours.
+inline constexpr std::array kWorlds = {SemanticsKind::ElasticFlow, SemanticsKind::Orrery};
+
+// One number of a figure; `ours` is by the rules of the released simulator.
+struct Row : Comparison {
+  const Figure* figure = nullptr;
+  const Setting* setting = nullptr;
+  Metric metric{};
+  Shown shown{};
+  std::optional<double> by_our_rules;
+  std::string gap;  // why there is nothing of ours, in two words; empty: there is
+  std::string note;
+};
+
+using RunKey = std::tuple<const Setting*, Shown, SemanticsKind>;
+using Runs = std::map<RunKey, ReportRun>;
+
+// Which of kWorlds are to be shown.
+struct Worlds {
+  bool published = true;
+  bool ours = true;
+};
+
+// For people: a block a figure and metric, within 80 columns, and what the words mean.
+std::string text(std::span<const Row> rows, const Worlds& worlds);
+std::string json(std::span<const Row> rows);
+
+// The figures drawn: bars as published, or lines where the figure has lines.
+std::vector<ReportFigure> drawn(std::span<const Row> rows, const Runs& runs, const Worlds& worlds);
+
+}  // namespace elasticflow
+}  // namespace orrery
