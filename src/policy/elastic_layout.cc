@@ -226,7 +226,7 @@ void ElasticLayout::grant(const ElasticJob& job, Plan& plan) {
   INVARIANT(gpu_count(grant.devices) == gpus, "a place has as many GPUs as were granted");
   grant.cpu_milli = own.cpu_milli;
   grant.memory_bytes = own.memory_bytes;
-  grant.iterations_per_s = job.speed(job.target);
+  grant.iterations_per_s = (*job.ladder)[job.target].speed;
 }
 
 }  // namespace orrery
