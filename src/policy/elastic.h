@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "policy/policy.h"
+#include "policy/scale_up.h"
 
 namespace orrery {
 
@@ -30,8 +31,8 @@ struct ElasticFlowOptions {
     None,      // everybody comes in
   };
   Admission admission = Admission::OneByOne;
-  bool saves_first = true;  // free GPUs where they save most GPU time; otherwise cost most
-  bool anew = false;        // everybody is placed anew in each round, as released
+  ScaleUp::Rule scale_up = ScaleUp::Rule::SavesMost;
+  bool anew = false;  // everybody is placed anew in each round, as released
   Duration slot = std::chrono::minutes(1);
   ElasticLimits limits = {};
 };

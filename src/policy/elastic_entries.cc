@@ -43,7 +43,7 @@ Result<std::vector<ElasticLimits::Cap>> caps(const Options& options) {
 }
 
 constexpr std::array<std::string_view, 3> kAdmissions = {"one-by-one", "batch", "none"};
-constexpr std::array<std::string_view, 2> kScaleUps = {"paper", "reference"};
+constexpr std::array<std::string_view, 3> kScaleUps = {"paper", "reference", "paper-in-full"};
 constexpr std::array<std::string_view, 2> kKnees = {"fastest", "first-fall"};
 constexpr std::array kElasticFlow = {
     OptionInfo{"admission",
@@ -51,8 +51,8 @@ constexpr std::array kElasticFlow = {
                "comes in",
                "one-by-one"},
     OptionInfo{"scale-up",
-               "free GPUs go where they save most GPU time (paper), or where they cost most "
-               "(reference, as released)",
+               "free GPUs go where they save most GPU time (paper; paper-in-full weighs everybody "
+               "after every gift), or where they cost most (reference, as released)",
                "paper"},
     OptionInfo{"knee",
                "a job gets no more GPUs than it is fastest on, or than it first falls after",
@@ -67,7 +67,7 @@ Made elasticflow(const Options& options, const PolicyContext& context) {
   TRY_ASSIGN(const int admission, options.choice("admission", kAdmissions));
   made.admission = static_cast<ElasticFlowOptions::Admission>(admission);
   TRY_ASSIGN(const int scale_up, options.choice("scale-up", kScaleUps));
-  made.saves_first = scale_up == 0;
+  made.scale_up = static_cast<ScaleUp::Rule>(scale_up);
   TRY_ASSIGN(const int knee, options.choice("knee", kKnees));
   made.limits.first_fall = knee == 1;
   TRY_ASSIGN(made.limits.caps, caps(options));

@@ -1,63 +1,17 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "policy/change_list.h"
 #include "policy/elastic.h"
 #include "policy/elastic_clock.h"
 #include "policy/elastic_grants.h"
-#include "policy/slot_planner.h"
-#include "predict/speed_curve.h"
+#include "policy/scale_up.h"
 
 namespace orrery {
 namespace {
-
-// Times at which something was to change, and how many jobs were to end then.
-class ChangeList {
- public:
-  void change(std::int64_t at) { marks_[at].change = true; }
-  void end(std::int64_t at) { ++marks_[at].ends; }
-  // A job is not to end then any more; a time at which none is left is struck out.
-  void leave(std::int64_t at) {
-    const auto mark = marks_.find(at);
-    if (mark != marks_.end() && --mark->second.ends <= 0) marks_.erase(mark);
-  }
-  void forget(std::int64_t until) { marks_.erase(marks_.begin(), marks_.upper_bound(until)); }
-  std::int64_t next() const {
-    for (const auto& [at, mark] : marks_) {
-      if (mark.change) return at;
-    }
-    return kNoDeadline_s;
-  }
-
- private:
-  struct Mark {
-    int ends = 0;
-    bool change = false;
-  };
-  std::map<std::int64_t, Mark> marks_;
-};
-
-// Lines change little from one sorting to the next.
-template <class T, class Before>
-void sort_stably(std::vector<T>& line, Before before) {
-  constexpr std::size_t kFew = 64;
-  if (line.size() > kFew) {
-    std::stable_sort(line.begin(), line.end(), before);
-    return;
-  }
-  for (std::size_t i = 1; i < line.size(); ++i) {
-    const T one = line[i];
-    std::size_t j = i;
-    for (; j > 0 && before(one, line[j - 1]); --j) line[j] = line[j - 1];
-    line[j] = one;
-  }
-}
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Deadline jobs are admitted if everybody's minimum satisfactory share fits in time; what is then
 // free goes, step by step, to where it changes total GPU time most.
@@ -66,7 +20,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 class ElasticFlow final : public Policy {
  public:
   explicit ElasticFlow(const ElasticFlowOptions& options)
-      : options_(options), grants_(options.anew) {}
+      : options_(options), grants_(options.anew), scale_up_(options.scale_up) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     clock_.set(view.now);
@@ -76,34 +30,19 @@ class ElasticFlow final : public Policy {
     list_ends_put_off(view);
     forget_ended(view);
     for (Entry* entry : line_) refresh(view, *entry);
+    planned_ = false;
     admit(view, plan);
-    plan_all(line_);
+    if (!planned_) plan_all(line_);
     if (line_.empty()) return;
     list_ends();
     start_planned();
-    scale_up();
+    for (const ScaleUp::Gift& gift : scale_up_.run(*planner_, free_, line_)) note(gift);
     write(view, packer, plan);
   }
 
  private:
-  struct Entry {
-    JobId job = kNoJob;
-    Levels levels;
-    std::int64_t deadline = kNoDeadline_s;
-    double work_left = 0;
-    int gpus = 0;
-    GpuSteps planned = {};
-    std::int64_t end = 0;
-    std::int64_t gpu_seconds = 0;  // of the plan
-    std::int64_t assured = 0;      // done by the plan, without what is given on top
-    bool in_time = true;
-    bool is_new = true;
-    std::int64_t listed = kNoDeadline_s;  // its end in the list of changes, if it is there
-    // With one step more, while free GPUs are given away:
-    int next = 0;
-    double merit = 0;
-  };
-  using Line = std::vector<Entry*>;
+  using Entry = FlowJob;
+  using Line = FlowLine;
 
   std::int64_t slot_s() const {
     return std::max<std::int64_t>(
@@ -137,20 +76,13 @@ class ElasticFlow final : public Policy {
     return entries_[index(job)].get();
   }
 
-  static SlotPlanner::Request request(const Entry& entry, int now_gpus) {
-    return {.levels = &entry.levels,
-            .work_left = entry.work_left,
-            .deadline = entry.deadline,
-            .now_gpus = now_gpus};
-  }
-
   // Everybody in turn, by deadline. Answers whether all will be in time.
   bool plan_all(Line& line) {
     sort_stably(line, [](const Entry* a, const Entry* b) { return a->deadline < b->deadline; });
     free_.assign(1, {clock_.now_s(), gpus_total_});
     bool all_in_time = true;
     for (Entry* entry : line) {
-      planner_->plan(request(*entry, 0), free_);
+      planner_->plan(entry->request(), free_);
       planner_->write(entry->planned, next_free_);
       free_.swap(next_free_);
       entry->end = planner_->end();
@@ -176,25 +108,12 @@ class ElasticFlow final : public Policy {
   void admit_fresh(Plan& plan) {
     if (fresh_.empty()) return;
     const bool tests = options_.admission != ElasticFlowOptions::Admission::None;
-    bool fits = true;
-    if (tests) {
-      const bool late_before =
-          options_.admission == ElasticFlowOptions::Admission::OneByOne && !plan_all(line_);
-      const auto late = static_cast<std::size_t>(
-          std::ranges::count_if(line_, [](const Entry* entry) { return !entry->in_time; }));
-      trial_.assign(line_.begin(), line_.end());
-      trial_.insert(trial_.end(), fresh_.begin(), fresh_.end());
-      fits = plan_all(trial_);
-      // One who is late already is no reason to refuse others.
-      if (!fits && late_before) {
-        fits = late == static_cast<std::size_t>(std::ranges::count_if(
-                           trial_, [](const Entry* entry) { return !entry->in_time; }));
-      }
-    }
+    const bool fits = !tests || fit();
+    if (planned_) line_ = trial_;
     for (Entry* entry : fresh_) {
       const bool best_effort = entry->deadline == kNoDeadline_s;
       if (fits || best_effort) {
-        line_.push_back(entry);
+        if (!planned_) line_.push_back(entry);
         pending_.push_back(entry);
         if (tests && !best_effort) plan.admit(entry->job, clock_.instant(entry->assured));
       } else {
@@ -203,6 +122,23 @@ class ElasticFlow final : public Policy {
       }
     }
     fresh_.clear();
+  }
+
+  // Whether all are in time with the fresh ones. Where these come one by one, those who are late
+  // without them are no reason to refuse.
+  bool fit() {
+    trial_.assign(line_.begin(), line_.end());
+    trial_.insert(trial_.end(), fresh_.begin(), fresh_.end());
+    if (plan_all(trial_)) return planned_ = true;
+    planned_ = false;
+    if (options_.admission != ElasticFlowOptions::Admission::OneByOne) return false;
+    const auto late = [](const Entry* entry) { return !entry->in_time; };
+    if (std::ranges::any_of(fresh_, late)) return false;
+    const auto with = std::ranges::count_if(trial_, late);
+    plan_all(line_);
+    const auto without = std::ranges::count_if(line_, late);
+    plan_all(trial_);
+    return planned_ = with == without;
   }
 
   Reason refusal(const Entry& entry) const {
@@ -237,58 +173,6 @@ class ElasticFlow final : public Policy {
     std::erase_if(pending_, starts);
   }
 
-  // Free GPUs, step by step. Those who have none go first.
-  void scale_up() {
-    for (Entry* entry : line_) entry->next = entry->levels.above(entry->gpus);
-    if (free_.front().gpus == 0) return;
-    for (Entry* entry : line_) weigh(*entry);
-    sort_stably(line_, [](const Entry* a, const Entry* b) { return a->merit > b->merit; });
-    while (free_.front().gpus > 0) {
-      const auto first = std::ranges::find_if(line_, [&](const Entry* entry) {
-        return entry->next > entry->gpus && entry->next - entry->gpus <= free_.front().gpus;
-      });
-      const bool found = first != line_.end();
-      if (found) give(**first);
-      for (Entry* entry : line_) {
-        if (entry->next > entry->gpus) weigh(*entry);
-      }
-      sort_stably(line_, [](const Entry* a, const Entry* b) { return a->merit > b->merit; });
-      if (!found) break;
-    }
-  }
-
-  // What a step more changes in the job's GPU time.
-  void weigh(Entry& entry) {
-    if (entry.next == entry.gpus || entry.next - entry.gpus > free_.front().gpus) {
-      entry.merit = -kInfinite;
-      return;
-    }
-    entry.merit = kInfinite;
-    if (entry.gpus == 0) return;
-    const SlotPlanner::Held held{.gpus = &entry.planned, .end = entry.end};
-    const std::int64_t more =
-        planner_->weigh(request(entry, entry.next), free_, held) - entry.gpu_seconds;
-    const double rate = static_cast<double>(more) / (entry.next - entry.gpus);
-    entry.merit = options_.saves_first ? -rate : rate;
-  }
-
-  void give(Entry& entry) {
-    const SlotPlanner::Held held{.gpus = &entry.planned, .end = entry.end};
-    planner_->plan(request(entry, entry.next), free_, &held);
-    planner_->write(next_planned_, next_free_);
-    free_.swap(next_free_);
-    entry.planned.swap(next_planned_);
-    entry.end = planner_->end();
-    entry.gpu_seconds = planner_->gpu_seconds();
-    entry.assured = planner_->done();
-    if (keeps_changes()) list_end(entry, entry.end);
-    if (entry.gpus == 0) {
-      if (std::erase(pending_, &entry) > 0) started_.push_back(&entry);
-    }
-    entry.gpus = entry.next;
-    entry.next = entry.levels.above(entry.gpus);
-  }
-
   // Without admission the released code keeps every change it ever planned for, until a round is
   // held then or until the last job that was to end then is to end at another time.
   bool keeps_changes() const { return options_.admission == ElasticFlowOptions::Admission::None; }
@@ -308,6 +192,11 @@ class ElasticFlow final : public Policy {
   void list_ends() {
     if (!keeps_changes()) return;
     for (Entry* entry : line_) list_end(*entry, entry->end);
+  }
+
+  void note(const ScaleUp::Gift& gift) {
+    if (keeps_changes()) list_end(*gift.job, gift.end);
+    if (std::erase(pending_, gift.job) > 0) started_.push_back(gift.job);
   }
 
   void list_end(Entry& entry, std::int64_t end) {
@@ -393,8 +282,10 @@ class ElasticFlow final : public Policy {
   const ElasticFlowOptions options_;
   ElasticClock clock_;
   ElasticGrants grants_;
+  ScaleUp scale_up_;
   std::optional<SlotPlanner> planner_;
   int gpus_total_ = 0;
+  bool planned_ = false;                         // everybody in line, by the last trial
   std::vector<std::unique_ptr<Entry>> entries_;  // by job
   Line line_;                                    // everybody, in the order left by the last round
   Line pending_;
@@ -403,29 +294,11 @@ class ElasticFlow final : public Policy {
   Line trial_;
   GpuSteps free_;
   GpuSteps next_free_;
-  GpuSteps next_planned_;
   std::vector<ElasticGrants::Seat> seats_;
   ChangeList changes_;
 };
 
 }  // namespace
-
-int most_gpus(const Workload& workload, const JobSpec& job, const ElasticLimits& limits) {
-  if (job.curve == kNoCurve) return job.gpus;
-  const SpeedCurve& curve = workload.curves[index(job.curve)];
-  int most = knee(curve);
-  if (limits.first_fall) {
-    for (std::size_t i = 1; i < curve.points.size(); ++i) {
-      if (curve.points[i].iterations_per_s >= curve.points[i - 1].iterations_per_s) continue;
-      most = curve.points[i - 1].gpus;
-      break;
-    }
-  }
-  for (const ElasticLimits::Cap& cap : limits.caps) {
-    if (cap.model == workload.name_of(job.model)) most = std::min(most, cap.gpus);
-  }
-  return most;
-}
 
 std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options) {
   return std::make_unique<ElasticFlow>(options);
