@@ -25,7 +25,8 @@ struct FlowJob {
   // With one step more, while free GPUs are given away:
   int next = 0;
   double merit = 0;
-  std::uint32_t weighed = 0;  // after so many gifts
+  std::int64_t next_seconds = 0;  // of GPU time
+  std::uint32_t weighed = 0;      // after so many gifts
 
   SlotPlanner::Request request(int now_gpus = 0) const {
     return {.levels = &levels, .work_left = work_left, .deadline = deadline, .now_gpus = now_gpus};

@@ -58,12 +58,32 @@ void ScaleUp::run_lazily(FlowLine& line) {
         continue;
       }
     }
-    give(job);
+    climb(job);
     ++gifts_;
-    if (!fits(job)) continue;
-    weigh(job);
-    push(job);
+    job.weighed = gifts_;
+    if (fits(job)) push(job);
   }
+}
+
+// As many levels as the job stays first for. What it holds is its own to begin with, so its merits
+// do not change by what it is given.
+void ScaleUp::climb(FlowJob& job) {
+  const SlotPlanner::Held held{.gpus = &job.planned, .end = job.end};
+  const auto seconds_on = [&](int gpus) {
+    return planner_->weigh(job.request(gpus), *free_, held);
+  };
+  const int most = job.gpus + free_->front().gpus;
+  std::int64_t now = job.gpus == 0 ? seconds_on(job.next) : job.next_seconds;
+  for (int next = job.levels.above(job.next); next > job.next && next <= most;
+       next = job.levels.above(next)) {
+    const std::int64_t then = seconds_on(next);
+    job.merit = -static_cast<double>(then - now) / (next - job.next);
+    job.next_seconds = then;
+    if (comes_later(&job, heap_.front())) break;
+    job.next = next;
+    now = then;
+  }
+  give(job);
 }
 
 void ScaleUp::push(FlowJob& job) {
@@ -96,8 +116,9 @@ void ScaleUp::weigh(FlowJob& job) {
   job.merit = kInfinite;
   if (job.gpus == 0) return;
   const SlotPlanner::Held held{.gpus = &job.planned, .end = job.end};
-  const std::int64_t cost = planner_->weigh(job.request(job.next), *free_, held) - job.gpu_seconds;
-  const double rate = static_cast<double>(cost) / (job.next - job.gpus);
+  job.next_seconds = planner_->weigh(job.request(job.next), *free_, held);
+  const double rate =
+      static_cast<double>(job.next_seconds - job.gpu_seconds) / (job.next - job.gpus);
   job.merit = rule_ == Rule::CostsMost ? rate : -rate;
 }
 

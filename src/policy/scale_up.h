@@ -28,6 +28,7 @@ class ScaleUp {
  private:
   void run_lazily(FlowLine& line);
   void push(FlowJob& job);
+  void climb(FlowJob& job);
   void run_as_released(FlowLine& line);
   void weigh(FlowJob& job);
   void give(FlowJob& job);
