@@ -26,10 +26,11 @@ class Edf final : public Policy {
     gpus_total_ = packer.current().gpus_total();
     forget_ended(view);
     for (Entry* entry : line_) refresh(view, *entry);
-    const bool news = options_.admits ? admit(view, plan) : enter_all(view);
+    if (!options_.admits) enter_all(view);
+    const bool news = options_.admits && admit(view, plan);
     if (!news) {
       plan_all(line_);
-      for (Entry* entry : line_) accept(*entry, options_.admits);
+      for (Entry* entry : line_) accept(*entry);
     }
     write(view, packer, plan);
   }
@@ -85,17 +86,12 @@ class Edf final : public Policy {
     return entry.get();
   }
 
-  // Answers whether anybody came.
-  bool enter_all(const View& view) {
-    if (view.arrived.empty()) return false;
-    trial_.assign(line_.begin(), line_.end());
+  void enter_all(const View& view) {
     for (const JobId job : view.arrived) {
-      line_.push_back(enter(view, job));
-      trial_.push_back(line_.back());
+      Entry* entry = enter(view, job);
+      const auto place = std::ranges::upper_bound(line_, entry->deadline, {}, &Entry::deadline);
+      line_.insert(place, entry);
     }
-    plan_all(trial_);
-    for (Entry* entry : line_) accept(*entry, false);
-    return true;
   }
 
   // One by one. Answers whether anybody was let in.
@@ -118,7 +114,7 @@ class Edf final : public Policy {
         continue;
       }
       line_.push_back(entry);
-      for (Entry* other : line_) accept(*other, false);
+      for (Entry* other : line_) accept(*other, true);
       if (entry->deadline != kNoDeadline_s) plan.admit(job, clock_.instant(entry->end));
       any = true;
     }
@@ -145,20 +141,28 @@ class Edf final : public Policy {
     return all;
   }
 
-  static void accept(Entry& entry, bool only_if_it_runs) {
+  // The end of one that waits is told when somebody is let in, as released.
+  static void accept(Entry& entry, bool tells_all = false) {
     entry.gpus = entry.new_gpus;
     entry.started = entry.started || entry.gpus > 0;
-    if (only_if_it_runs && entry.gpus == 0) return;
+    if (!tells_all && entry.gpus == 0) return;
     entry.end = entry.new_end;
     entry.told = true;
   }
 
   // Answers whether everybody is in time.
   bool plan_all(Line& line) {
-    std::ranges::stable_sort(line, {}, &Entry::deadline);
+    if (!std::ranges::is_sorted(line, {}, &Entry::deadline)) {
+      std::ranges::stable_sort(line, {}, &Entry::deadline);
+    }
     free_.assign(1, {clock_.now_s(), gpus_total_});
     bool in_time = true;
     for (Entry* entry : line) {
+      // Where nobody asks when the others will be done, it is enough to know that they wait.
+      if (!options_.admits && free_.front().gpus == 0) {
+        entry->new_gpus = 0;
+        continue;
+      }
       plan_one(*entry);
       in_time = in_time && entry->new_end <= entry->deadline;
     }
@@ -226,8 +230,11 @@ class Edf final : public Policy {
   void write(const View& view, Packer& packer, Plan& plan) {
     seats_.clear();
     for (Entry* entry : line_) {
-      seats_.push_back(
-          {.job = entry->job, .gpus = entry->gpus, .is_new = std::exchange(entry->is_new, false)});
+      const bool is_new = std::exchange(entry->is_new, false);
+      const bool runs = view.job(entry->job).state == JobState::Running;
+      if (entry->gpus > 0 || runs || is_new) {
+        seats_.push_back({.job = entry->job, .gpus = entry->gpus, .is_new = is_new});
+      }
       if (std::exchange(entry->told, false) && entry->started) {
         plan.expect({.job = entry->job, .done = clock_.instant(entry->end)});
       }
