@@ -32,10 +32,12 @@ ElasticFlowRules elasticflow_rules_of(const SimulationSetup& setup) {
   if (setup.policy == "edf-admission") {
     return {.ends_as_planned = true, .ends_while_paused = true};
   }
-  const auto admission = setup.options.find("admission");
-  const bool admits = admission == setup.options.end() || admission->second != "none";
-  const bool own = setup.policy == "elasticflow";
-  return {.ends_as_planned = own, .judged_by_plan = own && admits};
+  const auto said = [&](const char* key, std::string_view value) {
+    const auto option = setup.options.find(key);
+    return option != setup.options.end() && option->second == value;
+  };
+  const bool released = setup.policy == "elasticflow" && said("scale-up", "reference");
+  return {.ends_as_planned = released, .judged_by_plan = released && !said("admission", "none")};
 }
 
 std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
