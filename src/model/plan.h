@@ -20,7 +20,7 @@ class Plan {
   };
   struct Outlook {
     JobId job = kNoJob;
-    Time done{};     // with what it is given now
+    Time done{};            // with what it is given now
     Time assured = kNever;  // with what is kept for it alone; kNever: nothing is
   };
 

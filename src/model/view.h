@@ -47,7 +47,7 @@ class FloatingTime {
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual double work_left(JobId job) const = 0;  // iterations; of a running job
+  virtual double work_left(JobId job) const = 0;                     // iterations; of a running job
   virtual Time expected_end(JobId /*job*/) const { return kNever; }  // kNever: not known
   virtual const FloatingTime* floating_time() const { return nullptr; }
 };
