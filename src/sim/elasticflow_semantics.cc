@@ -95,7 +95,11 @@ class ElasticFlowSemantics final : public Semantics {
   }
 
   Time round_at(Time event, const Ahead& ahead) const override {
-    const bool alone = ahead.end == kNever && ahead.wake == kNever && ahead.is_last_arrival();
+    // What happens is put off by being merged with what comes later, which the last thing cannot
+    // be.
+    const bool alone = ahead.wake == kNever &&
+                       (ahead.end == kNever ? ahead.is_last_arrival()
+                                            : ahead.arrival == kNever && all_end_at(ahead.end));
     if (last_round_ == kNever || alone) return event;
     return event - last_round_ <= slot_ ? last_round_ + slot_ : event;
   }
@@ -150,6 +154,14 @@ class ElasticFlowSemantics final : public Semantics {
     bool foreseen = false;  // the policy says when it ends
     bool listed = false;
   };
+
+  // One that is paused has an end of its own to come.
+  bool all_end_at(Time end) const {
+    return std::ranges::all_of(live_, [&](JobId job) {
+      const Run& run = runs_[index(job)];
+      return run.holds && run.end == end;
+    });
+  }
 
   bool can_end(const Run& run) const {
     return run.holds || (rules_.ends_while_paused && run.foreseen);
