@@ -95,8 +95,7 @@ class ElasticFlowSemantics final : public Semantics {
   }
 
   Time round_at(Time event, const Ahead& ahead) const override {
-    const bool alone = ahead.end == kNever && ahead.wake == kNever && ahead.is_last_arrival();
-    if (last_round_ == kNever || alone) return event;
+    if (last_round_ == kNever || is_alone(event, ahead)) return event;
     return event - last_round_ <= slot_ ? last_round_ + slot_ : event;
   }
 
@@ -150,6 +149,19 @@ class ElasticFlowSemantics final : public Semantics {
     bool foreseen = false;  // the policy says when it ends
     bool listed = false;
   };
+
+  // Whether nothing else lies ahead, not even the end of one who is paused: such an event is not
+  // put off.
+  bool is_alone(Time event, const Ahead& ahead) const {
+    if (ahead.wake != kNever) return false;
+    if (ahead.arrival != kNever && !(ahead.arrival == event && ahead.is_last_arrival())) {
+      return false;
+    }
+    return std::ranges::all_of(live_, [&](JobId job) {
+      const Run& run = runs_[index(job)];
+      return run.end == event || !(run.holds || run.foreseen);
+    });
+  }
 
   bool can_end(const Run& run) const {
     return run.holds || (rules_.ends_while_paused && run.foreseen);
