@@ -26,21 +26,14 @@ struct Ours {
 const std::map<std::string, Ours>& names() {
   static const std::map<std::string, Ours> names = {
       {"dlas-gpu", {"las", {}}},
-      {"edf", {"edf", {}, 1e-3}},
-      {"edf-accessctrl", {"edf-admission", {}, 1e-3}},
-      {"ef", {"elasticflow", {{"scale-up", "reference"}, {"admission", "none"}}, 1e-3}},
-      {"ef-accessctrl", {"elasticflow", {{"scale-up", "reference"}, {"admission", "batch"}}, 1e-3}},
+      {"edf", {"edf", {}}},
+      {"edf-accessctrl", {"edf-admission", {}}},
+      {"ef", {"elasticflow", {{"scale-up", "reference"}, {"admission", "none"}}}},
+      {"ef-accessctrl", {"elasticflow", {{"scale-up", "reference"}, {"admission", "batch"}}}},
       {"gandiva", {"gandiva", {}}},
       {"themis", {"themis", {}}},
   };
   return names;
-}
-
-// Rows that are known not to hold, with how far off they are.
-const std::map<std::string, std::string>& open_rows() {
-  static const std::map<std::string, std::string> rows = {
-      {"1000job_1500lam n32g8 ef", "894 deadlines met, not 899"}};
-  return rows;
 }
 
 std::string label(const Row& row) {
@@ -63,8 +56,6 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ElasticFlowGolden);
 
 TEST_P(ElasticFlowGolden, EqualsThePublishedSimulator) {
   const Row& row = GetParam();
-  const auto open = open_rows().find(label(row));
-  if (open != open_rows().end()) GTEST_SKIP() << "known not to hold: " << open->second;
   const std::string path = kData + "traces/" + row.at("trace") + ".csv";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no trace " << path;
   const auto workload = read_trace(path, {.profiles = kData + "throughputs_" + row.at("gpu_type"),
