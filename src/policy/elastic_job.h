@@ -14,6 +14,7 @@ struct ElasticJob {
   JobId id = kNoJob;
   const JobSpec* spec = nullptr;
   const Ladder* ladder = nullptr;
+  Duration start_cost{};   // at least what its spec says
   Time deadline = kNever;  // kNever: best effort
   bool hard = false;
   bool promised = false;
@@ -47,7 +48,7 @@ struct ElasticJob {
     request.deadline = by;
     request.work = work;
     request.factor = factor;
-    request.start_cost = spec->start_cost;
+    request.start_cost = start_cost;
     request.held = held;
     request.ready = ready;
     request.spare = spare;
