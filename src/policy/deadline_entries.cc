@@ -17,7 +17,7 @@ constexpr std::array kDeadline = {
                "most; 1: any",
                "0.92"},
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
-    OptionInfo{"spare", "time kept in reserve before each deadline", "0s", "", "30s"},
+    OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "2", "", "0"},
     OptionInfo{"late-rounds",
                "so many rounds more are kept in reserve for plans that count on more GPUs later",
