@@ -81,6 +81,8 @@ class Deadline final : public Policy {
         state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
     job.ready = state.ready;
     errors_.look(view, job);
+    if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
+    if (job.attempt) job.factor = job.hope;
   }
 
   void receive(const View& view, Packer& packer, Plan& plan) {
@@ -122,8 +124,18 @@ class Deadline final : public Policy {
       plan.admit(job.id, job.plan.done);
     } else {
       job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+      if (counting && options_.rounds_cost) attempt(job, hard);
     }
     return job.promised;
+  }
+
+  // What rounds may cost is much more than they mostly do. Who cannot be promised for that alone is
+  // given a plan that holds if they cost nothing.
+  void attempt(ElasticJob& job, bool hard) {
+    const double factor = std::exchange(job.factor, job.hope);
+    job.attempt = true;
+    job.promised = job.attempt = promises_.admit(job, hard);
+    if (!job.attempt) job.factor = factor;
   }
 
   // True if it can no longer be done in time even alone, which it is told.

@@ -18,8 +18,9 @@ struct ElasticJob {
   Time deadline = kNever;  // kNever: best effort
   bool hard = false;
   bool promised = false;
-  bool broken = false;  // its promise cannot be kept any more
-  bool pinned = false;  // it was promised to keep exactly what it holds
+  bool attempt = false;  // ...but not told so: it has a plan that holds if all goes well
+  bool broken = false;   // its promise cannot be kept any more
+  bool pinned = false;   // it was promised to keep exactly what it holds
 
   // As of the last look.
   double work = 0;    // iterations left

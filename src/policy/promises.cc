@@ -18,10 +18,12 @@ bool rises(const SharePlan& plan) {
 
 }  // namespace
 
-Time Promises::due(const ElasticJob& job) const { return job.deadline - options_.spare - kTick; }
+Time Promises::due(const ElasticJob& job) const {
+  return job.deadline - (job.attempt ? Duration::zero() : options_.spare) - kTick;
+}
 
 Duration Promises::spare(const ElasticJob& job) const {
-  return options_.spare_starts * job.start_cost;
+  return job.attempt ? Duration::zero() : options_.spare_starts * job.start_cost;
 }
 
 void Promises::take(const ElasticJob& job, const SharePlan& plan) {
@@ -95,12 +97,13 @@ bool Promises::disturbed(ElasticJob& job) {
 // whole nodes, since then it is in nobody's way.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) {
-    if (options_.late == Duration::zero() || job.promised || !rises(plan)) return true;
+    if (options_.late == Duration::zero() || job.promised || job.attempt || !rises(plan))
+      return true;
     return planner_.cheapest(free_, job.request(now_, due(job) - options_.late, spare(job)), plan);
   }
   const Time by = job.promised ? job.deadline : due(job);
   if (!planner_.cheapest(free_, job.request(now_, by, {}), plan)) return false;
-  return job.promised || job.start_cost == Duration::zero() ||
+  return job.promised || job.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
            return job.room(segment.rung) % node_gpus_ == 0;
          });
