@@ -1,6 +1,7 @@
 #include "policy/deadline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,7 @@ namespace orrery {
 namespace {
 
 constexpr Duration kSoon = std::chrono::seconds(30);
+constexpr int kLargeCluster = 256;  // GPUs, from which on a round costs more
 constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
 
 class Deadline final : public Policy {
@@ -23,7 +25,10 @@ class Deadline final : public Policy {
       : options_(options), promises_(options.promises), errors_(options.margin) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
-    if (!ladders_) ladders_.emplace(*options_.workload, *view.cluster);
+    if (!ladders_) {
+      ladders_.emplace(*options_.workload, *view.cluster);
+      if (options_.rounds_cost) expect_rounds(view.cluster->gpus_total());
+    }
     now_ = view.now;
     total_ = packer.current().gpus_total();
     if (by_id_.size() < view.jobs.size()) by_id_.resize(view.jobs.size());
@@ -52,6 +57,14 @@ class Deadline final : public Policy {
   }
 
  private:
+  // Connections once a round, and everybody's restart once in as many rounds as a slot has seconds.
+  void expect_rounds(int gpus) {
+    const bool large = gpus >= kLargeCluster;
+    const double slot_s = seconds(options_.slot);
+    const double cost_s = large ? 7 + 57 / slot_s : 2 + 37 / slot_s;
+    errors_.expect_rounds(options_.slot, from_seconds(cost_s));
+  }
+
   ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
 
   void remove(JobId id) {
@@ -68,6 +81,8 @@ class Deadline final : public Policy {
         state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
     job.ready = state.ready;
     errors_.look(view, job);
+    if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
+    if (job.attempt) job.factor = job.hope;
   }
 
   void receive(const View& view, Packer& packer, Plan& plan) {
@@ -78,6 +93,12 @@ class Deadline final : public Policy {
       job.id = id;
       job.spec = &view.spec(id);
       job.ladder = &ladders_->of(*job.spec, packer);
+      job.start_cost = job.spec->start_cost;
+      if (options_.rounds_cost) {
+        const double gpus = (*job.ladder)[job.ladder->top()].gpus;
+        job.start_cost =
+            std::max(job.start_cost, from_seconds(2 * (std::log2(std::max(gpus, 1.0)) + 1)));
+      }
       job.deadline = job.spec->deadline.value_or(kNever);
       job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
       look(view, job);
@@ -103,8 +124,18 @@ class Deadline final : public Policy {
       plan.admit(job.id, job.plan.done);
     } else {
       job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+      if (counting && options_.rounds_cost) attempt(job, hard);
     }
     return job.promised;
+  }
+
+  // What rounds may cost is much more than they mostly do. Who cannot be promised for that alone is
+  // given a plan that holds if they cost nothing.
+  void attempt(ElasticJob& job, bool hard) {
+    const double factor = std::exchange(job.factor, job.hope);
+    job.attempt = true;
+    job.promised = job.attempt = promises_.admit(job, hard);
+    if (!job.attempt) job.factor = factor;
   }
 
   // True if it can no longer be done in time even alone, which it is told.
@@ -180,7 +211,7 @@ class Deadline final : public Policy {
       if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
       if (job->target == 0) continue;
       const bool goes_on = job->target == job->held;
-      const Time ready = goes_on ? std::max(now_, job->ready) : now_ + job->spec->start_cost;
+      const Time ready = goes_on ? std::max(now_, job->ready) : now_ + job->start_cost;
       const Duration rest = from_seconds(job->work / job->speed(job->target));
       const Time end = kNever - ready > rest ? ready + rest : kNever;
       if (goes_on && std::chrono::abs(end - job->expected) < kSoon) continue;

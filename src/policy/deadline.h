@@ -17,6 +17,10 @@ struct DeadlineOptions {
   // By how much slower than its curve a job may be that has not been seen running; below 0: as much
   // as those that were seen.
   double margin = -1;
+  // Rounds are at least so far apart, and each costs whoever runs something, as in ElasticFlow's
+  // simulator.
+  Duration slot{};
+  bool rounds_cost = false;
 };
 
 // Deadlines promised at submission, elastic jobs, and what is left to all others; see

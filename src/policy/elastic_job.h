@@ -14,11 +14,13 @@ struct ElasticJob {
   JobId id = kNoJob;
   const JobSpec* spec = nullptr;
   const Ladder* ladder = nullptr;
+  Duration start_cost{};   // at least what its spec says
   Time deadline = kNever;  // kNever: best effort
   bool hard = false;
   bool promised = false;
-  bool broken = false;  // its promise cannot be kept any more
-  bool pinned = false;  // it was promised to keep exactly what it holds
+  bool attempt = false;  // ...but not told so: it has a plan that holds if all goes well
+  bool broken = false;   // its promise cannot be kept any more
+  bool pinned = false;   // it was promised to keep exactly what it holds
 
   // As of the last look.
   double work = 0;    // iterations left
@@ -47,7 +49,7 @@ struct ElasticJob {
     request.deadline = by;
     request.work = work;
     request.factor = factor;
-    request.start_cost = spec->start_cost;
+    request.start_cost = start_cost;
     request.held = held;
     request.ready = ready;
     request.spare = spare;

@@ -44,7 +44,7 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
   }
   for (ElasticJob* job : placed_) grant(*job, plan);
   // A move is a start nobody planned.
-  for (ElasticJob* job : moved_) job->ready = now_ + job->spec->start_cost;
+  for (ElasticJob* job : moved_) job->ready = now_ + job->start_cost;
   for (ElasticJob* job : without_) {
     if (job->planned > 0) moved_.push_back(job);
   }
@@ -196,7 +196,7 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
     if (other == &job || (!placed && !stays)) continue;
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
     const bool tight =
-        other->promised && other->plan.done + other->spec->start_cost > other->plan.end;
+        other->promised && other->plan.done + other->start_cost > other->plan.end;
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
     residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
                           placed ? places_[index(other->id)] : view.job(other->id).held.devices,

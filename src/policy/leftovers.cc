@@ -117,7 +117,7 @@ void Leftovers::climb(std::span<ElasticJob* const> jobs) {
 // Whether what is saved outweighs the start-up, with something to spare against to and fro.
 bool Leftovers::pays(const ElasticJob& job) const {
   if (job.held == 0 || job.target <= job.held) return true;
-  const double start_s = seconds(job.spec->start_cost);
+  const double start_s = seconds(job.start_cost);
   const double before_s = job.work / job.speed(job.held);
   const double after_s = job.work / job.speed(job.target);
   return before_s - after_s > 3 * start_s + 0.02 * before_s;

@@ -12,12 +12,18 @@ constexpr Duration kTick = std::chrono::milliseconds(1);
 constexpr int kTries = 12;
 constexpr std::size_t kEffort = 4'000'000;
 
+bool rises(const SharePlan& plan) {
+  return !std::ranges::is_sorted(plan.segments, std::ranges::greater{}, &SharePlan::Segment::rung);
+}
+
 }  // namespace
 
-Time Promises::due(const ElasticJob& job) const { return job.deadline - options_.spare - kTick; }
+Time Promises::due(const ElasticJob& job) const {
+  return job.deadline - (job.attempt ? Duration::zero() : options_.spare) - kTick;
+}
 
 Duration Promises::spare(const ElasticJob& job) const {
-  return options_.spare_starts * job.spec->start_cost;
+  return job.attempt ? Duration::zero() : options_.spare_starts * job.start_cost;
 }
 
 void Promises::take(const ElasticJob& job, const SharePlan& plan) {
@@ -63,7 +69,7 @@ void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> 
   }
   // Who has moved gets its spare time back if there is any.
   for (ElasticJob* job : jobs_) {
-    if (job->plan.done + job->spec->start_cost > job->plan.end && !job->broken) disturbed(*job);
+    if (job->plan.done + job->start_cost > job->plan.end && !job->broken) disturbed(*job);
   }
 }
 
@@ -90,10 +96,14 @@ bool Promises::disturbed(ElasticJob& job) {
 // A tight job goes without spare time, and is then not moved. That is promised only where it holds
 // whole nodes, since then it is in nobody's way.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
-  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) return true;
+  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) {
+    if (options_.late == Duration::zero() || job.promised || job.attempt || !rises(plan))
+      return true;
+    return planner_.cheapest(free_, job.request(now_, due(job) - options_.late, spare(job)), plan);
+  }
   const Time by = job.promised ? job.deadline : due(job);
   if (!planner_.cheapest(free_, job.request(now_, by, {}), plan)) return false;
-  return job.promised || job.spec->start_cost == Duration::zero() ||
+  return job.promised || job.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
            return job.room(segment.rung) % node_gpus_ == 0;
          });
@@ -197,7 +207,7 @@ Reason Promises::refusal(const ElasticJob& job) {
 
 bool Promises::detour(ElasticJob& job, int rung, bool commit) {
   const bool planned = rung == job.planned || rung == job.held;
-  const double start_s = seconds(job.spec->start_cost);
+  const double start_s = seconds(job.start_cost);
   // Where the plan counts on nothing now, anything is more.
   if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
   const double fast = job.speed(rung);

@@ -10,6 +10,7 @@ namespace orrery {
 struct PromiseOptions {
   int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
   Duration spare{};      // and so much time besides
+  Duration late{};       // a change that is planned for later may come so much later still
   bool replan = true;    // before refusing, plan everybody anew within their promises
   // A full cluster promises no job more GPU-time than this part of all jobs take at most, and one
   // that is less full more; 1: any.

@@ -6,12 +6,21 @@
 namespace orrery {
 namespace {
 
-constexpr double kLongEnough_s = 1;  // to measure a speed
+constexpr double kLongEnough_s = 1;  // to measure a speed where rounds cost nothing
+constexpr double kManyRounds = 20;   // ...and where they do
 constexpr double kExact = 1e-6;      // an error below this is rounding
 constexpr double kSlowest = 0.05;    // a factor below this is a measurement gone wrong
 constexpr double kNearlyAll = 0.02;  // so many may be slower still
 
 }  // namespace
+
+SpeedErrors::SpeedErrors(double margin) : margin_(margin), long_enough_s_(kLongEnough_s) {}
+
+void SpeedErrors::expect_rounds(Duration apart, Duration cost) {
+  if (cost <= Duration::zero() || apart <= Duration::zero()) return;
+  lost_ = std::min(0.9, seconds(cost) / seconds(apart));
+  long_enough_s_ = kManyRounds * seconds(apart);
+}
 
 double SpeedErrors::margin() const {
   if (margin_ >= 0) return margin_;
@@ -28,17 +37,17 @@ void SpeedErrors::look(const View& view, ElasticJob& job) {
   if (job.held > 0) {
     const double worked_s = seconds(view.now - job.ready);
     const double expected = (*job.ladder)[job.held].speed * worked_s;
-    if (worked_s >= kLongEnough_s && expected > 0) {
+    if (worked_s >= long_enough_s_ && expected > 0) {
       double factor = (view.job(job.id).work_left - job.work) / expected;
       if (std::abs(factor - 1) < kExact) factor = 1;
-      if (factor > kSlowest) {
+      if (factor > kSlowest && (lost_ == 0 || factor < 1 - lost_)) {
         if (!job.seen) seen_.insert(std::ranges::upper_bound(seen_, factor), factor);
         job.seen = true;
         job.factor = factor;
       }
     }
   }
-  if (!job.seen) job.factor = 1 - margin();
+  if (!job.seen) job.factor = (1 - margin()) * (1 - lost_);
   job.hope = job.seen ? job.factor : hope();
 }
 

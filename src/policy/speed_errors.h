@@ -13,7 +13,11 @@ namespace orrery {
 // margin: a fixed one, or as much as nearly all that were seen.
 class SpeedErrors {
  public:
-  explicit SpeedErrors(double margin) : margin_(margin) {}
+  explicit SpeedErrors(double margin);
+
+  // Every round costs those who run so much, and rounds are at least so far apart. A job is then
+  // planned slower by that, and only one that stays behind even so has a factor of its own.
+  void expect_rounds(Duration apart, Duration cost);
 
   void look(const View& view, ElasticJob& job);  // sets factor, seen and hope
   double margin() const;
@@ -21,6 +25,8 @@ class SpeedErrors {
 
  private:
   double margin_;
+  double lost_ = 0;           // of all time, to rounds
+  double long_enough_s_;      // to measure a speed
   std::vector<double> seen_;  // factors of jobs, sorted
 };
 
