@@ -17,7 +17,11 @@ namespace {
 
 constexpr Duration kSoon = std::chrono::seconds(30);
 constexpr int kLargeCluster = 256;  // GPUs, from which on a round costs more
+constexpr double kHope = 0.7;
 constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
+
+// The factor of a job that is attempted: most rounds are further apart than they might be.
+double hopeful(const ElasticJob& job) { return kHope * job.hope + (1 - kHope) * job.factor; }
 
 class Deadline final : public Policy {
  public:
@@ -82,7 +86,7 @@ class Deadline final : public Policy {
     job.ready = state.ready;
     errors_.look(view, job);
     if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
-    if (job.attempt) job.factor = job.hope;
+    if (job.attempt) job.factor = hopeful(job);
   }
 
   void receive(const View& view, Packer& packer, Plan& plan) {
@@ -130,9 +134,9 @@ class Deadline final : public Policy {
   }
 
   // What rounds may cost is much more than they mostly do. Who cannot be promised for that alone is
-  // given a plan that holds if they cost nothing.
+  // given a plan that holds if they cost less.
   void attempt(ElasticJob& job, bool hard) {
-    const double factor = std::exchange(job.factor, job.hope);
+    const double factor = std::exchange(job.factor, hopeful(job));
     job.attempt = true;
     job.promised = job.attempt = promises_.admit(job, hard);
     if (!job.attempt) job.factor = factor;
@@ -206,7 +210,7 @@ class Deadline final : public Policy {
 
   void foretell(Plan& plan) {
     for (ElasticJob* job : live_) {
-      if (job->promised && !job->pinned) plan.wake(job->plan.next_change(now_));
+      if (job->promised && !job->pinned) plan.wake(next_need(*job));
       if (job->promised && job->planned > 0 && job->target == 0) plan.wake(now_ + kSoon);
       if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
       if (job->target == 0) continue;
@@ -220,7 +224,17 @@ class Deadline final : public Policy {
     }
   }
 
+  // The next change of its plan; where rounds cost, only one for which it holds too little.
+  Time next_need(const ElasticJob& job) const {
+    if (!options_.rounds_cost) return job.plan.next_change(now_);
+    for (const SharePlan::Segment& segment : job.plan.segments) {
+      if (segment.from > now_ && segment.rung > job.target) return segment.from;
+    }
+    return kNever;
+  }
+
   Time when_hopeless(const ElasticJob& job) const {
+    if (options_.rounds_cost) return std::max(now_ + options_.slot, job.deadline);
     if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
     const Duration needed = job.soonest_alone(now_) - now_;
     return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));

@@ -36,6 +36,7 @@ class Jobs {
     ElasticJob& job = jobs_.emplace_back();
     job.id = static_cast<JobId>(jobs_.size() - 1);
     job.spec = &spec;
+    job.start_cost = job.spec->start_cost;
     job.ladder = &ladders_[static_cast<std::size_t>(random_.between(0, 4))];
     job.work = 20 + 400 * random_.uniform();
     job.deadline = now + from_seconds(job.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
