@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <cstddef>
 #include <vector>
 
 #include "model/cluster.h"
@@ -24,22 +24,28 @@ class NodeFill {
 
  private:
   struct Set {
-    std::vector<int> nodes;
+    int first = 0;  // of its nodes, which stand next to each other
+    int nodes = 0;
     int used = 0;
   };
   using File = std::vector<std::size_t>;  // sets, the emptiest first
+  struct Drawer {
+    int gpus = 0;  // that fit exactly
+    File file;
+  };
 
-  int size_of(const Set& set) const { return static_cast<int>(set.nodes.size()) * gpus_per_node_; }
-  bool place_in_first(File& file, int gpus, Devices& devices);
-  void put_in(std::size_t set, int gpus, File& own, Devices& devices);
+  int size_of(const Set& set) const { return set.nodes * gpus_per_node_; }
+  std::size_t drawer_of(int gpus);
+  bool place_in_first(std::size_t drawer, int gpus, std::size_t own, Devices& devices);
+  void put_in(std::size_t set, int gpus, std::size_t own, Devices& devices);
   void sort(File& file);
-  File* file_for(int free);
+  std::size_t drawer_for(int free) const;
 
   const int nodes_total_;
   const int gpus_per_node_;
-  std::vector<int> free_nodes_;  // descending
+  int next_node_ = 0;  // the first that is empty
   std::vector<Set> sets_;
-  std::map<int, File> files_;  // by the number of GPUs that fit exactly
+  std::vector<Drawer> drawers_;  // rising
 };
 
 }  // namespace orrery

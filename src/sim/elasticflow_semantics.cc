@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "predict/speed_curve.h"
@@ -20,25 +19,30 @@ class ConnectedCost {
       first_gpu_.push_back(first_gpu_.empty() ? 0 : first_gpu_.back() + gpus_before_);
       gpus_before_ = node.gpus;
     }
+    seen_.resize(static_cast<std::size_t>(cluster.gpus_total()));
   }
 
   void next_round() { cost_.next_round(); }
   void end_round() {
-    if (cost_.restarts()) seen_.clear();
+    if (!cost_.restarts()) return;
+    for (std::vector<int>& numbers : seen_) numbers.clear();
   }
 
   double of(const Devices& devices) {
     const int gpus = gpu_count(devices);
     const int first =
         first_gpu_[index(devices.front().node)] + std::countr_zero(devices.front().gpus);
-    return seen_.insert({first, gpus}).second ? cost_.start_s(gpus) : cost_.connected_s();
+    std::vector<int>& numbers = seen_[static_cast<std::size_t>(first)];
+    if (std::ranges::find(numbers, gpus) != numbers.end()) return cost_.connected_s();
+    numbers.push_back(gpus);
+    return cost_.start_s(gpus);
   }
 
  private:
   RoundCost cost_;
   std::vector<int> first_gpu_;  // by node, counted through the cluster
   int gpus_before_ = 0;
-  std::set<std::pair<int, int>> seen_;  // first GPU and number: connected before
+  std::vector<std::vector<int>> seen_;  // by first GPU: the numbers that were connected before
 };
 
 class ElasticFlowSemantics final : public Semantics {
