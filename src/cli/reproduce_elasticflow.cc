@@ -55,6 +55,7 @@ struct Inputs {
   std::map<File, std::shared_ptr<const Workload>> traces;      // null: not there
   std::map<std::string_view, std::shared_ptr<const Cluster>> clusters;
   std::vector<std::string> missing;
+  std::string pollux_data;  // what Pollux was measured with, if it lies beside; empty: it does not
 };
 
 Result<std::string> file_in(const std::string& folder, std::string_view part,
@@ -101,6 +102,8 @@ Result<Inputs> read_inputs(const std::string& folder, std::span<const Figure* co
         fmt::format("--data {}: there is no such folder; name the one with {}", folder, kFolders));
   }
   Inputs inputs;
+  const fs::path beside = fs::path(folder) / ".." / "pollux";
+  if (fs::is_directory(beside, ignored)) inputs.pollux_data = beside.string();
   for (const Figure* figure : chosen) {
     for (const Setting& setting : settings()) {
       if (setting.figure == figure->name) TRY(read_inputs(folder, *figure, setting, inputs));
@@ -146,6 +149,9 @@ void plan_run(const Figure& figure, const RunKey& key, const Inputs& inputs, boo
                      .options = options_of(policy),
                      .semantics = world,
                      .series = series};
+  if (policy.policy == "pollux" && !inputs.pollux_data.empty()) {
+    request.options["pollux-data"] = inputs.pollux_data;
+  }
   if (world == SemanticsKind::ElasticFlow) request.round = std::chrono::seconds(figure.slot_s);
   if (const Status status = check_setup(request); !status.ok()) {
     planned.refused.emplace(key, status.error().message);
