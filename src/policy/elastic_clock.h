@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "model/time.h"
 
@@ -21,7 +22,11 @@ class ElasticClock {
     const std::int64_t count = (time - beyond_).time_since_epoch().count();
     return count >= 0 ? count / kSecond : -((-count + kSecond - 1) / kSecond);
   }
-  Time instant(std::int64_t at) const { return Time(Duration(at * kSecond) + beyond_); }
+  // A second past the end of the time line is never.
+  Time instant(std::int64_t at) const {
+    constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
+    return at > kLast ? kNever : Time(Duration(at * kSecond) + beyond_);
+  }
 
  private:
   static constexpr std::int64_t kSecond = 1'000'000'000;
