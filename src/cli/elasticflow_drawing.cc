@@ -49,7 +49,7 @@ std::string curves(const Block& block, const Worlds& worlds) {
   for (const Shown shown : block.front()->figure->policies) {
     const std::string name(shown_policy(shown).name);
     LineChart::Line published{name + ", published", {}, colour, true, false};
-    LineChart::Line ours{name + (worlds.published ? ", ours as released" : ", by our rules"),
+    LineChart::Line ours{name + (worlds.published ? ", ours in that world" : ", by our rules"),
                          {},
                          colour,
                          false,

@@ -23,16 +23,6 @@ inline std::size_t step_from(const GpuSteps& steps, std::int64_t at) {
                                   steps.begin());
 }
 
-// The step that begins at `at`, made where there is none; there must be an earlier one.
-inline std::size_t split(GpuSteps& steps, std::int64_t at) {
-  const std::size_t i = step_from(steps, at);
-  if (i == steps.size() || steps[i].at != at) {
-    const int before = steps[i - 1].gpus;
-    steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(i), {at, before});
-  }
-  return i;
-}
-
 // Drops steps that change nothing.
 inline void merge(GpuSteps& steps) {
   const auto same = [](const GpuStep& a, const GpuStep& b) { return a.gpus == b.gpus; };

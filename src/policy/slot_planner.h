@@ -85,7 +85,4 @@ class SlotPlanner {
   int back_ = 0;
 };
 
-// GPU seconds of a plan that ends then.
-std::int64_t gpu_seconds(const GpuSteps& gpus, std::int64_t end);
-
 }  // namespace orrery

@@ -4,15 +4,6 @@
 
 namespace orrery {
 
-std::int64_t gpu_seconds(const GpuSteps& gpus, std::int64_t end) {
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const std::int64_t until = i + 1 < gpus.size() ? gpus[i + 1].at : end;
-    sum += gpus[i].gpus * (until - gpus[i].at);
-  }
-  return sum;
-}
-
 std::int64_t SlotPlanner::gpu_seconds() const {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i + 1 < own_.size(); ++i) sum += own_[i] * (at_[i + 1] - at_[i]);

@@ -103,14 +103,8 @@ Result<JobSpec> read_job(const Row& row, std::size_t stages, WorkloadBuilder& bu
 Status read(LineReader& lines, WorkloadBuilder& builder) {
   TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired));
   TRY_ASSIGN(const std::size_t stages, stage_count(table, lines));
-  while (true) {
-    TRY_ASSIGN(const bool more, table.next());
-    if (!more) return {};
-    TRY_ASSIGN(JobSpec job, read_job(table.row(), stages, builder));
-    if (auto added = builder.add(std::move(job)); !added.ok()) {
-      return lines.wrong(added.error().message);
-    }
-  }
+  return add_jobs(table, lines, builder,
+                  [&](const Row& row) { return read_job(row, stages, builder); });
 }
 
 }  // namespace

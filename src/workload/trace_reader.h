@@ -3,8 +3,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
+#include "workload/csv.h"
 #include "workload/line_reader.h"
 #include "workload/trace.h"
 #include "workload/workload_builder.h"
@@ -25,6 +27,20 @@ extern const TraceReader kChronusTrace;
 extern const TraceReader kTiresiasTrace;
 extern const TraceReader kElasticFlowTrace;
 extern const TraceReader kOrreryTrace;
+
+// Adds the job that read_job(row) makes of every row that is left in the table.
+template <class ReadJob>
+Status add_jobs(CsvTable& table, const LineReader& lines, WorkloadBuilder& builder,
+                ReadJob read_job) {
+  while (true) {
+    TRY_ASSIGN(const bool more, table.next());
+    if (!more) return {};
+    TRY_ASSIGN(JobSpec job, read_job(table.row()));
+    if (auto added = builder.add(std::move(job)); !added.ok()) {
+      return lines.wrong(added.error().message);
+    }
+  }
+}
 
 // For refusal(): names the first of the columns that the header row lacks; empty: none.
 std::string missing_column(std::string_view header, std::span<const std::string_view> columns);
