@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/sensitivity.h"
 #include "model/time.h"
 
 namespace orrery {
@@ -73,8 +74,9 @@ struct JobSpec {
   int priority = 0;              // 0: guaranteed; 1: opportunistic, takes what others leave
   std::optional<Time> deadline;  // none: best effort
   DeadlineKind deadline_kind = DeadlineKind::Hard;
-  double deadline_value = 1;  // what meeting it is worth, among soft deadlines
-  CurveId curve = kNoCurve;   // none: rigid, runs on `gpus` and nothing else
+  double deadline_value = 1;                   // what meeting it is worth, among soft deadlines
+  CurveId curve = kNoCurve;                    // none: rigid, runs on `gpus` and nothing else
+  SensitivityId sensitivity = kNoSensitivity;  // none: CPUs and memory do not change its speed
 
   double duration_s() const { return iterations * iteration_s; }
 };
@@ -85,6 +87,7 @@ struct Workload {
   std::vector<JobSpec> jobs;
   std::vector<StageProfile> profiles;
   std::vector<SpeedCurve> curves;
+  std::vector<Sensitivity> sensitivities;
   std::vector<std::string> names;
 
   std::string_view name_of(NameId id) const {

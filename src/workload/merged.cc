@@ -15,6 +15,9 @@ Status add_all(const Workload& from, WorkloadBuilder& builder) {
       job.profile = builder.profile_id(profile.stage_s, profile.slots);
     }
     if (job.curve != kNoCurve) job.curve = builder.curve_id(from.curves[index(job.curve)]);
+    if (job.sensitivity != kNoSensitivity) {
+      job.sensitivity = builder.sensitivity_id(from.sensitivities[index(job.sensitivity)]);
+    }
     TRY(builder.add(std::move(job)));
   }
   return {};

@@ -14,12 +14,12 @@ inline bool same_job(const JobSpec& a, const JobSpec& b) {
          a.model == b.model && a.user == b.user && a.gpu_type == b.gpu_type &&
          a.batch_size == b.batch_size && a.priority == b.priority && a.deadline == b.deadline &&
          a.deadline_kind == b.deadline_kind && a.deadline_value == b.deadline_value &&
-         a.curve == b.curve;
+         a.curve == b.curve && a.sensitivity == b.sensitivity;
 }
 
 inline bool same_workload(const Workload& a, const Workload& b) {
   if (a.jobs.size() != b.jobs.size() || a.names != b.names || a.profiles != b.profiles ||
-      a.curves != b.curves) {
+      a.curves != b.curves || a.sensitivities != b.sensitivities) {
     return false;
   }
   for (std::size_t i = 0; i < a.jobs.size(); ++i) {

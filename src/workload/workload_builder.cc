@@ -72,6 +72,15 @@ CurveId WorkloadBuilder::curve_id(SpeedCurve curve) {
   return id;
 }
 
+SensitivityId WorkloadBuilder::sensitivity_id(const Sensitivity& sensitivity) {
+  // There are a handful of models with one.
+  auto& known = workload_.sensitivities;
+  const auto found = std::ranges::find(known, sensitivity);
+  const SensitivityId id{static_cast<std::int32_t>(found - known.begin())};
+  if (found == known.end()) known.push_back(sensitivity);
+  return id;
+}
+
 bool WorkloadBuilder::taken(std::string_view name) const {
   if (slots_.empty()) return false;
   const std::size_t mask = slots_.size() - 1;
@@ -128,9 +137,11 @@ void WorkloadBuilder::number_tables() {
   std::vector<NameId> name_of(workload_.names.size(), kNoName);
   std::vector<ProfileId> profile_of(workload_.profiles.size(), kNoProfile);
   std::vector<CurveId> curve_of(workload_.curves.size(), kNoCurve);
+  std::vector<SensitivityId> sensitivity_of(workload_.sensitivities.size(), kNoSensitivity);
   std::vector<std::string> names;
   std::vector<StageProfile> profiles;
   std::vector<SpeedCurve> curves;
+  std::vector<Sensitivity> sensitivities;
   for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
     JobSpec& job = workload_.jobs[i];
     job.id = JobId{static_cast<std::int32_t>(i)};
@@ -139,10 +150,13 @@ void WorkloadBuilder::number_tables() {
     job.gpu_type = renumber(job.gpu_type, name_of, workload_.names, names);
     job.profile = renumber(job.profile, profile_of, workload_.profiles, profiles);
     job.curve = renumber(job.curve, curve_of, workload_.curves, curves);
+    job.sensitivity =
+        renumber(job.sensitivity, sensitivity_of, workload_.sensitivities, sensitivities);
   }
   workload_.names = std::move(names);
   workload_.profiles = std::move(profiles);
   workload_.curves = std::move(curves);
+  workload_.sensitivities = std::move(sensitivities);
 }
 
 Workload WorkloadBuilder::finish(std::int64_t limit) && {

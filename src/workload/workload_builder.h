@@ -24,6 +24,7 @@ class WorkloadBuilder {
   NameId name_id(std::string_view name);  // kNoName for an empty one
   ProfileId profile_id(std::span<const double> stage_s, std::span<const int> slots);
   CurveId curve_id(SpeedCurve curve);  // kNoCurve for one without points
+  SensitivityId sensitivity_id(const Sensitivity& sensitivity);
 
   // Refuses a job whose name is taken. The id of the job is set by finish().
   Status add(JobSpec job);
