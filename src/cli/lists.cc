@@ -21,7 +21,8 @@ Json options_json(std::span<const OptionInfo> options) {
                     {"meaning", option.meaning},
                     {"default", option.value},
                     {"muri", in(option.in_muri)},
-                    {"elasticflow", in(option.in_elasticflow)}});
+                    {"elasticflow", in(option.in_elasticflow)},
+                    {"synergy", in(option.in_synergy)}});
   }
   return list;
 }
@@ -34,6 +35,7 @@ std::string options_text(std::span<const OptionInfo> options) {
     if (!option.in_elasticflow.empty()) {
       text += fmt::format(" (in elasticflow: {})", option.in_elasticflow);
     }
+    if (!option.in_synergy.empty()) text += fmt::format(" (in synergy: {})", option.in_synergy);
     text += '\n';
   }
   return text;
@@ -69,7 +71,7 @@ Status policies_command(bool json) {
   text +=
       "\nWrite --policy las,muri-l:packing=2 to give one policy an option of its own, or\n"
       "--option packing=2 to give it to all that know it. Values in brackets are the\n"
-      "defaults in the published worlds (--semantics muri, elasticflow).\n";
+      "defaults in the published worlds (--semantics muri, elasticflow, synergy).\n";
   return print_text(text);
 }
 

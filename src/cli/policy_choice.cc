@@ -9,14 +9,6 @@
 namespace orrery {
 namespace {
 
-bool knows(std::string_view policy, std::string_view key) {
-  const auto info = std::ranges::find(policies(), policy, &PolicyInfo::name);
-  const auto has = [&](std::span<const OptionInfo> table) {
-    return std::ranges::find(table, key, &OptionInfo::key) != table.end();
-  };
-  return info != policies().end() && (has(info->options) || has(common_options()));
-}
-
 Result<PolicyChoice> parse_policy(const std::string& text) {
   PolicyChoice choice;
   std::size_t begin = 0;
@@ -56,7 +48,7 @@ Result<std::vector<PolicyChoice>> parse_policies(std::span<const std::string> te
     TRY_ASSIGN(const auto pair, split_pair(text));
     bool known = false;
     for (PolicyChoice& choice : choices) {
-      if (!knows(choice.name, pair.first)) continue;
+      if (!takes_option(choice.name, pair.first)) continue;
       choice.options.try_emplace(pair.first, pair.second);
       known = true;
     }

@@ -29,6 +29,7 @@ std::string Options::text(std::string_view key) const {
   INVARIANT(info != table_.end(), "a policy asks only for options it lists");
   const std::string_view published = defaults_ == Defaults::Muri          ? info->in_muri
                                      : defaults_ == Defaults::ElasticFlow ? info->in_elasticflow
+                                     : defaults_ == Defaults::Synergy     ? info->in_synergy
                                                                           : std::string_view();
   return std::string(published.empty() ? info->value : published);
 }

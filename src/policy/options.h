@@ -19,10 +19,11 @@ struct OptionInfo {
   std::string_view value = {};
   std::string_view in_muri = {};
   std::string_view in_elasticflow = {};
+  std::string_view in_synergy = {};
 };
 
 // Whose defaults fill in what a user does not say.
-enum class Defaults { Ours, Muri, ElasticFlow };
+enum class Defaults { Ours, Muri, ElasticFlow, Synergy };
 
 // Options of one policy, by name, checked where the text becomes a value. A question about a key
 // that is not in the table is a bug; a value that cannot be read is the user's and is returned.

@@ -9,6 +9,7 @@ namespace orrery {
 namespace {
 
 using Made = Result<std::unique_ptr<Policy>>;
+using Line = Result<std::unique_ptr<Order>>;
 
 constexpr OptionInfo kSticky = {
     "sticky", "running jobs stay where they are instead of being laid out anew in each round",
@@ -26,36 +27,42 @@ Result<InOrderOptions> in_order(const Options& options) {
 constexpr std::array kFifo = {OptionInfo{
     "backfill", "jobs further back may start while one before them finds no room", "true"}};
 
+Line fifo_order(const Options& /*options*/, CountedSpeed /*counted*/) { return make_fifo(); }
+
 Made fifo(const Options& options, const PolicyContext& /*context*/) {
   InOrderOptions in_order{.preempt = false};
   TRY_ASSIGN(in_order.backfill, options.flag("backfill"));
   return make_in_order(make_fifo(), in_order);
 }
 
+// What is left where a policy is its order and how it is served.
+template <Line (*kOrder)(const Options&, CountedSpeed)>
+Made served_in(const Options& options, const PolicyContext& /*context*/) {
+  TRY_ASSIGN(const InOrderOptions how, in_order(options));
+  TRY_ASSIGN(auto order, kOrder(options, CountedSpeed::Measured));
+  return make_in_order(std::move(order), how);
+}
+
 constexpr std::array kSjf = {
     OptionInfo{"preempt", "a job may take the place of longer ones that run", "false"}, kSticky};
 
-Made sjf(const Options& options, const PolicyContext& /*context*/) {
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
-  return make_in_order(make_sjf(), how);
-}
+Line sjf_order(const Options& /*options*/, CountedSpeed /*counted*/) { return make_sjf(); }
 
 constexpr std::array kSrtf = {
     kPreempt, kSticky,
     OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true",
-               "false"}};
+               "false", "", "false"}};
 
-Made shortest(const Options& options, bool by_service) {
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
-  SrtfOptions srtf{.by_service = by_service};
+Line shortest(const Options& options, CountedSpeed counted, bool by_service) {
+  SrtfOptions srtf{.by_service = by_service, .counted = counted};
   TRY_ASSIGN(srtf.count_start, options.flag("count-start"));
-  return make_in_order(make_srtf(srtf), how);
+  return make_srtf(srtf);
 }
-Made srtf(const Options& options, const PolicyContext& /*context*/) {
-  return shortest(options, false);
+Line srtf_order(const Options& options, CountedSpeed counted) {
+  return shortest(options, counted, false);
 }
-Made srsf(const Options& options, const PolicyContext& /*context*/) {
-  return shortest(options, true);
+Line srsf_order(const Options& options, CountedSpeed counted) {
+  return shortest(options, counted, true);
 }
 
 constexpr std::array kLas = {
@@ -70,18 +77,41 @@ constexpr std::array kLas = {
                "demotions are timed by a guess, and the widest sink first, as ElasticFlow's "
                "simulator has it",
                "false", "", "true"},
+    OptionInfo{"levels", "off: ranked by the GPU time itself", "on", "", "", "off"},
+    OptionInfo{"by-count",
+               "with an allocator: who runs is chosen by GPUs alone, and under tune the largest "
+               "is seated first",
+               "false", "", "", "true"},
     kPreempt,
     OptionInfo{kSticky.key, kSticky.meaning, "true", "false", "false"}};
 
-Made las(const Options& options, const PolicyContext& /*context*/) {
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
+Line las_order(const Options& options, CountedSpeed /*counted*/) {
+  TRY_ASSIGN(const bool levels, options.flag("levels"));
+  TRY_ASSIGN(const bool by_count, options.flag("by-count"));
+  static_cast<void>(by_count);
   LasOptions las;
   TRY_ASSIGN(las.limits, options.durations("limits"));
   TRY_ASSIGN(las.promote, options.number("promote", 0, 1e6));
   TRY_ASSIGN(las.tick, options.duration("tick"));
   TRY_ASSIGN(las.guesses, options.flag("guesses"));
-  return make_in_order(make_las(las), how);
+  if (!levels) return make_attained();
+  return make_las(las);
 }
+
+constexpr std::array kFtf = {
+    kPreempt, kSticky,
+    OptionInfo{"first", "who goes first: the most or the least delayed", "most", "", "", "least"}};
+
+Line ftf_order(const Options& options, CountedSpeed counted) {
+  static constexpr std::array<std::string_view, 2> kChoices = {"most", "least"};
+  TRY_ASSIGN(const int first, options.choice("first", kChoices));
+  return make_ftf({.least_delayed_first = first == 1, .counted = counted});
+}
+
+constexpr std::array kServed = {kPreempt, kSticky};
+
+Line drf_order(const Options& /*options*/, CountedSpeed /*counted*/) { return make_drf(); }
+Line tetris_order(const Options& /*options*/, CountedSpeed counted) { return make_tetris(counted); }
 
 constexpr std::array kGittins = {
     OptionInfo{"distribution",
@@ -91,8 +121,7 @@ constexpr std::array kGittins = {
     OptionInfo{"delta", "how far ahead, in GPU time, a job's end counts as soon", "3250s"},
     kPreempt, kSticky};
 
-Made gittins(const Options& options, const PolicyContext& /*context*/) {
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
+Line gittins_order(const Options& options, CountedSpeed /*counted*/) {
   GittinsOptions gittins;
   TRY_ASSIGN(gittins.delta, options.duration("delta"));
   if (gittins.delta == Duration::zero()) return invalid("option delta=0: expected more than that");
@@ -100,17 +129,26 @@ Made gittins(const Options& options, const PolicyContext& /*context*/) {
   if (!path.empty()) {
     TRY_ASSIGN(gittins.services, read_services(path));
   }
-  return make_in_order(make_gittins(gittins), how);
+  return make_gittins(gittins);
 }
 
 constexpr std::array kOrders = {
-    PolicyInfo{"fifo", "first come, first served", kFifo, fifo},
-    PolicyInfo{"sjf", "shortest job first, by its whole length", kSjf, sjf},
-    PolicyInfo{"srtf", "shortest remaining time first", kSrtf, srtf},
-    PolicyInfo{"srsf", "shortest remaining service (time x GPUs) first", kSrtf, srsf},
-    PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, las},
+    PolicyInfo{"fifo", "first come, first served", kFifo, fifo, fifo_order},
+    PolicyInfo{"sjf", "shortest job first, by its whole length", kSjf, served_in<sjf_order>,
+               sjf_order},
+    PolicyInfo{"srtf", "shortest remaining time first", kSrtf, served_in<srtf_order>, srtf_order},
+    PolicyInfo{"srsf", "shortest remaining service (time x GPUs) first", kSrtf,
+               served_in<srsf_order>, srsf_order},
+    PolicyInfo{"las", "least attained service in levels (Tiresias)", kLas, served_in<las_order>,
+               las_order},
     PolicyInfo{"gittins", "likeliest to end soon for the service it takes (Tiresias)", kGittins,
-               gittins},
+               served_in<gittins_order>, gittins_order},
+    PolicyInfo{"ftf", "most delayed by the cluster first (finish-time fairness)", kFtf,
+               served_in<ftf_order>, ftf_order},
+    PolicyInfo{"drf", "smallest dominant share of the cluster first", kServed, served_in<drf_order>,
+               drf_order},
+    PolicyInfo{"tetris", "least GPUs, CPUs and memory x remaining time first", kServed,
+               served_in<tetris_order>, tetris_order},
 };
 
 }  // namespace

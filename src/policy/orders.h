@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/time.h"
+#include "policy/host_needs.h"
 #include "policy/order.h"
 
 namespace orrery {
@@ -14,6 +15,7 @@ std::unique_ptr<Order> make_sjf();
 struct SrtfOptions {
   bool by_service = false;  // remaining time x GPUs
   bool count_start = true;  // a job that is not up yet has its start-up time before it as well
+  CountedSpeed counted = CountedSpeed::Measured;
 };
 std::unique_ptr<Order> make_srtf(const SrtfOptions& options);
 
@@ -35,5 +37,16 @@ struct GittinsOptions {
   Duration delta = std::chrono::seconds(3250);  // how far ahead "soon" reaches, in GPU time
 };
 std::unique_ptr<Order> make_gittins(const GittinsOptions& options);
+
+// Time held x GPUs, without levels.
+std::unique_ptr<Order> make_attained();
+
+struct FtfOptions {
+  bool least_delayed_first = false;
+  CountedSpeed counted = CountedSpeed::Measured;
+};
+std::unique_ptr<Order> make_ftf(const FtfOptions& options);
+std::unique_ptr<Order> make_drf();
+std::unique_ptr<Order> make_tetris(CountedSpeed counted);
 
 }  // namespace orrery

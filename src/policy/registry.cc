@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "policy/entries.h"
+#include "policy/host_entries.h"
 
 namespace orrery {
 namespace {
@@ -33,16 +34,42 @@ std::span<const PolicyInfo> policies() {
 }
 std::span<const OptionInfo> common_options() { return kCommon; }
 
+PolicyName parse_policy_name(std::string_view name) {
+  const std::size_t plus = name.find('+');
+  PolicyName parsed{.base = name.substr(0, plus)};
+  if (plus == std::string_view::npos) return parsed;
+  parsed.allocator = name.substr(plus + 1);
+  constexpr std::string_view kPlace = "+place";
+  if (parsed.allocator.ends_with(kPlace)) {
+    parsed.gathers = true;
+    parsed.allocator.remove_suffix(kPlace.size());
+  }
+  return parsed;
+}
+
+bool takes_option(std::string_view policy, std::string_view key) {
+  const PolicyName name = parse_policy_name(policy);
+  const auto info = std::ranges::find(policies(), name.base, &PolicyInfo::name);
+  if (info == policies().end()) return false;
+  const auto has = [&](std::span<const OptionInfo> table) {
+    return std::ranges::find(table, key, &OptionInfo::key) != table.end();
+  };
+  if (has(info->options)) return true;
+  return name.allocator.empty() ? has(common_options()) : has(allocator_options());
+}
+
 Result<PolicySetup> make_policy(std::string_view name,
                                 const std::map<std::string, std::string>& options,
                                 const PolicyContext& context) {
-  const auto info = std::ranges::find(policies(), name, &PolicyInfo::name);
+  const PolicyName parsed = parse_policy_name(name);
+  const auto info = std::ranges::find(policies(), parsed.base, &PolicyInfo::name);
   if (info == policies().end()) {
     std::vector<std::string_view> names;
     for (const PolicyInfo& policy : policies()) names.push_back(policy.name);
-    return invalid(
-        fmt::format("there is no policy '{}'; choose one of {}", name, fmt::join(names, ", ")));
+    return invalid(fmt::format("there is no policy '{}'; choose one of {}", parsed.base,
+                               fmt::join(names, ", ")));
   }
+  if (!parsed.allocator.empty()) return make_hosted(*info, parsed, name, options, context);
   const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
   TRY(check_keys(name, tables, options));
   const Options own(info->options, context.defaults, options);

@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "policy/host_needs.h"
 #include "policy/options.h"
+#include "policy/order.h"
 #include "policy/policy.h"
 #include "predict/group_speed.h"
 
@@ -28,6 +30,9 @@ struct PolicyInfo {
   std::string_view line;  // one sentence for `orrery policies`
   std::span<const OptionInfo> options;
   Result<std::unique_ptr<Policy>> (*make)(const Options& options, const PolicyContext& context);
+  // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
+  // of CPUs and memory.
+  Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;
 };
 
 // A policy and the placement rule it is to be used with.
@@ -38,6 +43,25 @@ struct PolicySetup {
 
 std::span<const PolicyInfo> policies();
 std::span<const OptionInfo> common_options();  // those every policy takes
+
+// What can follow an order, as in srtf+tune or las+greedy+place.
+struct AllocatorInfo {
+  std::string_view name;
+  std::string_view line;
+};
+std::span<const AllocatorInfo> allocators();
+std::span<const OptionInfo> allocator_options();
+
+// A policy's name taken apart. The allocator is empty where there is none.
+struct PolicyName {
+  std::string_view base;
+  std::string_view allocator = {};
+  bool gathers = false;  // +place
+};
+PolicyName parse_policy_name(std::string_view name);
+
+// Whether the policy takes an option of this name; false for a policy there is not.
+bool takes_option(std::string_view policy, std::string_view key);
 
 Result<PolicySetup> make_policy(std::string_view name,
                                 const std::map<std::string, std::string>& options,

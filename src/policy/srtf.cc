@@ -9,9 +9,13 @@ class Srtf final : public Order {
  public:
   explicit Srtf(const SrtfOptions& options) : options_(options) {}
 
+  void arrived(const View& view, JobId id) override {
+    if (options_.counted != CountedSpeed::Measured) needs_.add(view, id);
+  }
+
   Rank rank(const View& view, JobId id) const override {
     const Job& job = view.job(id);
-    double remaining_s = view.work_left(id) * job.spec->iteration_s;
+    double remaining_s = counted_s(view, id, view.work_left(id), needs_, options_.counted);
     if (options_.count_start) {
       const bool runs = job.state == JobState::Running;
       const Duration start = runs ? job.ready - view.now : job.spec->start_cost;
@@ -30,6 +34,7 @@ class Srtf final : public Order {
 
  private:
   const SrtfOptions options_;
+  HostNeeds needs_;
 };
 
 }  // namespace

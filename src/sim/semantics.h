@@ -103,4 +103,15 @@ struct RigidRules {
 std::unique_ptr<Semantics> make_rigid_semantics(const Workload& workload, const Cluster& cluster,
                                                 Duration slot, const RigidRules& rules);
 
+// The published simulator of Synergy: rounds at fixed times, in which whole rounds' iterations are
+// done, and after which everybody lets go; moving costs nothing. A job is as fast as with all the
+// CPUs and memory it wants, or as with its fair share.
+struct SynergyRules {
+  Duration round = std::chrono::minutes(5);
+  Time first_round{};
+  bool by_matrix = false;  // speeds by what a job really holds
+};
+std::unique_ptr<Semantics> make_synergy_semantics(const Workload& workload, const Cluster& cluster,
+                                                  const SynergyRules& rules);
+
 }  // namespace orrery

@@ -15,7 +15,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"orrery", "muri", "elasticflow"};
+constexpr std::array<std::string_view, 4> kNames = {"orrery", "muri", "elasticflow", "synergy"};
 
 // In the published simulator each scheduler has an event loop of its own; they agree but for this.
 MuriEnds muri_ends_of(std::string_view policy) {
@@ -49,12 +49,28 @@ std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
   return {};
 }
 
+// Its replay of jobs that are all there at the start begins after a second. What the optimum gives
+// a job is neither all nor the fair share.
+SynergyRules synergy_rules_of(const SimulationSetup& setup) {
+  SynergyRules rules{.round = setup.round};
+  const auto at_start = setup.options.find("static");
+  if (at_start != setup.options.end() && at_start->second == "true") {
+    rules.first_round = Time(std::chrono::seconds(1));
+  }
+  const std::string_view allocator = parse_policy_name(setup.policy).allocator;
+  rules.by_matrix = allocator == "opt" || allocator == "tune+";
+  return rules;
+}
+
 std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
   if (setup.semantics == SemanticsKind::Orrery) {
     return make_orrery_semantics(setup.workload->jobs.size());
   }
   if (setup.semantics == SemanticsKind::Muri) {
     return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+  }
+  if (setup.semantics == SemanticsKind::Synergy) {
+    return make_synergy_semantics(*setup.workload, *setup.cluster, synergy_rules_of(setup));
   }
   if (const auto rules = rigid_rules_of(setup.policy)) {
     return make_rigid_semantics(*setup.workload, *setup.cluster, setup.round, *rules);
@@ -100,9 +116,9 @@ Status check_slot(const SimulationSetup& setup) {
 }
 
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
-  const auto defaults = setup.semantics == SemanticsKind::Orrery ? Defaults::Ours
-                        : setup.semantics == SemanticsKind::Muri ? Defaults::Muri
-                                                                 : Defaults::ElasticFlow;
+  static constexpr std::array kDefaults = {Defaults::Ours, Defaults::Muri, Defaults::ElasticFlow,
+                                           Defaults::Synergy};
+  const Defaults defaults = kDefaults[static_cast<std::size_t>(setup.semantics)];
   return make_policy(setup.policy, setup.options,
                      {.workload = *setup.workload,
                       .defaults = defaults,
@@ -157,6 +173,7 @@ class Simulation {
       round = next_round(now);
       if (round == now) {
         wake = scheduler_.hold_round(now);
+        ++rounds_;
         round = kNever;
       }
       machines_.settle();
@@ -165,6 +182,7 @@ class Simulation {
     const State& state = scheduler_.state();
     const auto open = state.waiting() + static_cast<std::int64_t>(state.running().size());
     return {.events = scheduler_.events(),
+            .rounds = rounds_,
             .unfinished = open + static_cast<std::int64_t>(jobs_.size() - next)};
   }
 
@@ -183,7 +201,8 @@ class Simulation {
   }
 
   Time next_round(Time now) const {
-    const bool own_rounds = setup_.semantics == SemanticsKind::ElasticFlow;
+    const bool own_rounds = setup_.semantics == SemanticsKind::ElasticFlow ||
+                            setup_.semantics == SemanticsKind::Synergy;
     if (setup_.round == Duration::zero() || own_rounds) return now;
     const Duration since = now.time_since_epoch();
     return Time((since + setup_.round - Duration(1)) / setup_.round * setup_.round);
@@ -202,6 +221,7 @@ class Simulation {
   Packer packer_;
   Scheduler scheduler_;
   std::vector<Semantics::Ended> ended_;
+  std::int64_t rounds_ = 0;
   // The first job of the window that has not come to an end.
   std::size_t open_ = setup_.stop_after_begin == kNoJob ? 0 : index(setup_.stop_after_begin);
 };
@@ -211,8 +231,8 @@ class Simulation {
 Result<SemanticsKind> parse_semantics(std::string_view name) {
   const auto found = std::ranges::find(kNames, name);
   if (found != kNames.end()) return static_cast<SemanticsKind>(found - kNames.begin());
-  return invalid(
-      fmt::format("there are no semantics '{}'; choose orrery, muri or elasticflow", name));
+  return invalid(fmt::format(
+      "there are no semantics '{}'; choose orrery, muri, elasticflow or synergy", name));
 }
 
 std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
@@ -225,8 +245,10 @@ Status check(const SimulationSetup& setup) {
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
   SimulationSetup world = setup;
-  const bool needs_slot = setup.semantics == SemanticsKind::ElasticFlow;
-  if (needs_slot && setup.round == Duration::zero()) world.round = std::chrono::minutes(1);
+  if (setup.round == Duration::zero()) {
+    if (setup.semantics == SemanticsKind::ElasticFlow) world.round = std::chrono::minutes(1);
+    if (setup.semantics == SemanticsKind::Synergy) world.round = std::chrono::minutes(5);
+  }
   Workload published;
   if (setup.semantics == SemanticsKind::Muri) {
     published = as_published(*setup.workload);

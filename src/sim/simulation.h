@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow };
+enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow, Synergy };
 
 Result<SemanticsKind> parse_semantics(std::string_view name);
 std::string_view to_string(SemanticsKind kind);
@@ -39,6 +39,7 @@ struct SimulationSetup {
 
 struct SimulationOutcome {
   std::uint64_t events = 0;
+  std::int64_t rounds = 0;
   std::int64_t unfinished = 0;  // jobs without a final state: cancelled run, or stopped early
 };
 

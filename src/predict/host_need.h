@@ -1,0 +1,36 @@
+#pragma once
+
+#include "model/cluster.h"
+#include "model/job.h"
+
+namespace orrery {
+
+// A server of the cluster, where all are taken for equal: the mean of them.
+struct ServerSize {
+  int gpus = 0;
+  HostShare host;  // 0: not stated, never binding
+};
+ServerSize mean_server(const Cluster& cluster);
+
+// What a job wants of CPUs and memory for all its GPUs, and what that brings.
+struct HostNeed {
+  HostShare fair;         // in proportion to its GPUs; what it asks for, if it does
+  HostShare ideal;        // what it wants, never more than a server has
+  double fair_speed = 1;  // with `fair`, over the speed that iteration_s was measured at
+  double gain = 1;        // how many times as fast as that it is with `ideal`
+
+  bool wants_more() const {
+    return ideal.cpu_milli > fair.cpu_milli || ideal.memory_bytes > fair.memory_bytes;
+  }
+  // Whether this is all it wants.
+  bool met_by(const HostShare& held) const {
+    return held.cpu_milli >= ideal.cpu_milli && held.memory_bytes >= ideal.memory_bytes;
+  }
+};
+
+// After Synergy (OSDI '22). Where a server has too few CPUs for the ideal, the gain shrinks in
+// proportion to the CPUs; too little memory does not change it, as published. A job whose speed
+// does not depend on them gets what it asks for, or its fair share where it does not say.
+HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server);
+
+}  // namespace orrery
