@@ -41,7 +41,7 @@ struct GenerateArguments {
   std::string model;
   std::map<std::string, std::string> options;
   std::string output;  // empty: standard output
-  std::string format;  // csv, jsonl or elasticflow; empty: by the name of the output
+  std::string format;  // csv, jsonl, elasticflow or synergy; empty: by the name of the output
 };
 Status generate_command(const GenerateArguments& arguments);
 

@@ -12,7 +12,7 @@ namespace orrery {
 
 namespace {
 
-enum class Layout { Csv, Jsonl, ElasticFlow };
+enum class Layout { Csv, Jsonl, ElasticFlow, Synergy };
 
 Result<Layout> layout_of(const GenerateArguments& arguments) {
   if (arguments.format.empty()) {
@@ -21,11 +21,14 @@ Result<Layout> layout_of(const GenerateArguments& arguments) {
   if (arguments.format == "csv") return Layout::Csv;
   if (arguments.format == "jsonl") return Layout::Jsonl;
   if (arguments.format == "elasticflow") return Layout::ElasticFlow;
-  return invalid(fmt::format("--format {}: write csv, jsonl or elasticflow", arguments.format));
+  if (arguments.format == "synergy") return Layout::Synergy;
+  return invalid(
+      fmt::format("--format {}: write csv, jsonl, elasticflow or synergy", arguments.format));
 }
 
 Status write(const Workload& workload, std::ostream& out, Layout layout) {
   if (layout == Layout::ElasticFlow) return write_elasticflow_trace(workload, out);
+  if (layout == Layout::Synergy) return write_synergy_trace(workload, out);
   return write_trace(workload, out,
                      layout == Layout::Jsonl ? TraceSyntax::Jsonl : TraceSyntax::Csv);
 }

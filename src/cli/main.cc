@@ -81,7 +81,7 @@ void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>&
   command->add_option("--option", pairs, "key=value for the model (repeatable)");
   command->add_option("--output,-o", a.output, "file to write; standard output if left out");
   command->add_option("--format", a.format,
-                      "csv, jsonl or elasticflow; by the name of the file if left out");
+                      "csv, jsonl, elasticflow or synergy; by the name of the file if left out");
   command->callback([&a, &pairs, &run] {
     run = [&a, &pairs]() -> Status {
       for (const std::string& pair : pairs) {

@@ -21,7 +21,7 @@ constexpr std::size_t kFileBytesMax = 16 << 20;
 constexpr std::int64_t kShortCpusPerGpu = 8;
 constexpr std::int64_t kShortMemoryPerGpu_gb = 32;
 
-const std::array<const ClusterFormat*, 2> kFormats = {&kClusterCsv, &kClusterToml};
+const std::array<const ClusterFormat*, 3> kFormats = {&kClusterCsv, &kClusterIni, &kClusterToml};
 
 // The numbers of "16x8" or "2x16x8"; nothing when the text has another form.
 std::optional<std::vector<std::int64_t>> short_form(std::string_view text) {
@@ -67,6 +67,19 @@ Result<std::string> whole_file(const std::string& path) {
   return text;
 }
 
+// The first line that is neither blank nor a comment.
+std::string_view first_that_says_something(std::string_view text) {
+  while (true) {
+    const std::size_t start = text.find_first_not_of(" \t\r\n");
+    if (start == std::string_view::npos) return {};
+    text.remove_prefix(start);
+    const std::size_t end = text.find('\n');
+    if (text.front() != '#' && text.front() != ';') return text.substr(0, end);
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end);
+  }
+}
+
 }  // namespace
 
 Status check_node_gpus(std::int64_t gpus) {
@@ -99,9 +112,10 @@ Result<Cluster> parse_cluster(std::string_view name, std::string_view text) {
     return invalid(fmt::format("{}: holds a NUL byte and looks binary", name));
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  if (start == std::string_view::npos) return invalid(fmt::format("{}: is empty", name));
-  const std::string_view first_line = text.substr(start, text.find('\n', start) - start);
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return invalid(fmt::format("{}: is empty", name));
+  }
+  const std::string_view first_line = first_that_says_something(text);
   for (const ClusterFormat* format : kFormats) {
     if (format->recognises(first_line)) return format->parse(name, text);
   }

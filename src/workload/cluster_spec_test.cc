@@ -47,6 +47,29 @@ TEST(ClusterSpec, ACsvSpecNeedsNoLastLineEnd) {
   EXPECT_EQ(cluster.nodes[3].memory_bytes, 520'000'000'000);
 }
 
+TEST(ClusterSpec, AnIniHasRacksOfEqualServers) {
+  const Cluster cluster = parse(
+      "# 2 racks\n ; of lab machines\n\n[CLUSTER]\t \r\n# GPUs\nracks = 2\nServers_per_Rack=3\n"
+      "gpus_per_server : 4\t# each\ncpus_per_server = 12.5\ndram_per_server=62.5 ;GB\n"
+      "sspeed_per_server = 500\nnet_per_server = 100\n[SCHEDULER]\npolicy = FIFO\n");
+  EXPECT_EQ(cluster.name, "c");
+  ASSERT_EQ(cluster.nodes.size(), 6u);
+  EXPECT_EQ(cluster.nodes[2].switch_index, 0);
+  EXPECT_EQ(cluster.nodes[3].switch_index, 1);
+  EXPECT_EQ(cluster.nodes[3].name, "node3") << "names must not begin anew in every rack";
+  EXPECT_EQ(cluster.nodes[3].gpus, 4);
+  EXPECT_EQ(cluster.nodes[3].cpu_milli, 12'500);
+  EXPECT_EQ(cluster.nodes[3].memory_bytes, 62'500'000'000);
+}
+
+TEST(ClusterSpec, KeysLeftOutOfAnIniHaveThePublishedFallback) {
+  const Cluster cluster = parse("[SCHEDULER]\nlease_time = 5\n[CLUSTER]");
+  ASSERT_EQ(cluster.nodes.size(), 4u);
+  EXPECT_EQ(cluster.nodes[0].gpus, 8);
+  EXPECT_EQ(cluster.nodes[0].cpu_milli, 24'000);
+  EXPECT_EQ(cluster.nodes[0].memory_bytes, 500'000'000'000);
+}
+
 TEST(ClusterSpec, TomlDescribesNodesOfSeveralKinds) {
   const Cluster cluster = parse(R"(
 name = "lab"
@@ -120,6 +143,26 @@ const std::vector<Case> kCases = {
     {kHeader + "9999,9999,8,92,520", "c:2:", "99980001 nodes; a cluster may have"},
     {kHeader + "1,8,8,92,520\n1,8,8,92,520", "c:3:", "a second row"},
     {"num_switch,num_node_p_switch\n1,8", "c:1:", "no column 'num_gpu_p_node'"},
+    {"[CLUSTER]\nserver_per_rack = 4", "c:2:",
+     "unknown key 'server_per_rack' in [CLUSTER]; the nearest known one is 'servers_per_rack'"},
+    {"[CLUSTER]\n\n# a\ncpus = 4", "c:4:", "the nearest known one is 'racks'"},
+    {"[CLUSTER]\n[SCHEDULER]\nleasetime = 5", "c:3:", "the nearest known one is 'lease_time'"},
+    {"[CLUSTER]\nracks = 1\nRACKS = 2", "c:3:", "'racks' comes twice"},
+    {"[CLUSTER]\n[CLUSTER]", "c:2:", "section [CLUSTER] comes twice"},
+    {"[CLUSTER]\n[WORKERS]", "c:2:", "must be [CLUSTER] or [SCHEDULER]"},
+    {"[CLUSTER]\nracks", "c:2:", "must have the form key = value"},
+    {"[CLUSTER]\nracks =", "c:2:", "'racks': '' is not a whole number"},
+    {"[CLUSTER]\nracks = 0", "c:2:", "'racks': '0' is outside 1 to"},
+    {"[CLUSTER]\nservers_per_rack = 1.5", "c:2:", "'1.5' is not a whole number"},
+    {"[CLUSTER]\ngpus_per_server = 65", "c:2:", "'gpus_per_server': 65 GPUs on a node"},
+    {"[CLUSTER]\ngpus_per_server = 0", "c:2:", "0 GPUs on a node"},
+    {"[CLUSTER]\ncpus_per_server = -1", "c:2:", "'cpus_per_server': '-1' is outside 0 to"},
+    {"[CLUSTER]\ndram_per_server = 500GB", "c:2:", "'500GB' is not a number"},
+    {"[CLUSTER]\nsspeed_per_server = fast", "c:2:", "'fast' is not a number"},
+    {"[CLUSTER]\nnet_per_server = -4", "c:2:", "'net_per_server': '-4' is outside"},
+    {"[CLUSTER]\nracks = 9999\nservers_per_rack = 9999", "c:", "99980001 nodes; a cluster may"},
+    {"[CLUSTER]\n\x01 = 1", "c:2:", "no control characters"},
+    {"[SCHEDULER]\npolicy = FIFO", "c:", "has no section [CLUSTER]"},
     {"x = ", "c:1:", "is not valid TOML"},
     {"[&nodes]", "c:", "is not valid TOML"},
     {"[[nodes]]\ngpus = \xC3\xA9", "c:2:", "a letter beyond ASCII; inside quotes write it \\uXXXX"},

@@ -84,5 +84,21 @@ TEST(ReferenceClusters, EverySpecReads) {
   }
 }
 
+TEST(ReferenceClusters, EveryIniOfSynergyReads) {
+  NEEDS_DATA();
+  const std::map<std::string, std::pair<int, int>> clusters = {
+      {"default_cluster", {128, 24}}, {"deployment", {32, 24}}, {"static_trace", {32, 24}},
+      {"philly_cluster", {512, 24}},  {"cluster_4", {128, 32}}, {"cluster_5", {128, 40}},
+      {"cluster_6", {128, 48}}};
+  for (const auto& [name, expected] : clusters) {
+    const auto cluster = read_cluster(kData + "synergy/" + name + ".ini");
+    ASSERT_TRUE(cluster.ok()) << cluster.error().message;
+    EXPECT_EQ(cluster.value().name, name);
+    EXPECT_EQ(cluster.value().gpus_total(), expected.first) << name;
+    EXPECT_EQ(cluster.value().nodes[0].cpu_milli, 1000 * expected.second) << name;
+    EXPECT_EQ(cluster.value().nodes[0].memory_bytes, 500'000'000'000) << name;
+  }
+}
+
 }  // namespace
 }  // namespace orrery

@@ -17,9 +17,11 @@
 namespace orrery {
 namespace {
 
-// Chronus' columns are those of Tiresias and more, so it is tried first.
-const std::array<const TraceReader*, 5> kReaders = {&kMuriTrace, &kChronusTrace, &kTiresiasTrace,
-                                                    &kElasticFlowTrace, &kOrreryTrace};
+// Chronus' columns are those of Tiresias and more, so it is tried first; Synergy's traces have no
+// header, so they come last.
+const std::array<const TraceReader*, 6> kReaders = {&kMuriTrace,     &kChronusTrace,
+                                                    &kTiresiasTrace, &kElasticFlowTrace,
+                                                    &kOrreryTrace,   &kSynergyTrace};
 
 Result<const TraceReader*> recognise(LineReader& lines) {
   TRY_ASSIGN(const bool any, lines.next());

@@ -50,4 +50,8 @@ Status write_trace(const Workload& workload, std::ostream& out, TraceSyntax synt
 // column for (users, stages, speeds, the kind of a deadline, ...) is left out.
 Status write_elasticflow_trace(const Workload& workload, std::ostream& out);
 
+// Writes the jobs in the format `synergy`. Only their names, models, submissions, iterations and
+// GPUs have a place in it; a job without a model or whose name is no whole number is an error.
+Status write_synergy_trace(const Workload& workload, std::ostream& out);
+
 }  // namespace orrery

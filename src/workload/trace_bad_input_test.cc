@@ -152,6 +152,18 @@ const std::vector<Case> kCases = {
      "t:2:", "column 'expect_value_list': has 1 values for 2 expected times"},
     {"chronus: duplicate", kChronus + "a,1,0,1,5,9,1,soft\na,1,0,1,5,9,1,soft\n",
      "t:3:", "'a' was used before"},
+    {"synergy: unknown model", "0,vgg16,0,10,1\n",
+     "t:1:", "column 'model_name': no figures of 'vgg16'; the known models are alexnet, res18"},
+    {"synergy: no GPUs", "0,alexnet,0,10,0\n", "t:1:", "column 'gpu_demand': '0' is outside 1"},
+    {"synergy: half a GPU", "0,alexnet,0,10,0.5\n", "t:1:", "'0.5' is not a whole number"},
+    {"synergy: before 0", "0,alexnet,-1,10,1\n", "t:1:", "column 'arrival_s': '-1' is outside"},
+    {"synergy: no iterations", "0,alexnet,0,0,1\n", "t:1:", "column 'total_iterations': '0' is"},
+    {"synergy: iterations text", "0,lstm,0,1,1\n1,lstm,0,x,1\n", "t:2:", "'x' is not a number"},
+    {"synergy: id text", "0,lstm,0,1,1\na,lstm,0,1,1\n", "t:2:", "column 'job_id': 'a' is not a"},
+    {"synergy: short line", "0,lstm,0,1,1\n1,lstm,0\n", "t:2:", "has 3 fields, but a job has 5"},
+    {"synergy: long line", "0,lstm,0,1,1\n1,lstm,0,1,1,1\n", "t:2:", "has 6 fields"},
+    {"synergy: past 100 years", "0,alexnet,0,1e10,1\n", "t:1:", "a duration of 6e+09 s"},
+    {"synergy: duplicate", "7,lstm,0,1,1\n7,lstm,1,1,1\n", "t:2:", "'7' was used before"},
     {"json: truncated", kJson, "t:1:", "is not valid JSON"},
     {"json: second line", kJson + "}\n{]\n", "t:2:", "is not valid JSON"},
     {"json: no object", kJson + "}\n7\n", "t:2:", "is not a JSON object"},
@@ -216,7 +228,7 @@ TEST(BadTrace, OptionsAreChecked) {
   ASSERT_FALSE(format.ok());
   EXPECT_EQ(format.error().message,
             "unknown trace format 'swf'; the known ones are auto, muri, chronus, tiresias, "
-            "elasticflow, orrery");
+            "elasticflow, orrery, synergy");
   EXPECT_FALSE(parse_trace("t", in, {.limit = -1}).ok());
 }
 

@@ -27,6 +27,7 @@ extern const TraceReader kChronusTrace;
 extern const TraceReader kTiresiasTrace;
 extern const TraceReader kElasticFlowTrace;
 extern const TraceReader kOrreryTrace;
+extern const TraceReader kSynergyTrace;
 
 // Adds the job that read_job(row) makes of every row that is left in the table.
 template <class ReadJob>
