@@ -13,7 +13,8 @@
 namespace orrery {
 namespace {
 
-const std::array<const GeneratorEntry*, 2> kEntries = {&kPhillyLike, &kElasticFlowGenerator};
+const std::array<const GeneratorEntry*, 3> kEntries = {&kPhillyLike, &kElasticFlowGenerator,
+                                                       &kSynergyGenerator};
 
 const GeneratorEntry* find_entry(std::string_view model) {
   const auto found = std::ranges::find(
@@ -72,6 +73,28 @@ void pass_on(const GeneratorEntry& entry, std::string_view key, const std::strin
   values.try_emplace(std::string(key), value);
 }
 
+// What MODEL or MODEL:key=value,... says.
+struct Named {
+  const GeneratorEntry* entry = nullptr;
+  std::map<std::string, std::string> options{};
+};
+
+Result<Named> split_argument(const std::string& argument) {
+  const std::size_t colon = argument.find(':');
+  const GeneratorEntry* entry = find_entry(std::string_view(argument).substr(0, colon));
+  if (entry == nullptr) {
+    return invalid(
+        fmt::format("{}: no such file, nor a generator; those are {}, used as "
+                    "MODEL:key=value,...",
+                    argument, known_models()));
+  }
+  std::string_view rest;
+  if (colon != std::string::npos) rest = std::string_view(argument).substr(colon + 1);
+  auto options = split_options(rest);
+  if (!options.ok()) return std::move(options).error().at(argument);
+  return Named{entry, std::move(options).value()};
+}
+
 }  // namespace
 
 std::span<const Generator> generators() {
@@ -94,29 +117,27 @@ Result<Workload> generate(std::string_view model,
   return entry->make(values);
 }
 
+bool goes_on(const std::string& argument) {
+  const auto named = split_argument(argument);
+  if (!named.ok() || named.value().entry->goes_on == nullptr) return false;
+  const auto values = complete(named.value().entry->generator, named.value().options);
+  return values.ok() && named.value().entry->goes_on(values.value());
+}
+
 Result<Workload> load_workload(const std::string& argument, const TraceOptions& options) {
   std::error_code error;
   if (std::filesystem::exists(argument, error)) return read_trace(argument, options);
-  const std::size_t colon = argument.find(':');
-  const std::string_view model = std::string_view(argument).substr(0, colon);
-  const GeneratorEntry* entry = find_entry(model);
-  if (entry == nullptr) {
-    return invalid(
-        fmt::format("{}: no such file, nor a generator; those are {}, used as "
-                    "MODEL:key=value,...",
-                    argument, known_models()));
-  }
+  TRY_ASSIGN(const Named named, split_argument(argument));
   if (options.limit < 0) {
     return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));
   }
-  std::string_view rest;
-  if (colon != std::string::npos) rest = std::string_view(argument).substr(colon + 1);
-  auto parsed = split_options(rest);
-  if (!parsed.ok()) return std::move(parsed).error().at(argument);
-  std::map<std::string, std::string> values = std::move(parsed).value();
-  pass_on(*entry, "profiles", options.profiles, values);
-  pass_on(*entry, "gpu-type", options.gpu_type, values);
-  auto made = generate(model, values);
+  std::map<std::string, std::string> values = named.options;
+  pass_on(*named.entry, "profiles", options.profiles, values);
+  pass_on(*named.entry, "gpu-type", options.gpu_type, values);
+  if (options.drawn > 0 && goes_on(argument)) {
+    values.insert_or_assign("jobs", fmt::format_int(options.drawn).str());
+  }
+  auto made = generate(named.entry->generator.name, values);
   if (!made.ok()) return std::move(made).error().at(argument);
   Workload workload = std::move(made).value();
   workload.name = argument;

@@ -31,6 +31,10 @@ std::span<const Generator> generators();
 Result<Workload> generate(std::string_view model,
                           const std::map<std::string, std::string>& options);
 
+// Whether the word stands for a generator that was not told how many jobs to make and can make ever
+// more of them, as it takes TraceOptions::drawn to be told.
+bool goes_on(const std::string& argument);
+
 // A workload by one word: the name of a trace file, or MODEL or MODEL:key=value,... for generate().
 // A file of exactly that name wins. The limit of `options` holds for both.
 Result<Workload> load_workload(const std::string& argument, const TraceOptions& options = {});

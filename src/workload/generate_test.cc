@@ -192,7 +192,7 @@ TEST(Generate, WrongCallsSayWhatToWriteInstead) {
     EXPECT_NE(result.error().message.find(message), std::string::npos) << result.error().message;
   }
   EXPECT_EQ(generate("borg", {}).error().message,
-            "unknown generator 'borg'; the known ones are philly-like, elasticflow");
+            "unknown generator 'borg'; the known ones are philly-like, elasticflow, synergy");
 }
 
 TEST(LoadWorkload, AGeneratorStandsInForAFile) {

@@ -16,9 +16,13 @@ struct GeneratorEntry {
   Generator generator;
   // `values` has exactly the generator's options, those not given at their defaults.
   Result<Workload> (*make)(const GeneratorValues& values);
+  // Whether with these values the number of jobs is left open; fewer are then the first of more,
+  // and option `jobs` says how many. Null: never.
+  bool (*goes_on)(const GeneratorValues& values) = nullptr;
 };
 
 extern const GeneratorEntry kPhillyLike;
 extern const GeneratorEntry kElasticFlowGenerator;
+extern const GeneratorEntry kSynergyGenerator;
 
 }  // namespace orrery

@@ -16,6 +16,7 @@ struct TraceOptions {
   std::int64_t limit = 0;       // the first so many jobs in order of submission; 0: all
   std::string profiles{};       // file or folder of speed profiles; empty: jobs are rigid
   std::string gpu_type{};       // whose profiles are meant; empty: of the only type there is
+  std::int64_t drawn = 0;       // jobs of a generator that goes_on(); 0: its own default
 };
 
 struct TraceFormat {

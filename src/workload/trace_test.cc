@@ -207,7 +207,7 @@ TEST(Trace, EveryFormatIsListedWithItsColumns) {
     EXPECT_NE(format.columns.find("job_id"), std::string_view::npos);
   }
   EXPECT_EQ(listed, (std::vector<std::string_view>{"muri", "chronus", "tiresias", "elasticflow",
-                                                   "orrery"}));
+                                                   "orrery", "synergy"}));
 }
 
 }  // namespace
