@@ -65,8 +65,10 @@ SimulationSetup setup_of(const RunRequest& request) {
 
 Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
   Tee sinks;
-  Metrics metrics(
-      {.cluster = *request.cluster, .workload = request.workload.get(), .window = request.window});
+  Metrics metrics({.cluster = *request.cluster,
+                   .workload = request.workload.get(),
+                   .window = request.window,
+                   .interpolates = request.semantics == SemanticsKind::Synergy});
   sinks.add(metrics);
   std::optional<SeriesRecorder> series;
   if (request.series) {
@@ -100,6 +102,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   run.summary.wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_before).count();
   run.summary.peak_mb = peak_mb();
+  run.summary.rounds = outcome.value().rounds;
   run.summary.trace = request.workload->name;
   run.summary.cluster = request.cluster->name;
   run.summary.policy = request.label;

@@ -10,8 +10,15 @@ namespace {
 
 bool waits(JobState state) { return state == JobState::Pending || state == JobState::Paused; }
 
-// The reference simulators' rule: no interpolation, and the index rounded down.
-double quantile_s(const std::vector<Duration>& sorted, double q) {
+// The rule of most reference simulators: no interpolation, and the index rounded down.
+double quantile_s(const std::vector<Duration>& sorted, double q, bool interpolates) {
+  if (interpolates) {
+    const double place = q * static_cast<double>(sorted.size() - 1);
+    const auto low = static_cast<std::size_t>(place);
+    const double low_s = seconds(sorted[low]);
+    const double high_s = seconds(sorted[std::min(low + 1, sorted.size() - 1)]);
+    return low_s + (high_s - low_s) * (place - static_cast<double>(low));
+  }
   const auto at = static_cast<std::size_t>(q * static_cast<double>(sorted.size()));
   return seconds(sorted[std::min(at, sorted.size() - 1)]);
 }
@@ -22,7 +29,12 @@ Metrics::Metrics(const MetricsOptions& options)
     : workload_(options.workload),
       gpus_total_(options.cluster.gpus_total()),
       window_(options.window),
+      interpolates_(options.interpolates),
       ledger_(options.cluster) {
+  for (const Node& node : options.cluster.nodes) {
+    host_total_.cpu_milli += node.cpu_milli;
+    host_total_.memory_bytes += node.memory_bytes;
+  }
   if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
 }
 
@@ -44,22 +56,22 @@ void Metrics::write(const Event& event) {
       break;
     case EventKind::Started:
     case EventKind::Resumed:
-      counts_.starts += counted;
+      ++counts_.starts;
       hold(event, job);
       break;
     case EventKind::Moved:
-      counts_.moves += counted;
+      ++counts_.moves;
       hold(event, job);
       break;
     case EventKind::Resized:
-      counts_.resizes += counted;
+      ++counts_.resizes;
       hold(event, job);
       break;
     case EventKind::Regrouped:
       hold(event, job);
       break;
     case EventKind::Paused:
-      counts_.preemptions += counted;
+      ++counts_.preemptions;
       let_go(event, job);
       waiting_ += !waits(job.state);
       job.state = JobState::Paused;
@@ -98,6 +110,8 @@ void Metrics::advance(Time now) {
   sums_.waiting += passed * static_cast<double>(waiting_);
   sums_.held += passed * static_cast<double>(gpus_held_);
   sums_.useful += passed * useful_gpus_;
+  sums_.cpu_milli += passed * static_cast<double>(host_held_.cpu_milli);
+  sums_.memory_bytes += passed * static_cast<double>(host_held_.memory_bytes);
   sums_.waiting_max = std::max(sums_.waiting_max, waiting_);
 }
 
@@ -141,6 +155,10 @@ void Metrics::hold(const Event& event, Job& job) {
   holding.ready = std::max(event.ready, event.time);
   holding.useful_gpus = iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
   for (const NodeShare& share : holding.devices) gpus_held_ += ledger_.take(share);
+  holding.host = {event.grant->cpu_milli, event.grant->memory_bytes};
+  host_held_.cpu_milli += holding.host.cpu_milli;
+  host_held_.memory_bytes += holding.host.memory_bytes;
+  host_seen_ = host_seen_ || holding.host != HostShare{};
   grants_seen_ = true;
   rates_known_ = rates_known_ && holding.useful_gpus > 0;
   // Nothing useful happens before the first iteration. That loss is taken off in advance, and what
@@ -153,6 +171,8 @@ void Metrics::let_go(const Event& event, Job& job) {
   if (job.slot == kNoSlot) return;
   const Holding& holding = holdings_[job.slot];
   for (const NodeShare& share : holding.devices) gpus_held_ -= ledger_.release(share);
+  host_held_.cpu_milli -= holding.host.cpu_milli;
+  host_held_.memory_bytes -= holding.host.memory_bytes;
   useful_gpus_ -= holding.useful_gpus;
   if (holding.ready > event.time) {
     const Duration unspent = holding.ready - event.time;
@@ -235,9 +255,9 @@ void Metrics::add_job_figures(RunSummary& summary) const {
   for (const Duration completion_time : sorted) sum_s += seconds(completion_time);
   const auto count = static_cast<double>(sorted.size());
   summary.avg_jct_s = sum_s / count;
-  summary.p50_jct_s = quantile_s(sorted, 0.50);
-  summary.p95_jct_s = quantile_s(sorted, 0.95);
-  summary.p99_jct_s = quantile_s(sorted, 0.99);
+  summary.p50_jct_s = quantile_s(sorted, 0.50, interpolates_);
+  summary.p95_jct_s = quantile_s(sorted, 0.95, interpolates_);
+  summary.p99_jct_s = quantile_s(sorted, 0.99, interpolates_);
   summary.max_jct_s = seconds(sorted.back());
   summary.avg_wait_s = waited_s_ / count;
 }
@@ -247,6 +267,14 @@ void Metrics::add_cluster_figures(RunSummary& summary) const {
   const auto span = static_cast<double>((*last_end_ - *first_submission_).count());
   if (!(span > 0)) return;
   summary.avg_queue = sums_at_last_end_.waiting / span;
+  if (host_seen_ && host_total_.cpu_milli > 0) {
+    summary.cpu_utilisation =
+        sums_at_last_end_.cpu_milli / (span * static_cast<double>(host_total_.cpu_milli));
+  }
+  if (host_seen_ && host_total_.memory_bytes > 0) {
+    summary.memory_utilisation =
+        sums_at_last_end_.memory_bytes / (span * static_cast<double>(host_total_.memory_bytes));
+  }
   if (gpus_total_ == 0) return;
   const double capacity = span * gpus_total_;
   summary.gpu_utilisation = sums_at_last_end_.held / capacity;

@@ -22,12 +22,14 @@ struct MetricsOptions {
   const Cluster& cluster;              // read in the constructor only
   const Workload* workload = nullptr;  // curves; may grow. Without it no job has one
   std::optional<JobWindow> window;     // empty: all jobs
+  // A quantile lies between the two nearest completion times, as in Synergy's figures.
+  bool interpolates = false;
 };
 
-// Folds a run's events into its summary. Figures about jobs (completion times, waiting, deadlines,
-// counts of starts and pauses) are taken over the jobs of the window; figures about the cluster
-// (queue, GPU use, efficiency, events) over everything that happened from the first submission to
-// the last end of a job. docs/formats/summary.md defines each.
+// Folds a run's events into its summary. Figures about jobs (completion times, waiting, deadlines)
+// are taken over the jobs of the window; figures about the cluster (starts, pauses and moves,
+// queue, GPU, CPU and memory use, efficiency, events) over everything that happened from the first
+// submission to the last end of a job. docs/formats/summary.md defines each.
 //
 // Costs some tens of nanoseconds an event and 56 bytes a job; 8 more where deadlines are soft.
 class Metrics final : public EventSink {
@@ -58,12 +60,15 @@ class Metrics final : public EventSink {
     Time since{};
     Time ready{};
     double useful_gpus = 0;
+    HostShare host{};
   };
   // Sums over time since the first submission, in GPU or job nanoseconds.
   struct Integrals {
     double waiting = 0;
     double held = 0;
     double useful = 0;
+    double cpu_milli = 0;
+    double memory_bytes = 0;
     std::int64_t waiting_max = 0;
   };
 
@@ -83,7 +88,9 @@ class Metrics final : public EventSink {
 
   const Workload* const workload_;
   const int gpus_total_;
+  HostShare host_total_;
   const std::optional<JobWindow> window_;
+  const bool interpolates_;
   DeviceLedger ledger_;
   SlotPool<Holding> holdings_;
   std::vector<Job> jobs_;
@@ -96,6 +103,8 @@ class Metrics final : public EventSink {
   std::int64_t waiting_ = 0;
   std::int64_t gpus_held_ = 0;
   double useful_gpus_ = 0;
+  HostShare host_held_;
+  bool host_seen_ = false;  // somebody held CPUs or memory of their own
   Integrals sums_;
   Integrals sums_at_last_end_;
   bool grants_seen_ = false;

@@ -52,6 +52,11 @@ struct RunSummary {
   std::optional<double> admitted_gpu_s;
   std::optional<double> soft_value_won;
   std::optional<double> best_effort_avg_jct_s;
+  std::optional<double> cpu_utilisation;
+  std::optional<double> memory_utilisation;
+
+  // Filled by whoever made the run.
+  std::optional<std::int64_t> rounds;
 };
 
 }  // namespace orrery

@@ -47,6 +47,9 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("admitted_gpu_s", run.admitted_gpu_s);
   visit("soft_value_won", run.soft_value_won);
   visit("best_effort_avg_jct_s", run.best_effort_avg_jct_s);
+  visit("cpu_utilisation", run.cpu_utilisation);
+  visit("memory_utilisation", run.memory_utilisation);
+  visit("rounds", run.rounds);
 }
 
 }  // namespace orrery

@@ -53,7 +53,10 @@ const char* const kLater[] = {"cancelled",
                               "promises_broken",
                               "admitted_gpu_s",
                               "soft_value_won",
-                              "best_effort_avg_jct_s"};
+                              "best_effort_avg_jct_s",
+                              "cpu_utilisation",
+                              "memory_utilisation",
+                              "rounds"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
