@@ -13,12 +13,33 @@ Shape with_host(Shape shape, const HostShare& host) {
   return shape;
 }
 
+using Asker = HostAllocator::Asker;
+
+// Whoever is refused gives up the GPUs that were kept for him.
+void give_up(Hosting& hosting, const Asker& asker) {
+  if (asker.stays != nullptr) hosting.ledger().release(*asker.stays, asker.gpus);
+}
+
+// One after another, each with no thought of those who follow.
+class OneByOne : public HostAllocator {
+ public:
+  void seat(Hosting& hosting, std::span<const Asker> askers) final {
+    for (const Asker& asker : askers) {
+      if (asker.stays == nullptr && asker.gpus.gpus > hosting.ledger().gpus_free()) continue;
+      if (!seat(hosting, asker)) give_up(hosting, asker);
+    }
+  }
+
+ private:
+  virtual bool seat(Hosting& hosting, const Asker& asker) = 0;
+};
+
 // Seats a job with exactly this, where it stays or where there is room.
 class Sitter {
  public:
   explicit Sitter(FindDevices find) : find_(find) {}
 
-  bool sit(Hosting& hosting, const HostAllocator::Asker& asker, const HostShare& host) {
+  bool sit(Hosting& hosting, const Asker& asker, const HostShare& host) {
     const Shape shape = with_host(asker.gpus, host);
     if (asker.stays != nullptr) {
       devices_ = *asker.stays;
@@ -28,7 +49,7 @@ class Sitter {
           return false;
         }
       }
-      hosting.ledger().release(devices_, with_host(asker.gpus, {}));
+      hosting.ledger().release(devices_, asker.gpus);
     } else if (!find_(hosting.ledger(), shape, devices_)) {
       return false;
     }
@@ -41,32 +62,35 @@ class Sitter {
   Devices devices_;
 };
 
-class Proportional final : public HostAllocator {
+class Proportional final : public OneByOne {
  public:
   explicit Proportional(FindDevices find) : sitter_(find) {}
+
+ private:
   bool seat(Hosting& hosting, const Asker& asker) override {
     return sitter_.sit(hosting, asker, asker.need->fair);
   }
 
- private:
   Sitter sitter_;
 };
 
-class Greedy final : public HostAllocator {
+class Greedy final : public OneByOne {
  public:
   explicit Greedy(FindDevices find) : sitter_(find) {}
+
+ private:
   bool seat(Hosting& hosting, const Asker& asker) override {
     return sitter_.sit(hosting, asker, asker.need->ideal);
   }
 
- private:
   Sitter sitter_;
 };
 
-class Tune final : public HostAllocator {
+class Tune final : public OneByOne {
  public:
   explicit Tune(FindDevices find) : sitter_(find) {}
 
+ private:
   bool seat(Hosting& hosting, const Asker& asker) override {
     const HostNeed& need = *asker.need;
     if (sitter_.sit(hosting, asker, need.ideal)) return true;
@@ -76,7 +100,6 @@ class Tune final : public HostAllocator {
     return sitter_.sit(hosting, asker, modest);
   }
 
- private:
   struct Spot {
     int node = 0;
     int gpus = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "policy/hosting.h"
 
@@ -12,17 +13,21 @@ class HostAllocator {
  public:
   virtual ~HostAllocator() = default;
 
-  // A job that asks to be seated. One that `stays` has its GPUs already.
+  // A job that asks to be seated.
   struct Asker {
     JobId job = kNoJob;
     const HostNeed* need = nullptr;
-    Shape gpus;  // what it asks for besides CPUs and memory
+    const Sensitivity* sensitivity = nullptr;  // none: CPUs and memory do not change its speed
+    Shape gpus;                                // what it asks for besides CPUs and memory
+    // Where it is, if it may stay there: its GPUs are kept for it in the ledger.
     const Devices* stays = nullptr;
+    double left_s = 0;   // it would take so long with its fair share
+    double start_s = 0;  // what a move costs it
   };
 
-  // Seats the job, perhaps by taking from others what they hold beyond their fair share; false if
-  // there is no room, and then nothing has changed but what others hold.
-  virtual bool seat(Hosting& hosting, const Asker& asker) = 0;
+  // Seats those who find room, in the order given; perhaps by taking from others what they hold
+  // beyond their fair share.
+  virtual void seat(Hosting& hosting, std::span<const Asker> askers) = 0;
 };
 
 using FindDevices = bool (*)(const Ledger& ledger, const Shape& shape, Devices& devices);

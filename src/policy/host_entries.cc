@@ -37,8 +37,9 @@ bool has(std::span<const OptionInfo> table, std::string_view key) {
   return std::ranges::find(table, key, &OptionInfo::key) != table.end();
 }
 
-Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed) {
-  const FindDevices find = parsed.gathers ? find_gathered : find_scattered;
+Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, Defaults defaults) {
+  const bool gathers = parsed.gathers || defaults != Defaults::Synergy;
+  const FindDevices find = gathers ? find_gathered : find_scattered;
   if (parsed.allocator == "proportional") return make_proportional(find);
   if (parsed.allocator == "greedy") return make_greedy(find);
   if (parsed.allocator == "tune") return make_tune(find);
@@ -86,7 +87,7 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   }
   TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
   TRY_ASSIGN(auto line, order.order(own, counted));
-  TRY_ASSIGN(auto allocator, make_allocator(parsed));
+  TRY_ASSIGN(auto allocator, make_allocator(parsed, context.defaults));
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
   setup.policy = make_host_stage(std::move(line), std::move(allocator), how);

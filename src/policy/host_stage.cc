@@ -25,7 +25,7 @@ class HostStage final : public Policy {
   void plan(const View& view, Packer& packer, Plan& plan) override {
     line_.update(view);
     plan.wake(line_.order().next_change(view));
-    choose(packer.current().gpus_total());
+    choose(view, packer.current().gpus_total());
     if (view.ended.empty() && asked_ == asked_before_) return refuse(view, packer, plan);
     lay_out(view, packer);
     write(view, plan);
@@ -34,15 +34,31 @@ class HostStage final : public Policy {
   }
 
  private:
+  struct Asked {
+    JobId job = kNoJob;
+    bool chosen = false;  // there are GPUs for it, if not CPUs and memory
+
+    bool operator==(const Asked&) const = default;
+  };
+
   // Those who are asked, in the order in which they are.
-  void choose(int gpus_left) {
+  void choose(const View& view, int gpus_left) {
     asked_.clear();
+    const bool runners_first = !options_.anew && !options_.preempt;
+    const auto ask = [&](const HostLine::Entry& entry) {
+      const bool chosen = entry.gpus <= gpus_left;
+      if (chosen) gpus_left -= entry.gpus;
+      if (chosen || !options_.chosen_by_gpus) asked_.push_back({entry.job, chosen});
+    };
+    const auto runs = [&](const HostLine::Entry& entry) {
+      return view.job(entry.job).state == JobState::Running;
+    };
     for (const HostLine::Entry& entry : line_.entries()) {
-      if (options_.chosen_by_gpus) {
-        if (entry.gpus > gpus_left) continue;
-        gpus_left -= entry.gpus;
-      }
-      asked_.push_back(entry.job);
+      if (!runners_first || runs(entry)) ask(entry);
+    }
+    if (!runners_first) return;
+    for (const HostLine::Entry& entry : line_.entries()) {
+      if (!runs(entry)) ask(entry);
     }
   }
 
@@ -50,17 +66,41 @@ class HostStage final : public Policy {
     Ledger& ledger = packer.blank();
     ledger.clear();
     hosting_.begin(ledger);
-    in_turn_.assign(asked_.begin(), asked_.end());
+    askers_.clear();
+    for (const Asked& asked : asked_) {
+      // Those for whom there are no GPUs hope that somebody chosen finds no CPUs.
+      if (options_.anew || asked.chosen) askers_.push_back(asker(view, ledger, asked));
+    }
+    if (!options_.anew) {
+      for (const Asked& asked : asked_) {
+        if (!asked.chosen) askers_.push_back(asker(view, ledger, asked));
+      }
+    }
     if (options_.largest_first) {
-      std::ranges::stable_sort(in_turn_, std::greater<>(),
-                               [&](JobId job) { return view.spec(job).gpus; });
+      std::ranges::stable_sort(askers_, std::greater<>(),
+                               [](const HostAllocator::Asker& one) { return one.gpus.gpus; });
     }
-    for (const JobId job : in_turn_) {
-      if (ledger.gpus_free() == 0) break;
-      const JobSpec& spec = view.spec(job);
-      if (spec.gpus > ledger.gpus_free()) continue;
-      allocator_->seat(hosting_, {.job = job, .need = &line_.need(job), .gpus = gpus_of(spec)});
+    allocator_->seat(hosting_, askers_);
+  }
+
+  HostAllocator::Asker asker(const View& view, Ledger& ledger, const Asked& asked) const {
+    const Job& job = view.job(asked.job);
+    const JobSpec& spec = *job.spec;
+    HostAllocator::Asker asker{.job = asked.job,
+                               .need = &line_.need(asked.job),
+                               .sensitivity = nullptr,
+                               .gpus = gpus_of(spec)};
+    if (spec.sensitivity != kNoSensitivity) {
+      asker.sensitivity = &view.workload->sensitivities[index(spec.sensitivity)];
     }
+    if (options_.anew) return asker;
+    asker.left_s = view.work_left(asked.job) * spec.iteration_s / asker.need->fair_speed;
+    asker.start_s = seconds(spec.start_cost);
+    if (asked.chosen && job.state == JobState::Running) {
+      asker.stays = &job.held.devices;
+      ledger.take(job.held.devices, asker.gpus);
+    }
+    return asker;
   }
 
   void write(const View& view, Plan& plan) {
@@ -106,9 +146,9 @@ class HostStage final : public Policy {
   HostLine line_;
   std::unique_ptr<HostAllocator> allocator_;
   Hosting hosting_;
-  std::vector<JobId> asked_;
-  std::vector<JobId> asked_before_;
-  std::vector<JobId> in_turn_;
+  std::vector<Asked> asked_;
+  std::vector<Asked> asked_before_;
+  std::vector<HostAllocator::Asker> askers_;
   std::vector<char> runs_;  // by job
 };
 

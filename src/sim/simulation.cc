@@ -169,6 +169,7 @@ class Simulation {
       for (; next < jobs_.size() && jobs_[next].submitted <= now; ++next) {
         scheduler_.submit(jobs_[next], now);
       }
+      if (window_is_done(next)) break;
       if (wake <= now) wake = kNever;
       round = next_round(now);
       if (round == now) {
@@ -190,14 +191,17 @@ class Simulation {
   bool done(std::size_t next) {
     if (setup_.cancel != nullptr && setup_.cancel->load(std::memory_order_relaxed)) return true;
     const State& state = scheduler_.state();
-    if (setup_.stop_after_end != kNoJob) {
-      while (open_ < index(setup_.stop_after_end) && open_ < next &&
-             is_final(state.jobs()[open_].state)) {
-        ++open_;
-      }
-      if (open_ >= index(setup_.stop_after_end)) return true;
-    }
+    if (window_is_done(next)) return true;
     return next == jobs_.size() && state.running().empty() && state.waiting() == 0;
+  }
+
+  bool window_is_done(std::size_t next) {
+    if (setup_.stop_after_end == kNoJob) return false;
+    const auto jobs = scheduler_.state().jobs();
+    while (open_ < index(setup_.stop_after_end) && open_ < next && is_final(jobs[open_].state)) {
+      ++open_;
+    }
+    return open_ >= index(setup_.stop_after_end);
   }
 
   Time next_round(Time now) const {
