@@ -39,5 +39,7 @@ std::unique_ptr<HostAllocator> make_greedy(FindDevices find);
 // All they want where it is to be had; else their fair share, which others make room for.
 // After Synergy (OSDI '22), section 4.
 std::unique_ptr<HostAllocator> make_tune(FindDevices find);
+// Ours: levels between by marginal gain, jobs where they gain most, moves that pay.
+std::unique_ptr<HostAllocator> make_tune_plus();
 
 }  // namespace orrery

@@ -16,6 +16,7 @@ constexpr std::array kAllocators = {
     AllocatorInfo{"proportional", "CPUs and memory in proportion to the GPUs"},
     AllocatorInfo{"greedy", "all a job wants, or it waits"},
     AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)"},
+    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours"},
 };
 
 constexpr std::array kOptions = {
@@ -43,6 +44,7 @@ Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, 
   if (parsed.allocator == "proportional") return make_proportional(find);
   if (parsed.allocator == "greedy") return make_greedy(find);
   if (parsed.allocator == "tune") return make_tune(find);
+  if (parsed.allocator == "tune+") return make_tune_plus();
   std::vector<std::string_view> names;
   for (const AllocatorInfo& allocator : kAllocators) names.push_back(allocator.name);
   return invalid(fmt::format("there is no allocator '{}'; choose one of {}", parsed.allocator,

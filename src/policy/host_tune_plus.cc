@@ -1,0 +1,80 @@
+#include <algorithm>
+
+#include "policy/host_rooms.h"
+
+namespace orrery {
+namespace {
+
+using Asker = HostAllocator::Asker;
+
+// Like tune, but with levels between all and the fair share; jobs go where the cluster as a whole
+// becomes fastest, and those who run move only if that pays.
+class TunePlus final : public HostAllocator {
+ public:
+  void seat(Hosting& hosting, std::span<const Asker> askers) override {
+    Ledger& ledger = hosting.ledger();
+    rooms_.begin(ledger);
+    for (const Asker& asker : askers) {
+      if (asker.stays != nullptr && !rooms_.come(asker, *asker.stays, 1)) {
+        ledger.release(*asker.stays, asker.gpus);
+      }
+    }
+    for (const Asker& asker : askers) {
+      if (asker.stays == nullptr) find_room(ledger, asker);
+    }
+    rooms_.settle();
+    for (const HostRooms::Guest& guest : rooms_.guests()) {
+      Shape shape = guest.asker->gpus;
+      ledger.release(guest.devices, shape);
+      shape.cpu_milli = guest.held.cpu_milli;
+      shape.memory_bytes = guest.held.memory_bytes;
+      hosting.sit(guest.asker->job, *guest.asker->need, shape, guest.devices);
+    }
+  }
+
+ private:
+  void find_room(Ledger& ledger, const Asker& asker) {
+    const int gpus = asker.gpus.gpus;
+    if (gpus > ledger.gpus_free()) return;
+    const int node = best_node(ledger, asker);
+    if (node >= 0) {
+      devices_.clear();
+      devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, gpus)});
+    } else if (!find_gathered(ledger, asker.gpus, devices_)) {
+      return;
+    }
+    if (rooms_.come(asker, devices_, 1)) ledger.take(devices_, asker.gpus);
+  }
+
+  // Where it brings most; among equals where the fewest GPUs are free. -1: nowhere.
+  int best_node(const Ledger& ledger, const Asker& asker) {
+    int best = -1;
+    double best_gain = 0;
+    bool seen_empty = false;
+    for (int node = 0; node < ledger.node_count(); ++node) {
+      if (!ledger.fits(node, asker.gpus.gpus, asker.gpus)) continue;
+      const bool empty = ledger.idle(node);
+      if (empty && std::exchange(seen_empty, true)) continue;
+      const double value = rooms_.value_with(node, asker, 1);
+      if (value < 0) continue;
+      const double gain = value - rooms_.room(node).value;
+      const bool better =
+          best < 0 || gain > best_gain + kEqual ||
+          (gain > best_gain - kEqual && ledger.free_count(node) < ledger.free_count(best));
+      if (!better) continue;
+      best = node;
+      best_gain = gain;
+    }
+    return best;
+  }
+
+  static constexpr double kEqual = 1e-9;
+  HostRooms rooms_;
+  Devices devices_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostAllocator> make_tune_plus() { return std::make_unique<TunePlus>(); }
+
+}  // namespace orrery
