@@ -101,6 +101,11 @@ void HostRooms::refill(int node) {
   gather(here, kNobody);
   here.value = fill_.fill(here.capacity, members_);
   here.rest = fill_.rest();
+  for (std::size_t i = 0; i < here.guests.size(); ++i) {
+    Guest& who = guests_[static_cast<std::size_t>(here.guests[i])];
+    who.hungry = members_[i].speed < members_[i].levels->levels.back().speed;
+    who.held = members_[i].held;
+  }
 }
 
 double HostRooms::value_with(int node, int without, int with) {

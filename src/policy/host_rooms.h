@@ -19,7 +19,8 @@ class HostRooms {
     const HostLevels* levels = nullptr;
     Devices devices;
     double weight = 1;
-    HostShare held;  // set by settle()
+    HostShare held;       // set by settle()
+    bool hungry = false;  // would be faster with more than it has now
 
     int node() const { return static_cast<int>(devices.front().node); }
     bool on_one_node() const { return devices.size() == 1; }
