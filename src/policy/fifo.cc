@@ -9,6 +9,7 @@ class Fifo final : public Order {
   Rank rank(const View& view, JobId job) const override {
     return {seconds(view.spec(job).submitted), static_cast<std::int64_t>(job)};
   }
+  bool is_settled() const override { return true; }
 };
 
 // Shortest job first, by the whole length the job was submitted with.
@@ -17,6 +18,7 @@ class Sjf final : public Order {
   Rank rank(const View& view, JobId job) const override {
     return {view.spec(job).duration_s(), static_cast<std::int64_t>(job)};
   }
+  bool is_settled() const override { return true; }
 };
 
 }  // namespace

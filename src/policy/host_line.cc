@@ -13,25 +13,35 @@ void HostLine::update(const View& view) {
   for (const JobId job : view.arrived) {
     order_->arrived(view, job);
     needs_.add(view, job);
-    if (ran_.size() <= index(job)) ran_.resize(index(job) + 1);
+    if (ran_.size() <= index(job)) {
+      ran_.resize(index(job) + 1);
+      named_.resize(index(job) + 1);
+    }
     ran_[index(job)] = view.spec(job).submitted;
-    line_.push_back({.boosted = false, .rank = {}, .job = job, .gpus = view.spec(job).gpus});
+    Entry& entry = line_.emplace_back();
+    entry.job = job;
+    entry.gpus = view.spec(job).gpus;
   }
+  for (const JobId job : changed_) named_[index(job)] = true;
   // Nearly sorted already, so that everybody finds their place in a few steps.
   for (std::size_t i = 0; i < line_.size(); ++i) {
-    line_[i].rank = order_->rank(view, line_[i].job);
+    if (line_[i].stirs || named_[index(line_[i].job)]) {
+      line_[i].rank = order_->rank(view, line_[i].job);
+    }
+    if (i == 0 || !(line_[i] < line_[i - 1])) continue;
     const Entry entry = line_[i];
     std::size_t place = i;
     for (; place > 0 && entry < line_[place - 1]; --place) line_[place] = line_[place - 1];
     line_[place] = entry;
   }
+  for (const JobId job : changed_) named_[index(job)] = false;
   if (boost_ > Duration::zero()) boost(view);
 }
 
 // From the next round on, as in the published simulator.
 void HostLine::boost(const View& view) {
   for (Entry& entry : line_) {
-    if (entry.boosted || view.job(entry.job).state == JobState::Running) continue;
+    if (entry.boosted || entry.runs) continue;
     entry.boosted = view.now - ran_[index(entry.job)] > boost_;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "policy/host_needs.h"
@@ -14,6 +15,8 @@ class HostLine {
  public:
   struct Entry {
     bool boosted = false;
+    bool runs = false;  // after the last round
+    bool stirs = true;  // its rank may be another than it was
     Rank rank;
     JobId job = kNoJob;
     int gpus = 0;
@@ -31,8 +34,15 @@ class HostLine {
   std::span<const Entry> entries() const { return line_; }
   const HostNeed& need(JobId job) const { return needs_[job]; }
   Order& order() { return *order_; }
-  // The job lets go of what it held.
-  void note_stop(const View& view, JobId job) { ran_[index(job)] = view.now; }
+  // The round is over: who of the line runs from now on.
+  template <class Runs>
+  void note_round(Time now, Runs runs) {
+    for (Entry& entry : line_) {
+      const bool ran = std::exchange(entry.runs, runs(entry.job));
+      entry.stirs = entry.runs || ran;
+      if (ran && !entry.runs) ran_[index(entry.job)] = now;
+    }
+  }
 
  private:
   void boost(const View& view);
@@ -43,6 +53,7 @@ class HostLine {
   std::vector<Entry> line_;
   std::vector<Time> ran_;  // by job: when it last ran, or was submitted
   std::vector<JobId> changed_;
+  std::vector<char> named_;  // by job: its order has named it
 };
 
 }  // namespace orrery

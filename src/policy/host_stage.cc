@@ -25,7 +25,7 @@ class HostStage final : public Policy {
   void plan(const View& view, Packer& packer, Plan& plan) override {
     line_.update(view);
     plan.wake(line_.order().next_change(view));
-    choose(view, packer.current().gpus_total());
+    choose(packer.current().gpus_total());
     if (view.ended.empty() && asked_ == asked_before_) return refuse(view, packer, plan);
     lay_out(view, packer);
     write(view, plan);
@@ -42,7 +42,7 @@ class HostStage final : public Policy {
   };
 
   // Those who are asked, in the order in which they are.
-  void choose(const View& view, int gpus_left) {
+  void choose(int gpus_left) {
     asked_.clear();
     const bool runners_first = !options_.anew && !options_.preempt;
     const auto ask = [&](const HostLine::Entry& entry) {
@@ -50,15 +50,12 @@ class HostStage final : public Policy {
       if (chosen) gpus_left -= entry.gpus;
       if (chosen || !options_.chosen_by_gpus) asked_.push_back({entry.job, chosen});
     };
-    const auto runs = [&](const HostLine::Entry& entry) {
-      return view.job(entry.job).state == JobState::Running;
-    };
     for (const HostLine::Entry& entry : line_.entries()) {
-      if (!runners_first || runs(entry)) ask(entry);
+      if (!runners_first || entry.runs) ask(entry);
     }
     if (!runners_first) return;
     for (const HostLine::Entry& entry : line_.entries()) {
-      if (!runs(entry)) ask(entry);
+      if (!entry.runs) ask(entry);
     }
   }
 
@@ -104,27 +101,33 @@ class HostStage final : public Policy {
   }
 
   void write(const View& view, Plan& plan) {
-    runs_.assign(view.jobs.size(), false);
-    for (const Hosting::Seat& seat : hosting_.seats()) runs_[index(seat.job)] = true;
+    ++round_;
+    seated_in_.resize(view.jobs.size());
+    for (const Hosting::Seat& seat : hosting_.seats()) seated_in_[index(seat.job)] = round_;
     for (const JobId job : view.running) {
-      if (runs_[index(job)]) continue;
+      if (is_seated(job)) continue;
       plan.stop(job, {.code = Reason::Code::Outranked});
       line_.order().stopped(view, job);
-      line_.note_stop(view, job);
     }
     for (const Hosting::Seat& seat : hosting_.seats()) {
       const Job& job = view.job(seat.job);
-      const bool stays = job.state == JobState::Running && job.held.devices == seat.devices &&
-                         job.held.cpu_milli == seat.shape.cpu_milli &&
-                         job.held.memory_bytes == seat.shape.memory_bytes;
-      if (stays) continue;
-      if (job.state != JobState::Running) line_.order().started(view, seat.job);
+      const bool runs = job.state == JobState::Running;
+      const bool holds_the_same =
+          runs && HostShare{job.held.cpu_milli, job.held.memory_bytes} == seat.held();
+      if (holds_the_same && job.held.devices == seat.devices) continue;
+      if (!runs) line_.order().started(view, seat.job);
       Grant& grant = plan.grant(seat.job);
       grant.devices = seat.devices;
       grant.cpu_milli = seat.shape.cpu_milli;
       grant.memory_bytes = seat.shape.memory_bytes;
-      grant.iterations_per_s = speed_of(*view.workload, *job.spec, seat);
+      grant.iterations_per_s =
+          holds_the_same ? job.held.iterations_per_s : speed_of(*view.workload, *job.spec, seat);
     }
+    line_.note_round(view.now, [this](JobId job) { return is_seated(job); });
+  }
+
+  bool is_seated(JobId job) const {
+    return index(job) < seated_in_.size() && seated_in_[index(job)] == round_;
   }
 
   static double speed_of(const Workload& workload, const JobSpec& spec, const Hosting::Seat& seat) {
@@ -137,7 +140,7 @@ class HostStage final : public Policy {
 
   void refuse(const View& view, const Packer& packer, Plan& plan) {
     for (const JobId job : view.arrived) {
-      if (index(job) < runs_.size() && runs_[index(job)]) continue;
+      if (is_seated(job)) continue;
       plan.wait(job, packer.why_not(packer.current(), view.job(job).shape));
     }
   }
@@ -149,7 +152,8 @@ class HostStage final : public Policy {
   std::vector<Asked> asked_;
   std::vector<Asked> asked_before_;
   std::vector<HostAllocator::Asker> askers_;
-  std::vector<char> runs_;  // by job
+  std::uint32_t round_ = 0;
+  std::vector<std::uint32_t> seated_in_;  // by job: the last round it was seated in
 };
 
 }  // namespace

@@ -20,7 +20,9 @@ class SynergySemantics final : public Semantics {
   void hold(JobId job, double work_left, Time /*ready*/, const Grant& grant) override {
     Run& run = runs_[index(job)];
     run.work_left = work_left;
-    run.iterations = iterations_in_a_round(job, grant);
+    const HostShare held{grant.cpu_milli, grant.memory_bytes};
+    if (run.iterations == 0 || run.held != held) run.iterations = in_a_round(job, held);
+    run.held = held;
     if (!std::exchange(run.holds, true)) live_.push_back(job);
   }
 
@@ -61,14 +63,14 @@ class SynergySemantics final : public Semantics {
  private:
   struct Run {
     double work_left = 0;
-    double iterations = 0;  // in a round
+    double iterations = 0;  // in a round, with...
+    HostShare held;         // ...this
     bool holds = false;
   };
 
   // A job has all it wants, or else runs as with its fair share.
-  double iterations_in_a_round(JobId id, const Grant& grant) const {
+  double in_a_round(JobId id, const HostShare& held) const {
     const JobSpec& spec = workload_.jobs[index(id)];
-    const HostShare held{grant.cpu_milli, grant.memory_bytes};
     double iteration_s = spec.iteration_s;
     if (rules_.by_matrix && spec.sensitivity != kNoSensitivity && held != HostShare{}) {
       iteration_s /= speed_with(workload_.sensitivities[index(spec.sensitivity)], held, spec.gpus);
