@@ -31,6 +31,7 @@ struct RunRequest {
   std::optional<JobWindow> window{};
   std::string events{};           // file for the log; empty: none
   bool series = false;            // record what the report draws
+  bool goes_on = false;           // the workload is the beginning of one without end
   EventSink* listener = nullptr;  // gets every event too, on the thread of the run; may be null
 };
 

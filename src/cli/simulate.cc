@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "cli/commands.h"
+#include "cli/endless.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
 #include "cli/runs.h"
@@ -44,7 +45,8 @@ std::string events_path(const SimulateArguments& arguments, const RunRequest& re
   return stem + "-" + run + ending;
 }
 
-Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
+// `drawn`: how many jobs a trace that goes on is to have; 0: as it likes.
+Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments, std::int64_t drawn) {
   TRY_ASSIGN(const std::vector<PolicyChoice> choices,
              parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
@@ -63,7 +65,8 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
     TRY_ASSIGN(Workload workload, load_workload(trace, {.format = arguments.trace_format,
                                                         .limit = arguments.limit,
                                                         .profiles = arguments.profiles,
-                                                        .gpu_type = arguments.gpu_type}));
+                                                        .gpu_type = arguments.gpu_type,
+                                                        .drawn = drawn}));
     if (window && index(window->end) > workload.jobs.size()) {
       return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
                                  workload.jobs.size()));
@@ -81,7 +84,8 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
                            .round = round,
                            .speed_error = arguments.speed_error,
                            .window = window,
-                           .series = !arguments.report.empty()};
+                           .series = !arguments.report.empty(),
+                           .goes_on = drawn > 0 && goes_on(trace)};
         if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);
         request.events = events_path(arguments, request, several);
         requests.push_back(std::move(request));
@@ -97,11 +101,16 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
 
 Status simulate_command(const SimulateArguments& arguments) {
   if (arguments.json && arguments.csv) return invalid("--json and --csv exclude each other");
-  TRY_ASSIGN(const std::vector<RunRequest> requests, plan_runs(arguments));
+  TRY_ASSIGN(const auto window, parse_window(arguments.window));
+  const RunsOptions options{.threads = arguments.threads, .progress = !arguments.quiet};
+  const auto plan = [&](std::int64_t drawn) { return plan_runs(arguments, drawn); };
+  // Whoever sets a limit has said how many jobs there are.
+  const bool endless =
+      window && arguments.limit == 0 && std::ranges::any_of(arguments.traces, goes_on);
   TRY_ASSIGN(const RunsResult result,
-             make_runs(requests, {.threads = arguments.threads, .progress = !arguments.quiet}));
+             make_endless_runs(plan, endless ? endless_for(*window) : EndlessOptions(), options));
   const Format format = arguments.json ? Format::Json : arguments.csv ? Format::Csv : Format::Table;
-  TRY(print_runs(result.runs, format, arguments.ratios || requests.size() > 1));
+  TRY(print_runs(result.runs, format, arguments.ratios || result.runs.size() > 1));
   if (!arguments.report.empty()) TRY(write_file(arguments.report, html_report(result.runs)));
   if (result.interrupted)
     return Error{Code::Cancelled, "interrupted: this is what is known so far"};
