@@ -8,6 +8,7 @@ namespace orrery {
 
 // The lines of the registry: names, options, and how options become a policy.
 std::span<const PolicyInfo> order_policies();
+std::span<const PolicyInfo> fair_order_policies();
 std::span<const PolicyInfo> family_policies();
 std::span<const PolicyInfo> elastic_policies();
 std::span<const PolicyInfo> rival_policies();

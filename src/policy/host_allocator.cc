@@ -1,173 +1,56 @@
 #include "policy/host_allocator.h"
 
-#include <algorithm>
 #include <bit>
-#include <tuple>
+
+#include "policy/host_one_by_one.h"
 
 namespace orrery {
+
+void OneByOne::seat(Hosting& hosting, std::span<const Asker> askers) {
+  for (const Asker& asker : askers) {
+    if (asker.stays == nullptr && asker.gpus.gpus > hosting.ledger().gpus_free()) continue;
+    if (seat(hosting, asker) || asker.stays == nullptr) continue;
+    hosting.ledger().release(*asker.stays, asker.gpus);
+  }
+}
+
+bool OneByOne::sit(Hosting& hosting, const Asker& asker, const HostShare& host) {
+  Ledger& ledger = hosting.ledger();
+  const Shape shape = with_host(asker.gpus, host);
+  if (asker.stays != nullptr) {
+    devices_ = *asker.stays;
+    for (const NodeShare& share : devices_) {
+      const int gpus = std::popcount(share.gpus);
+      if (!ledger.fits_besides_gpus(static_cast<int>(share.node), gpus, shape)) return false;
+    }
+    ledger.release(devices_, asker.gpus);
+  } else if (!find_(ledger, shape, devices_)) {
+    return false;
+  }
+  hosting.sit(asker.job, *asker.need, shape, devices_);
+  return true;
+}
+
 namespace {
-
-Shape with_host(Shape shape, const HostShare& host) {
-  shape.cpu_milli = host.cpu_milli;
-  shape.memory_bytes = host.memory_bytes;
-  return shape;
-}
-
-using Asker = HostAllocator::Asker;
-
-// Whoever is refused gives up the GPUs that were kept for him.
-void give_up(Hosting& hosting, const Asker& asker) {
-  if (asker.stays != nullptr) hosting.ledger().release(*asker.stays, asker.gpus);
-}
-
-// One after another, each with no thought of those who follow.
-class OneByOne : public HostAllocator {
- public:
-  void seat(Hosting& hosting, std::span<const Asker> askers) final {
-    for (const Asker& asker : askers) {
-      if (asker.stays == nullptr && asker.gpus.gpus > hosting.ledger().gpus_free()) continue;
-      if (!seat(hosting, asker)) give_up(hosting, asker);
-    }
-  }
-
- private:
-  virtual bool seat(Hosting& hosting, const Asker& asker) = 0;
-};
-
-// Seats a job with exactly this, where it stays or where there is room.
-class Sitter {
- public:
-  explicit Sitter(FindDevices find) : find_(find) {}
-
-  bool sit(Hosting& hosting, const Asker& asker, const HostShare& host) {
-    const Shape shape = with_host(asker.gpus, host);
-    if (asker.stays != nullptr) {
-      devices_ = *asker.stays;
-      for (const NodeShare& share : devices_) {
-        const int gpus = std::popcount(share.gpus);
-        if (!hosting.ledger().fits_besides_gpus(static_cast<int>(share.node), gpus, shape)) {
-          return false;
-        }
-      }
-      hosting.ledger().release(devices_, asker.gpus);
-    } else if (!find_(hosting.ledger(), shape, devices_)) {
-      return false;
-    }
-    hosting.sit(asker.job, *asker.need, shape, devices_);
-    return true;
-  }
-
- private:
-  FindDevices find_;
-  Devices devices_;
-};
 
 class Proportional final : public OneByOne {
  public:
-  explicit Proportional(FindDevices find) : sitter_(find) {}
+  using OneByOne::OneByOne;
 
  private:
   bool seat(Hosting& hosting, const Asker& asker) override {
-    return sitter_.sit(hosting, asker, asker.need->fair);
+    return sit(hosting, asker, asker.need->fair);
   }
-
-  Sitter sitter_;
 };
 
 class Greedy final : public OneByOne {
  public:
-  explicit Greedy(FindDevices find) : sitter_(find) {}
+  using OneByOne::OneByOne;
 
  private:
   bool seat(Hosting& hosting, const Asker& asker) override {
-    return sitter_.sit(hosting, asker, asker.need->ideal);
+    return sit(hosting, asker, asker.need->ideal);
   }
-
-  Sitter sitter_;
-};
-
-class Tune final : public OneByOne {
- public:
-  explicit Tune(FindDevices find) : sitter_(find) {}
-
- private:
-  bool seat(Hosting& hosting, const Asker& asker) override {
-    const HostNeed& need = *asker.need;
-    if (sitter_.sit(hosting, asker, need.ideal)) return true;
-    const HostShare modest = need.wants_more() ? need.fair : need.ideal;
-    if (need.wants_more() && sitter_.sit(hosting, asker, modest)) return true;
-    make_room(hosting, asker, with_host(asker.gpus, modest));
-    return sitter_.sit(hosting, asker, modest);
-  }
-
-  struct Spot {
-    int node = 0;
-    int gpus = 0;
-  };
-
-  void make_room(Hosting& hosting, const Asker& asker, const Shape& shape) {
-    choose_spots(hosting.ledger(), asker);
-    for (const Spot& spot : spots_) take_back(hosting, spot, shape);
-  }
-
-  // By GPUs alone: the first node with enough of them, or else those with the fewest.
-  void choose_spots(const Ledger& ledger, const Asker& asker) {
-    spots_.clear();
-    if (asker.stays != nullptr) {
-      for (const NodeShare& share : *asker.stays) {
-        spots_.push_back({static_cast<int>(share.node), std::popcount(share.gpus)});
-      }
-      return;
-    }
-    const int end = ledger.node_count();
-    int left = asker.gpus.gpus;
-    if (left > 1) {
-      const int node = ledger.next_with_at_least(left, 0, end);
-      if (node < end) {
-        spots_.push_back({node, left});
-        return;
-      }
-    }
-    for (int free = 1; free <= ledger.gpus_per_node_max() && left > 0; ++free) {
-      for (int node = ledger.next_with_free(free, 0, end); node < end && left > 0;
-           node = ledger.next_with_free(free, node + 1, end)) {
-        spots_.push_back({node, std::min(free, left)});
-        left -= spots_.back().gpus;
-      }
-    }
-  }
-
-  // Whoever takes most goes first, as long as something is missing.
-  void take_back(Hosting& hosting, const Spot& spot, const Shape& shape) {
-    const Ledger& ledger = hosting.ledger();
-    std::int64_t cpu_missing =
-        share_of(shape.cpu_milli, spot.gpus, shape.gpus) - ledger.free_cpu_milli(spot.node);
-    std::int64_t memory_missing =
-        share_of(shape.memory_bytes, spot.gpus, shape.gpus) - ledger.free_memory_bytes(spot.node);
-    if (cpu_missing <= 0 && memory_missing <= 0) return;
-    std::vector<std::uint32_t>& here = hosting.on_node(spot.node);
-    std::ranges::stable_sort(here, {}, [&](std::uint32_t index) {
-      const Hosting::Seat& seat = hosting.seat(index);
-      const double gpus = seat.shape.gpus;
-      return std::tuple(seat.devices.size(), -static_cast<double>(seat.shape.cpu_milli) / gpus,
-                        -static_cast<double>(seat.shape.memory_bytes) / gpus);
-    });
-    for (const std::uint32_t index : here) {
-      const Hosting::Seat& seat = hosting.seat(index);
-      const int gpus = Hosting::gpus_on(seat, spot.node);
-      const HostShare holds = Hosting::part_on(seat, gpus);
-      const HostNeed& need = *seat.need;
-      cpu_missing -= std::max<std::int64_t>(
-          0, holds.cpu_milli - share_of(need.fair.cpu_milli, gpus, seat.shape.gpus));
-      memory_missing -= std::max<std::int64_t>(
-          0, holds.memory_bytes - share_of(need.fair.memory_bytes, gpus, seat.shape.gpus));
-      hosting.change(index, need.wants_more() ? need.fair : need.ideal);
-      if (cpu_missing <= 0 && memory_missing <= 0) return;
-    }
-  }
-
-  Sitter sitter_;
-  std::vector<Spot> spots_;
 };
 
 }  // namespace
@@ -178,6 +61,5 @@ std::unique_ptr<HostAllocator> make_proportional(FindDevices find) {
 std::unique_ptr<HostAllocator> make_greedy(FindDevices find) {
   return std::make_unique<Greedy>(find);
 }
-std::unique_ptr<HostAllocator> make_tune(FindDevices find) { return std::make_unique<Tune>(find); }
 
 }  // namespace orrery

@@ -18,12 +18,14 @@ class HostAllocator {
     JobId job = kNoJob;
     const HostNeed* need = nullptr;
     const Sensitivity* sensitivity = nullptr;  // none: CPUs and memory do not change its speed
-    Shape gpus;                                // what it asks for besides CPUs and memory
+    Shape gpus{};                              // what it asks for besides CPUs and memory
     // Where it is, if it may stay there: its GPUs are kept for it in the ledger.
     const Devices* stays = nullptr;
+    // Only for those who weigh moves:
     double left_s = 0;   // it would take so long with its fair share
     double start_s = 0;  // what a move costs it
   };
+  virtual bool weighs_moves() const { return false; }
 
   // Seats those who find room, in the order given; perhaps by taking from others what they hold
   // beyond their fair share.

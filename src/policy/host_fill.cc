@@ -37,7 +37,7 @@ double HostFill::fill(const HostShare& capacity, std::span<Member> members) {
     if (step.member == nullptr || !take_part_of(step)) break;
   }
   double value = 0;
-  for (const Member& member : members) value += member.weight * member.gpus * member.speed;
+  for (const Member& member : members) value += member.gpus * member.speed;
   return value;
 }
 
@@ -53,7 +53,7 @@ HostFill::Step HostFill::best_step(const HostShare& capacity, std::span<Member> 
       const double price =
           part(std::max<std::int64_t>(0, extra.cpu_milli), capacity.cpu_milli) +
           part(std::max<std::int64_t>(0, extra.memory_bytes), capacity.memory_bytes);
-      const double gain = member.weight * member.gpus * (level.speed - member.speed);
+      const double gain = member.gpus * (level.speed - member.speed);
       const double worth = gain / std::max(price, 1e-12);
       if (worth > best.worth) best = {worth, &member, &level};
     }

@@ -14,13 +14,12 @@ class HostFill {
  public:
   struct Member {
     const HostLevels* levels = nullptr;
-    int gpus = 0;       // on this node
-    double weight = 1;  // of one GPU's speed
-    HostShare held;     // in all; set by fill()
-    double speed = 0;   // with it; set by fill()
+    int gpus = 0;      // on this node
+    HostShare held;    // in all; set by fill()
+    double speed = 0;  // with it; set by fill()
   };
 
-  // Answers the weighted speed of all GPUs together; less than 0 if not even the floors fit.
+  // Answers the speed of all GPUs together; less than 0 if not even the floors fit.
   double fill(const HostShare& capacity, std::span<Member> members);
   const HostShare& rest() const { return rest_; }  // what the last fill left
 

@@ -36,7 +36,8 @@ void drop_the_dominated(std::vector<Level>& levels) {
 }  // namespace
 
 HostLevels host_levels(const Sensitivity* sensitivity, const HostNeed& need, int gpus) {
-  HostLevels result{.levels = {}, .sensitivity = sensitivity};
+  HostLevels result;
+  result.sensitivity = sensitivity;
   const HostShare fair{need.fair.cpu_milli / gpus, need.fair.memory_bytes / gpus};
   if (sensitivity == nullptr || need.fair == HostShare{}) {
     result.levels.push_back({fair, need.fair_speed});

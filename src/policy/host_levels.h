@@ -15,6 +15,7 @@ struct HostLevels {
   };
   std::vector<Level> levels;  // rising in speed; the first is the floor
   const Sensitivity* sensitivity = nullptr;
+  double fastest_on_a_node = 0;  // of the levels that some node has room for
 
   const Level& floor() const { return levels.front(); }
 };

@@ -6,9 +6,8 @@
 namespace orrery {
 namespace {
 
-// A guest's part on a node with so many of its GPUs.
-HostShare share_on(const HostShare& one_gpu, int gpus) {
-  return {one_gpu.cpu_milli * gpus, one_gpu.memory_bytes * gpus};
+HostFill::Member member_of(const HostRooms::Guest& guest) {
+  return {.levels = guest.levels, .gpus = guest.asker->gpus.gpus, .held = {}, .speed = 0};
 }
 
 }  // namespace
@@ -24,6 +23,8 @@ void HostRooms::begin(Ledger& ledger) {
     room.capacity = {ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
     room.rest = room.capacity;
     room.value = 0;
+    largest_.cpu_milli = std::max(largest_.cpu_milli, room.capacity.cpu_milli);
+    largest_.memory_bytes = std::max(largest_.memory_bytes, room.capacity.memory_bytes);
   }
 }
 
@@ -33,14 +34,21 @@ const HostLevels& HostRooms::levels_of(const HostAllocator::Asker& asker) {
     return own_levels_.emplace_back(host_levels(nullptr, *asker.need, gpus));
   }
   const auto [known, added] = levels_.try_emplace({asker.sensitivity, gpus});
-  if (added) known->second = host_levels(asker.sensitivity, *asker.need, gpus);
-  return known->second;
+  if (!added) return known->second;
+  HostLevels& levels = known->second;
+  levels = host_levels(asker.sensitivity, *asker.need, gpus);
+  for (const HostLevels::Level& level : levels.levels) {
+    const HostShare all = share_on(level.host, gpus);
+    const bool fits =
+        all.cpu_milli <= largest_.cpu_milli && all.memory_bytes <= largest_.memory_bytes;
+    if (fits) levels.fastest_on_a_node = std::max(levels.fastest_on_a_node, level.speed);
+  }
+  return levels;
 }
 
-bool HostRooms::come(const HostAllocator::Asker& asker, const Devices& devices, double weight) {
+bool HostRooms::come(const HostAllocator::Asker& asker, const Devices& devices) {
   const HostLevels& levels = levels_of(asker);
-  guests_.push_back(
-      {.asker = &asker, .levels = &levels, .devices = devices, .weight = weight, .held = {}});
+  guests_.push_back({.asker = &asker, .levels = &levels, .devices = devices, .held = {}});
   const int guest = static_cast<int>(guests_.size()) - 1;
   come_back(guest, devices);
   const bool fits = std::ranges::all_of(devices, [&](const NodeShare& share) {
@@ -88,11 +96,7 @@ void HostRooms::gather(const Room& room, int without) {
   for (const int guest : room.guests) {
     if (guest == without) continue;
     const Guest& who = guests_[static_cast<std::size_t>(guest)];
-    members_.push_back({.levels = who.levels,
-                        .gpus = who.asker->gpus.gpus,
-                        .weight = who.weight,
-                        .held = {},
-                        .speed = 0});
+    members_.push_back(member_of(who));
   }
 }
 
@@ -103,7 +107,7 @@ void HostRooms::refill(int node) {
   here.rest = fill_.rest();
   for (std::size_t i = 0; i < here.guests.size(); ++i) {
     Guest& who = guests_[static_cast<std::size_t>(here.guests[i])];
-    who.hungry = members_[i].speed < members_[i].levels->levels.back().speed;
+    who.hungry = members_[i].speed < members_[i].levels->fastest_on_a_node;
     who.held = members_[i].held;
   }
 }
@@ -113,62 +117,16 @@ double HostRooms::value_with(int node, int without, int with) {
   gather(here, without);
   if (with != kNobody) {
     const Guest& who = guests_[static_cast<std::size_t>(with)];
-    members_.push_back({.levels = who.levels,
-                        .gpus = who.asker->gpus.gpus,
-                        .weight = who.weight,
-                        .held = {},
-                        .speed = 0});
+    members_.push_back(member_of(who));
   }
   return fill_.fill(here.capacity, members_);
 }
 
-double HostRooms::value_with(int node, const HostAllocator::Asker& asker, double weight) {
+double HostRooms::value_with(int node, const HostAllocator::Asker& asker) {
   gather(room(node), kNobody);
-  members_.push_back({.levels = &levels_of(asker),
-                      .gpus = asker.gpus.gpus,
-                      .weight = weight,
-                      .held = {},
-                      .speed = 0});
+  members_.push_back(
+      {.levels = &levels_of(asker), .gpus = asker.gpus.gpus, .held = {}, .speed = 0});
   return fill_.fill(room(node).capacity, members_);
-}
-
-void HostRooms::settle() {
-  for (Room& here : rooms_) {
-    gather(here, kNobody);
-    fill_.fill(here.capacity, members_);
-    here.rest = fill_.rest();
-    for (std::size_t i = 0; i < here.guests.size(); ++i) {
-      guests_[static_cast<std::size_t>(here.guests[i])].held = members_[i].held;
-    }
-  }
-  raise_those_on_several_nodes();
-}
-
-// They get the best level for which there is something left on each of their nodes.
-void HostRooms::raise_those_on_several_nodes() {
-  for (Guest& who : guests_) {
-    if (who.on_one_node()) continue;
-    const HostLevels::Level* best = &who.levels->floor();
-    const auto fits = [&](const HostLevels::Level& level) {
-      return std::ranges::all_of(who.devices, [&](const NodeShare& share) {
-        const HostShare& rest = rooms_[index(share.node)].rest;
-        const int gpus = std::popcount(share.gpus);
-        const HostShare& floor = who.levels->floor().host;
-        return (level.host.cpu_milli - floor.cpu_milli) * gpus <= rest.cpu_milli &&
-               (level.host.memory_bytes - floor.memory_bytes) * gpus <= rest.memory_bytes;
-      });
-    };
-    for (const HostLevels::Level& level : who.levels->levels) {
-      if (level.speed > best->speed && fits(level)) best = &level;
-    }
-    for (const NodeShare& share : who.devices) {
-      HostShare& rest = rooms_[index(share.node)].rest;
-      const int gpus = std::popcount(share.gpus);
-      rest.cpu_milli -= (best->host.cpu_milli - who.levels->floor().host.cpu_milli) * gpus;
-      rest.memory_bytes -= (best->host.memory_bytes - who.levels->floor().host.memory_bytes) * gpus;
-    }
-    who.held = share_on(best->host, who.asker->gpus.gpus);
-  }
 }
 
 }  // namespace orrery

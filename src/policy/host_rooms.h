@@ -18,7 +18,6 @@ class HostRooms {
     const HostAllocator::Asker* asker = nullptr;
     const HostLevels* levels = nullptr;
     Devices devices;
-    double weight = 1;
     HostShare held;       // set by settle()
     bool hungry = false;  // would be faster with more than it has now
 
@@ -38,7 +37,7 @@ class HostRooms {
   int room_count() const { return static_cast<int>(rooms_.size()); }
 
   // The asker comes to devices that are taken in the ledger; false if not even the floors fit.
-  bool come(const HostAllocator::Asker& asker, const Devices& devices, double weight);
+  bool come(const HostAllocator::Asker& asker, const Devices& devices);
   void leave(int guest);  // and its devices are free; it keeps its number
   void come_back(int guest, const Devices& devices);
 
@@ -47,9 +46,14 @@ class HostRooms {
   static constexpr int kNobody = -1;
   double value_with(int node, int without, int with);
   // The same with somebody who is not a guest yet.
-  double value_with(int node, const HostAllocator::Asker& asker, double weight);
+  double value_with(int node, const HostAllocator::Asker& asker);
 
   void settle();  // gives everybody what they hold
+
+  // For so many GPUs.
+  static HostShare share_on(const HostShare& one_gpu, int gpus) {
+    return {one_gpu.cpu_milli * gpus, one_gpu.memory_bytes * gpus};
+  }
 
  private:
   const HostLevels& levels_of(const HostAllocator::Asker& asker);
@@ -62,6 +66,7 @@ class HostRooms {
   std::vector<Room> rooms_;
   std::vector<HostFill::Member> members_;
   HostFill fill_;
+  HostShare largest_;  // of all rooms
   std::map<std::pair<const Sensitivity*, int>, HostLevels> levels_;
   std::deque<HostLevels> own_levels_;  // of those whose speed depends on nothing
 };

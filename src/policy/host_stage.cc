@@ -7,13 +7,6 @@
 namespace orrery {
 namespace {
 
-Shape gpus_of(const JobSpec& spec) {
-  Shape shape = shape_of(spec);
-  shape.cpu_milli = 0;
-  shape.memory_bytes = 0;
-  return shape;
-}
-
 class HostStage final : public Policy {
  public:
   HostStage(std::unique_ptr<Order> order, std::unique_ptr<HostAllocator> allocator,
@@ -45,18 +38,16 @@ class HostStage final : public Policy {
   void choose(int gpus_left) {
     asked_.clear();
     const bool runners_first = !options_.anew && !options_.preempt;
-    const auto ask = [&](const HostLine::Entry& entry) {
-      const bool chosen = entry.gpus <= gpus_left;
-      if (chosen) gpus_left -= entry.gpus;
-      if (chosen || !options_.chosen_by_gpus) asked_.push_back({entry.job, chosen});
+    const auto ask_those_who = [&](auto are_meant) {
+      for (const HostLine::Entry& entry : line_.entries()) {
+        if (!are_meant(entry)) continue;
+        const bool chosen = entry.gpus <= gpus_left;
+        if (chosen) gpus_left -= entry.gpus;
+        if (chosen || !options_.chosen_by_gpus) asked_.push_back({entry.job, chosen});
+      }
     };
-    for (const HostLine::Entry& entry : line_.entries()) {
-      if (!runners_first || entry.runs) ask(entry);
-    }
-    if (!runners_first) return;
-    for (const HostLine::Entry& entry : line_.entries()) {
-      if (!entry.runs) ask(entry);
-    }
+    ask_those_who([&](const auto& entry) { return !runners_first || entry.runs; });
+    if (runners_first) ask_those_who([](const auto& entry) { return !entry.runs; });
   }
 
   void lay_out(const View& view, Packer& packer) {
@@ -64,15 +55,15 @@ class HostStage final : public Policy {
     ledger.clear();
     hosting_.begin(ledger);
     askers_.clear();
-    for (const Asked& asked : asked_) {
-      // Those for whom there are no GPUs hope that somebody chosen finds no CPUs.
-      if (options_.anew || asked.chosen) askers_.push_back(asker(view, ledger, asked));
-    }
-    if (!options_.anew) {
+    const auto ask_all = [&](bool chosen) {
       for (const Asked& asked : asked_) {
-        if (!asked.chosen) askers_.push_back(asker(view, ledger, asked));
+        if (!options_.anew && asked.chosen != chosen) continue;
+        askers_.push_back(asker(view, ledger, asked));
       }
-    }
+    };
+    ask_all(true);
+    // Those for whom there are no GPUs hope that somebody chosen finds no CPUs.
+    if (!options_.anew) ask_all(false);
     if (options_.largest_first) {
       std::ranges::stable_sort(askers_, std::greater<>(),
                                [](const HostAllocator::Asker& one) { return one.gpus.gpus; });
@@ -83,23 +74,25 @@ class HostStage final : public Policy {
   HostAllocator::Asker asker(const View& view, Ledger& ledger, const Asked& asked) const {
     const Job& job = view.job(asked.job);
     const JobSpec& spec = *job.spec;
-    HostAllocator::Asker asker{.job = asked.job,
-                               .need = &line_.need(asked.job),
-                               .sensitivity = nullptr,
-                               .gpus = gpus_of(spec)};
+    HostAllocator::Asker asker{.job = asked.job, .need = &line_.need(asked.job)};
+    asker.gpus = with_host(shape_of(spec), {});
     if (spec.sensitivity != kNoSensitivity) {
       asker.sensitivity = &view.workload->sensitivities[index(spec.sensitivity)];
     }
-    if (options_.anew) return asker;
-    asker.left_s = view.work_left(asked.job) * spec.iteration_s / asker.need->fair_speed;
-    asker.start_s = seconds(spec.start_cost);
-    if (asked.chosen && job.state == JobState::Running) {
+    if (allocator_->weighs_moves()) {
+      asker.left_s = view.work_left(asked.job) * spec.iteration_s / asker.need->fair_speed;
+      asker.start_s = seconds(spec.start_cost);
+    }
+    if (!options_.anew && asked.chosen && job.state == JobState::Running) {
       asker.stays = &job.held.devices;
       ledger.take(job.held.devices, asker.gpus);
     }
     return asker;
   }
 
+  bool is_seated(JobId job) const {
+    return index(job) < seated_in_.size() && seated_in_[index(job)] == round_;
+  }
   void write(const View& view, Plan& plan) {
     ++round_;
     seated_in_.resize(view.jobs.size());
@@ -120,22 +113,10 @@ class HostStage final : public Policy {
       grant.devices = seat.devices;
       grant.cpu_milli = seat.shape.cpu_milli;
       grant.memory_bytes = seat.shape.memory_bytes;
-      grant.iterations_per_s =
-          holds_the_same ? job.held.iterations_per_s : speed_of(*view.workload, *job.spec, seat);
+      grant.iterations_per_s = holds_the_same ? job.held.iterations_per_s
+                                              : speed_held(*view.workload, *job.spec, seat.held());
     }
     line_.note_round(view.now, [this](JobId job) { return is_seated(job); });
-  }
-
-  bool is_seated(JobId job) const {
-    return index(job) < seated_in_.size() && seated_in_[index(job)] == round_;
-  }
-
-  static double speed_of(const Workload& workload, const JobSpec& spec, const Hosting::Seat& seat) {
-    double speed = 1 / spec.iteration_s;
-    if (spec.sensitivity != kNoSensitivity && seat.held() != HostShare{}) {
-      speed *= speed_with(workload.sensitivities[index(spec.sensitivity)], seat.held(), spec.gpus);
-    }
-    return speed;
   }
 
   void refuse(const View& view, const Packer& packer, Plan& plan) {

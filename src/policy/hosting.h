@@ -50,6 +50,13 @@ class Hosting {
   std::vector<std::vector<std::uint32_t>> on_nodes_;
 };
 
+// The shape with other CPUs and memory.
+inline Shape with_host(Shape shape, const HostShare& host) {
+  shape.cpu_milli = host.cpu_milli;
+  shape.memory_bytes = host.memory_bytes;
+  return shape;
+}
+
 // Where the GPUs of a job go if each of its CPUs and bytes is to be had: any free ones in the order
 // of nodes; or, gathered, the node that is left with the fewest free GPUs, and for what does not
 // fit one node those with the fewest. After Synergy's simulator, without and with its placement.

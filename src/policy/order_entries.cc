@@ -1,28 +1,11 @@
 #include <array>
 
 #include "policy/entries.h"
-#include "policy/in_order.h"
-#include "policy/orders.h"
+#include "policy/served.h"
 #include "policy/services.h"
 
 namespace orrery {
 namespace {
-
-using Made = Result<std::unique_ptr<Policy>>;
-using Line = Result<std::unique_ptr<Order>>;
-
-constexpr OptionInfo kSticky = {
-    "sticky", "running jobs stay where they are instead of being laid out anew in each round",
-    "true", "false"};
-constexpr OptionInfo kPreempt = {
-    "preempt", "a job may take the place of running jobs that rank behind it", "true"};
-
-Result<InOrderOptions> in_order(const Options& options) {
-  InOrderOptions result;
-  TRY_ASSIGN(result.sticky, options.flag("sticky"));
-  TRY_ASSIGN(result.preempt, options.flag("preempt"));
-  return result;
-}
 
 constexpr std::array kFifo = {OptionInfo{
     "backfill", "jobs further back may start while one before them finds no room", "true"}};
@@ -33,14 +16,6 @@ Made fifo(const Options& options, const PolicyContext& /*context*/) {
   InOrderOptions in_order{.preempt = false};
   TRY_ASSIGN(in_order.backfill, options.flag("backfill"));
   return make_in_order(make_fifo(), in_order);
-}
-
-// What is left where a policy is its order and how it is served.
-template <Line (*kOrder)(const Options&, CountedSpeed)>
-Made served_in(const Options& options, const PolicyContext& /*context*/) {
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
-  TRY_ASSIGN(auto order, kOrder(options, CountedSpeed::Measured));
-  return make_in_order(std::move(order), how);
 }
 
 constexpr std::array kSjf = {
@@ -98,21 +73,6 @@ Line las_order(const Options& options, CountedSpeed /*counted*/) {
   return make_las(las);
 }
 
-constexpr std::array kFtf = {
-    kPreempt, kSticky,
-    OptionInfo{"first", "who goes first: the most or the least delayed", "most", "", "", "least"}};
-
-Line ftf_order(const Options& options, CountedSpeed counted) {
-  static constexpr std::array<std::string_view, 2> kChoices = {"most", "least"};
-  TRY_ASSIGN(const int first, options.choice("first", kChoices));
-  return make_ftf({.least_delayed_first = first == 1, .counted = counted});
-}
-
-constexpr std::array kServed = {kPreempt, kSticky};
-
-Line drf_order(const Options& /*options*/, CountedSpeed /*counted*/) { return make_drf(); }
-Line tetris_order(const Options& /*options*/, CountedSpeed counted) { return make_tetris(counted); }
-
 constexpr std::array kGittins = {
     OptionInfo{"distribution",
                "file of past services in GPU seconds (CSV column `duration`); "
@@ -143,12 +103,6 @@ constexpr std::array kOrders = {
                las_order},
     PolicyInfo{"gittins", "likeliest to end soon for the service it takes (Tiresias)", kGittins,
                served_in<gittins_order>, gittins_order},
-    PolicyInfo{"ftf", "most delayed by the cluster first (finish-time fairness)", kFtf,
-               served_in<ftf_order>, ftf_order},
-    PolicyInfo{"drf", "smallest dominant share of the cluster first", kServed, served_in<drf_order>,
-               drf_order},
-    PolicyInfo{"tetris", "least GPUs, CPUs and memory x remaining time first", kServed,
-               served_in<tetris_order>, tetris_order},
 };
 
 }  // namespace

@@ -33,4 +33,7 @@ struct HostNeed {
 // does not depend on them gets what it asks for, or its fair share where it does not say.
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server);
 
+// Iterations a second on the GPUs asked for with these CPUs and this memory; nothing: as measured.
+double speed_held(const Workload& workload, const JobSpec& spec, const HostShare& held);
+
 }  // namespace orrery

@@ -7,16 +7,10 @@
 #include "model/cluster.h"
 #include "model/event.h"
 #include "report/device_ledger.h"
+#include "report/job_window.h"
 #include "report/summary.h"
 
 namespace orrery {
-
-struct JobWindow {
-  JobId first{};
-  JobId end{};  // not in it
-
-  bool holds(JobId job) const { return first <= job && job < end; }
-};
 
 struct MetricsOptions {
   const Cluster& cluster;              // read in the constructor only
@@ -30,17 +24,12 @@ struct MetricsOptions {
 // are taken over the jobs of the window; figures about the cluster (starts, pauses and moves,
 // queue, GPU, CPU and memory use, efficiency, events) over everything that happened from the first
 // submission to the last end of a job. docs/formats/summary.md defines each.
-//
-// Costs some tens of nanoseconds an event and 56 bytes a job; 8 more where deadlines are soft.
 class Metrics final : public EventSink {
  public:
   explicit Metrics(const MetricsOptions& options);
 
-  // Events come in the order of the log.
-  void write(const Event& event) override;
-
-  // May be asked at any time; covers the events so far.
-  RunSummary summary() const;
+  void write(const Event& event) override;  // in the order of the log
+  RunSummary summary() const;               // of the events so far
 
  private:
   struct Job {
@@ -62,8 +51,7 @@ class Metrics final : public EventSink {
     double useful_gpus = 0;
     HostShare host{};
   };
-  // Sums over time since the first submission, in GPU or job nanoseconds.
-  struct Integrals {
+  struct Integrals {  // over time since the first submission
     double waiting = 0;
     double held = 0;
     double useful = 0;

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <vector>
+
+#include "policy/host_one_by_one.h"
+
+namespace orrery {
+namespace {
+
+class Tune final : public OneByOne {
+ public:
+  using OneByOne::OneByOne;
+
+ private:
+  bool seat(Hosting& hosting, const Asker& asker) override {
+    const HostNeed& need = *asker.need;
+    if (sit(hosting, asker, need.ideal)) return true;
+    const HostShare modest = need.wants_more() ? need.fair : need.ideal;
+    if (need.wants_more() && sit(hosting, asker, modest)) return true;
+    make_room(hosting, asker, with_host(asker.gpus, modest));
+    return sit(hosting, asker, modest);
+  }
+
+  struct Spot {
+    int node = 0;
+    int gpus = 0;
+  };
+
+  void make_room(Hosting& hosting, const Asker& asker, const Shape& shape) {
+    choose_spots(hosting.ledger(), asker);
+    for (const Spot& spot : spots_) take_back(hosting, spot, shape);
+  }
+
+  // By GPUs alone: the first node with enough of them, or else those with the fewest.
+  void choose_spots(const Ledger& ledger, const Asker& asker) {
+    spots_.clear();
+    if (asker.stays != nullptr) {
+      for (const NodeShare& share : *asker.stays) {
+        spots_.push_back({static_cast<int>(share.node), std::popcount(share.gpus)});
+      }
+      return;
+    }
+    const int end = ledger.node_count();
+    int left = asker.gpus.gpus;
+    if (left > 1) {
+      const int node = ledger.next_with_at_least(left, 0, end);
+      if (node < end) {
+        spots_.push_back({node, left});
+        return;
+      }
+    }
+    for (int free = 1; free <= ledger.gpus_per_node_max() && left > 0; ++free) {
+      for (int node = ledger.next_with_free(free, 0, end); node < end && left > 0;
+           node = ledger.next_with_free(free, node + 1, end)) {
+        spots_.push_back({node, std::min(free, left)});
+        left -= spots_.back().gpus;
+      }
+    }
+  }
+
+  // Whoever takes most goes first, as long as something is missing.
+  void take_back(Hosting& hosting, const Spot& spot, const Shape& shape) {
+    const Ledger& ledger = hosting.ledger();
+    std::int64_t cpu_missing =
+        share_of(shape.cpu_milli, spot.gpus, shape.gpus) - ledger.free_cpu_milli(spot.node);
+    std::int64_t memory_missing =
+        share_of(shape.memory_bytes, spot.gpus, shape.gpus) - ledger.free_memory_bytes(spot.node);
+    if (cpu_missing <= 0 && memory_missing <= 0) return;
+    std::vector<std::uint32_t>& here = hosting.on_node(spot.node);
+    std::ranges::stable_sort(here, {}, [&](std::uint32_t index) {
+      const Hosting::Seat& seat = hosting.seat(index);
+      const double gpus = seat.shape.gpus;
+      return std::tuple(seat.devices.size(), -static_cast<double>(seat.shape.cpu_milli) / gpus,
+                        -static_cast<double>(seat.shape.memory_bytes) / gpus);
+    });
+    for (const std::uint32_t index : here) {
+      const Hosting::Seat& seat = hosting.seat(index);
+      const int gpus = Hosting::gpus_on(seat, spot.node);
+      const HostShare holds = Hosting::part_on(seat, gpus);
+      const HostNeed& need = *seat.need;
+      cpu_missing -= std::max<std::int64_t>(
+          0, holds.cpu_milli - share_of(need.fair.cpu_milli, gpus, seat.shape.gpus));
+      memory_missing -= std::max<std::int64_t>(
+          0, holds.memory_bytes - share_of(need.fair.memory_bytes, gpus, seat.shape.gpus));
+      hosting.change(index, need.wants_more() ? need.fair : need.ideal);
+      if (cpu_missing <= 0 && memory_missing <= 0) return;
+    }
+  }
+
+  std::vector<Spot> spots_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostAllocator> make_tune(FindDevices find) { return std::make_unique<Tune>(find); }
+
+}  // namespace orrery
