@@ -71,6 +71,10 @@ class Promises {
   Duration reserve(const ElasticJob& job) const {
     return cost_.going_on + (1 + options_.spare_starts) * job.start_cost + cost_.restart;
   }
+  // Whether it has too little time in hand to be moved.
+  bool is_tight(const ElasticJob& job) const {
+    return job.plan.done + start_cost(job) > job.plan.end;
+  }
   Duration start_cost(const ElasticJob& job) const;  // at most
 
  private:
@@ -86,6 +90,7 @@ class Promises {
   void rebuild();
   bool affordable(const ElasticJob& job);
   bool plan_all(ElasticJob* one_more);
+  bool plan_orders(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
 
@@ -95,7 +100,8 @@ class Promises {
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;
-  double too_dear_ = 0;  // the price of the job that was just refused, if that was its trouble
+  bool admitting_ = false;  // all are planned anew for one more, who may not cost them spare time
+  double too_dear_ = 0;     // the price of the job that was just refused, if that was its trouble
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;
