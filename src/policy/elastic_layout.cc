@@ -196,7 +196,7 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
                             (other->target > other->held && other->held >= other->planned));
     if (other == &job || (!placed && !stays)) continue;
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
-    const bool tight = other->promised && promises.is_tight(*other);
+    const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
     residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
                           placed ? places_[index(other->id)] : view.job(other->id).held.devices,
