@@ -110,8 +110,7 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   if (planner_.cheapest(free_, ask(job, due(job), spare(job)), plan)) return true;
   const Time by = job.promised ? job.deadline : due(job);
   if (!planner_.cheapest(free_, ask(job, by, {}), plan)) return false;
-  const bool may_be = job.promised && (!admitting_ || is_tight(job));
-  return may_be || job.attempt || job.start_cost == Duration::zero() ||
+  return job.promised || job.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
            return job.room(segment.rung) % node_gpus_ == 0;
          });
@@ -167,13 +166,6 @@ bool Promises::plan_all(ElasticJob* one_more) {
   if (one_more != nullptr) order_.push_back(one_more);
   std::ranges::sort(order_, {},
                     [](const ElasticJob* job) { return std::pair(job->deadline, job->id); });
-  admitting_ = one_more != nullptr;
-  const bool found = plan_orders(one_more);
-  admitting_ = false;
-  return found;
-}
-
-bool Promises::plan_orders(ElasticJob* one_more) {
   const std::size_t effort = order_.size() * free_.size();
   for (int round = 0;
        round < kTries && (round == 0 || effort * static_cast<std::size_t>(round) < kEffort);

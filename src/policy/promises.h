@@ -90,7 +90,6 @@ class Promises {
   void rebuild();
   bool affordable(const ElasticJob& job);
   bool plan_all(ElasticJob* one_more);
-  bool plan_orders(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
 
@@ -100,8 +99,7 @@ class Promises {
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;
-  bool admitting_ = false;  // all are planned anew for one more, who may not cost them spare time
-  double too_dear_ = 0;     // the price of the job that was just refused, if that was its trouble
+  double too_dear_ = 0;  // the price of the job that was just refused, if that was its trouble
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;
