@@ -45,6 +45,7 @@ class Deadline final : public Policy {
       if (job->promised && !job->pinned) promised_.push_back(job);
     }
     promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
+    confirm(plan);
     if (!ladders_->regular()) pins_.begin(view, packer, live_);
     receive(view, packer, plan);
     ask_again(view, plan);
@@ -61,12 +62,16 @@ class Deadline final : public Policy {
   }
 
  private:
-  // Connections once a round, and everybody's restart once in as many rounds as a slot has seconds.
+  // Connections once a round, and a start-up of everybody once in as many rounds as a slot has
+  // seconds. Who changes in the round before that restarts.
   void expect_rounds(int gpus) {
     const bool large = gpus >= kLargeCluster;
-    const double slot_s = seconds(options_.slot);
-    const double cost_s = large ? 7 + 57 / slot_s : 2 + 37 / slot_s;
-    errors_.expect_rounds(options_.slot, from_seconds(cost_s));
+    const double connected_s = large ? 7 : 2;
+    const double start_s = 2 * (std::log2(std::max(gpus, 1)) + 1);
+    const Duration restart = from_seconds(large ? 47 : 27);
+    errors_.expect_rounds(options_.slot,
+                          from_seconds(connected_s + start_s / seconds(options_.slot)), restart);
+    promises_.expect_rounds({.going_on = from_seconds(connected_s), .restart = restart});
   }
 
   ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
@@ -86,6 +91,7 @@ class Deadline final : public Policy {
     job.ready = state.ready;
     errors_.look(view, job);
     if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
+    job.sure = job.factor;
     if (job.attempt) job.factor = hopeful(job);
   }
 
@@ -140,6 +146,14 @@ class Deadline final : public Policy {
     job.attempt = true;
     job.promised = job.attempt = promises_.admit(job, hard);
     if (!job.attempt) job.factor = factor;
+  }
+
+  // Who was attempted is promised as soon as that is safe.
+  void confirm(Plan& plan) {
+    for (ElasticJob* job : promised_) {
+      if (!job->attempt || job->broken || !promises_.confirm(*job)) continue;
+      plan.admit(job->id, job->plan.done);
+    }
   }
 
   // True if it can no longer be done in time even alone, which it is told.
@@ -212,6 +226,7 @@ class Deadline final : public Policy {
     for (ElasticJob* job : live_) {
       if (job->promised && !job->pinned) plan.wake(next_need(*job));
       if (job->promised && job->planned > 0 && job->target == 0) plan.wake(now_ + kSoon);
+      if (job->attempt) plan.wake(when_sure(*job));
       if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
       if (job->target == 0) continue;
       const bool goes_on = job->target == job->held;
@@ -231,6 +246,18 @@ class Deadline final : public Policy {
       if (segment.from > now_ && segment.rung > job.target) return segment.from;
     }
     return kNever;
+  }
+
+  // When one that is attempted could be promised if nothing happened until then: it has then gone
+  // on for so long without a round that what is left bears the worst.
+  Time when_sure(const ElasticJob& job) const {
+    if (job.target == 0 || job.target != job.held || job.sure >= 1) return kNever;
+    const double left_s =
+        seconds(promises_.reserve(job)) + job.work / job.speed(job.target) * job.factor;
+    const double given_s = seconds(job.deadline - now_);
+    if (left_s >= given_s) return kNever;
+    const double wait_s = (left_s - given_s * job.sure) / (1 - job.sure);
+    return now_ + std::max(options_.slot, from_seconds(wait_s));
   }
 
   Time when_hopeless(const ElasticJob& job) const {

@@ -18,10 +18,9 @@ constexpr std::array kDeadline = {
                "0.92"},
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
-    OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "2", "", "0"},
-    OptionInfo{"late-rounds",
-               "so many rounds more are kept in reserve for plans that count on more GPUs later",
-               "0", "", "1"},
+    OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
+    OptionInfo{"late-rounds", "by so many rounds a change may come later than it is asked for", "0",
+               "", "1"},
     OptionInfo{"rounds-cost", "each round costs time, as in ElasticFlow's simulator", "false", "",
                "true"},
     OptionInfo{"speed-margin",
@@ -39,6 +38,7 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
   TRY_ASSIGN(chosen.rounds_cost, options.flag("rounds-cost"));
   chosen.slot = context.round;
+  if (!chosen.rounds_cost) chosen.promises.apart = context.round;
   // What is decided may be put off until the next round.
   TRY_ASSIGN(const int spare_rounds, options.integer("spare-rounds", 0, 1000));
   chosen.promises.spare += spare_rounds * context.round;

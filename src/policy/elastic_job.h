@@ -27,6 +27,7 @@ struct ElasticJob {
   double factor = 1;  // its real speed over its curve's
   bool seen = false;  // ...was measured
   double hope = 1;    // the same if all goes well, where it was not
+  double sure = 1;    // ...and what a promise may count on
   int held = 0;       // rung
   Time ready{};
   // Decided in this round.

@@ -44,7 +44,7 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
   }
   for (ElasticJob* job : placed_) grant(*job, plan);
   // A move is a start nobody planned.
-  for (ElasticJob* job : moved_) job->ready = now_ + job->start_cost;
+  for (ElasticJob* job : moved_) job->ready = now_ + promises.start_cost(*job);
   for (ElasticJob* job : without_) {
     if (job->planned > 0) moved_.push_back(job);
   }
@@ -148,7 +148,7 @@ bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob&
     packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
   }
   job.target = job.planned;
-  if (!place(packer, job, job.target) && !move_others(view, packer, job)) return false;
+  if (!place(packer, job, job.target) && !move_others(view, packer, job, promises)) return false;
   set_placed(job);
   return true;
 }
@@ -184,7 +184,8 @@ void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Prom
   packer.current().take(old, own);
 }
 
-bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& job) {
+bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& job,
+                                const Promises& promises) {
   residents_.clear();
   resident_jobs_.clear();
   moves_.clear();
@@ -195,7 +196,7 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
                             (other->target > other->held && other->held >= other->planned));
     if (other == &job || (!placed && !stays)) continue;
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
-    const bool tight = other->promised && other->plan.done + other->start_cost > other->plan.end;
+    const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
     residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
                           placed ? places_[index(other->id)] : view.job(other->id).held.devices,

@@ -30,7 +30,7 @@ class ElasticLayout {
   void fill_holes(Packer& packer);
   void grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
   bool place(Packer& packer, ElasticJob& job, int rung);
-  bool move_others(const View& view, Packer& packer, ElasticJob& job);
+  bool move_others(const View& view, Packer& packer, ElasticJob& job, const Promises& promises);
   void set_placed(ElasticJob& job);
   ShapeId shape(Packer& packer, const ElasticJob& job, int rung) const {
     return packer.intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));

@@ -14,7 +14,7 @@ constexpr std::size_t kFew = 10;
 }  // namespace
 
 void Prices::note(const ElasticJob& job) {
-  const double gpu_s = job.work / job.ladder->steps().front().slope;
+  const double gpu_s = job.work / (job.ladder->steps().front().slope * job.factor);
   if (noted_.size() == kNoted) {
     sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_]));
     noted_[oldest_] = gpu_s;

@@ -12,10 +12,6 @@ constexpr Duration kTick = std::chrono::milliseconds(1);
 constexpr int kTries = 12;
 constexpr std::size_t kEffort = 4'000'000;
 
-bool rises(const SharePlan& plan) {
-  return !std::ranges::is_sorted(plan.segments, std::ranges::greater{}, &SharePlan::Segment::rung);
-}
-
 }  // namespace
 
 Time Promises::due(const ElasticJob& job) const {
@@ -23,18 +19,33 @@ Time Promises::due(const ElasticJob& job) const {
 }
 
 Duration Promises::spare(const ElasticJob& job) const {
-  return job.attempt ? Duration::zero() : options_.spare_starts * job.start_cost;
+  if (job.attempt) return Duration::zero();
+  return options_.spare_starts * job.start_cost + cost_.restart;
+}
+
+Duration Promises::start_cost(const ElasticJob& job) const {
+  return job.attempt ? job.start_cost : job.start_cost + cost_.restart;
+}
+
+ShareRequest Promises::ask(const ElasticJob& job, Time by, Duration spare) const {
+  ShareRequest request = job.request(now_, by, spare);
+  if (job.attempt) return request;
+  request.late = options_.late;
+  if (cost_.going_on == Duration::zero()) return request;
+  request.ready = std::max(request.ready, now_) + cost_.going_on + job.start_cost;
+  request.start_cost += cost_.restart + cost_.going_on;
+  return request;
 }
 
 void Promises::take(const ElasticJob& job, const SharePlan& plan) {
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
-    free_.take(plan.segments[i].from, plan.until(i), job.room(plan.segments[i].rung));
+    free_.take(plan.segments[i].from, let_go(plan, i), job.room(plan.segments[i].rung));
   }
 }
 
 void Promises::give(const ElasticJob& job, const SharePlan& plan) {
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
-    free_.give(plan.segments[i].from, plan.until(i), job.room(plan.segments[i].rung));
+    free_.give(plan.segments[i].from, let_go(plan, i), job.room(plan.segments[i].rung));
   }
 }
 
@@ -44,7 +55,7 @@ void Promises::rebuild() {
     for (std::size_t i = 0; i < job->plan.segments.size(); ++i) {
       const auto& segment = job->plan.segments[i];
       if (segment.rung == 0) continue;
-      taken_.push_back({segment.from, job->plan.until(i), job->room(segment.rung)});
+      taken_.push_back({segment.from, let_go(job->plan, i), job->room(segment.rung)});
     }
   }
   free_.build(now_, total_, taken_);
@@ -57,7 +68,7 @@ void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> 
   jobs_.assign(promised.begin(), promised.end());
   late_.clear();
   for (ElasticJob* job : jobs_) {
-    if (planner_.carry_on(job->request(now, job->deadline, spare(*job)), job->plan)) continue;
+    if (planner_.carry_on(ask(*job, job->deadline, spare(*job)), job->plan)) continue;
     job->plan.segments.clear();
     late_.push_back(job);
   }
@@ -69,7 +80,7 @@ void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> 
   }
   // Who has moved gets its spare time back if there is any.
   for (ElasticJob* job : jobs_) {
-    if (job->plan.done + job->start_cost > job->plan.end && !job->broken) disturbed(*job);
+    if (is_tight(*job) && !job->broken) disturbed(*job);
   }
 }
 
@@ -82,7 +93,7 @@ void Promises::plan_late(ElasticJob& job) {
   job.plan.segments.clear();
   if (options_.replan && job.soonest_alone(now_) <= job.deadline && plan_all(nullptr)) return;
   job.broken = true;
-  if (planner_.soonest(free_, job.request(now_, kNever, {}), job.plan)) take(job, job.plan);
+  if (planner_.soonest(free_, ask(job, kNever, {}), job.plan)) take(job, job.plan);
 }
 
 bool Promises::disturbed(ElasticJob& job) {
@@ -96,13 +107,9 @@ bool Promises::disturbed(ElasticJob& job) {
 // A tight job goes without spare time, and is then not moved. That is promised only where it holds
 // whole nodes, since then it is in nobody's way.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
-  if (planner_.cheapest(free_, job.request(now_, due(job), spare(job)), plan)) {
-    if (options_.late == Duration::zero() || job.promised || job.attempt || !rises(plan))
-      return true;
-    return planner_.cheapest(free_, job.request(now_, due(job) - options_.late, spare(job)), plan);
-  }
+  if (planner_.cheapest(free_, ask(job, due(job), spare(job)), plan)) return true;
   const Time by = job.promised ? job.deadline : due(job);
-  if (!planner_.cheapest(free_, job.request(now_, by, {}), plan)) return false;
+  if (!planner_.cheapest(free_, ask(job, by, {}), plan)) return false;
   return job.promised || job.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
            return job.room(segment.rung) % node_gpus_ == 0;
@@ -128,6 +135,22 @@ bool Promises::admit(ElasticJob& job, bool hard) {
   job.plan.segments.clear();
   jobs_.pop_back();
   return false;
+}
+
+bool Promises::confirm(ElasticJob& job) {
+  give(job, job.plan);
+  const double hopeful = std::exchange(job.factor, job.sure);
+  job.promised = job.attempt = false;
+  const bool ok = plan_alone(job, plan_);
+  if (ok) {
+    std::swap(job.plan, plan_);
+  } else {
+    job.factor = hopeful;
+    job.attempt = true;
+  }
+  job.promised = true;
+  take(job, job.plan);
+  return ok;
 }
 
 bool Promises::affordable(const ElasticJob& job) {
@@ -167,9 +190,8 @@ bool Promises::plan_in_order(std::size_t& failed) {
     ElasticJob& job = *order_[i];
     std::swap(free_, draft_);
     // One that is late already must not stand in the way of others.
-    const bool ok =
-        plan_alone(job, job.draft) ||
-        (job.broken && planner_.soonest(free_, job.request(now_, kNever, {}), job.draft));
+    const bool ok = plan_alone(job, job.draft) ||
+                    (job.broken && planner_.soonest(free_, ask(job, kNever, {}), job.draft));
     if (ok) take(job, job.draft);
     std::swap(free_, draft_);
     if (!ok) {
@@ -199,7 +221,7 @@ Reason Promises::refusal(const ElasticJob& job) {
     reason.until = std::min(free_.end(i), job.deadline);
     reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
   }
-  if (planner_.soonest(free_, job.request(now_, kNever, spare(job)), plan_)) {
+  if (planner_.soonest(free_, ask(job, kNever, spare(job)), plan_)) {
     reason.earliest = plan_.end + (job.deadline - due(job));
   }
   return reason;
@@ -212,9 +234,10 @@ bool Promises::detour(ElasticJob& job, int rung, bool commit) {
   if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
   const double fast = job.speed(rung);
   const double slow = job.speed(job.planned);
-  const Time until = now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow));
+  const Time until = round_from(now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow)),
+                                options_.apart);
   give(job, job.plan);
-  ShareRequest request = job.request(now_, due(job), spare(job));
+  ShareRequest request = ask(job, due(job), spare(job));
   request.forced = rung;
   request.forced_until = until;
   const bool ok =

@@ -10,7 +10,8 @@ namespace orrery {
 struct PromiseOptions {
   int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
   Duration spare{};      // and so much time besides
-  Duration late{};       // a change that is planned for later may come so much later still
+  Duration apart{};      // rounds are held only at multiples of this; 0: whenever it is asked for
+  Duration late{};       // a rise that is planned for later may come so much later still
   bool replan = true;    // before refusing, plan everybody anew within their promises
   // A full cluster promises no job more GPU-time than this part of all jobs take at most, and one
   // that is less full more; 1: any.
@@ -24,7 +25,16 @@ struct PromiseOptions {
 // every future instant; admit() only ever adds a job if that stays so.
 class Promises {
  public:
-  explicit Promises(const PromiseOptions& options) : options_(options), prices_(options.dearest) {}
+  explicit Promises(const PromiseOptions& options)
+      : options_(options), prices_(options.dearest), planner_(options.apart) {}
+
+  // Where rounds cost: what the present one takes from whoever goes on, besides a start-up that may
+  // be due, and by how much a start-up may be dearer than it mostly is.
+  struct RoundCost {
+    Duration going_on{};
+    Duration restart{};
+  };
+  void expect_rounds(const RoundCost& cost) { cost_ = cost; }
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
@@ -40,6 +50,8 @@ class Promises {
   bool replans_quickly() const;
   // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
   bool admit(ElasticJob& job, bool hard);
+  // Promises a job that was attempted, if it now has a plan that holds without hope.
+  bool confirm(ElasticJob& job);
   // Why admit() just said no, and the deadline that could be promised.
   Reason refusal(const ElasticJob& job);
 
@@ -55,9 +67,23 @@ class Promises {
   const FreeGpus& free() const { return free_; }
   Time due(const ElasticJob& job) const;        // the deadline less what is kept in reserve
   Duration spare(const ElasticJob& job) const;  // kept at the end of its plan, for moves
+  // What a promise to one that goes on as it is asks for besides its work.
+  Duration reserve(const ElasticJob& job) const {
+    return cost_.going_on + (1 + options_.spare_starts) * job.start_cost + cost_.restart;
+  }
+  // Whether it has too little time in hand to be moved.
+  bool is_tight(const ElasticJob& job) const {
+    return job.plan.done + start_cost(job) > job.plan.end;
+  }
+  Duration start_cost(const ElasticJob& job) const;  // at most
 
  private:
   bool detour(ElasticJob& job, int rung, bool commit);
+  // What a job lets go is given to others in the next round.
+  Time let_go(const SharePlan& plan, std::size_t segment) const {
+    return round_from(plan.until(segment), options_.apart);
+  }
+  ShareRequest ask(const ElasticJob& job, Time by, Duration spare) const;
   void plan_late(ElasticJob& job);
   void take(const ElasticJob& job, const SharePlan& plan);
   void give(const ElasticJob& job, const SharePlan& plan);
@@ -69,6 +95,7 @@ class Promises {
 
   const PromiseOptions options_;
   Prices prices_;
+  RoundCost cost_;
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;

@@ -30,6 +30,13 @@ bool lasts(const FreeGpus& free, const Ladder& ladder, std::size_t step, int abo
   return true;
 }
 
+// When a rise is surely there. A round was just held, and the next is at least `late` away; after
+// that it may have to wait as long again.
+Time comes(const ShareRequest& request, Time from) {
+  if (from <= request.now) return from;
+  return from - request.now <= request.late ? request.now + request.late : from + request.late;
+}
+
 Time begin_plan(const ShareRequest& request, SharePlan& plan) {
   plan.segments.clear();
   if (request.forced == 0 || request.forced_until <= request.now) return request.now;
@@ -64,10 +71,14 @@ double walk(const ShareRequest& request, Time until, bool in_full, SharePlan& pl
   double speed = 0;
   int rung = request.held;
   Time ready = request.ready;
+  Time risen = request.now;
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
     const SharePlan::Segment& segment = plan.segments[i];
     const Time to = i + 1 < plan.segments.size() ? plan.segments[i + 1].from : until;
-    if (segment.rung != rung) ready = segment.from + request.start_cost;
+    if (segment.rung != rung) {
+      if (segment.rung > rung) risen = comes(request, segment.from);
+      ready = std::max(segment.from, risen) + request.start_cost;
+    }
     rung = segment.rung;
     if (rung == 0) continue;
     speed = (*request.ladder)[rung].speed * request.factor;
@@ -142,7 +153,7 @@ void SharePlanner::write(const FreeGpus& free, const ShareRequest& request, Time
     if (!in_last || wanted != last.to) continue;
     const double length_s = seconds(end - begin);
     if (left_s < length_s) {
-      const Time change = begin + from_seconds(left_s) + Duration(1);
+      const Time change = round_from(begin + from_seconds(left_s) + Duration(1), apart_);
       if (change < end) append(plan, change, last.from);
       rung = last.from;
     }

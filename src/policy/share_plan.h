@@ -34,12 +34,21 @@ struct ShareRequest {
   double work = 0;        // iterations
   double factor = 1;      // the job's speed is the ladder's times this
   Duration start_cost{};  // paid whenever the rung changes to another above 0
+  Duration late{};        // a rise that is planned for later may come so much later still
   Duration spare{};       // so long the last rung is kept beyond what is needed
   int held = 0;           // the rung it runs on now
   Time ready{};           // its first iteration on that began or begins then
   int forced = 0;         // a rung it shall run on first...
   Time forced_until{};    // ...until then or until it is done
 };
+
+// The first of the rounds, at multiples of `apart`, that is not before `time`; 0: there is always
+// one.
+inline Time round_from(Time time, Duration apart) {
+  if (apart <= Duration::zero() || kNever - time < apart) return time;
+  const Duration since = time.time_since_epoch() + apart - Duration(1);
+  return Time(since - since % apart);
+}
 
 // Plans over free GPUs. Work is a pure function of the arguments; buffers are kept between calls.
 //
@@ -48,8 +57,13 @@ struct ShareRequest {
 // rung at any instant: in each step of the free GPUs it can reach any point of the concave hull of
 // the rungs that fit, and the greedy order over the hulls' slopes solves what remains. With
 // start-up costs it is the cheapest of a few candidates, each of them charged in full.
+//
+// Where rounds are apart, a change comes only with a round: if the free GPUs change only then, so
+// do plans, but for their ends.
 class SharePlanner {
  public:
+  explicit SharePlanner(Duration apart = {}) : apart_(apart) {}
+
   bool cheapest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan);
 
   // The fastest rung that is free at every instant, until the work is done: when it could be done
@@ -67,6 +81,7 @@ class SharePlanner {
   bool settle(const FreeGpus& free, const ShareRequest& request, bool partly, SharePlan& plan);
   bool hold_on(const FreeGpus& free, const ShareRequest& request, SharePlan& plan) const;
 
+  const Duration apart_;
   // How high a job goes where at most so much is free, by rung.
   double length_s_[Ladder::kRungsMax + 1] = {};
   int level_[Ladder::kRungsMax + 1] = {};

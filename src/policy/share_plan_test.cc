@@ -262,6 +262,55 @@ TEST(SharePlan, ThatIsCarriedOnNeverTakesMoreThanBefore) {
   }
 }
 
+TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
+  constexpr Duration kApart = std::chrono::seconds(5);
+  int changes = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    Random random(seed);
+    const Ladder ladder = random_ladder(random, seed % 2 == 0);
+    FreeGpus free;
+    free.reset(at(0), 8);
+    for (int i = 0; i < 3; ++i) {
+      const auto from = random.between(0, 9);
+      const auto until = random.between(from + 1, 12);
+      const int most = free.least(at(5.0 * double(from)), at(5.0 * double(until)));
+      free.take(at(5.0 * double(from)), at(5.0 * double(until)),
+                static_cast<int>(random.between(0, most)));
+    }
+    ShareRequest request{.ladder = &ladder, .now = at(0), .deadline = at(60)};
+    request.work = random.uniform() * 200;
+    request.start_cost = from_seconds(double(random.between(0, 2)));
+    SharePlanner planner(kApart);
+    SharePlan plan;
+    if (!planner.cheapest(free, request, plan)) continue;
+    for (const SharePlan::Segment& segment : plan.segments) {
+      ASSERT_EQ(segment.from.time_since_epoch() % kApart, Duration::zero()) << "seed " << seed;
+    }
+    ASSERT_LE(plan.done, request.deadline);
+    changes += static_cast<int>(plan.segments.size()) - 1;
+  }
+  EXPECT_GT(changes, 500);
+}
+
+// One GPU works an iteration a second; a round was just held and the next is ten seconds away.
+TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
+  const Ladder ladder(std::vector<Rung>{{1, 1, 1}, {2, 2, 2}});
+  ShareRequest request{.ladder = &ladder, .now = at(100), .deadline = at(200)};
+  request.work = 20;
+  request.late = std::chrono::seconds(10);
+  const auto done_s = [&](std::vector<SharePlan::Segment> segments) {
+    SharePlan plan;
+    plan.segments = std::move(segments);
+    EXPECT_EQ(walk(request, at(200), false, plan), 0);
+    return seconds(plan.done);
+  };
+  EXPECT_EQ(done_s({{at(100), 1}}), 120);                              // at once
+  EXPECT_EQ(done_s({{at(100), 0}, {at(103), 1}}), 130);                // with the next round
+  EXPECT_EQ(done_s({{at(100), 0}, {at(110), 1}}), 130);                // just then
+  EXPECT_EQ(done_s({{at(100), 0}, {at(111), 1}}), 141);                // a round may come before it
+  EXPECT_EQ(done_s({{at(100), 0}, {at(103), 2}, {at(105), 1}}), 130);  // never was higher
+}
+
 TEST(Ladder, LeavesOutCountsThatBringNothing) {
   const Ladder ladder(std::vector<Rung>{{4, 4, 3}, {1, 1, 2}, {2, 2, 1.5}, {8, 8, 3}});
   ASSERT_EQ(ladder.size(), 3);

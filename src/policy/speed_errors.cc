@@ -16,8 +16,9 @@ constexpr double kNearlyAll = 0.02;  // so many may be slower still
 
 SpeedErrors::SpeedErrors(double margin) : margin_(margin), long_enough_s_(kLongEnough_s) {}
 
-void SpeedErrors::expect_rounds(Duration apart, Duration cost) {
+void SpeedErrors::expect_rounds(Duration apart, Duration cost, Duration restart) {
   if (cost <= Duration::zero() || apart <= Duration::zero()) return;
+  once_s_ = seconds(restart + cost);
   lost_ = std::min(0.9, seconds(cost) / seconds(apart));
   long_enough_s_ = kManyRounds * seconds(apart);
 }
@@ -35,7 +36,8 @@ double SpeedErrors::hope() const {
 
 void SpeedErrors::look(const View& view, ElasticJob& job) {
   if (job.held > 0) {
-    const double worked_s = seconds(view.now - job.ready);
+    const double starts_s = lost_ == 0 ? 0 : once_s_ + 2 * seconds(job.start_cost);
+    const double worked_s = seconds(view.now - job.ready) - starts_s;
     const double expected = (*job.ladder)[job.held].speed * worked_s;
     if (worked_s >= long_enough_s_ && expected > 0) {
       double factor = (view.job(job.id).work_left - job.work) / expected;
@@ -48,7 +50,8 @@ void SpeedErrors::look(const View& view, ElasticJob& job) {
     }
   }
   if (!job.seen) job.factor = (1 - margin()) * (1 - lost_);
-  job.hope = job.seen ? job.factor : hope();
+  // What was seen went through rounds, of which there may be none from now on.
+  job.hope = job.seen ? job.factor / (1 - lost_) : hope();
 }
 
 }  // namespace orrery

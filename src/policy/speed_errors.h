@@ -15,9 +15,10 @@ class SpeedErrors {
  public:
   explicit SpeedErrors(double margin);
 
-  // Every round costs those who run so much, and rounds are at least so far apart. A job is then
-  // planned slower by that, and only one that stays behind even so has a factor of its own.
-  void expect_rounds(Duration apart, Duration cost);
+  // Every round costs those who run so much, rounds are at least so far apart, and a start may cost
+  // a restart. A job is then planned slower by that, and only one that stays behind even so has a
+  // factor of its own.
+  void expect_rounds(Duration apart, Duration cost, Duration restart);
 
   void look(const View& view, ElasticJob& job);  // sets factor, seen and hope
   double margin() const;
@@ -26,6 +27,7 @@ class SpeedErrors {
  private:
   double margin_;
   double lost_ = 0;           // of all time, to rounds
+  double once_s_ = 0;         // lost by a start, at most
   double long_enough_s_;      // to measure a speed
   std::vector<double> seen_;  // factors of jobs, sorted
 };
