@@ -32,6 +32,18 @@ Result<bool> LineReader::next() {
   }
 }
 
+Result<std::string_view> LineReader::peek() {
+  while (end_ - begin_ < kChunk && !ended_) TRY(fill());
+  return std::string_view(window_.data() + begin_, end_ - begin_);
+}
+
+Result<std::string_view> LineReader::next_bytes() {
+  if (begin_ == end_ && !ended_) TRY(fill());
+  const std::string_view bytes(window_.data() + begin_, end_ - begin_);
+  begin_ = end_;
+  return bytes;
+}
+
 Status LineReader::fill() {
   if (begin_ > 0) {
     std::memmove(window_.data(), window_.data() + begin_, end_ - begin_);

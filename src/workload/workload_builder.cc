@@ -88,8 +88,24 @@ void WorkloadBuilder::remember(std::size_t job) {
   slots_[at] = static_cast<std::uint32_t>(job + 1);
 }
 
+void WorkloadBuilder::note(std::string_view what, std::int64_t line, bool left_out) {
+  for (Oddity& oddity : workload_.oddities) {
+    if (oddity.what != what) continue;
+    ++oddity.count;
+    return;
+  }
+  workload_.oddities.push_back(
+      {.what = std::string(what), .count = 1, .first_line = line, .left_out = left_out});
+}
+
 Status WorkloadBuilder::add(JobSpec job) {
   if (taken(job.name)) return invalid(fmt::format("job_id '{}' was used before", job.name));
+  auto added = add_if_new(std::move(job));
+  return added.ok() ? Status() : Status(std::move(added).error());
+}
+
+Result<bool> WorkloadBuilder::add_if_new(JobSpec job) {
+  if (taken(job.name)) return false;
   if (workload_.jobs.size() == kJobsMax) {
     return invalid(fmt::format("more than {} jobs, the most a workload may have", kJobsMax));
   }
@@ -100,7 +116,7 @@ Status WorkloadBuilder::add(JobSpec job) {
   } else {
     remember(workload_.jobs.size() - 1);
   }
-  return {};
+  return true;
 }
 
 void WorkloadBuilder::sort_jobs() {
@@ -147,6 +163,10 @@ void WorkloadBuilder::number_tables() {
 
 Workload WorkloadBuilder::finish(std::int64_t limit) && {
   sort_jobs();
+  if (begins_at_first_ && !workload_.jobs.empty()) {
+    const Duration first = workload_.jobs.front().submitted.time_since_epoch();
+    for (JobSpec& job : workload_.jobs) job.submitted -= first;
+  }
   if (limit > 0 && static_cast<std::size_t>(limit) < workload_.jobs.size()) {
     workload_.jobs.resize(static_cast<std::size_t>(limit));
   }
