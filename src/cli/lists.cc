@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "policy/registry.h"
+#include "report/trace_summary.h"
 #include "workload/generate.h"
 #include "workload/trace.h"
 
@@ -37,6 +39,22 @@ std::string options_text(std::span<const OptionInfo> options) {
     text += '\n';
   }
   return text;
+}
+
+// The columns on lines that fit a terminal of 80, cut after a comma.
+std::vector<std::string> wrapped(std::string_view columns) {
+  constexpr std::size_t kWidth = 60;
+  std::vector<std::string> lines(1);
+  while (!columns.empty()) {
+    const std::string_view part = columns.substr(0, columns.find(',') + 1);
+    const std::string_view column = part.empty() ? columns : part;
+    if (!lines.back().empty() && lines.back().size() + column.size() > kWidth) {
+      lines.emplace_back();
+    }
+    lines.back() += column;
+    columns.remove_prefix(column.size());
+  }
+  return lines;
 }
 
 }  // namespace
@@ -73,8 +91,19 @@ Status policies_command(bool json) {
   return print_text(text);
 }
 
-Status traces_command(bool json) {
-  if (json) {
+Status traces_command(const TracesArguments& arguments) {
+  if (!arguments.trace.empty()) {
+    TRY_ASSIGN(const Workload workload,
+               load_workload(arguments.trace, {.format = arguments.trace_format,
+                                               .limit = arguments.limit,
+                                               .profiles = arguments.profiles,
+                                               .gpu_type = arguments.gpu_type}));
+    if (workload.jobs.empty()) return invalid(arguments.trace + ": has no jobs");
+    const TraceSummary summary = summarise(workload);
+    return print_text(arguments.json ? to_json(summary)
+                                     : to_text(summary, std::clamp(terminal_width(), 60, 80)));
+  }
+  if (arguments.json) {
     Json all = {{"formats", Json::array()}, {"generators", Json::array()}};
     for (const TraceFormat& format : trace_formats()) {
       all["formats"].push_back(
@@ -93,12 +122,14 @@ Status traces_command(bool json) {
   }
   std::string text = "formats\n";
   for (const TraceFormat& format : trace_formats()) {
-    text += fmt::format("  {:<12} {}\n               {}\n", format.name, format.summary,
-                        format.columns);
+    text += fmt::format("  {:<15} {}\n", format.name, format.summary);
+    for (const std::string& line : wrapped(format.columns)) {
+      text += fmt::format("                  {}\n", line);
+    }
   }
   text += "\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n";
   for (const Generator& generator : generators()) {
-    text += fmt::format("  {:<12} {}\n", generator.name, generator.summary);
+    text += fmt::format("  {:<15} {}\n", generator.name, generator.summary);
     for (const GeneratorOption& option : generator.options) {
       text += fmt::format("    {}={}  {}\n", option.name, option.default_value, option.meaning);
     }

@@ -64,6 +64,7 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
                                                         .limit = arguments.limit,
                                                         .profiles = arguments.profiles,
                                                         .gpu_type = arguments.gpu_type}));
+    if (!arguments.quiet) tell_oddities(trace, workload);
     if (window && index(window->end) > workload.jobs.size()) {
       return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
                                  workload.jobs.size()));
