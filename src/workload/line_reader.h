@@ -52,6 +52,7 @@ class LineReader {
   std::size_t end_ = 0;
   bool ended_ = false;
   bool held_ = false;
+  bool holds_nul_ = false;  // somewhere in what was read so far
   std::string_view line_;
   std::int64_t number_ = 0;
 };

@@ -48,8 +48,8 @@ class WorkloadBuilder {
     }
   };
   void note(std::string_view what, std::int64_t line, bool left_out);
-  bool taken(std::string_view name) const;
-  void remember(std::size_t job);
+  std::size_t slot_of(std::string_view name, std::uint32_t tag) const;
+  void grow_slots();
   void sort_jobs();
   void number_tables();
 
@@ -59,9 +59,13 @@ class WorkloadBuilder {
   std::unordered_map<std::string, ProfileId, Hash, std::equal_to<>> profiles_;  // by their bytes
   std::unordered_map<std::string, CurveId, Hash, std::equal_to<>> curves_;      // by their bytes
   std::string key_;
-  // Jobs by the hash of their name, open addressing, 0: free, else the job's index + 1. A set of
-  // strings would take as much memory as the jobs.
-  std::vector<std::uint32_t> slots_;
+  // Jobs by the hash of their name, open addressing. A set of strings would take as much memory as
+  // the jobs. The tag, 32 bits of the hash, spares a look at a job that is not the one meant.
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t job = 0;  // its index + 1; 0: free
+  };
+  std::vector<Slot> slots_;
 };
 
 }  // namespace orrery
