@@ -41,20 +41,23 @@ std::string options_text(std::span<const OptionInfo> options) {
   return text;
 }
 
-// The columns on lines that fit a terminal of 80, cut after a comma.
-std::vector<std::string> wrapped(std::string_view columns) {
-  constexpr std::size_t kWidth = 60;
-  std::vector<std::string> lines(1);
-  while (!columns.empty()) {
-    const std::string_view part = columns.substr(0, columns.find(',') + 1);
-    const std::string_view column = part.empty() ? columns : part;
-    if (!lines.back().empty() && lines.back().size() + column.size() > kWidth) {
-      lines.emplace_back();
+// The text on lines that fit a terminal of 80 after a margin of 18, cut after one of the signs.
+std::string wrapped(std::string_view text, std::string_view signs) {
+  constexpr std::size_t kWidth = 61;
+  std::string all;
+  std::size_t length = 0;
+  while (!text.empty()) {
+    const std::size_t sign = text.find_first_of(signs);
+    const std::string_view part = text.substr(0, std::min(sign, text.size() - 1) + 1);
+    if (length > 0 && length + part.size() > kWidth) {
+      all += "\n" + std::string(18, ' ');
+      length = 0;
     }
-    lines.back() += column;
-    columns.remove_prefix(column.size());
+    all += part;
+    length += part.size();
+    text.remove_prefix(part.size());
   }
-  return lines;
+  return all + '\n';
 }
 
 }  // namespace
@@ -122,14 +125,12 @@ Status traces_command(const TracesArguments& arguments) {
   }
   std::string text = "formats\n";
   for (const TraceFormat& format : trace_formats()) {
-    text += fmt::format("  {:<15} {}\n", format.name, format.summary);
-    for (const std::string& line : wrapped(format.columns)) {
-      text += fmt::format("                  {}\n", line);
-    }
+    text += fmt::format("  {:<16}{}", format.name, wrapped(format.summary, " "));
+    text += std::string(18, ' ') + wrapped(format.columns, ",");
   }
   text += "\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n";
   for (const Generator& generator : generators()) {
-    text += fmt::format("  {:<15} {}\n", generator.name, generator.summary);
+    text += fmt::format("  {:<16}{}", generator.name, wrapped(generator.summary, " "));
     for (const GeneratorOption& option : generator.options) {
       text += fmt::format("    {}={}  {}\n", option.name, option.default_value, option.meaning);
     }

@@ -71,7 +71,8 @@ std::string duration_label(const TraceSummary::Part& part) {
 template <class Label>
 void append_parts(std::string& out, std::string_view title, const TraceSummary& summary,
                   const std::vector<TraceSummary::Part>& parts, Label label) {
-  out += fmt::format("\n  {:<16}{:>12}{:>10}{:>15}{:>10}\n", title, "jobs", "", "GPU hours", "");
+  out += fmt::format("\n  {:<16}{:>12}{:>10}{:>15}{:>10}\n", title, "jobs", "of all", "GPU hours",
+                     "of all");
   for (const TraceSummary::Part& part : parts) {
     out += fmt::format(
         "  {:<16}{:>12}{:>10}{:>15}{:>10}\n", label(part), grouped(part.jobs),
