@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <sstream>
@@ -197,19 +198,28 @@ class Endless : public std::streambuf {
   std::size_t left_;
 };
 
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
 TEST(Philly, OneJobWithVeryManyAttemptsOrGpusIsReadInTheMemoryOfOne) {
+  constexpr std::size_t kBytes = 250'000'000;
+  const double before_mb = peak_mb();
   const std::string one =
       R"({"start_time":"2017-10-07 01:12:09","end_time":"2017-10-07 01:12:10","detail":[]},)";
-  Endless text(R"([{"jobid":"a","attempts":[)", one, 20'000'000);
+  Endless text(R"([{"jobid":"a","attempts":[)", one, kBytes);
   std::istream in(&text);
   const auto result = parse_trace("t", in, {});
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message.find("the file ends inside the JSON text"), std::string::npos);
-  Endless gpus(R"([{"jobid":"a","attempts":[{"detail":[{"gpus":[)", "\"gpu0\",", 20'000'000);
+  Endless gpus(R"([{"jobid":"a","attempts":[{"detail":[{"gpus":[)", "\"gpu0\",", kBytes);
   std::istream gpus_in(&gpus);
   const auto many = parse_trace("t", gpus_in, {});
   ASSERT_FALSE(many.ok());
   EXPECT_NE(many.error().message.find("the file ends inside"), std::string::npos);
+  EXPECT_LT(peak_mb() - before_mb, 100);
 }
 
 }  // namespace
