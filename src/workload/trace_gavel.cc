@@ -44,7 +44,7 @@ std::size_t field_count(std::string_view line) {
 std::string refusal(std::string_view first_line) {
   const std::size_t fields = field_count(first_line);
   if (fields == kColumns.size() || fields == kOldColumns.size()) return {};
-  return fmt::format("{} fields between tabs, not 10 or 7", fields);
+  return fmt::format("{} tabs, not 9 or 6", fields - 1);
 }
 
 // "ResNet-18 (batch size 64)" is the model ResNet-18 with 64 samples for each of its workers.
