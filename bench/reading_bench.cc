@@ -1,6 +1,7 @@
 // Reading traces, one thread: rows and bytes a second of CPU time, and the most memory the process
-// had while it read, the jobs themselves included (peak_MB; jobs_MB is what they alone take). The
-// files are made first, in the temporary folder, and removed at the end.
+// had while it read, the jobs themselves included (peak_MB; jobs_MB is what they alone take): name
+// one benchmark with --benchmark_filter, as memory of the one before may not have been given back.
+// The files are made first, in the temporary folder, and removed at the end.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -63,8 +64,8 @@ void make_elasticflow_raw(const std::string& path) {
   out << "job_id,submission_time,duration,num_gpu\n";
   Random random(1);
   for (std::int64_t i = 0; i < kRows; ++i) {
-    out << fmt::format("{:08x}-04ab-1ad1-1c80-{:012x},{},{},{}\n", i, random.bits() >> 16,
-                       14 * i, 1 + below(random, 90000), 1 << below(random, 5));
+    out << fmt::format("{:08x}-04ab-1ad1-1c80-{:012x},{},{},{}\n", i, random.bits() >> 16, 14 * i,
+                       1 + below(random, 90000), 1 << below(random, 5));
   }
 }
 
@@ -117,13 +118,12 @@ void reading(benchmark::State& state, const char* name, void (*make)(const std::
   double jobs_mb = 0;
   for (auto _ : state) {
     forget_peak();
-    const double before_mb = status_mb("VmRSS:");
     const auto workload = read_trace(file.path());
     if (!workload.ok()) {
       state.SkipWithError(workload.error().message.c_str());
       return;
     }
-    peak_mb = status_mb("VmHWM:") - before_mb;
+    peak_mb = status_mb("VmHWM:");
     jobs_mb = static_cast<double>(workload.value().jobs.capacity() * sizeof(JobSpec)) / (1 << 20);
   }
   state.SetItemsProcessed(rows * static_cast<std::int64_t>(state.iterations()));
