@@ -46,7 +46,16 @@ struct GenerateArguments {
 Status generate_command(const GenerateArguments& arguments);
 
 Status policies_command(bool json);
-Status traces_command(bool json);
+
+struct TracesArguments {
+  std::string trace;  // what to look at; empty: list the formats and generators
+  std::string trace_format = "auto";
+  std::string profiles;
+  std::string gpu_type;
+  std::int64_t limit = 0;
+  bool json = false;
+};
+Status traces_command(const TracesArguments& arguments);
 
 struct DemoArguments {
   std::string report = "orrery-demo.html";

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "policy/registry.h"
+#include "report/trace_summary.h"
 #include "workload/generate.h"
 #include "workload/trace.h"
 
@@ -41,6 +43,25 @@ std::string options_text(std::span<const OptionInfo> options) {
   return text;
 }
 
+// The text on lines that fit a terminal of 80 after a margin of 18, cut after one of the signs.
+std::string wrapped(std::string_view text, std::string_view signs) {
+  constexpr std::size_t kWidth = 61;
+  std::string all;
+  std::size_t length = 0;
+  while (!text.empty()) {
+    const std::size_t sign = text.find_first_of(signs);
+    const std::string_view part = text.substr(0, std::min(sign, text.size() - 1) + 1);
+    if (length > 0 && length + part.size() > kWidth) {
+      all += "\n" + std::string(18, ' ');
+      length = 0;
+    }
+    all += part;
+    length += part.size();
+    text.remove_prefix(part.size());
+  }
+  return all + '\n';
+}
+
 }  // namespace
 
 Status policies_command(bool json) {
@@ -75,8 +96,19 @@ Status policies_command(bool json) {
   return print_text(text);
 }
 
-Status traces_command(bool json) {
-  if (json) {
+Status traces_command(const TracesArguments& arguments) {
+  if (!arguments.trace.empty()) {
+    TRY_ASSIGN(const Workload workload,
+               load_workload(arguments.trace, {.format = arguments.trace_format,
+                                               .limit = arguments.limit,
+                                               .profiles = arguments.profiles,
+                                               .gpu_type = arguments.gpu_type}));
+    if (workload.jobs.empty()) return invalid(arguments.trace + ": has no jobs");
+    const TraceSummary summary = summarise(workload);
+    return print_text(arguments.json ? to_json(summary)
+                                     : to_text(summary, std::clamp(terminal_width(), 60, 80)));
+  }
+  if (arguments.json) {
     Json all = {{"formats", Json::array()}, {"generators", Json::array()}};
     for (const TraceFormat& format : trace_formats()) {
       all["formats"].push_back(
@@ -95,12 +127,12 @@ Status traces_command(bool json) {
   }
   std::string text = "formats\n";
   for (const TraceFormat& format : trace_formats()) {
-    text += fmt::format("  {:<12} {}\n               {}\n", format.name, format.summary,
-                        format.columns);
+    text += fmt::format("  {:<16}{}", format.name, wrapped(format.summary, " "));
+    text += std::string(18, ' ') + wrapped(format.columns, ",");
   }
   text += "\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n";
   for (const Generator& generator : generators()) {
-    text += fmt::format("  {:<12} {}\n", generator.name, generator.summary);
+    text += fmt::format("  {:<16}{}", generator.name, wrapped(generator.summary, " "));
     for (const GeneratorOption& option : generator.options) {
       text += fmt::format("    {}={}  {}\n", option.name, option.default_value, option.meaning);
     }

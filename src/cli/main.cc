@@ -96,6 +96,20 @@ void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>&
   });
 }
 
+void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("traces", "what a trace holds, or the trace formats and generators");
+  command->add_option("trace", a.trace,
+                      "trace file or folder, or MODEL:key=value,...; the lists if left out");
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->callback([&a, &run] { run = [&a] { return traces_command(a); }; });
+}
+
 void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
@@ -167,6 +181,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> generate_pairs;
   ReproduceArguments reproduce;
   WhatifArguments whatif;
+  TracesArguments traces;
   DemoArguments demo;
   bool json = false;
 
@@ -179,9 +194,7 @@ int run(int argc, char** argv) {
   command = app.add_subcommand("policies", "the policies and their options");
   command->add_flag("--json", json);
   command->callback([&] { run = [&] { return policies_command(json); }; });
-  command = app.add_subcommand("traces", "the trace formats and generators");
-  command->add_flag("--json", json);
-  command->callback([&] { run = [&] { return traces_command(json); }; });
+  add_traces(app, traces, run);
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, run);

@@ -13,6 +13,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
+#include "report/trace_summary.h"
 
 namespace orrery {
 
@@ -37,6 +38,12 @@ Status print_text(std::string_view text) {
                  "standard output cannot be written: is it closed, or the disk full?"};
   }
   return {};
+}
+
+void tell_oddities(const std::string& trace, const Workload& workload) {
+  const std::string line = oddities_line(workload);
+  if (line.empty()) return;
+  std::fputs(fmt::format("{}: {}; `orrery traces` says which\n", trace, line).c_str(), stderr);
 }
 
 Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {

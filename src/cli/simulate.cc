@@ -67,6 +67,7 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments, st
                                                         .profiles = arguments.profiles,
                                                         .gpu_type = arguments.gpu_type,
                                                         .drawn = drawn}));
+    if (!arguments.quiet) tell_oddities(trace, workload);
     if (window && index(window->end) > workload.jobs.size()) {
       return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
                                  workload.jobs.size()));

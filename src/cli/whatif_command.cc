@@ -22,6 +22,7 @@ Result<RunRequest> world_of(const WhatifArguments& arguments) {
                                                                 .limit = arguments.limit,
                                                                 .profiles = arguments.profiles,
                                                                 .gpu_type = arguments.gpu_type}));
+  if (!arguments.quiet) tell_oddities(arguments.trace, workload);
   RunRequest world{.workload = std::make_shared<const Workload>(std::move(workload)),
                    .cluster = std::make_shared<const Cluster>(std::move(cluster)),
                    .policy = std::move(choices[0].name),

@@ -81,14 +81,26 @@ struct JobSpec {
   double duration_s() const { return iterations * iteration_s; }
 };
 
+// Something a record of the world had that a trace should not: how often, and where first.
+struct Oddity {
+  std::string what;  // follows "a job that": "never ran", "asks for part of a GPU; given one"
+  std::int64_t count = 0;
+  std::int64_t first_line = 0;  // of the file, from 1
+  bool left_out = false;        // the jobs are not in the workload
+
+  bool operator==(const Oddity&) const = default;
+};
+
 // All jobs of a run, in order of submission, with the tables they refer to.
 struct Workload {
   std::string name;
+  std::string format;  // of the trace it was read from; empty: from none
   std::vector<JobSpec> jobs;
   std::vector<StageProfile> profiles;
   std::vector<SpeedCurve> curves;
   std::vector<Sensitivity> sensitivities;
   std::vector<std::string> names;
+  std::vector<Oddity> oddities;  // in the order in which they were first met
 
   std::string_view name_of(NameId id) const {
     return id == kNoName ? std::string_view() : std::string_view(names[index(id)]);

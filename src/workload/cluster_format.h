@@ -18,6 +18,7 @@ struct ClusterFormat {
 
 extern const ClusterFormat kClusterCsv;
 extern const ClusterFormat kClusterIni;
+extern const ClusterFormat kClusterOpenb;
 extern const ClusterFormat kClusterToml;
 
 inline constexpr double kNodeCpusMax = 100'000;

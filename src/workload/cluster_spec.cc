@@ -21,7 +21,8 @@ constexpr std::size_t kFileBytesMax = 16 << 20;
 constexpr std::int64_t kShortCpusPerGpu = 8;
 constexpr std::int64_t kShortMemoryPerGpu_gb = 32;
 
-const std::array<const ClusterFormat*, 3> kFormats = {&kClusterCsv, &kClusterIni, &kClusterToml};
+const auto kFormats = std::to_array<const ClusterFormat*>(
+    {&kClusterCsv, &kClusterIni, &kClusterOpenb, &kClusterToml});
 
 // The numbers of "16x8" or "2x16x8"; nothing when the text has another form.
 std::optional<std::vector<std::int64_t>> short_form(std::string_view text) {

@@ -32,6 +32,18 @@ Result<bool> LineReader::next() {
   }
 }
 
+Result<std::string_view> LineReader::peek() {
+  while (end_ - begin_ < kChunk && !ended_) TRY(fill());
+  return std::string_view(window_.data() + begin_, end_ - begin_);
+}
+
+Result<std::string_view> LineReader::next_bytes() {
+  if (begin_ == end_ && !ended_) TRY(fill());
+  const std::string_view bytes(window_.data() + begin_, end_ - begin_);
+  begin_ = end_;
+  return bytes;
+}
+
 Status LineReader::fill() {
   if (begin_ > 0) {
     std::memmove(window_.data(), window_.data() + begin_, end_ - begin_);
@@ -41,6 +53,7 @@ Status LineReader::fill() {
   if (window_.size() < end_ + kChunk) window_.resize(2 * (end_ + kChunk));
   in_.read(window_.data() + end_, static_cast<std::streamsize>(window_.size() - end_));
   const auto got = static_cast<std::size_t>(in_.gcount());
+  holds_nul_ = holds_nul_ || std::memchr(window_.data() + end_, '\0', got) != nullptr;
   end_ += got;
   if (in_.bad()) {
     return Error{Code::DataLoss, fmt::format("{}: reading stopped with an input error", name_)};
@@ -67,7 +80,7 @@ Result<bool> LineReader::next_raw() {
   if (length == 0 && begin_ == end_) return false;
   line_ = {window_.data() + begin_, length};
   begin_ += std::min(length + 1, end_ - begin_);
-  if (line_.find('\0') != std::string_view::npos) {
+  if (holds_nul_ && line_.find('\0') != std::string_view::npos) {
     return wrong("holds a NUL byte and looks binary; a trace is a text file (CSV or JSON Lines)");
   }
   if (length > kLineBytesMax) {

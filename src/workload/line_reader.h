@@ -26,6 +26,13 @@ class LineReader {
   // Makes the following next() stay on this line, for a reader that only looked.
   void hold() { held_ = true; }
 
+  // What has not been handed out yet, as it is: at least a chunk of it, unless the file ends
+  // before. Valid until the next call of anything.
+  Result<std::string_view> peek();
+  // Hands that out, for a reader that does not go by lines; empty at the end of the file.
+  Result<std::string_view> next_bytes();
+
+  const std::string& name() const { return name_; }
   std::string_view line() const { return line_; }  // valid until next()
   std::int64_t number() const { return number_; }  // of that line, from 1
 
@@ -45,6 +52,7 @@ class LineReader {
   std::size_t end_ = 0;
   bool ended_ = false;
   bool held_ = false;
+  bool holds_nul_ = false;  // somewhere in what was read so far
   std::string_view line_;
   std::int64_t number_ = 0;
 };

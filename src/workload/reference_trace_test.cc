@@ -70,6 +70,50 @@ TEST(ReferenceTraces, TheTiresiasTraceReads) {
   EXPECT_NEAR(workload.jobs[1].duration_s(), 147, 1e-9);
 }
 
+std::int64_t oddities(const Workload& workload, std::string_view what) {
+  for (const Oddity& oddity : workload.oddities) {
+    if (oddity.what == what) return oddity.count;
+  }
+  return 0;
+}
+
+TEST(ReferenceTraces, EveryGavelTraceReadsAndItsSpeedsAreKnown) {
+  NEEDS_DATA();
+  const std::map<std::string, std::size_t> jobs = {{"artifact_evaluation", 15},
+                                                   {"debug", 14},
+                                                   {"debug_v2", 14},
+                                                   {"highmem_test", 8},
+                                                   {"medium_test", 20},
+                                                   {"small_test", 20},
+                                                   {"max_min_fairness", 96},
+                                                   {"minimize_makespan", 100}};
+  for (const auto& [name, count] : jobs) {
+    const Workload workload = read("gavel/" + name + ".trace");
+    EXPECT_EQ(workload.format, "gavel");
+    EXPECT_EQ(workload.jobs.size(), count) << name;
+    EXPECT_TRUE(workload.oddities.empty()) << name << ": " << workload.oddities[0].what;
+  }
+}
+
+TEST(ReferenceTraces, TheOpenbPodsAreAllReadOrCounted) {
+  NEEDS_DATA();
+  const Workload workload = read("openb/openb_pod_list_default.csv");
+  EXPECT_EQ(workload.format, "openb");
+  EXPECT_EQ(oddities(workload, "asks for no GPU"), 1088);
+  std::int64_t left_out = 0;
+  for (const Oddity& oddity : workload.oddities) left_out += oddity.left_out ? oddity.count : 0;
+  EXPECT_EQ(workload.jobs.size() + static_cast<std::size_t>(left_out), 8152u);
+  EXPECT_GT(oddities(workload, "asks for part of a GPU; given a whole one"), 2000);
+}
+
+TEST(ReferenceClusters, TheOpenbNodesRead) {
+  NEEDS_DATA();
+  const auto cluster = read_cluster(kData + "openb/openb_node_list_all_node.csv");
+  ASSERT_TRUE(cluster.ok()) << cluster.error().message;
+  EXPECT_EQ(cluster.value().nodes.size(), 1213u);
+  EXPECT_EQ(cluster.value().gpus_total(), 6212);
+}
+
 TEST(ReferenceClusters, EverySpecReads) {
   NEEDS_DATA();
   const auto muri = read_cluster(kData + "muri/n8g8.csv");

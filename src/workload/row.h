@@ -63,6 +63,7 @@ class Row {
   Result<std::int64_t> integer(std::size_t column, std::int64_t low, std::int64_t high) const;
   Result<std::int64_t> fixed(std::size_t column, int digits, double max) const;
 
+  std::int64_t line() const { return lines_.number(); }
   Error wrong(std::size_t column, std::string_view what) const;
   Error wrong(std::string what) const { return lines_.wrong(std::move(what)); }
 

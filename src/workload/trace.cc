@@ -19,11 +19,29 @@ namespace {
 
 // Chronus' columns are those of Tiresias and more, so it is tried first; Synergy's traces have no
 // header, so they come last.
-const std::array<const TraceReader*, 6> kReaders = {&kMuriTrace,     &kChronusTrace,
-                                                    &kTiresiasTrace, &kElasticFlowTrace,
-                                                    &kOrreryTrace,   &kSynergyTrace};
+const auto kReaders = std::to_array<const TraceReader*>({
+    &kMuriTrace,
+    &kChronusTrace,
+    &kTiresiasTrace,
+    &kElasticFlowTrace,
+    &kOrreryTrace,
+    &kElasticFlowRawTrace,
+    &kPhillyTrace,
+    &kHeliosTrace,
+    &kAcmeTrace,
+    &kPaiTrace,
+    &kOpenbTrace,
+    &kGavelTrace,
+    &kSiaTrace,
+    &kGenParallelTrace,
+    &kSlurmTrace,
+    &kSynergyTrace,
+});
 
 Result<const TraceReader*> recognise(LineReader& lines) {
+  // A list in JSON may stand on one line, however long.
+  TRY_ASSIGN(const std::string_view start, lines.peek());
+  if (kPhillyTrace.refusal(start).empty()) return &kPhillyTrace;
   TRY_ASSIGN(const bool any, lines.next());
   if (!any) return lines.wrong_file("is empty");
   std::vector<std::string> refusals;
@@ -49,6 +67,49 @@ Result<const TraceReader*> reader_named(std::string_view name) {
                              fmt::join(known, ", ")));
 }
 
+std::string file_in_folder(const std::string& folder) {
+  std::error_code error;
+  for (const TraceReader* reader : kReaders) {
+    const auto file = std::filesystem::path(folder) / reader->file_in_folder;
+    if (!reader->file_in_folder.empty() && std::filesystem::is_regular_file(file, error)) {
+      return file.string();
+    }
+  }
+  return {};
+}
+
+Error no_jobs(const LineReader& lines, const Workload& workload) {
+  if (workload.oddities.empty()) return lines.wrong_file("has a header but no jobs");
+  std::vector<std::string> why;
+  for (const Oddity& oddity : workload.oddities) {
+    why.push_back(fmt::format("{} that {}", oddity.count, oddity.what));
+  }
+  return lines.wrong_file(fmt::format("has no job that can be run: {}", fmt::join(why, ", ")));
+}
+
+Result<Workload> parse(std::string_view name, std::istream& in, TraceSource source) {
+  const TraceOptions& options = source.options;
+  if (options.limit < 0) {
+    return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));
+  }
+  LineReader lines(name, in);
+  WorkloadBuilder builder(std::filesystem::path(name).stem().string());
+  TRY_ASSIGN(const TraceReader* const reader,
+             options.format == "auto" ? recognise(lines) : reader_named(options.format));
+  if (reader->read_with != nullptr) {
+    TRY(reader->read_with(lines, source, builder));
+  } else {
+    TRY(reader->read(lines, builder));
+  }
+  Workload workload = std::move(builder).finish(options.limit);
+  workload.format = reader->format.name;
+  if (workload.jobs.empty()) return no_jobs(lines, workload);
+  if (!source.profiles_used) {
+    TRY(make_elastic(options.profiles, options.gpu_type, name, workload));
+  }
+  return workload;
+}
+
 }  // namespace
 
 std::span<const TraceFormat> trace_formats() {
@@ -71,30 +132,23 @@ std::string missing_column(std::string_view header, std::span<const std::string_
 }
 
 Result<Workload> parse_trace(std::string_view name, std::istream& in, const TraceOptions& options) {
-  if (options.limit < 0) {
-    return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));
-  }
-  LineReader lines(name, in);
-  WorkloadBuilder builder(std::filesystem::path(name).stem().string());
-  TRY_ASSIGN(const TraceReader* const reader,
-             options.format == "auto" ? recognise(lines) : reader_named(options.format));
-  TRY(reader->read(lines, builder));
-  Workload workload = std::move(builder).finish(options.limit);
-  if (workload.jobs.empty()) return lines.wrong_file("has a header but no jobs");
-  TRY(make_elastic(options.profiles, options.gpu_type, name, workload));
-  return workload;
+  return parse(name, in, {.path = "", .options = options});
 }
 
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options) {
   std::error_code error;
+  std::string file = path;
   if (std::filesystem::is_directory(path, error)) {
-    return invalid(fmt::format("{}: is a directory; name a trace file in it", path));
+    file = file_in_folder(path);
+    if (file.empty()) {
+      return invalid(fmt::format("{}: is a directory; name a trace file in it", path));
+    }
   }
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(file, std::ios::binary);
   if (!in) {
-    return invalid(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
+    return invalid(fmt::format("{}: cannot be opened: {}", file, std::strerror(errno)));
   }
-  return parse_trace(path, in, options);
+  return parse(file, in, {.path = file, .options = options});
 }
 
 }  // namespace orrery

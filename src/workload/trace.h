@@ -32,9 +32,12 @@ std::span<const TraceFormat> trace_formats();
 
 // Reads the jobs of a trace. They come in order of submission, lines of one instant in the order of
 // the file, with dense ids in that order; times stay as they are in the file, so the first need
-// not be 0. The workload is called what the file is called, without folder and extension. Bad input
-// is InvalidArgument with a message that begins with file and line; nothing is guessed or skipped
-// but blank lines. With profiles the jobs whose model they have become elastic, see make_elastic().
+// not be 0, but where a file gives dates, time begins with the first submission. The workload is
+// called what the file is called, without folder and extension. Bad input is InvalidArgument with a
+// message that begins with file and line. Nothing is guessed or skipped but blank lines, and what
+// the workload counts among its oddities: the log of a real cluster holds jobs that never ran. For
+// a folder, the file is read that one of the public traces has its jobs in. With profiles the jobs
+// whose model they have become elastic, see make_elastic().
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options = {});
 
 // The same from a stream; `name` stands where the path would in messages. Reads line by line, so

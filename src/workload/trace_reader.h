@@ -13,6 +13,13 @@
 
 namespace orrery {
 
+// Where a trace comes from, for readers that look at other files too.
+struct TraceSource {
+  std::string path;  // empty: a stream, with nothing beside it
+  const TraceOptions& options;
+  bool profiles_used = false;  // the reader has made use of options.profiles itself
+};
+
 // One trace format. A new one is a file that defines a TraceReader, and a line in trace.cc.
 struct TraceReader {
   TraceFormat format;
@@ -20,6 +27,9 @@ struct TraceReader {
   std::string (*refusal)(std::string_view first_line);
   // Adds every job of the file, from its first line on.
   Status (*read)(LineReader& lines, WorkloadBuilder& builder);
+  // Instead of read(), where other files matter.
+  Status (*read_with)(LineReader& lines, TraceSource& source, WorkloadBuilder& builder) = nullptr;
+  std::string_view file_in_folder{};  // which file is meant when a folder is given
 };
 
 extern const TraceReader kMuriTrace;
@@ -28,6 +38,16 @@ extern const TraceReader kTiresiasTrace;
 extern const TraceReader kElasticFlowTrace;
 extern const TraceReader kOrreryTrace;
 extern const TraceReader kSynergyTrace;
+extern const TraceReader kElasticFlowRawTrace;
+extern const TraceReader kPhillyTrace;
+extern const TraceReader kHeliosTrace;
+extern const TraceReader kAcmeTrace;
+extern const TraceReader kPaiTrace;
+extern const TraceReader kOpenbTrace;
+extern const TraceReader kGavelTrace;
+extern const TraceReader kSiaTrace;
+extern const TraceReader kGenParallelTrace;
+extern const TraceReader kSlurmTrace;
 
 // Adds the job that read_job(row) makes of every row that is left in the table.
 template <class ReadJob>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "workload/same_workload.h"
@@ -204,10 +205,13 @@ TEST(Trace, EveryFormatIsListedWithItsColumns) {
   for (const TraceFormat& format : trace_formats()) {
     listed.push_back(format.name);
     EXPECT_FALSE(format.summary.empty());
-    EXPECT_NE(format.columns.find("job_id"), std::string_view::npos);
+    EXPECT_FALSE(format.columns.empty());
   }
-  EXPECT_EQ(listed, (std::vector<std::string_view>{"muri", "chronus", "tiresias", "elasticflow",
-                                                   "orrery", "synergy"}));
+  for (const char* name :
+       {"muri", "chronus", "tiresias", "elasticflow", "orrery", "elasticflow-raw", "philly",
+        "helios", "acme", "pai2020", "openb", "gavel", "sia", "gen-parallel", "slurm", "synergy"}) {
+    EXPECT_EQ(std::ranges::count(listed, name), 1) << name;
+  }
 }
 
 }  // namespace

@@ -27,6 +27,14 @@ void append_bytes(std::string& key, Value value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+// Names that differ in their last character only, such as numbers in a row, get slots side by side:
+// a slot anywhere is a cache miss for each job.
+std::uint32_t tag_of(std::string_view name) {
+  if (name.empty()) return 0;
+  const std::size_t hash = std::hash<std::string_view>()(name.substr(0, name.size() - 1));
+  return static_cast<std::uint32_t>(hash << 4) | (static_cast<unsigned char>(name.back()) & 15u);
+}
+
 }  // namespace
 
 NameId WorkloadBuilder::name_id(std::string_view name) {
@@ -81,35 +89,57 @@ SensitivityId WorkloadBuilder::sensitivity_id(const Sensitivity& sensitivity) {
   return id;
 }
 
-bool WorkloadBuilder::taken(std::string_view name) const {
-  if (slots_.empty()) return false;
+// Where the job of that name is, or a free slot if there is none.
+std::size_t WorkloadBuilder::slot_of(std::string_view name, std::uint32_t tag) const {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = Hash()(name) & mask; slots_[at] != 0; at = (at + 1) & mask) {
-    if (workload_.jobs[slots_[at] - 1].name == name) return true;
+  std::size_t at = tag & mask;
+  for (; slots_[at].job != 0; at = (at + 1) & mask) {
+    if (slots_[at].tag == tag && workload_.jobs[slots_[at].job - 1].name == name) break;
   }
-  return false;
+  return at;
 }
 
-void WorkloadBuilder::remember(std::size_t job) {
+void WorkloadBuilder::grow_slots() {
+  const std::vector<Slot> old =
+      std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(64, 2 * slots_.size())));
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = Hash()(workload_.jobs[job].name) & mask;
-  while (slots_[at] != 0) at = (at + 1) & mask;
-  slots_[at] = static_cast<std::uint32_t>(job + 1);
+  for (const Slot& slot : old) {
+    if (slot.job == 0) continue;
+    std::size_t at = slot.tag & mask;
+    while (slots_[at].job != 0) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+}
+
+void WorkloadBuilder::note(std::string_view what, std::int64_t line, bool left_out) {
+  for (Oddity& oddity : workload_.oddities) {
+    if (oddity.what != what) continue;
+    ++oddity.count;
+    return;
+  }
+  workload_.oddities.push_back(
+      {.what = std::string(what), .count = 1, .first_line = line, .left_out = left_out});
 }
 
 Status WorkloadBuilder::add(JobSpec job) {
-  if (taken(job.name)) return invalid(fmt::format("job_id '{}' was used before", job.name));
-  if (workload_.jobs.size() == kJobsMax) {
+  std::string name = job.name;
+  TRY_ASSIGN(const bool added, add_if_new(std::move(job)));
+  if (!added) return invalid(fmt::format("job_id '{}' was used before", name));
+  return {};
+}
+
+Result<bool> WorkloadBuilder::add_if_new(JobSpec job) {
+  const std::size_t count = workload_.jobs.size();
+  if (count == kJobsMax) {
     return invalid(fmt::format("more than {} jobs, the most a workload may have", kJobsMax));
   }
+  if (slots_.size() <= 2 * count) grow_slots();
+  const std::uint32_t tag = tag_of(job.name);
+  const std::size_t at = slot_of(job.name, tag);
+  if (slots_[at].job != 0) return false;
+  slots_[at] = {.tag = tag, .job = static_cast<std::uint32_t>(count + 1)};
   workload_.jobs.push_back(std::move(job));
-  if (2 * workload_.jobs.size() > slots_.size()) {
-    slots_.assign(std::max<std::size_t>(64, 4 * std::bit_ceil(workload_.jobs.size())), 0);
-    for (std::size_t i = 0; i < workload_.jobs.size(); ++i) remember(i);
-  } else {
-    remember(workload_.jobs.size() - 1);
-  }
-  return {};
+  return true;
 }
 
 void WorkloadBuilder::sort_jobs() {
@@ -161,6 +191,10 @@ void WorkloadBuilder::number_tables() {
 
 Workload WorkloadBuilder::finish(std::int64_t limit) && {
   sort_jobs();
+  if (begins_at_first_ && !workload_.jobs.empty()) {
+    const Duration first = workload_.jobs.front().submitted.time_since_epoch();
+    for (JobSpec& job : workload_.jobs) job.submitted -= first;
+  }
   if (limit > 0 && static_cast<std::size_t>(limit) < workload_.jobs.size()) {
     workload_.jobs.resize(static_cast<std::size_t>(limit));
   }

@@ -28,6 +28,15 @@ class WorkloadBuilder {
 
   // Refuses a job whose name is taken. The id of the job is set by finish().
   Status add(JobSpec job);
+  // The same; false where the name is taken.
+  Result<bool> add_if_new(JobSpec job);
+
+  // Counts something odd; `what` and `left_out` as in Oddity.
+  void note_left_out(std::string_view what, std::int64_t line) { note(what, line, true); }
+  void note_kept(std::string_view what, std::int64_t line) { note(what, line, false); }
+
+  // For traces that give dates: finish() makes the first submission time 0.
+  void begin_at_first_submission() { begins_at_first_ = true; }
 
   // Keeps the first `limit` jobs; 0: all.
   Workload finish(std::int64_t limit) &&;
@@ -39,19 +48,25 @@ class WorkloadBuilder {
       return std::hash<std::string_view>()(text);
     }
   };
-  bool taken(std::string_view name) const;
-  void remember(std::size_t job);
+  void note(std::string_view what, std::int64_t line, bool left_out);
+  std::size_t slot_of(std::string_view name, std::uint32_t tag) const;
+  void grow_slots();
   void sort_jobs();
   void number_tables();
 
   Workload workload_;
+  bool begins_at_first_ = false;
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> names_;
   std::unordered_map<std::string, ProfileId, Hash, std::equal_to<>> profiles_;  // by their bytes
   std::unordered_map<std::string, CurveId, Hash, std::equal_to<>> curves_;      // by their bytes
   std::string key_;
-  // Jobs by the hash of their name, open addressing, 0: free, else the job's index + 1. A set of
-  // strings would take as much memory as the jobs.
-  std::vector<std::uint32_t> slots_;
+  // Jobs by the hash of their name, open addressing. A set of strings would take as much memory as
+  // the jobs. The tag, 32 bits of the hash, spares a look at a job that is not the one meant.
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::uint32_t job = 0;  // its index + 1; 0: free
+  };
+  std::vector<Slot> slots_;
 };
 
 }  // namespace orrery

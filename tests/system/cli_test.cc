@@ -322,6 +322,30 @@ TEST(Compare, ShowsRatiosToTheFirst) {
   EXPECT_NE(run.out.find("vs fifo"), std::string::npos) << run.out;
 }
 
+const std::string kSample = std::string(ORRERY_SOURCE) + "/data/samples/helios.csv";
+
+TEST(Traces, SayWhatAFileHolds) {
+  const Finished text = run_orrery({"traces", kSample});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("helios, format helios"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("left out: asks for no GPU (first at line 3)"), std::string::npos);
+  EXPECT_LE(widest_line(text.out), 80U);
+  const Json json = Json::parse(run_orrery({"traces", kSample, "--json"}).out);
+  EXPECT_EQ(json["jobs"], 3);
+  EXPECT_EQ(json["oddities"].size(), 3U);
+  EXPECT_EQ(run_orrery({"traces", "no-such-file"}).exit_code, 2);
+}
+
+TEST(Traces, OdditiesAreToldOnceUnlessQuiet) {
+  const Words words = {"simulate", "--trace", kSample, "--cluster", "4x8", "--policy", "fifo"};
+  const Finished told = run_orrery(words);
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(told.err, kSample + ": 3 jobs left out; `orrery traces` says which\n");
+  Words quiet = words;
+  quiet.emplace_back("--quiet");
+  EXPECT_EQ(run_orrery(quiet).err, "");
+}
+
 TEST(Lists, NameEveryPolicyAndGenerator) {
   const Json policies = Json::parse(run_orrery({"policies", "--json"}).out);
   const std::string text = run_orrery({"policies"}).out;
