@@ -43,7 +43,7 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
       ->delimiter(',');
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
-  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--profiles", a.profiles, "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
       ->capture_default_str();
@@ -128,7 +128,7 @@ void add_whatif(CLI::App& app, WhatifArguments& a, Run& run) {
   command->add_option("--job-file", a.job_file, "the job as a trace of one, in any format");
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
-  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--profiles", a.profiles, "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
       ->capture_default_str();

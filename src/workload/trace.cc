@@ -74,14 +74,16 @@ Result<Workload> parse_trace(std::string_view name, std::istream& in, const Trac
   if (options.limit < 0) {
     return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));
   }
+  TRY_ASSIGN(const Profiles profiles, read_all_profiles(options.profiles));
   LineReader lines(name, in);
   WorkloadBuilder builder(std::filesystem::path(name).stem().string());
+  builder.know(profiles.sensitivities, options.gpu_type);
   TRY_ASSIGN(const TraceReader* const reader,
              options.format == "auto" ? recognise(lines) : reader_named(options.format));
   TRY(reader->read(lines, builder));
   Workload workload = std::move(builder).finish(options.limit);
   if (workload.jobs.empty()) return lines.wrong_file("has a header but no jobs");
-  TRY(make_elastic(options.profiles, options.gpu_type, name, workload));
+  TRY(attach(profiles, options.gpu_type, name, workload));
   return workload;
 }
 
