@@ -10,22 +10,29 @@
 
 #include "workload/csv.h"
 #include "workload/fixed_text.h"
+#include "workload/orrery_columns.h"
 #include "workload/row.h"
 #include "workload/sensitivity_profiles.h"
 
 namespace orrery {
 namespace {
 
-enum Column : std::size_t { kModel, kBatch, kType, kIteration, kCpus, kMemory, kSpeed, kKnee };
+enum Column : std::size_t {
+  kModelName,
+  kBatch,
+  kType,
+  kIterationTime,
+  kCpusPerGpu,
+  kMemoryPerGpu,
+  kSpeed,
+  kKnee
+};
 constexpr auto kColumns =
     std::to_array<std::string_view>({"model", "batch_size", "gpu_type", "iteration_s",
                                      "cpus_per_gpu", "memory_gb_per_gpu", "speed", "knee"});
-constexpr std::array<std::size_t, 5> kRequired = {kModel, kIteration, kCpus, kMemory, kSpeed};
+constexpr std::array<std::size_t, 5> kRequired = {kModelName, kIterationTime, kCpusPerGpu,
+                                                  kMemoryPerGpu, kSpeed};
 
-constexpr int kCpuDigits = 3;
-constexpr int kGigabyteDigits = 9;
-constexpr double kSpeedLeast = 1e-9;
-constexpr double kSpeedMost = 1e9;
 // Speeds are measured, and measurements scatter. A fall beyond this is no scatter: more likely
 // somebody wrote seconds for speeds.
 constexpr double kScatter = 0.1;
@@ -61,7 +68,7 @@ Status check_constant(const Row& row, std::size_t column, double value, double b
 Result<Key> read_key(const Row& row) {
   Key key;
   auto& [model, batch, type] = key;
-  TRY_ASSIGN(model, row.name(kModel));
+  TRY_ASSIGN(model, row.name(kModelName));
   if (row.given(kBatch)) {
     TRY_ASSIGN(const std::int64_t size, row.integer(kBatch, 1, kBatchMax));
     batch = static_cast<int>(size);
@@ -74,23 +81,23 @@ Result<Key> read_key(const Row& row) {
 
 Status read_row(const Row& row, std::int64_t line, std::map<Key, Collected>& table) {
   TRY_ASSIGN(Key key, read_key(row));
-  TRY_ASSIGN(const double iteration_s, row.number(kIteration, kTimeMin_s, kTimeMax_s));
+  TRY_ASSIGN(const double iteration_s, row.number(kIterationTime, kTimeMin_s, kTimeMax_s));
   double knee_share = kKneeShare;
   if (row.given(kKnee)) {
     TRY_ASSIGN(knee_share, row.number(kKnee, 0.01, 1));
   }
   Point point;
-  TRY_ASSIGN(point.first, row.fixed(kCpus, kCpuDigits, kCpusMax));
-  if (point.first == 0) return row.wrong(kCpus, "no job runs without a CPU");
-  TRY_ASSIGN(point.second, row.fixed(kMemory, kGigabyteDigits, kMemoryMax_gb));
-  TRY_ASSIGN(const double speed, row.number(kSpeed, kSpeedLeast, kSpeedMost));
+  TRY_ASSIGN(point.first, row.fixed(kCpusPerGpu, kCpuDigits, kCpusMax));
+  if (point.first == 0) return row.wrong(kCpusPerGpu, "no job runs without a CPU");
+  TRY_ASSIGN(point.second, row.fixed(kMemoryPerGpu, kGigabyteDigits, kMemoryMax_gb));
+  TRY_ASSIGN(const double speed, row.number(kSpeed, kHostSpeedMin, kHostSpeedMax));
   Collected& collected = table[std::move(key)];
   if (collected.line == 0) {
     collected.line = line;
     collected.iteration_s = iteration_s;
     collected.knee = knee_share;
   }
-  TRY(check_constant(row, kIteration, iteration_s, collected.iteration_s));
+  TRY(check_constant(row, kIterationTime, iteration_s, collected.iteration_s));
   TRY(check_constant(row, kKnee, knee_share, collected.knee));
   const auto [place, fresh] = collected.by_point.try_emplace(point, Collected::Speed{speed, line});
   if (fresh) return {};
@@ -126,6 +133,12 @@ Result<Sensitivity> sensitivity_of(std::string_view name, const std::string& mod
     cpus.insert(point.first);
     memory.insert(point.second);
   }
+  if (std::max(cpus.size(), memory.size()) > kHostPointsMax) {
+    return invalid(
+        fmt::format("{}:{}: {} has {} numbers of CPUs and {} sizes of memory; {} of each "
+                    "are the most",
+                    name, collected.line, model, cpus.size(), memory.size(), kHostPointsMax));
+  }
   Sensitivity sensitivity;
   sensitivity.cpu_milli.assign(cpus.begin(), cpus.end());
   sensitivity.memory_bytes.assign(memory.begin(), memory.end());
@@ -154,7 +167,7 @@ Result<Sensitivity> sensitivity_of(std::string_view name, const std::string& mod
 
 bool is_sensitivity_table(std::string_view header) {
   const std::vector<std::string> names = csv_names(header);
-  return std::ranges::find(names, kColumns[kCpus]) != names.end();
+  return std::ranges::find(names, kColumns[kCpusPerGpu]) != names.end();
 }
 
 Status read_sensitivity_table(std::string_view name, LineReader& lines,
