@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto formats = trace_formats();
   TraceOptions options;
-  if (data[0] % 8 < formats.size()) options.format = formats[data[0] % 8].name;
+  if (data[0] % 32 < formats.size()) options.format = formats[data[0] % 32].name;
   std::istringstream in(std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
   const auto workload = parse_trace("fuzz", in, options);
   if (!workload.ok()) {
