@@ -195,7 +195,8 @@ Status read_table(std::string_view name, LineReader& lines, SpeedProfiles& profi
   if (has(kColumns[kSpeed])) return read_ours(name, lines, profiles);
   return lines.wrong(
       fmt::format("is no table of speeds: the header has neither the column '{}' (ElasticFlow's, "
-                  "then numbers of GPUs) nor '{}' (ours: {})",
+                  "then numbers of "
+                  "GPUs) nor '{}' (ours: {}) nor 'cpus_per_gpu' (ours, over CPUs and memory)",
                   kBatchColumn, kColumns[kSpeed], fmt::join(kColumns, ",")));
 }
 
