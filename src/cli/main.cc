@@ -43,7 +43,8 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
       ->delimiter(',');
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
-  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--profiles", a.profiles,
+                      "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
       ->capture_default_str();
@@ -55,7 +56,8 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
   command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
   command->add_option("--seed", a.seeds, "seeds of policies that draw")->delimiter(',');
   command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);
-  command->add_option("--window", a.window, "A-B: metrics over jobs A <= id < B only");
+  command->add_option("--window", a.window,
+                      "A-B: metrics over jobs A <= id < B only; the run ends with them");
   command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
   command->add_option("--report", a.report, "write the report page to F.html");
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
@@ -142,7 +144,8 @@ void add_whatif(CLI::App& app, WhatifArguments& a, Run& run) {
   command->add_option("--job-file", a.job_file, "the job as a trace of one, in any format");
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
-  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--profiles", a.profiles,
+                      "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
   command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
       ->capture_default_str();

@@ -145,7 +145,8 @@ Result<Workload> load_workload(const std::string& argument, const TraceOptions& 
   if (options.limit > 0 && static_cast<std::size_t>(options.limit) < workload.jobs.size()) {
     workload.jobs.resize(static_cast<std::size_t>(options.limit));
   }
-  TRY(make_elastic(options.profiles, options.gpu_type, argument, workload));
+  TRY_ASSIGN(const Profiles profiles, read_all_profiles(options.profiles));
+  TRY(attach(profiles, options.gpu_type, argument, workload));
   return workload;
 }
 

@@ -31,14 +31,21 @@ enum OrreryColumn : std::size_t {
   kSpeeds,
   kSpeedGpus,
   kSpeedNodes,
+  kHostSpeeds,
+  kHostCpus,
+  kHostMemory,
+  kIdealCpus,
+  kIdealMemory,
   kOrreryColumns,
 };
 
 inline constexpr std::array<std::string_view, kOrreryColumns> kOrreryNames = {
-    "job_id",   "submit_s",    "gpus",       "duration_s",    "iterations",     "iteration_s",
-    "model",    "user",        "batch_size", "cpus",          "memory_gb",      "gpu_memory_gb",
-    "gpu_type", "priority",    "deadline_s", "deadline_kind", "deadline_value", "start_cost_s",
-    "stages_s", "stage_slots", "speeds",     "speed_gpus",    "speed_nodes"};
+    "job_id",         "submit_s",       "gpus",           "duration_s",  "iterations",
+    "iteration_s",    "model",          "user",           "batch_size",  "cpus",
+    "memory_gb",      "gpu_memory_gb",  "gpu_type",       "priority",    "deadline_s",
+    "deadline_kind",  "deadline_value", "start_cost_s",   "stages_s",    "stage_slots",
+    "speeds",         "speed_gpus",     "speed_nodes",    "host_speeds", "host_cpus",
+    "host_memory_gb", "ideal_cpus",     "ideal_memory_gb"};
 
 // How JSON writes the value. A CSV field is the same text, a list with ; between its numbers.
 enum class OrreryKind { Text, Number, List };
@@ -56,11 +63,17 @@ constexpr OrreryKind orrery_kind(std::size_t column) {
     case kSpeeds:
     case kSpeedGpus:
     case kSpeedNodes:
+    case kHostSpeeds:
+    case kHostCpus:
+    case kHostMemory:
       return OrreryKind::List;
     default:
       return OrreryKind::Number;
   }
 }
+
+// The most numbers of CPUs, and the most sizes of memory, that a job's speed may be known for.
+inline constexpr std::size_t kHostPointsMax = 128;
 
 // Decimal places of the smallest unit kept: nanoseconds, thousandths of a CPU, bytes.
 inline constexpr int kSecondDigits = 9;

@@ -26,6 +26,8 @@ inline constexpr double kMemoryMax_gb = 1e6;
 inline constexpr std::size_t kStagesMax = 16;
 inline constexpr double kSpeedMax = 1 / kTimeMin_s;  // iterations a second
 inline constexpr double kSpeedMin = 1 / kTimeMax_s;
+inline constexpr double kHostSpeedMax = 1e9;  // over that with another share of CPUs and memory
+inline constexpr double kHostSpeedMin = 1e-9;
 inline constexpr double kDeadlineValueMax = 1e15;
 inline constexpr std::size_t kNameBytesMax = 1024;
 

@@ -137,11 +137,12 @@ Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
   return {};
 }
 
-Status make_elastic(const std::string& path, std::string_view gpu_type, std::string_view trace,
-                    Workload& workload) {
-  if (path.empty()) return {};
-  TRY_ASSIGN(const SpeedProfiles profiles, read_profiles(path));
-  return make_elastic(profiles, gpu_type, trace, workload);
+Status attach(const Profiles& profiles, std::string_view gpu_type, std::string_view trace,
+              Workload& workload) {
+  if (!profiles.speeds.entries().empty()) {
+    TRY(make_elastic(profiles.speeds, gpu_type, trace, workload));
+  }
+  return make_sensitive(profiles.sensitivities, gpu_type, trace, workload);
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/job.h"
+#include "workload/sensitivity_profiles.h"
 
 namespace orrery {
 
@@ -47,7 +48,16 @@ class SpeedProfiles {
   std::vector<Entry> entries_;  // by (model, batch, type)
 };
 
+// All that --profiles may name: both kinds of table, in one file or a folder.
+struct Profiles {
+  SpeedProfiles speeds;
+  SensitivityProfiles sensitivities;
+};
+
 // Reads one table, or every *.csv of a folder. Bad input is InvalidArgument with file and line.
+// An empty path has no profiles.
+Result<Profiles> read_all_profiles(const std::string& path);
+// The speeds alone.
 Result<SpeedProfiles> read_profiles(const std::string& path);
 
 // The same from a stream; `name` stands where the path would in messages, and gives the model of a
@@ -61,8 +71,8 @@ Result<SpeedProfiles> parse_profiles(std::string_view name, std::istream& in);
 Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
                     std::string_view trace, Workload& workload);
 
-// The same with the profiles of a file or folder; does nothing when `path` is empty.
-Status make_elastic(const std::string& path, std::string_view gpu_type, std::string_view trace,
-                    Workload& workload);
+// The same, and make_sensitive() with the other kind.
+Status attach(const Profiles& profiles, std::string_view gpu_type, std::string_view trace,
+              Workload& workload);
 
 }  // namespace orrery

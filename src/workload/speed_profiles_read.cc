@@ -185,12 +185,9 @@ Status read_ours(std::string_view name, LineReader& lines, SpeedProfiles& profil
   return {};
 }
 
-Status read_table(std::string_view name, std::istream& in, SpeedProfiles& profiles) {
-  LineReader lines(name, in);
-  TRY_ASSIGN(const bool any, lines.next());
-  if (!any) return lines.wrong_file("is empty");
+// `lines` holds the header.
+Status read_table(std::string_view name, LineReader& lines, SpeedProfiles& profiles) {
   const std::vector<std::string> names = csv_names(lines.line());
-  lines.hold();
   const auto has = [&](std::string_view column) {
     return std::ranges::find(names, column) != names.end();
   };
@@ -198,26 +195,39 @@ Status read_table(std::string_view name, std::istream& in, SpeedProfiles& profil
   if (has(kColumns[kSpeed])) return read_ours(name, lines, profiles);
   return lines.wrong(
       fmt::format("is no table of speeds: the header has neither the column '{}' (ElasticFlow's, "
-                  "then numbers of GPUs) nor '{}' (ours: {})",
+                  "then numbers of "
+                  "GPUs) nor '{}' (ours: {}) nor 'cpus_per_gpu' (ours, over CPUs and memory)",
                   kBatchColumn, kColumns[kSpeed], fmt::join(kColumns, ",")));
 }
 
-Status read_file(const std::string& path, SpeedProfiles& profiles) {
+Status read_file(const std::string& path, Profiles& profiles) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return invalid(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
-  return read_table(path, in, profiles);
+  LineReader lines(path, in);
+  TRY_ASSIGN(const bool any, lines.next());
+  if (!any) return lines.wrong_file("is empty");
+  lines.hold();
+  if (is_sensitivity_table(lines.line())) {
+    return read_sensitivity_table(path, lines, profiles.sensitivities);
+  }
+  return read_table(path, lines, profiles.speeds);
 }
 
 }  // namespace
 
 Result<SpeedProfiles> parse_profiles(std::string_view name, std::istream& in) {
   SpeedProfiles profiles{std::string(name)};
-  TRY(read_table(name, in, profiles));
+  LineReader lines(name, in);
+  TRY_ASSIGN(const bool any, lines.next());
+  if (!any) return lines.wrong_file("is empty");
+  lines.hold();
+  TRY(read_table(name, lines, profiles));
   return profiles;
 }
 
-Result<SpeedProfiles> read_profiles(const std::string& path) {
-  SpeedProfiles profiles(path);
+Result<Profiles> read_all_profiles(const std::string& path) {
+  Profiles profiles{.speeds = SpeedProfiles(path), .sensitivities = {}};
+  if (path.empty()) return profiles;
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
     TRY(read_file(path, profiles));
@@ -233,6 +243,11 @@ Result<SpeedProfiles> read_profiles(const std::string& path) {
   std::ranges::sort(files);  // the folder's own order is no order
   for (const std::string& file : files) TRY(read_file(file, profiles));
   return profiles;
+}
+
+Result<SpeedProfiles> read_profiles(const std::string& path) {
+  TRY_ASSIGN(Profiles profiles, read_all_profiles(path));
+  return std::move(profiles.speeds);
 }
 
 }  // namespace orrery

@@ -173,10 +173,9 @@ TEST(MakeElastic, SaysWhatIsMissing) {
 }
 
 TEST(MakeElastic, AMissingFolderIsNamed) {
-  Workload workload = jobs("a,0,1,5,bert,64,\n");
-  const Status status = make_elastic("no/such/folder", "", "t", workload);
-  ASSERT_FALSE(status.ok());
-  EXPECT_TRUE(status.error().message.starts_with("no/such/folder: cannot be opened"));
+  const auto profiles = read_all_profiles("no/such/folder");
+  ASSERT_FALSE(profiles.ok());
+  EXPECT_TRUE(profiles.error().message.starts_with("no/such/folder: cannot be opened"));
 }
 
 TEST(ReferenceProfiles, EveryTableReadsAndFitsTheTraces) {

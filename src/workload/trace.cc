@@ -96,17 +96,22 @@ Result<Workload> parse(std::string_view name, std::istream& in, TraceSource sour
   WorkloadBuilder builder(std::filesystem::path(name).stem().string());
   TRY_ASSIGN(const TraceReader* const reader,
              options.format == "auto" ? recognise(lines) : reader_named(options.format));
+  Profiles profiles;
   if (reader->read_with != nullptr) {
     TRY(reader->read_with(lines, source, builder));
-  } else {
+  }
+  // A reader may take the profiles for a file of its own format.
+  if (!source.profiles_used) {
+    TRY_ASSIGN(profiles, read_all_profiles(options.profiles));
+  }
+  if (reader->read_with == nullptr) {
+    builder.know(profiles.sensitivities, options.gpu_type);
     TRY(reader->read(lines, builder));
   }
   Workload workload = std::move(builder).finish(options.limit);
   workload.format = reader->format.name;
   if (workload.jobs.empty()) return no_jobs(lines, workload);
-  if (!source.profiles_used) {
-    TRY(make_elastic(options.profiles, options.gpu_type, name, workload));
-  }
+  TRY(attach(profiles, options.gpu_type, name, workload));
   return workload;
 }
 

@@ -14,7 +14,7 @@ namespace orrery {
 struct TraceOptions {
   std::string format = "auto";  // a name from trace_formats(), or auto: told from the first line
   std::int64_t limit = 0;       // the first so many jobs in order of submission; 0: all
-  std::string profiles{};       // file or folder of speed profiles; empty: jobs are rigid
+  std::string profiles{};       // file or folder of profiles; empty: jobs are rigid
   std::string gpu_type{};       // whose profiles are meant; empty: of the only type there is
   std::int64_t drawn = 0;       // jobs of a generator that goes_on(); 0: its own default
 };
@@ -37,7 +37,8 @@ std::span<const TraceFormat> trace_formats();
 // message that begins with file and line. Nothing is guessed or skipped but blank lines, and what
 // the workload counts among its oddities: the log of a real cluster holds jobs that never ran. For
 // a folder, the file is read that one of the public traces has its jobs in. With profiles the jobs
-// whose model they have become elastic, see make_elastic().
+// whose model they have become elastic, see make_elastic(), or sensitive to CPUs and memory, see
+// make_sensitive().
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options = {});
 
 // The same from a stream; `name` stands where the path would in messages. Reads line by line, so

@@ -22,6 +22,9 @@ const std::string kMore = "job_id,submit_s,gpus,duration_s,priority,deadline_s,c
 const std::string kStaged = "job_id,submit_s,gpus,duration_s,stages_s,stage_slots\n";
 const std::string kSpeedy =
     "job_id,submit_s,gpus,duration_s,deadline_kind,deadline_value,speeds,speed_gpus,speed_nodes\n";
+const std::string kHost =
+    "job_id,submit_s,gpus,duration_s,host_speeds,host_cpus,host_memory_gb,ideal_cpus,"
+    "ideal_memory_gb\n";
 const std::string kMuri = "job_id,num_gpu,submit_time,iterations,iteration_time,resource_time_0\n";
 const std::string kTiresias = "job_id,num_gpu,submit_time,iterations,duration\n";
 const std::string kElasticFlow = "job_id,submit_time,iteration,ddl,num_gpu,duration,best_effort\n";
@@ -99,6 +102,17 @@ const std::vector<Case> kCases = {
     {"negative speed", kSpeedy + "a,0,1,5,,,-1,1,\n", "t:2:", "column 'speeds': '-1' is outside"},
     {"no speed at all", kSpeedy + "a,0,1,5,,,0;0,1;2,\n",
      "t:2:", "column 'speeds': has no GPU count the job can run on"},
+    {"host: CPUs alone", kHost + "a,0,1,5,,1,,,\n",
+     "t:2:", "column 'host_cpus': is given without host_speeds"},
+    {"host: ideal alone", kHost + "a,0,1,5,,,,1,\n", "t:2:", "'ideal_cpus': is given without"},
+    {"host: no CPUs", kHost + "a,0,1,5,1,,8,,\n", "t:2:", "'host_cpus': is empty, but host_speeds"},
+    {"host: 0 CPUs", kHost + "a,0,1,5,1;1,0;1,8,,\n", "t:2:", "no job runs without a CPU"},
+    {"host: CPUs fall", kHost + "a,0,1,5,1;1,2;1,8,,\n", "t:2:", "'host_cpus': must rise"},
+    {"host: few speeds", kHost + "a,0,1,5,1;1,1;2,8;9,,\n",
+     "t:2:", "has 2 numbers; host_cpus and host_memory_gb make 4"},
+    {"host: no speed", kHost + "a,0,1,5,0;1,1;2,8,,\n", "t:2:", "'host_speeds': '0' is outside"},
+    {"host: speeds fall", kHost + "a,0,1,5,2;1,1;2,8,,\n", "t:2:", "must not fall with more CPUs"},
+    {"host: ideal text", kHost + "a,0,1,5,1;2,1;2,8,x,\n", "t:2:", "'ideal_cpus': 'x' is not"},
     {"negative CPUs", kMore + "a,0,1,5,,,-1,\n", "t:2:", "column 'cpus': '-1' is outside"},
     {"stage without number", kStaged + "a,0,1,5,1;;2,\n", "t:2:", "'' is not a number"},
     {"negative stage", kStaged + "a,0,1,5,1;-2,\n", "t:2:", "'-2' is outside"},

@@ -161,6 +161,69 @@ Result<CurveId> read_speeds(const Row& row, WorkloadBuilder& builder) {
   return builder.curve_id(std::move(curve));
 }
 
+// The points of one axis of a sensitivity.
+Result<std::vector<std::int64_t>> read_axis(const Row& row, std::size_t column, int digits,
+                                            double max) {
+  if (!row.given(column)) return row.wrong(column, "is empty, but host_speeds is not");
+  std::vector<std::int64_t> points;
+  TRY(each_part(row, column, [&](std::string_view part) -> Status {
+    if (points.size() == kHostPointsMax) {
+      return invalid(fmt::format("more than {} numbers", kHostPointsMax));
+    }
+    TRY_ASSIGN(const std::int64_t point, parse_fixed(part, digits, max));
+    if (!points.empty() && point <= points.back()) return invalid("must rise");
+    points.push_back(point);
+    return {};
+  }));
+  return points;
+}
+
+Status check_rising(const Row& row, const Sensitivity& sensitivity) {
+  const std::size_t columns = sensitivity.memory_bytes.size();
+  const auto& speed = sensitivity.speed;
+  for (std::size_t i = 0; i < speed.size(); ++i) {
+    if ((i >= columns && speed[i] < speed[i - columns]) ||
+        (i % columns > 0 && speed[i] < speed[i - 1])) {
+      return row.wrong(kHostSpeeds, "must not fall with more CPUs or memory");
+    }
+  }
+  return {};
+}
+
+Result<SensitivityId> read_sensitivity(const Row& row, WorkloadBuilder& builder) {
+  if (!row.given(kHostSpeeds)) {
+    for (const std::size_t column : {kHostCpus, kHostMemory, kIdealCpus, kIdealMemory}) {
+      if (row.given(column)) return row.wrong(column, "is given without host_speeds");
+    }
+    return kNoSensitivity;
+  }
+  Sensitivity sensitivity;
+  TRY_ASSIGN(sensitivity.cpu_milli, read_axis(row, kHostCpus, kCpuDigits, kCpusMax));
+  if (sensitivity.cpu_milli.front() == 0) return row.wrong(kHostCpus, "no job runs without a CPU");
+  TRY_ASSIGN(sensitivity.memory_bytes, read_axis(row, kHostMemory, kGigabyteDigits, kMemoryMax_gb));
+  const std::size_t cells = sensitivity.cpu_milli.size() * sensitivity.memory_bytes.size();
+  TRY(each_part(row, kHostSpeeds, [&](std::string_view part) -> Status {
+    TRY_ASSIGN(const double speed, parse_number(part, kHostSpeedMin, kHostSpeedMax));
+    sensitivity.speed.push_back(speed);
+    return {};
+  }));
+  if (sensitivity.speed.size() != cells) {
+    return row.wrong(kHostSpeeds,
+                     fmt::format("has {} numbers; host_cpus and host_memory_gb make {}",
+                                 sensitivity.speed.size(), cells));
+  }
+  TRY(check_rising(row, sensitivity));
+  sensitivity.ideal = knee(sensitivity);
+  if (row.given(kIdealCpus)) {
+    TRY_ASSIGN(sensitivity.ideal.cpu_milli, row.fixed(kIdealCpus, kCpuDigits, kCpusMax));
+  }
+  if (row.given(kIdealMemory)) {
+    TRY_ASSIGN(sensitivity.ideal.memory_bytes,
+               row.fixed(kIdealMemory, kGigabyteDigits, kMemoryMax_gb));
+  }
+  return builder.sensitivity_id(sensitivity);
+}
+
 Status read_deadline(const Row& row, JobSpec& job) {
   if (row.given(kDeadline)) {
     TRY_ASSIGN(const std::int64_t deadline_ns, row.fixed(kDeadline, kSecondDigits, kTimeMax_s));
@@ -223,6 +286,7 @@ Status read_job(const Row& row, WorkloadBuilder& builder) {
   TRY_ASSIGN(job.gpu_type, read_name(row, kGpuType, builder));
   TRY_ASSIGN(job.profile, read_stages(row, builder));
   TRY_ASSIGN(job.curve, read_speeds(row, builder));
+  TRY_ASSIGN(job.sensitivity, read_sensitivity(row, builder));
   auto added = builder.add(std::move(job));
   return added.ok() ? std::move(added) : Status(row.wrong(added.error().message));
 }
@@ -264,7 +328,9 @@ const TraceReader kOrreryTrace = {
                .columns = "job_id,submit_s,gpus,[duration_s],[iterations],[iteration_s],[model],"
                           "[user],[batch_size],[cpus],[memory_gb],[gpu_memory_gb],[gpu_type],"
                           "[priority],[deadline_s],[deadline_kind],[deadline_value],[start_cost_s],"
-                          "[stages_s],[stage_slots],[speeds],[speed_gpus],[speed_nodes]"},
+                          "[stages_s],[stage_slots],[speeds],[speed_gpus],[speed_nodes],"
+                          "[host_speeds],[host_cpus],[host_memory_gb],[ideal_cpus],"
+                          "[ideal_memory_gb]"},
     .refusal = refusal,
     .read = read};
 

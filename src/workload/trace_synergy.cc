@@ -53,12 +53,21 @@ class Models {
   Result<Figures> find(const Row& row) {
     TRY_ASSIGN(const std::string_view name, row.name(kModel));
     if (const auto met = met_.find(name); met != met_.end()) return met->second;
-    const SynergyModel* model = find_synergy_model(name);
-    if (model == nullptr) return unknown(row);
-    const Figures figures{.model = builder_.name_id(name),
-                          .batch_size = model->batch_size,
-                          .iteration_s = model->iteration_s.front(),
-                          .sensitivity = builder_.sensitivity_id(model->sensitivity())};
+    const auto given = builder_.known(name);
+    if (!given.ok()) return row.wrong(kModel, given.error().message);
+    Figures figures;
+    if (const SensitivityProfiles::Entry* entry = given.value()) {
+      figures.batch_size = entry->batch_size;
+      figures.iteration_s = entry->iteration_s;
+      figures.sensitivity = builder_.sensitivity_id(entry->sensitivity);
+    } else if (const SynergyModel* model = find_synergy_model(name)) {
+      figures.batch_size = model->batch_size;
+      figures.iteration_s = model->iteration_s.front();
+      figures.sensitivity = builder_.sensitivity_id(model->sensitivity());
+    } else {
+      return unknown(row);
+    }
+    figures.model = builder_.name_id(name);
     met_.emplace(name, figures);
     return figures;
   }
@@ -67,8 +76,10 @@ class Models {
   static Error unknown(const Row& row) {
     std::vector<std::string_view> known;
     for (const SynergyModel& model : synergy_models()) known.push_back(model.name);
-    return row.wrong(kModel, fmt::format("no figures of '{}'; the known models are {}, bert, vae",
-                                         row[kModel].substr(0, 40), fmt::join(known, ", ")));
+    return row.wrong(
+        kModel, fmt::format("no figures of '{}'; the known models are {}, bert, vae, and those of "
+                            "--profiles",
+                            row[kModel].substr(0, 40), fmt::join(known, ", ")));
   }
 
   WorkloadBuilder& builder_;

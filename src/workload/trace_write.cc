@@ -111,6 +111,12 @@ bool has_value(const JobSpec& job, std::size_t column) {
     case kSpeedGpus:
     case kSpeedNodes:
       return job.curve != kNoCurve;
+    case kHostSpeeds:
+    case kHostCpus:
+    case kHostMemory:
+    case kIdealCpus:
+    case kIdealMemory:
+      return job.sensitivity != kNoSensitivity;
     default:
       return true;
   }
@@ -195,8 +201,32 @@ class Writer {
         return put_list(text, workload_.profiles[index(job.profile)].stage_s, syntax_);
       case kStageSlots:
         return put_list(text, workload_.profiles[index(job.profile)].slots, syntax_);
-      default:
+      case kSpeeds:
+      case kSpeedGpus:
+      case kSpeedNodes:
         return put_speeds(speed_lists(workload_.curves[index(job.curve)]), column);
+      default:
+        return put_sensitivity(workload_.sensitivities[index(job.sensitivity)], column);
+    }
+  }
+
+  void put_sensitivity(const Sensitivity& sensitivity, std::size_t column) {
+    const auto fixed_list = [&](const std::vector<std::int64_t>& values, int digits) {
+      std::vector<std::string> texts;
+      for (const std::int64_t value : values) texts.push_back(fixed_text(value, digits));
+      put_list(text, texts, syntax_);
+    };
+    switch (column) {
+      case kHostSpeeds:
+        return put_list(text, sensitivity.speed, syntax_);
+      case kHostCpus:
+        return fixed_list(sensitivity.cpu_milli, kCpuDigits);
+      case kHostMemory:
+        return fixed_list(sensitivity.memory_bytes, kGigabyteDigits);
+      case kIdealCpus:
+        return put_fixed(text, sensitivity.ideal.cpu_milli, kCpuDigits);
+      default:
+        return put_fixed(text, sensitivity.ideal.memory_bytes, kGigabyteDigits);
     }
   }
 

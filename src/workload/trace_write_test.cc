@@ -47,6 +47,12 @@ Workload random_workload(std::uint64_t seed) {
                      {.points = {{4, 1e-7}},
                       .spreads = {{2, 2, 7}, {4, 2, 1e8}, {4, 4, 3}, {16, 2, 5}},
                       .widest = 4}};
+  workload.sensitivities = {
+      {.cpu_milli = {500, 1000, 2250},
+       .memory_bytes = {0, 1'000'000'001},
+       .speed = {0.1, 1.0 / 3, 0.1, 1, 1, 1e9},
+       .ideal = {1000, 20'000'000'000}},
+      {.cpu_milli = {1}, .memory_bytes = {7}, .speed = {1e-9}, .ideal = {1, 7}}};
   Time submitted{};
   for (int i = 0; i < 40; ++i) {
     JobSpec& job = workload.jobs.emplace_back();
@@ -73,6 +79,9 @@ Workload random_workload(std::uint64_t seed) {
     job.profile = i == 0 ? ProfileId{0} : some() ? ProfileId{std::min(i, 1)} : kNoProfile;
   }
   workload.jobs[1].profile = ProfileId{1};
+  for (int i : {2, 3, 6, 7, 8}) {
+    workload.jobs[static_cast<std::size_t>(i)].sensitivity = SensitivityId{i % 2};
+  }
   for (int i : {0, 1, 5, 7, 9}) workload.jobs[static_cast<std::size_t>(i)].curve = CurveId{i % 2};
   return workload;
 }
@@ -86,6 +95,12 @@ TEST(WriteTrace, ReadingBackGivesTheSameWorkload) {
 
 TEST(WriteTrace, AGeneratedWorkloadReadsBack) {
   const auto workload = generate("philly-like", {{"jobs", "3000"}});
+  ASSERT_TRUE(workload.ok());
+  expect_round_trip(workload.value());
+}
+
+TEST(WriteTrace, AWorkloadOfSynergysReadsBack) {
+  const auto workload = generate("synergy", {{"jobs", "200"}});
   ASSERT_TRUE(workload.ok());
   expect_round_trip(workload.value());
 }

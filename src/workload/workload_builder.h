@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "model/job.h"
+#include "workload/sensitivity_profiles.h"
 
 namespace orrery {
 
@@ -20,6 +21,18 @@ namespace orrery {
 class WorkloadBuilder {
  public:
   explicit WorkloadBuilder(std::string name) { workload_.name = std::move(name); }
+
+  // For readers of traces whose models say how fast jobs are: figures that come before built-in
+  // ones, of a GPU type. They must outlive the builder.
+  void know(const SensitivityProfiles& profiles, std::string_view gpu_type) {
+    known_ = &profiles;
+    known_type_ = gpu_type;
+  }
+  // Null: nothing known, as far as that goes.
+  Result<const SensitivityProfiles::Entry*> known(std::string_view model) const {
+    if (known_ == nullptr) return nullptr;
+    return known_->find(model, 0, known_type_);
+  }
 
   NameId name_id(std::string_view name);  // kNoName for an empty one
   ProfileId profile_id(std::span<const double> stage_s, std::span<const int> slots);
@@ -56,6 +69,8 @@ class WorkloadBuilder {
 
   Workload workload_;
   bool begins_at_first_ = false;
+  const SensitivityProfiles* known_ = nullptr;
+  std::string known_type_;
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> names_;
   std::unordered_map<std::string, ProfileId, Hash, std::equal_to<>> profiles_;  // by their bytes
   std::unordered_map<std::string, CurveId, Hash, std::equal_to<>> curves_;      // by their bytes

@@ -34,6 +34,7 @@ std::vector<BadFile> bad_traces() {
       {"duplicate_id", kHead + "a,0,1,5\na,1,1,5\n", "3", "'a' was used before"},
       {"binary", std::string("\x7f\x45LF\x02\x01\0\0\0\0", 10), "1", "looks binary"},
       {"long_line", kHead + std::string(std::size_t{2} << 20, 'x'), "2", "is longer than"},
+      {"synergy_model", "0,alexnet,0,5,1\n1,vgg16,0,5,1\n", "2", "no figures of 'vgg16'"},
       {"muri_text", kMuri + "0,1,0,ten,100\n", "2", "'ten'"},
       {"muri_truncated", kMuri + "0,1,0,10,100\n1,1,", "3", "has 3 fields"},
       {"json_cut_off", "{\"job_id\":\"a\",\"submit_s\":0,\"gp", "1", ""},
@@ -73,6 +74,8 @@ TEST(BadInput, ClustersAreRefusedWithTheFile) {
       {"truncated.csv", spec + "1,8\n", "2", "fields"},
       {"no_nodes.toml", "name = \"x\"\n", "", "nodes"},
       {"cut_off.toml", "[[nodes]]\ngpus = ", "2", ""},
+      {"key.ini", "[CLUSTER]\nrack = 2\n", "2", "'racks'"},
+      {"text.ini", "[CLUSTER]\nracks = two\n", "2", "'two'"},
       {"text.toml", "[[nodes]]\ngpus = \"eight\"\n", "2", "gpus"},
   };
   for (const BadFile& bad : files) {
@@ -125,6 +128,10 @@ TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
                                                   folder.file("p.csv") +
                                                   "; the batches of bert there: 64");
   expect(told("a,b\n", "A"), "p.csv:1: is no table of speeds");
+  const std::string host = "model,iteration_s,cpus_per_gpu,memory_gb_per_gpu,speed\n";
+  expect(told(host + "bert,1,1,8,fast\n", ""), "p.csv:2: column 'speed': 'fast' is not a number");
+  expect(told(host + "bert,1,1,8,1\nbert,1,2,9,1\n", ""),
+         "p.csv:2: bert has no row for 1 CPUs and 9 GB");
 }
 
 TEST(BadInput, CarriageReturnsAndByteOrderMarksAreNone) {
@@ -169,6 +176,8 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {with("las", {"--round", "3x"}), {"--round", "'3x'", "15m"}},
       {with("las", {"--window", "5"}), {"--window 5", "A-B"}},
       {with("las", {"--window", "0-9"}), {"--window 0-9", "only 1 jobs"}},
+      {{"generate", "synergy", "--format", "xml"}, {"--format xml", "elasticflow or synergy"}},
+      {{"generate", "synergy", "--option", "split=1/2"}, {"option 'split'", "20/70/10"}},
       {with("las", {"--seed", "x"}), {"--seed", "x"}},
       {with("las", {"--limit", "-1"}), {"--limit"}},
       {with("las", {"--threads", "many"}), {"--threads"}},

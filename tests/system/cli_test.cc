@@ -379,5 +379,24 @@ TEST(Help, IsNoMistake) {
   }
 }
 
+TEST(Simulate, AGeneratorGoesOnUntilTheWindowIsDone) {
+  const Json open = runs_of(simulate("synergy:load=0.8", "fifo,srtf", {"--window", "20-40"}));
+  const Json many =
+      runs_of(simulate("synergy:load=0.8,jobs=9000", "fifo,srtf", {"--window", "20-40"}));
+  ASSERT_EQ(open.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(open[i]["completed"], 20);
+    EXPECT_EQ(open[i]["avg_jct_s"], many[i]["avg_jct_s"]);
+    EXPECT_EQ(open[i]["events"], many[i]["events"]);
+  }
+  EXPECT_EQ(runs_of(simulate("synergy:load=0.8", "fifo"))[0]["completed"], 1000);
+}
+
+TEST(Generate, SynergysFormatIsWrittenWithoutAHeader) {
+  const Finished run = run_orrery({"generate", "synergy", "--jobs", "2", "--format", "synergy"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "0,alexnet,919,8176,1\n1,gnmt,1936,610813,1\n");
+}
+
 }  // namespace
 }  // namespace orrery
