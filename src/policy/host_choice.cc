@@ -101,7 +101,7 @@ std::optional<CellCounts> choose_cells(std::span<const HostKind> kinds, std::spa
   return std::nullopt;
 }
 
-HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostShare& total) {
+HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostRoom& room) {
   std::vector<HostKind> kinds;
   std::vector<int> jobs;
   for (const HostAllocator::Asker& asker : askers) {
@@ -111,16 +111,17 @@ HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostSha
       ++jobs[static_cast<std::size_t>(known - kinds.begin())];
       continue;
     }
+    const bool spans = asker.gpus.gpus > room.gpus_largest;
     kinds.push_back({.sensitivity = asker.sensitivity,
                      .fair = asker.need->fair,
                      .fair_speed = asker.need->fair_speed,
                      .gpus = asker.gpus.gpus,
-                     .cells = cells_of(asker, total, 0),
+                     .cells = cells_of(asker, spans ? room.total : room.largest, 0),
                      .modest = 0});
     jobs.push_back(1);
   }
   const auto greatest = [&](HostWeight weight) {
-    const auto solution = program_of(kinds, jobs, total, weight).relax();
+    const auto solution = program_of(kinds, jobs, room.total, weight).relax();
     if (!solution) return 0.0;
     double sum = 0;
     std::size_t column = 0;

@@ -24,11 +24,12 @@ std::optional<CellCounts> choose_cells(std::span<const HostKind> kinds, std::spa
 
 // No schedule that gives each of these jobs its fair speed is faster in sum, even if all servers
 // were one: the programs in real numbers, so that levels between the points count too. 0 if what
-// the jobs ask for does not fit.
+// the jobs ask for does not fit. Jobs that fit the largest server are taken to have no more than
+// that has; where a schedule may scatter them, say that it has all.
 struct HostBound {
   double speed = 0;      // the greatest sum of speeds
   double gpu_speed = 0;  // the greatest sum of speeds times GPUs
 };
-HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostShare& total);
+HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostRoom& room);
 
 }  // namespace orrery

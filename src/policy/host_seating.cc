@@ -14,12 +14,7 @@ Shape with_host(Shape shape, const HostShare& host) {
   return shape;
 }
 
-// The same for each GPU, so that the parts on several servers are no more than the whole.
-Shape wide_shape(const HostGuest& guest) {
-  const int gpus = guest.asker->gpus.gpus;
-  return with_host(guest.asker->gpus,
-                   {guest.modest.cpu_milli / gpus * gpus, guest.modest.memory_bytes / gpus * gpus});
-}
+Shape modest_shape(const HostGuest& guest) { return with_host(guest.asker->gpus, guest.modest); }
 
 bool stays_on_one(const Asker& asker) { return asker.stays != nullptr && asker.stays->size() == 1; }
 
@@ -38,7 +33,7 @@ void HostSeating::seat_wide(HostGuest& guest) {
   const Devices* stays = guest.asker->stays;
   if (stays != nullptr && stays->size() > 1) {
     ledger().release(*stays, guest.asker->gpus);
-    if (fits_at(*stays, wide_shape(guest))) sit(guest, wide_shape(guest), *stays);
+    if (fits_at(*stays, modest_shape(guest))) sit(guest, modest_shape(guest), *stays);
   } else if (stays == nullptr && guest.asker->gpus.gpus > ledger().gpus_per_node_max()) {
     seat_anywhere(guest);
   }
@@ -69,7 +64,7 @@ void HostSeating::seat_singles(std::span<HostGuest> guests) {
 
 void HostSeating::seat_at(HostGuest& guest, const HostServers::Job& job) {
   if (job.node < 0) return;
-  const Shape shape = with_host(guest.asker->gpus, guest.modest);
+  const Shape shape = modest_shape(guest);
   if (job.stays) return sit(guest, shape, *guest.asker->stays);
   devices_.clear();
   devices_.push_back({static_cast<NodeId>(job.node), ledger().lowest_free(job.node, shape.gpus)});
@@ -77,7 +72,7 @@ void HostSeating::seat_at(HostGuest& guest, const HostServers::Job& job) {
 }
 
 void HostSeating::seat_anywhere(HostGuest& guest) {
-  const Shape shape = wide_shape(guest);
+  const Shape shape = modest_shape(guest);
   if (find_gathered(ledger(), shape, devices_)) sit(guest, shape, devices_);
 }
 

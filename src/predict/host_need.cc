@@ -40,8 +40,9 @@ ServerSize mean_server(const Cluster& cluster) {
 
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server) {
   HostNeed need;
-  need.fair = {server.host.cpu_milli * spec.gpus / server.gpus,
-               server.host.memory_bytes * spec.gpus / server.gpus};
+  // So much for each GPU, so that the parts on several servers are no more than the whole.
+  need.fair = {server.host.cpu_milli / server.gpus * spec.gpus,
+               server.host.memory_bytes / server.gpus * spec.gpus};
   if (spec.sensitivity == kNoSensitivity) {
     if (spec.cpu_milli > 0) need.fair.cpu_milli = spec.cpu_milli;
     if (spec.memory_bytes > 0) need.fair.memory_bytes = spec.memory_bytes;

@@ -38,8 +38,7 @@ TEST(IntegerProgram, IsNoBetterThanInRealNumbers) {
 
 TEST(IntegerProgram, SaysSoIfNothingFitsInRealNumbersEither) {
   IntegerProgram program;
-  const int row = program.add_row(7, 7);
-  program.set(row, program.add_column(1, 3), 2);
+  program.set(program.add_row(7, 7), program.add_column(1, 4), 2);
   EXPECT_EQ(program.maximise(kNodes), std::nullopt);
   EXPECT_TRUE(program.relax().has_value());
   IntegerProgram hopeless;
