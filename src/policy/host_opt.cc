@@ -22,6 +22,7 @@ class Opt final : public HostAllocator {
     share_out(everybody_, room.total);
     seating_.seat(guests_);
     fill_gaps(askers);
+    raise_wide();
     raise();
   }
 
@@ -74,6 +75,16 @@ class Opt final : public HostAllocator {
     for (std::size_t i = 0; i < askers.size() && ledger().gpus_free() > 0; ++i) {
       if (chosen_[i] || askers[i].gpus.gpus > ledger().gpus_free()) continue;
       seating_.seat_anywhere(add(askers[i]));
+    }
+  }
+
+  // Those on several servers first: on one, the others can make do with what is left there.
+  void raise_wide() {
+    for (const HostGuest& guest : guests_) {
+      if (guest.seat < 0 || guest.node >= 0) continue;
+      const std::span<const HostCell> cells = kinds_[guest.kind].cells;
+      const auto meant = std::ranges::find(cells, guest.meant, &HostCell::share);
+      seating_.raise(guest, cells.subspan(static_cast<std::size_t>(meant - cells.begin())));
     }
   }
 

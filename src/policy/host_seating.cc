@@ -76,6 +76,17 @@ void HostSeating::seat_anywhere(HostGuest& guest) {
   if (find_gathered(ledger(), shape, devices_)) sit(guest, shape, devices_);
 }
 
+void HostSeating::raise(const HostGuest& guest, std::span<const HostCell> cells) {
+  const auto seat = static_cast<std::uint32_t>(guest.seat);
+  const HostShare held = hosting_->seat(seat).held();
+  hosting_->change(seat, {});
+  const Devices& devices = hosting_->seat(seat).devices;
+  const auto cell = std::ranges::find_if(cells, [&](const HostCell& one) {
+    return fits_at(devices, with_host(guest.asker->gpus, one.share));
+  });
+  hosting_->change(seat, cell == cells.end() ? held : cell->share);
+}
+
 bool HostSeating::fits_at(const Devices& devices, const Shape& shape) {
   return std::ranges::all_of(devices, [&](const NodeShare& share) {
     return ledger().fits_besides_gpus(static_cast<int>(share.node), std::popcount(share.gpus),

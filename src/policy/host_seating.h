@@ -26,6 +26,8 @@ class HostSeating {
   void seat(std::span<HostGuest> guests);
   // Wherever there is room, on as few servers as possible.
   void seat_anywhere(HostGuest& guest);
+  // One on several servers has the first of these cells for which there is room on all of them.
+  void raise(const HostGuest& guest, std::span<const HostCell> cells);
 
  private:
   Ledger& ledger() { return hosting_->ledger(); }
