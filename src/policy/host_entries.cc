@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "policy/host_opt.h"
 #include "policy/host_stage.h"
 
 namespace orrery {
@@ -16,6 +17,7 @@ constexpr std::array kAllocators = {
     AllocatorInfo{"proportional", "CPUs and memory in proportion to the GPUs"},
     AllocatorInfo{"greedy", "all a job wants, or it waits"},
     AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)"},
+    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)"},
     AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours"},
 };
 
@@ -28,6 +30,8 @@ constexpr std::array kOptions = {
                "what the time a job will take is counted by: ideal (with all it wants) or granted "
                "(with what it had last)",
                "ideal", "", "", "granted"},
+    OptionInfo{"weight", "opt: a job's speed counts once (none) or for each of its GPUs (gpus)",
+               "gpus", "", "", "none"},
     OptionInfo{"static",
                "in Synergy's world: all jobs are there at the start, and the first round is held "
                "after a second",
@@ -38,13 +42,17 @@ bool has(std::span<const OptionInfo> table, std::string_view key) {
   return std::ranges::find(table, key, &OptionInfo::key) != table.end();
 }
 
-Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, Defaults defaults) {
+Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, Defaults defaults,
+                                                      const Options& options) {
+  static constexpr std::array<std::string_view, 2> kWeights = {"none", "gpus"};
+  TRY_ASSIGN(const int weight, options.choice("weight", kWeights));
   const bool gathers = parsed.gathers || defaults != Defaults::Synergy;
   const FindDevices find = gathers ? find_gathered : find_scattered;
   if (parsed.allocator == "proportional") return make_proportional(find);
   if (parsed.allocator == "greedy") return make_greedy(find);
   if (parsed.allocator == "tune") return make_tune(find);
   if (parsed.allocator == "tune+") return make_tune_plus();
+  if (parsed.allocator == "opt") return make_opt(weight == 0 ? HostWeight::None : HostWeight::Gpus);
   std::vector<std::string_view> names;
   for (const AllocatorInfo& allocator : kAllocators) names.push_back(allocator.name);
   return invalid(fmt::format("there is no allocator '{}'; choose one of {}", parsed.allocator,
@@ -55,6 +63,8 @@ Result<CountedSpeed> counted_speed(const Options& options, const PolicyName& par
   static constexpr std::array<std::string_view, 2> kChoices = {"ideal", "granted"};
   TRY_ASSIGN(const int choice, options.choice("speed", kChoices));
   if (parsed.allocator == "proportional") return CountedSpeed::Fair;
+  // What the published optimum gives is not told to the order.
+  if (parsed.allocator == "opt") return CountedSpeed::Ideal;
   return choice == 0 ? CountedSpeed::Ideal : CountedSpeed::Granted;
 }
 
@@ -89,7 +99,7 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   }
   TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
   TRY_ASSIGN(auto line, order.order(own, counted));
-  TRY_ASSIGN(auto allocator, make_allocator(parsed, context.defaults));
+  TRY_ASSIGN(auto allocator, make_allocator(parsed, context.defaults, stage));
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
   setup.policy = make_host_stage(std::move(line), std::move(allocator), how);

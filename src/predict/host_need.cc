@@ -20,22 +20,29 @@ double cores(std::int64_t milli) { return static_cast<double>(milli) / 1000; }
 }  // namespace
 
 ServerSize mean_server(const Cluster& cluster) {
-  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, cluster.nodes.size()));
-  ServerSize server;
+  std::int64_t servers = 0;
+  HostShare total;
   for (const Node& node : cluster.nodes) {
-    server.host.cpu_milli += node.cpu_milli;
-    server.host.memory_bytes += node.memory_bytes;
+    if (node.gpus == 0) continue;
+    ++servers;
+    total.cpu_milli += node.cpu_milli;
+    total.memory_bytes += node.memory_bytes;
   }
-  server.gpus = static_cast<int>(std::max<std::int64_t>(1, cluster.gpus_total() / count));
-  server.host.cpu_milli /= count;
-  server.host.memory_bytes /= count;
+  const std::int64_t gpus = cluster.gpus_total();
+  ServerSize server;
+  server.gpus = servers == 0 ? 1 : static_cast<int>(gpus / servers);
+  if (servers == 0) return server;
+  // For each of its GPUs as much as there is for one in the cluster, so that fair shares add up.
+  server.host.cpu_milli = total.cpu_milli * server.gpus / gpus;
+  server.host.memory_bytes = total.memory_bytes * server.gpus / gpus;
   return server;
 }
 
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server) {
   HostNeed need;
-  need.fair = {server.host.cpu_milli * spec.gpus / server.gpus,
-               server.host.memory_bytes * spec.gpus / server.gpus};
+  // So much for each GPU, so that the parts on several servers are no more than the whole.
+  need.fair = {server.host.cpu_milli / server.gpus * spec.gpus,
+               server.host.memory_bytes / server.gpus * spec.gpus};
   if (spec.sensitivity == kNoSensitivity) {
     if (spec.cpu_milli > 0) need.fair.cpu_milli = spec.cpu_milli;
     if (spec.memory_bytes > 0) need.fair.memory_bytes = spec.memory_bytes;

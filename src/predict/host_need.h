@@ -5,7 +5,7 @@
 
 namespace orrery {
 
-// A server of the cluster, where all are taken for equal: the mean of them.
+// A server of the cluster, where all are taken for equal: the mean of those that have GPUs.
 struct ServerSize {
   int gpus = 0;
   HostShare host;  // 0: not stated, never binding

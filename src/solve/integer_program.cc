@@ -24,8 +24,7 @@ void IntegerProgram::set(int row, int column, double factor) {
   factors_.push_back({row, column, factor});
 }
 
-std::optional<std::vector<int>> IntegerProgram::maximise(int nodes_max) const {
-  if (gains_.empty()) return std::vector<int>();
+void IntegerProgram::load(OsiClpSolverInterface& solver) const {
   std::vector<int> rows;
   std::vector<int> columns;
   std::vector<double> values;
@@ -37,15 +36,20 @@ std::optional<std::vector<int>> IntegerProgram::maximise(int nodes_max) const {
   const std::vector<double> none(gains_.size(), 0);
   std::vector<double> costs;  // the library minimises
   for (const double gain : gains_) costs.push_back(-gain);
+  CoinPackedMatrix matrix(true, rows.data(), columns.data(), values.data(),
+                          static_cast<CoinBigIndex>(values.size()));
+  matrix.setDimensions(static_cast<int>(row_low_.size()), static_cast<int>(gains_.size()));
+  solver.messageHandler()->setLogLevel(0);
+  solver.loadProblem(matrix, none.data(), most_.data(), costs.data(), row_low_.data(),
+                     row_high_.data());
+}
+
+std::optional<std::vector<int>> IntegerProgram::maximise(int nodes_max) const {
+  if (gains_.empty()) return std::vector<int>();
   try {
-    CoinPackedMatrix matrix(true, rows.data(), columns.data(), values.data(),
-                            static_cast<CoinBigIndex>(values.size()));
-    matrix.setDimensions(static_cast<int>(row_low_.size()), static_cast<int>(gains_.size()));
     OsiClpSolverInterface relaxed;
-    relaxed.messageHandler()->setLogLevel(0);
-    relaxed.loadProblem(matrix, none.data(), most_.data(), costs.data(), row_low_.data(),
-                        row_high_.data());
-    for (int column = 0; column < this->columns(); ++column) relaxed.setInteger(column);
+    load(relaxed);
+    for (int column = 0; column < columns(); ++column) relaxed.setInteger(column);
     CbcModel search(relaxed);
     search.setLogLevel(0);
     search.messageHandler()->setLogLevel(0);
@@ -53,10 +57,24 @@ std::optional<std::vector<int>> IntegerProgram::maximise(int nodes_max) const {
     search.branchAndBound();
     if (!search.isProvenOptimal()) return std::nullopt;
     std::vector<int> solution;
-    for (int column = 0; column < this->columns(); ++column) {
+    for (int column = 0; column < columns(); ++column) {
       solution.push_back(static_cast<int>(std::lround(search.bestSolution()[column])));
     }
     return solution;
+  } catch (const CoinError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::vector<double>> IntegerProgram::relax() const {
+  if (gains_.empty()) return std::vector<double>();
+  try {
+    OsiClpSolverInterface solver;
+    load(solver);
+    solver.initialSolve();
+    if (!solver.isProvenOptimal()) return std::nullopt;
+    const double* solution = solver.getColSolution();
+    return std::vector<double>(solution, solution + columns());
   } catch (const CoinError&) {
     return std::nullopt;
   }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+class OsiClpSolverInterface;
+
 namespace orrery {
 
 // Maximise the sum of gain_j x_j over whole numbers 0 <= x_j <= most_j, with every row's sum of
@@ -19,8 +21,12 @@ class IntegerProgram {
   // A best solution. Nothing if there is none, or if none was proved best within so many nodes of
   // the search; that is a limit on work and not on time, so the answer is the same everywhere.
   std::optional<std::vector<int>> maximise(int nodes_max) const;
+  // The same in real numbers, which no solution in whole ones is better than.
+  std::optional<std::vector<double>> relax() const;
 
  private:
+  void load(OsiClpSolverInterface& solver) const;
+
   struct Factor {
     int row = 0;
     int column = 0;

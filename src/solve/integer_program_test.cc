@@ -26,6 +26,26 @@ TEST(IntegerProgram, SaysSoIfNothingFits) {
   EXPECT_EQ(program.maximise(kNodes), std::nullopt);
 }
 
+TEST(IntegerProgram, IsNoBetterThanInRealNumbers) {
+  IntegerProgram program;
+  const int room = program.add_row(0, 10);
+  program.set(room, program.add_column(7, 3), 4);
+  EXPECT_EQ(program.maximise(kNodes), (std::vector<int>{2}));
+  const auto relaxed = program.relax();
+  ASSERT_TRUE(relaxed.has_value());
+  EXPECT_NEAR((*relaxed)[0], 2.5, 1e-9);
+}
+
+TEST(IntegerProgram, SaysSoIfNothingFitsInRealNumbersEither) {
+  IntegerProgram program;
+  program.set(program.add_row(7, 7), program.add_column(1, 4), 2);
+  EXPECT_EQ(program.maximise(kNodes), std::nullopt);
+  EXPECT_TRUE(program.relax().has_value());
+  IntegerProgram hopeless;
+  hopeless.set(hopeless.add_row(7, 7), hopeless.add_column(1, 3), 1);
+  EXPECT_EQ(hopeless.relax(), std::nullopt);
+}
+
 TEST(IntegerProgram, WithoutColumnsThereIsNothingToDecide) {
   EXPECT_EQ(IntegerProgram().maximise(kNodes), std::vector<int>());
 }
