@@ -1,3 +1,5 @@
+#include "cli/simulate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
-#include "cli/runs.h"
 #include "model/duration_text.h"
 #include "workload/cluster_spec.h"
 #include "workload/generate.h"
@@ -44,7 +45,9 @@ std::string events_path(const SimulateArguments& arguments, const RunRequest& re
   return stem + "-" + run + ending;
 }
 
-Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
+}  // namespace
+
+Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& arguments) {
   TRY_ASSIGN(const std::vector<PolicyChoice> choices,
              parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
@@ -93,11 +96,9 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments) {
   return requests;
 }
 
-}  // namespace
-
 Status simulate_command(const SimulateArguments& arguments) {
   if (arguments.json && arguments.csv) return invalid("--json and --csv exclude each other");
-  TRY_ASSIGN(const std::vector<RunRequest> requests, plan_runs(arguments));
+  TRY_ASSIGN(const std::vector<RunRequest> requests, simulate_requests(arguments));
   TRY_ASSIGN(const RunsResult result,
              make_runs(requests, {.threads = arguments.threads, .progress = !arguments.quiet}));
   const Format format = arguments.json ? Format::Json : arguments.csv ? Format::Csv : Format::Table;

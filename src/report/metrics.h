@@ -7,16 +7,10 @@
 #include "model/cluster.h"
 #include "model/event.h"
 #include "report/device_ledger.h"
+#include "report/job_window.h"
 #include "report/summary.h"
 
 namespace orrery {
-
-struct JobWindow {
-  JobId first{};
-  JobId end{};  // not in it
-
-  bool holds(JobId job) const { return first <= job && job < end; }
-};
 
 struct MetricsOptions {
   const Cluster& cluster;              // read in the constructor only
