@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
+#include "workload/synergy_models.h"
 #include "workload/trace.h"
 
 namespace orrery {
@@ -55,6 +56,16 @@ Status check_jobs(const Workload& workload, Recorded format, const std::string& 
     int overflow(int c) override { return c == traits_type::eof() ? 0 : c; }
     std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
   };
+  // That format tells the speed of a job by its model.
+  for (const JobSpec& job : workload.jobs) {
+    if (format != Recorded::Synergy || job.model == kNoName) break;
+    const std::string_view model = workload.name_of(job.model);
+    if (find_synergy_model(model) != nullptr) continue;
+    return invalid(fmt::format(
+        "{}: job '{}' cannot be written: '{}' is none of Synergy's models; use --format orrery or "
+        "events",
+        path, job.name, model));
+  }
   Nowhere nowhere;
   std::ostream out(&nowhere);
   Status written = write_jobs(workload, out, format, path);

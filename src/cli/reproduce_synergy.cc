@@ -206,7 +206,33 @@ std::optional<double> value_of(const RunSummary* run, Metric metric) {
 
 std::optional<bool> keeps_up(const RunSummary* run) {
   if (run == nullptr || !run->avg_jct_s || !run->avg_wait_s) return std::nullopt;
-  return *run->avg_wait_s <= *run->avg_jct_s / 2;
+  return *run->avg_wait_s <= *run->avg_jct_s * kWaitShare;
+}
+
+Row row_of(const Figure& figure, const Setting& setting, Metric metric, std::string_view order,
+           std::string_view allocator) {
+  Row row;
+  row.figure = &figure;
+  row.setting = &setting;
+  row.order = order;
+  row.allocator = allocator;
+  row.metric = metric;
+  row.published = published(figure, setting, row.policy(), metric);
+  return row;
+}
+
+void fill(Row& row, const Runs& runs, const ReferenceTable& reference) {
+  const auto* entry = reference.find(row.setting->reference, row.policy(), row.metric);
+  if (entry != nullptr) {
+    row.reference = entry->value;
+    row.rounding = entry->rounding;
+  }
+  const RunSummary* there = find(runs, row, SemanticsKind::Synergy);
+  const RunSummary* here = find(runs, row, SemanticsKind::Orrery);
+  row.ours = value_of(there, row.metric);
+  row.by_our_rules = value_of(here, row.metric);
+  row.kept_up = keeps_up(there);
+  row.kept_up_by_our_rules = keeps_up(here);
 }
 
 std::vector<Row> compare(std::span<const Figure* const> chosen, const Runs& runs,
@@ -214,24 +240,12 @@ std::vector<Row> compare(std::span<const Figure* const> chosen, const Runs& runs
   std::vector<Row> rows;
   for (const Figure* figure : chosen) {
     for (const Metric metric : figure->metrics) {
-      for (const std::string_view order : figure->orders) {
-        for (const Setting& setting : figure->settings) {
+      for (const Setting& setting : figure->settings) {
+        for (const std::string_view order : figure->orders) {
           for (const std::string_view allocator : figure->allocators) {
-            Row& row = rows.emplace_back();
-            row.figure = figure;
-            row.setting = &setting;
-            row.order = order;
-            row.allocator = allocator;
-            row.metric = metric;
-            row.published = published(*figure, setting, row.policy(), metric);
-            row.reference = reference.find(setting.reference, row.policy(), metric);
-            const RunSummary* there = find(runs, row, SemanticsKind::Synergy);
-            const RunSummary* here = find(runs, row, SemanticsKind::Orrery);
-            row.ours = value_of(there, metric);
-            row.by_our_rules = value_of(here, metric);
-            row.kept_up = keeps_up(there);
-            row.kept_up_by_our_rules = keeps_up(here);
-            if (!is_run(order, allocator)) rows.pop_back();
+            if (!is_run(order, allocator)) continue;
+            rows.push_back(row_of(*figure, setting, metric, order, allocator));
+            fill(rows.back(), runs, reference);
           }
         }
       }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,6 +24,8 @@ namespace synergy {
 // The worlds in which the figures are run: that of the released simulator, and ours.
 inline constexpr std::array kWorlds = {SemanticsKind::Synergy, SemanticsKind::Orrery};
 
+inline constexpr double kWaitShare = 0.1;
+
 // One number of a figure; `ours` is by the rules of the released simulator.
 struct Row : Comparison {
   const Figure* figure = nullptr;
@@ -31,7 +34,7 @@ struct Row : Comparison {
   std::string_view allocator;
   Metric metric{};
   std::optional<double> by_our_rules;
-  // Whether the jobs waited for less time than they ran, on average: the cluster keeps up.
+  // Whether the jobs waited for no more than kWaitShare of their time: the cluster keeps up.
   std::optional<bool> kept_up;
   std::optional<bool> kept_up_by_our_rules;
 
@@ -57,7 +60,7 @@ struct Tables {
   std::vector<ClaimRow> claims;
 };
 
-// For people: the figures one after another, within 100 columns, and what the words mean.
+// For people: the figures one after another, within 80 columns, and what the words mean.
 std::string text(const Tables& tables, const Worlds& worlds);
 std::string json(const Tables& tables);
 

@@ -60,7 +60,7 @@ constexpr int kEnd = 5000;
 
 Setting check(double load, std::string_view gpus, int first, int end) {
   Setting setting = loaded(load, gpus, first, end);
-  setting.label = fmt::format("{:g}, jobs {} to {}", load, first, end - 1);
+  setting.label = fmt::format("{:g} ({} on)", load, first);
   setting.check = true;
   return setting;
 }

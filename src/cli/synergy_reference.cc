@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <fstream>
 
 #include "workload/csv.h"
@@ -34,6 +35,13 @@ std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
   return out;
+}
+
+// Half of the last digit, and as much again as binary fractions need to lie on either side.
+double rounding(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const std::size_t digits = point == std::string_view::npos ? 0 : text.size() - point - 1;
+  return 0.5000001 * std::pow(10, -static_cast<double>(digits));
 }
 
 std::string key(std::string_view setting, std::string_view policy) {
@@ -78,17 +86,17 @@ Result<ReferenceTable> ReferenceTable::read(const std::string& path) {
       if (!parsed.ok()) {
         return lines.wrong(fmt::format("{}: {}", kNames[i], parsed.error().message));
       }
-      figures[static_cast<Metric>(i - kFirstFigure)] = parsed.value();
+      figures[static_cast<Metric>(i - kFirstFigure)] = {parsed.value(), rounding(text(i))};
     }
   }
 }
 
-std::optional<double> ReferenceTable::find(std::string_view setting, std::string_view policy,
-                                           Metric metric) const {
+const ReferenceTable::Entry* ReferenceTable::find(std::string_view setting, std::string_view policy,
+                                                  Metric metric) const {
   const auto row = rows_.find(key(setting, policy));
-  if (row == rows_.end()) return std::nullopt;
+  if (row == rows_.end()) return nullptr;
   const auto figure = row->second.find(metric);
-  return figure == row->second.end() ? std::nullopt : std::optional(figure->second);
+  return figure == row->second.end() ? nullptr : &figure->second;
 }
 
 }  // namespace orrery::synergy

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,13 +16,17 @@ class ReferenceTable {
  public:
   static Result<ReferenceTable> read(const std::string& path);
 
+  struct Entry {
+    double value = 0;
+    double rounding = 0;  // half of its last digit
+  };
+
   // `setting` is load;gpus;split;window;cluster;trace as the table has them; `policy` is ours, such
-  // as srtf+tune. Empty: the table does not have it.
-  std::optional<double> find(std::string_view setting, std::string_view policy,
-                             Metric metric) const;
+  // as srtf+tune. Null: the table does not have it.
+  const Entry* find(std::string_view setting, std::string_view policy, Metric metric) const;
 
  private:
-  std::map<std::string, std::map<Metric, double>, std::less<>> rows_;
+  std::map<std::string, std::map<Metric, Entry>, std::less<>> rows_;
 };
 
 }  // namespace orrery::synergy

@@ -28,8 +28,13 @@ bool is_listed(const Row& row) {
 
 std::string list(const Block& block, const Worlds& worlds) {
   const bool several = block.front()->figure->settings.size() > 1;
-  std::vector<GridColumn> columns = {{"policy", true}, {"published"}, {"reference"}};
-  if (several) columns.insert(columns.begin(), {"set-up", true});
+  const bool told =
+      std::ranges::any_of(block, [](const Row* row) { return row->published.has_value(); });
+  std::vector<GridColumn> columns;
+  if (several) columns.push_back({"load", true});
+  columns.push_back({"policy", true});
+  if (told) columns.push_back({"published"});
+  columns.push_back({"reference"});
   if (worlds.published) {
     columns.push_back({"ours"});
     columns.push_back({"off by"});
@@ -43,7 +48,7 @@ std::string list(const Block& block, const Worlds& worlds) {
     if (several) line.emplace_back(row->setting->label == before ? "" : row->setting->label);
     before = row->setting->label;
     line.push_back(row->policy());
-    line.push_back(number(row->published, row->metric));
+    if (told) line.push_back(number(row->published, row->metric));
     line.push_back(number(row->reference, row->metric));
     if (worlds.published) {
       line.push_back(number(row->ours, row->metric));
@@ -123,10 +128,12 @@ std::string sustained(const Block& block, std::string_view order, bool ours) {
 
 std::string matrices(const Block& block, const Worlds& worlds) {
   const Figure& figure = *block.front()->figure;
+  const bool averages = block.front()->metric == Metric::AvgJct;
   std::string out;
   for (const std::string_view order : figure.orders) {
+    if (!averages) break;
     out += fmt::format("\n{}\n{}", order, matrix(block, order, worlds));
-    if (figure.axis != "jobs an hour" || block.front()->metric != Metric::AvgJct) continue;
+    if (figure.axis != "jobs an hour") continue;
     if (worlds.published) {
       out += fmt::format("sustained, released rules: {}\n", sustained(block, order, false));
     }
@@ -134,17 +141,19 @@ std::string matrices(const Block& block, const Worlds& worlds) {
       out += fmt::format("sustained, our rules: {}\n", sustained(block, order, true));
   }
   const std::string listed = list(block, worlds);
-  return listed.empty() ? out : out + "\nheld against the released code\n" + listed;
+  if (listed.empty()) return out;
+  return out + (averages ? "\nheld against the released code\n" : "") + listed;
 }
 
 std::string block_text(const Block& block, const Worlds& worlds) {
   const Figure& figure = *block.front()->figure;
+  const bool first = block.front()->metric == figure.metrics.front();
   std::string out;
-  if (block.front()->metric == figure.metrics.front()) {
+  if (first) {
     out += fmt::format("{}: {}\n", figure.name, figure.title);
     if (!figure.note.empty()) out += fmt::format("{}\n", figure.note);
   }
-  out += fmt::format("\n{}\n", metric_title(block.front()->metric));
+  out += fmt::format("{}{}\n", first ? "\n" : "", metric_title(block.front()->metric));
   return out + (figure.axis.empty() ? list(block, worlds) : matrices(block, worlds)) + '\n';
 }
 
@@ -170,7 +179,8 @@ std::string legend(const Worlds& worlds) {
   std::string out =
       "published: the paper and its guide to the artifact. reference: what the released\n"
       "code gives. Generated jobs come for 300 hours after the last one counted.\n"
-      "sustained: the jobs counted wait for less time than they run, up to this load.\n";
+      "load: jobs an hour, and in brackets the first job counted where it is another.\n"
+      "sustained: up to this load jobs wait for at most a tenth of their time.\n";
   if (worlds.published) {
     out +=
         "ours, released rules: under --semantics synergy. off by: that, from the\n"
