@@ -292,8 +292,11 @@ Status write_report(const std::string& path, std::span<const Row> rows, const Ru
                     const Worlds& worlds) {
   std::vector<ReportRun> shown;
   for (const SemanticsKind world : kWorlds) {
-    for (const auto& [key, run] : runs) {
-      if (std::get<2>(key) == world && !run.series.waiting.empty()) shown.push_back(run);
+    for (const Row& row : rows) {
+      const auto run = runs.find({row.setting, row.policy(), world});
+      const bool drawn_before = row.metric != row.figure->metrics.front();
+      if (run == runs.end() || drawn_before || run->second.series.waiting.empty()) continue;
+      shown.push_back(run->second);
     }
   }
   return write_file(path, html_report(shown, drawn(rows, runs, worlds)));

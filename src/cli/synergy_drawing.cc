@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 
 #include "cli/reproduce_synergy.h"
@@ -126,16 +127,17 @@ for (const SemanticsKind world : worlds) {
 void add_figure(const Block& block, const std::vector<SemanticsKind>& worlds,
                 std::vector<ReportFigure>& all) {
   const Figure& figure = *block.front()->figure;
-  const std::string caption = fmt::format("{}. {}", figure.title, figure.note);
+  std::string caption = fmt::format("{}. {}", figure.title, figure.note);
+  caption.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(caption.front())));
   const std::string_view metric = metric_title(block.front()->metric);
   const bool has_lines = std::ranges::any_of(
       figure.settings, [](const Setting& setting) { return setting.x > 0 && !setting.check; });
   if (!has_lines) {
-    all.push_back({fmt::format("{}: {}", figure.name, metric), caption, bars(block, worlds)});
+    all.push_back({fmt::format("{}: {}", heading(figure), metric), caption, bars(block, worlds)});
     return;
   }
   for (const std::string_view order : figure.orders) {
-    all.push_back({fmt::format("{}: {}, {}", figure.name, metric, order), caption,
+    all.push_back({fmt::format("{}: {}, {}", heading(figure), metric, order), caption,
                    lines(block, order, worlds)});
   }
 }

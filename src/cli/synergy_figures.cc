@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -210,6 +211,14 @@ std::int64_t Setting::jobs() const {
 const std::vector<Figure>& figures() {
   static const std::vector<Figure> all = all_figures();
   return all;
+}
+
+std::string heading(const Figure& figure) {
+  const auto letter = static_cast<unsigned char>(figure.name.front());
+  if (std::isdigit(letter) != 0) return fmt::format("Figure {}", figure.name);
+  std::string name(figure.name);
+  name.front() = static_cast<char>(std::toupper(letter));
+  return name;
 }
 
 std::optional<double> published(const Figure& figure, const Setting& setting,

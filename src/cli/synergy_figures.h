@@ -44,6 +44,8 @@ struct Figure {
 
 const std::vector<Figure>& figures();
 
+std::string heading(const Figure& figure);  // "Figure 7", or its name
+
 // Arrivals go on for so long after the last job of a window came, which is beyond the end of any
 // run that keeps up with them.
 inline constexpr double kArrivalsAfter_h = 300;

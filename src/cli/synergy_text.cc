@@ -150,7 +150,7 @@ std::string block_text(const Block& block, const Worlds& worlds) {
   const bool first = block.front()->metric == figure.metrics.front();
   std::string out;
   if (first) {
-    out += fmt::format("{}: {}\n", figure.name, figure.title);
+    out += fmt::format("{}: {}\n", heading(figure), figure.title);
     if (!figure.note.empty()) out += fmt::format("{}\n", figure.note);
   }
   out += fmt::format("{}{}\n", first ? "\n" : "", metric_title(block.front()->metric));

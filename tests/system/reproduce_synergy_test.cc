@@ -59,7 +59,7 @@ TEST_F(ReproduceSynergy, TheReportShowsUseOverTime) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const std::string text = read_file(page);
   for (const char* part :
-       {"<h2>use: CPUs held, per cent</h2>",
+       {"<h2>Use: CPUs held, per cent</h2>",
         "<h2>Over time: memory held, per cent, synergy rules</h2>",
         "<h2>Over time: CPUs held, per cent, orrery rules</h2>", "\"policy\":\"fifo+greedy\""}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
