@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "report/event_log.h"
+#include "report/event_log_reader.h"
 #include "report/metrics.h"
 
 // Whatever the bytes are, reading ends with events or a message, and events that were accepted can

@@ -37,6 +37,27 @@ struct SimulateArguments {
 };
 Status simulate_command(const SimulateArguments& arguments);
 
+struct RecordArguments {
+  SimulateArguments run;
+  std::string output;
+  std::string format;  // events, orrery or synergy; empty: by the name of the output
+};
+Status record_command(const RecordArguments& arguments);
+
+struct ReplayArguments {
+  std::string input;  // an event log, or a trace
+  // What else is to be tried; for a trace, what it takes to run it.
+  std::vector<std::string> policies;
+  std::vector<std::string> options;
+  std::string cluster;
+  std::string semantics;  // for a trace only
+  std::string report;
+  int threads = 0;
+  bool json = false;
+  bool quiet = false;
+};
+Status replay_command(const ReplayArguments& arguments);
+
 struct GenerateArguments {
   std::string model;
   std::map<std::string, std::string> options;

@@ -15,6 +15,7 @@ constexpr double kSamePct = 1e-3;
 std::optional<double> Comparison::difference_pct() const {
   const auto& base = reference ? reference : published;
   if (!ours || !base || *base == 0) return std::nullopt;
+  if (reference && std::abs(*ours - *base) <= rounding) return 0;
   return (*ours - *base) / *base * 100;
 }
 

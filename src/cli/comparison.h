@@ -12,6 +12,7 @@ struct Comparison {
   std::optional<double> published;
   std::optional<double> reference;  // what the released code gives
   std::optional<double> ours;
+  double rounding = 0;  // how far the reference may be off because it was printed so short
 
   // Of ours, in per cent, to the reference or, without one, to the published value.
   std::optional<double> difference_pct() const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace orrery {
 namespace {
 
@@ -13,6 +15,19 @@ TEST(Comparison, IsToTheReferenceAndElseToThePublished) {
   EXPECT_FALSE(Comparison({.published = {}, .reference = {}, .ours = 1}).difference_pct());
   EXPECT_FALSE(Comparison({.published = 1, .reference = 1, .ours = {}}).difference_pct());
   EXPECT_FALSE(Comparison({.published = 0, .reference = {}, .ours = 1}).difference_pct());
+}
+
+TEST(Comparison, WhatRoundingExplainsIsNoDifference) {
+  Comparison row{.published = {}, .reference = 10.584, .ours = 10.58361};
+  EXPECT_LT(row.difference_pct().value(), 0);
+  row.rounding = 0.0005;
+  EXPECT_EQ(row.difference_pct(), 0);
+  EXPECT_EQ(difference_text(row), "same");
+  row.ours = 10.5834;
+  EXPECT_LT(row.difference_pct().value(), 0);
+  row.published = std::exchange(row.reference, std::nullopt);
+  row.ours = 10.58361;
+  EXPECT_LT(row.difference_pct().value(), 0) << "rounding is that of the reference";
 }
 
 TEST(Comparison, TextHasAsManyDigitsAsMatter) {

@@ -30,8 +30,8 @@ int exit_code(const Status& status) {
 
 using Run = std::function<Status()>;
 
-void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
-                  SimulateArguments& a, Run& run) {
+CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
+                       SimulateArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand(name, line);
   command->add_option("--trace", a.traces, "trace file, or MODEL:key=value,... (repeatable)")
       ->required()
@@ -69,6 +69,33 @@ void add_simulate(CLI::App& app, const char* name, const char* line, bool ratios
     a.ratios = ratios;
     run = [&a] { return simulate_command(a); };
   });
+  return command;
+}
+
+void add_record(CLI::App& app, RecordArguments& a, Run& run) {
+  CLI::App* command =
+      add_simulate(app, "record", "run one policy and keep what happened", false, a.run, run);
+  command->add_option("--out,-o", a.output, "file to write")->required();
+  command->add_option("--format", a.format,
+                      "events, orrery or synergy; by the name of the file if left out");
+  command->callback([&a, &run] { run = [&a] { return record_command(a); }; });
+}
+
+void add_replay(CLI::App& app, ReplayArguments& a, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "replay", "make a recorded run again: are its decisions the same, or what if ...");
+  command->add_option("file", a.input, "an event log, or a recorded trace")->required();
+  command->add_option("--policy", a.policies, "other policies to compare with, as NAME:key=value")
+      ->delimiter(',');
+  command->add_option("--option", a.options, "key=value for those policies (repeatable)");
+  command->add_option("--cluster", a.cluster, "another cluster; for a trace: the cluster");
+  command->add_option("--semantics", a.semantics, "for a trace: the world it runs in");
+  command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->add_flag("--quiet", a.quiet, "no progress");
+  command->callback([&a, &run] { run = [&a] { return replay_command(a); }; });
 }
 
 void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
@@ -115,15 +142,13 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
 void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
-  command->add_option("system", a.system, "muri or elasticflow")->required();
-  command->add_option("--figure", a.figure, "one figure only, such as 9 or 8a");
+  command->add_option("system", a.system, "muri, elasticflow or synergy")->required();
+  command->add_option("--figure", a.figure, "one figure only, such as 9, 8a or static");
   command->add_option("--data", a.data, "folder with the published traces")->required();
-  command->add_option("--reference", a.reference,
-                      "elasticflow: CSV with what runs of the released code gave");
-  command
-      ->add_option("--semantics", a.semantics, "elasticflow: elasticflow, orrery; both if left out")
+  command->add_option("--reference", a.reference, "CSV with what runs of the released code gave");
+  command->add_option("--semantics", a.semantics, "the released one, orrery; both if left out")
       ->delimiter(',');
-  command->add_option("--report", a.report, "elasticflow: write the figures to F.html");
+  command->add_option("--report", a.report, "write the figures to F.html");
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of tables");
@@ -180,6 +205,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Run run;
   SimulateArguments simulate, compare;
+  RecordArguments record;
+  ReplayArguments replay;
   GenerateArguments generate;
   std::vector<std::string> generate_pairs;
   ReproduceArguments reproduce;
@@ -194,6 +221,8 @@ int run(int argc, char** argv) {
   command->callback([&] { run = [&] { return demo_command(demo); }; });
   add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
   add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
+  add_record(app, record, run);
+  add_replay(app, replay, run);
   command = app.add_subcommand("policies", "the policies and their options");
   command->add_flag("--json", json);
   command->callback([&] { run = [&] { return policies_command(json); }; });

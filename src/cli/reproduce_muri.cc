@@ -188,8 +188,7 @@ std::string heading(const ReproduceArguments& arguments, const Traces& traces) {
 
 Status reproduce_muri(const ReproduceArguments& arguments) {
   if (!arguments.reference.empty() || !arguments.report.empty() || !arguments.semantics.empty()) {
-    return invalid(
-        "--reference, --report and --semantics are for elasticflow; leave them out with muri");
+    return invalid("--reference, --report and --semantics are not for muri; leave them out");
   }
   TRY_ASSIGN(const auto rows, choose_rows(arguments));
   TRY_ASSIGN(const Traces traces, read_traces(arguments.data, rows));

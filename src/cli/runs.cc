@@ -12,7 +12,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "report/event_log.h"
+#include "report/event_log_writer.h"
 #include "report/series_recorder.h"
 
 namespace orrery {
@@ -60,7 +60,19 @@ SimulationSetup setup_of(const RunRequest& request) {
   setup.seed = request.seed;
   setup.round = request.round;
   setup.speed_error = request.speed_error;
+  setup.from_log = request.from_log;
   return setup;
+}
+
+LoggedRun logged(const RunRequest& request) {
+  return {.policy = request.policy,
+          .options = request.options,
+          .semantics = std::string(to_string(request.semantics)),
+          .seed = request.seed,
+          .round = request.round,
+          .speed_error = request.speed_error,
+          .window = request.window,
+          .jobs = static_cast<std::int64_t>(request.workload->jobs.size())};
 }
 
 Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
@@ -77,7 +89,8 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   }
   std::unique_ptr<EventLogWriter> log;
   if (!request.events.empty()) {
-    TRY_ASSIGN(log, EventLogWriter::open(request.events, *request.cluster, *request.workload));
+    TRY_ASSIGN(log, EventLogWriter::open(request.events, *request.cluster, *request.workload,
+                                         logged(request)));
     sinks.add(*log);
   }
   if (request.listener != nullptr) sinks.add(*request.listener);

@@ -29,6 +29,7 @@ struct RunRequest {
   Duration round{};
   double speed_error = 0;
   std::optional<JobWindow> window{};
+  bool from_log = false;          // the workload comes from a log of the same world
   std::string events{};           // file for the log; empty: none
   bool series = false;            // record what the report draws
   bool goes_on = false;           // the workload is the beginning of one without end

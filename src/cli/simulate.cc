@@ -1,3 +1,5 @@
+#include "cli/simulate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "cli/endless.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
-#include "cli/runs.h"
 #include "model/duration_text.h"
 #include "workload/cluster_spec.h"
 #include "workload/generate.h"
@@ -45,8 +46,10 @@ std::string events_path(const SimulateArguments& arguments, const RunRequest& re
   return stem + "-" + run + ending;
 }
 
-// `drawn`: how many jobs a trace that goes on is to have; 0: as it likes.
-Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments, std::int64_t drawn) {
+}  // namespace
+
+Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& arguments,
+                                                  std::int64_t drawn) {
   TRY_ASSIGN(const std::vector<PolicyChoice> choices,
              parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
@@ -98,13 +101,11 @@ Result<std::vector<RunRequest>> plan_runs(const SimulateArguments& arguments, st
   return requests;
 }
 
-}  // namespace
-
 Status simulate_command(const SimulateArguments& arguments) {
   if (arguments.json && arguments.csv) return invalid("--json and --csv exclude each other");
   TRY_ASSIGN(const auto window, parse_window(arguments.window));
   const RunsOptions options{.threads = arguments.threads, .progress = !arguments.quiet};
-  const auto plan = [&](std::int64_t drawn) { return plan_runs(arguments, drawn); };
+  const auto plan = [&](std::int64_t drawn) { return simulate_requests(arguments, drawn); };
   // Whoever sets a limit has said how many jobs there are.
   const bool endless =
       window && arguments.limit == 0 && std::ranges::any_of(arguments.traces, goes_on);

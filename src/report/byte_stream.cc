@@ -85,7 +85,7 @@ class CompressedWriter final : public ByteWriter {
   std::vector<char> out_;
 };
 
-class PlainReader final : public LineReader {
+class PlainReader final : public LogLines {
  public:
   explicit PlainReader(std::istream& stream) : stream_(&stream), bytes_(std::size_t{1} << 16) {}
   PlainReader(std::unique_ptr<std::ifstream> file, std::string path)
@@ -111,7 +111,7 @@ struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-class CompressedReader final : public LineReader {
+class CompressedReader final : public LogLines {
  public:
   explicit CompressedReader(std::unique_ptr<PlainReader> inner)
       : inner_(std::move(inner)), context_(ZSTD_createDCtx()), out_(ZSTD_DStreamOutSize()) {
@@ -160,7 +160,7 @@ Result<std::unique_ptr<ByteWriter>> ByteWriter::open(const std::string& path) {
   return writer;
 }
 
-Result<bool> LineReader::next(std::string& line) {
+Result<bool> LogLines::next(std::string& line) {
   line.clear();
   while (!ended_) {
     if (rest_.empty()) {
@@ -179,15 +179,15 @@ Result<bool> LineReader::next(std::string& line) {
   return false;
 }
 
-Result<std::unique_ptr<LineReader>> LineReader::open(const std::string& path) {
+Result<std::unique_ptr<LogLines>> LogLines::open(const std::string& path) {
   auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
   if (!file->is_open()) return file_error(path, "cannot read");
   auto plain = std::make_unique<PlainReader>(std::move(file), path);
-  if (!is_compressed(path)) return std::unique_ptr<LineReader>(std::move(plain));
-  return std::unique_ptr<LineReader>(std::make_unique<CompressedReader>(std::move(plain)));
+  if (!is_compressed(path)) return std::unique_ptr<LogLines>(std::move(plain));
+  return std::unique_ptr<LogLines>(std::make_unique<CompressedReader>(std::move(plain)));
 }
 
-std::unique_ptr<LineReader> LineReader::from(std::istream& stream, const std::string& name) {
+std::unique_ptr<LogLines> LogLines::from(std::istream& stream, const std::string& name) {
   auto plain = std::make_unique<PlainReader>(stream);
   if (!is_compressed(name)) return plain;
   return std::make_unique<CompressedReader>(std::move(plain));

@@ -21,15 +21,15 @@ class ByteWriter {
 };
 
 // Lines out of a file or stream, unpacked when the name ends in .zst.
-class LineReader {
+class LogLines {
  public:
-  virtual ~LineReader() = default;
+  virtual ~LogLines() = default;
   // False at the end. The line has no line end; a last line may lack one.
   Result<bool> next(std::string& line);
 
-  static Result<std::unique_ptr<LineReader>> open(const std::string& path);
+  static Result<std::unique_ptr<LogLines>> open(const std::string& path);
   // `name` decides about unpacking, as a path would. The stream outlives the reader.
-  static std::unique_ptr<LineReader> from(std::istream& stream, const std::string& name);
+  static std::unique_ptr<LogLines> from(std::istream& stream, const std::string& name);
 
  protected:
   // The next piece, valid until the next call; empty at the end.

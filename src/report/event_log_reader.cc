@@ -1,9 +1,10 @@
+#include "report/event_log_reader.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <utility>
 
-#include "report/event_log.h"
 #include "report/event_names.h"
 #include "report/log_line.h"
 
@@ -25,18 +26,18 @@ std::optional<EventKind> kind_named(std::string_view text) {
 
 }  // namespace
 
-EventLogReader::EventLogReader(std::unique_ptr<LineReader> lines, std::string name)
+EventLogReader::EventLogReader(std::unique_ptr<LogLines> lines, std::string name)
     : lines_(std::move(lines)), name_(std::move(name)) {}
 
 Result<EventLogReader> EventLogReader::open(const std::string& path) {
-  TRY_ASSIGN(auto lines, LineReader::open(path));
+  TRY_ASSIGN(auto lines, LogLines::open(path));
   EventLogReader reader(std::move(lines), path);
   TRY(reader.read_header());
   return reader;
 }
 
 Result<EventLogReader> EventLogReader::from(std::istream& stream, const std::string& name) {
-  EventLogReader reader(LineReader::from(stream, name), name);
+  EventLogReader reader(LogLines::from(stream, name), name);
   TRY(reader.read_header());
   return reader;
 }
@@ -60,6 +61,7 @@ Status EventLogReader::read_header() {
   const auto read = [&]() -> Status {
     const LogLine line(header);
     TRY(line.text("trace", workload_.name, Need::Optional));
+    TRY(read_run(line, run_));
     TRY_ASSIGN(const json* cluster_json, line.nested("cluster"));
     const LogLine cluster(*cluster_json);
     TRY(cluster.text("name", cluster_.name, Need::Optional));
@@ -153,7 +155,8 @@ Status EventLogReader::read_spec(const LogLine& line, const Event& event) {
   TRY(spec.integer("priority", spec_.priority, Need::Optional, -kMax<int>, kMax<int>));
   TRY(read_deadline(spec));
   TRY(read_profile(spec));
-  return read_curve(spec);
+  TRY(read_curve(spec));
+  return read_sensitivity(spec);
 }
 
 Status EventLogReader::read_deadline(const LogLine& spec) {
@@ -210,6 +213,7 @@ Status EventLogReader::read_curve(const LogLine& spec) {
   TRY_ASSIGN(const json* speeds, spec.nested("speeds"));
   TRY_ASSIGN(const json* points, LogLine(*speeds).list("points"));
   SpeedCurve curve;
+  TRY(LogLine(*speeds).integer("widest", curve.widest, Need::Optional, 0, kMax<int>));
   for (const json& entry : *points) {
     TRY_ASSIGN(const LogLine::Speed point, LogLine::speed(entry, "points", 1));
     const SpeedCurve::Point next{point.counts[0], point.iterations_per_s};
@@ -235,6 +239,23 @@ Status EventLogReader::read_curve(const LogLine& spec) {
     workload_.curves.resize(index(spec_.curve) + 1);
   }
   workload_.curves[index(spec_.curve)] = std::move(curve);
+  return {};
+}
+
+Status EventLogReader::read_sensitivity(const LogLine& spec) {
+  const std::size_t known = workload_.sensitivities.size();
+  TRY(spec.integer("sensitivity", spec_.sensitivity, Need::Optional, 0,
+                   static_cast<std::int64_t>(known) + kIdGapMax));
+  if (spec_.sensitivity == kNoSensitivity) return {};
+  const std::size_t at = index(spec_.sensitivity);
+  if (spec.find("host_speeds") == nullptr) {
+    if (at < known && !workload_.sensitivities[at].speed.empty()) return {};
+    return invalid("\"sensitivity\" has not been spelled out by \"host_speeds\" so far");
+  }
+  TRY_ASSIGN(const json* table, spec.nested("host_speeds"));
+  TRY_ASSIGN(Sensitivity sensitivity, orrery::read_sensitivity(LogLine(*table)));
+  if (at >= known) workload_.sensitivities.resize(at + 1);
+  workload_.sensitivities[at] = std::move(sensitivity);
   return {};
 }
 
@@ -363,6 +384,16 @@ Status EventLogReader::follow(const Event& event) {
       break;
   }
   return {};
+}
+
+bool is_event_log(const std::string& path) {
+  auto lines = LogLines::open(path);
+  std::string first;
+  if (!lines.ok()) return false;
+  const auto got = lines.value()->next(first);
+  if (!got.ok() || !got.value()) return false;
+  const json header = json::parse(first, nullptr, false);
+  return header.is_object() && header.contains("orrery_events");
 }
 
 }  // namespace orrery

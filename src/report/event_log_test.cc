@@ -1,5 +1,3 @@
-#include "report/event_log.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "report/event_log_reader.h"
+#include "report/event_log_writer.h"
 #include "report/json.h"
 #include "report/metrics.h"
 #include "report/test_run.h"
@@ -41,10 +41,16 @@ TestRun eventful() {
   spec.curve = CurveId{1};
   run.workload.curves = {{{{1, 4}}, {}},
                          {{{1, 1.0 / 3}, {2, 0.6}, {8, 1e-9}}, {{2, 2, 0.5}, {8, 2, 0.125}}}};
+  run.workload.curves[1].widest = 64;
+  run.workload.sensitivities = {
+      {{1000, 3000}, {20, 62, 125}, {0.1, 0.5, 0.5, 0.1, 1, 2.0 / 3}, {3000, 62}},
+      {{1000}, {1}, {1}, {1000, 1}}};
+  spec.sensitivity = SensitivityId{1};
   run.submit(0.1, 1).profile = ProfileId{1};
   JobSpec& third = run.submit(0.2, 2);
   third.user = NameId{1};
   third.curve = CurveId{1};
+  third.sensitivity = SensitivityId{0};
   third.deadline = time_from_seconds(100);
   run.add(0.2, 2, Admitted).promised = time_from_seconds(99.5);
   run.add(0.2, 2, Queued).reason = {Reason::Code::GpusBusy, kNoJob, 1, 0};
@@ -128,6 +134,11 @@ void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& 
   EXPECT_EQ(names.name_of(got.model), want_names.name_of(want.model));
   EXPECT_EQ(names.name_of(got.user), want_names.name_of(want.user));
   EXPECT_EQ(names.name_of(got.gpu_type), want_names.name_of(want.gpu_type));
+  ASSERT_EQ(got.sensitivity, want.sensitivity);
+  if (want.sensitivity != kNoSensitivity) {
+    EXPECT_EQ(names.sensitivities.at(index(got.sensitivity)),
+              want_names.sensitivities.at(index(want.sensitivity)));
+  }
   ASSERT_EQ(got.profile, want.profile);
   if (want.profile == kNoProfile) return;
   EXPECT_EQ(names.profiles.at(index(got.profile)), want_names.profiles.at(index(want.profile)));
@@ -375,6 +386,80 @@ TEST(EventLogReader, CurvesAndDeadlinesThatMakeNoSenseAreNamed) {
             "log:2: the GPUs and nodes of \"spreads\" do not rise");
   EXPECT_EQ(with("\"deadline\":9,\"deadline_kind\":\"firm\""),
             "log:2: unknown \"deadline_kind\" \"firm\"");
+}
+
+TEST_F(EventLog, SaysHowTheRunWasSetUp) {
+  const TestRun run(1, 8);
+  const LoggedRun set_up{.policy = "srtf+tune",
+                         .options = {{"sticky", "false"}, {"boost", "10h"}},
+                         .semantics = "synergy",
+                         .seed = std::numeric_limits<std::uint64_t>::max(),
+                         .round = std::chrono::minutes(5),
+                         .speed_error = 0.1,
+                         .window = JobWindow{JobId{300}, JobId{500}},
+                         .jobs = 9000};
+  auto writer = EventLogWriter::open(path("set-up.jsonl"), run.cluster, run.workload, set_up);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer.value()->finish().ok());
+  const auto reader = EventLogReader::open(path("set-up.jsonl"));
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ(reader.value().run(), set_up);
+  EXPECT_TRUE(is_event_log(path("set-up.jsonl")));
+}
+
+TEST_F(EventLog, ALogThatDoesNotSayHowTheRunWasSetUpIsReadAllTheSame) {
+  const TestRun run = eventful();
+  write(run, "old.jsonl");
+  const auto reader = EventLogReader::open(path("old.jsonl"));
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  EXPECT_EQ(reader.value().run(), LoggedRun{});
+}
+
+TEST(EventLogReader, ASetUpThatMakesNoSenseIsNamed) {
+  const auto complaint = [](const std::string& set_up) {
+    std::istringstream stream(R"({"orrery_events":1,"run":)" + set_up +
+                              R"(,"cluster":{"nodes":[{"gpus":8}]}})");
+    const auto reader = EventLogReader::from(stream, "log");
+    return reader.ok() ? "" : reader.error().message;
+  };
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery"})"), "");
+  EXPECT_EQ(complaint("7"), "log:1: \"run\" is not an object");
+  EXPECT_EQ(complaint("{}"), "log:1: \"policy\" is missing");
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","seed":-1})"),
+            "log:1: \"seed\" is not a whole number");
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","options":{"a":1}})"),
+            "log:1: option \"a\" is not a string");
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","window":[4,4]})"),
+            "log:1: \"window\" is not a whole number from 5 to 2147483647");
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","speed_error":"nan"})"),
+            "log:1: \"speed_error\" is not a number from 0 to 1");
+}
+
+TEST(EventLogReader, TablesOfSensitivityThatMakeNoSenseAreNamed) {
+  const auto complaint = [](const std::string& fields) {
+    std::istringstream stream(
+        R"({"orrery_events":1,"cluster":{"nodes":[{"gpus":8}]}})"
+        "\n"
+        R"({"t":0,"seq":0,"event":"submitted","job":0,"spec":{"name":"a","submitted":0,)"
+        R"("gpus":1,"iterations":1,"iteration_s":1,"sensitivity":)" +
+        fields + "}}");
+    EventLogReader reader = EventLogReader::from(stream, "log").value();
+    Event event;
+    const auto more = reader.next(event);
+    return more.ok() ? "" : more.error().message;
+  };
+  const std::string points = R"("cpu_milli":[1,2],"memory":[5])";
+  EXPECT_EQ(complaint(R"(0,"host_speeds":{)" + points + R"(,"speed":[1,2],"ideal":[2,5]})"), "");
+  EXPECT_EQ(complaint("3"),
+            "log:2: \"sensitivity\" has not been spelled out by \"host_speeds\" so far");
+  EXPECT_EQ(complaint(R"(0,"host_speeds":{)" + points + R"(,"speed":[1],"ideal":[2,5]})"),
+            "log:2: \"speed\" is not as long as \"cpu_milli\" times \"memory\"");
+  EXPECT_EQ(complaint(R"(0,"host_speeds":{)" + points + R"(,"speed":[1,0],"ideal":[2,5]})"),
+            "log:2: a \"speed\" is not a number above 0");
+  EXPECT_EQ(complaint(R"(0,"host_speeds":{"cpu_milli":[2,2],"memory":[5]})"),
+            "log:2: the points of \"cpu_milli\" do not rise");
+  EXPECT_EQ(complaint(R"(0,"host_speeds":{"cpu_milli":[],"memory":[5]})"),
+            "log:2: \"cpu_milli\" has no points");
 }
 
 TEST(EventLogReader, SomethingElseIsNotTakenForALog) {

@@ -1,5 +1,6 @@
+#include "report/event_log_writer.h"
+
 #include "base/invariant.h"
-#include "report/event_log.h"
 #include "report/event_names.h"
 #include "report/json_text.h"
 
@@ -45,21 +46,23 @@ bool has_grant(EventKind kind) {
 
 Result<std::unique_ptr<EventLogWriter>> EventLogWriter::open(const std::string& path,
                                                              const Cluster& cluster,
-                                                             const Workload& workload) {
+                                                             const Workload& workload,
+                                                             const LoggedRun& run) {
   TRY_ASSIGN(auto bytes, ByteWriter::open(path));
-  return std::make_unique<EventLogWriter>(std::move(bytes), cluster, workload);
+  return std::make_unique<EventLogWriter>(std::move(bytes), cluster, workload, run);
 }
 
 EventLogWriter::EventLogWriter(std::unique_ptr<ByteWriter> bytes, const Cluster& cluster,
-                               const Workload& workload)
+                               const Workload& workload, const LoggedRun& run)
     : bytes_(std::move(bytes)), workload_(workload) {
   buffer_.reserve(kFlushAt + kFlushAt / 4);
-  append_header(cluster);
+  append_header(cluster, run);
 }
 
-void EventLogWriter::append_header(const Cluster& cluster) {
+void EventLogWriter::append_header(const Cluster& cluster, const LoggedRun& run) {
   append(buffer_, "{\"orrery_events\":1,\"trace\":");
   append_string(buffer_, workload_.name);
+  if (!run.policy.empty()) append_run(buffer_, run);
   append(buffer_, ",\"cluster\":{\"name\":");
   append_string(buffer_, cluster.name);
   append(buffer_, ",\"nodes\":[");
@@ -143,6 +146,7 @@ void EventLogWriter::append_spec(const JobSpec& spec) {
   append_unless(buffer_, ",\"deadline_value\":", spec.deadline_value, 1.0);
   if (spec.profile != kNoProfile) append_profile(spec.profile);
   if (spec.curve != kNoCurve) append_curve(spec.curve);
+  if (spec.sensitivity != kNoSensitivity) append_sensitivity(spec.sensitivity);
   buffer_.push_back('}');
 }
 
@@ -192,7 +196,19 @@ void EventLogWriter::append_curve(CurveId curve) {
     append_number(buffer_, speeds.spreads[i].iterations_per_s);
     append(buffer_, i + 1 < speeds.spreads.size() ? "]" : "]]");
   }
+  append_unless(buffer_, ",\"widest\":", speeds.widest, 0);
   buffer_.push_back('}');
+}
+
+// Likewise.
+void EventLogWriter::append_sensitivity(SensitivityId sensitivity) {
+  append(buffer_, ",\"sensitivity\":");
+  append_number(buffer_, std::int64_t{static_cast<std::int32_t>(sensitivity)});
+  if (!is_first(sensitivities_written_, index(sensitivity))) return;
+  INVARIANT(index(sensitivity) < workload_.sensitivities.size(),
+            "a spec's sensitivity is in the workload");
+  append(buffer_, ",\"host_speeds\":");
+  orrery::append_sensitivity(buffer_, workload_.sensitivities[index(sensitivity)]);
 }
 
 void EventLogWriter::append_name(std::string_view key, NameId name) {

@@ -108,6 +108,8 @@ void append_series(fmt::memory_buffer& out, const Series& series) {
   append_list(out, ",\"waiting\":", series.waiting);
   append_list(out, ",\"held\":", series.gpus_held);
   append_list(out, ",\"efficiency\":", series.efficiency);
+  append_list(out, ",\"cpus\":", series.cpu_use);
+  append_list(out, ",\"memory\":", series.memory_use);
   append_deadlines(out, series.deadlines);
   append(out, ",\"jct\":[");
   for (const Series::Point& point : series.completion_times) {

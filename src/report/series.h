@@ -54,6 +54,10 @@ struct Series {
   // Of the cluster, mean of each bucket: what Metrics calls cluster_efficiency. Empty when some
   // grant stated no speed.
   std::vector<double> efficiency;
+  // Held by some job, of all that the cluster has, likewise. Empty when no grant held any, or the
+  // cluster does not say what it has.
+  std::vector<double> cpu_use;
+  std::vector<double> memory_use;
   Deadlines deadlines;
   std::vector<Row> rows;
   std::vector<Point> completion_times;

@@ -19,7 +19,14 @@ constexpr std::size_t kSubmitted = 3;
 constexpr std::size_t kPromised = 4;
 constexpr std::size_t kMet = 5;
 constexpr std::size_t kMissed = 6;
-constexpr std::size_t kFirstRow = 7;
+constexpr std::size_t kCpus = 7;
+constexpr std::size_t kMemory = 8;
+constexpr std::size_t kFirstRow = 9;
+
+std::vector<double> shares(std::vector<double> values, std::int64_t total) {
+  for (double& value : values) value /= static_cast<double>(total);
+  return values;
+}
 
 }  // namespace
 
@@ -30,6 +37,10 @@ SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
       gpus_total_(options.cluster.gpus_total()),
       ledger_(options.cluster) {
   const std::vector<Node>& nodes = options.cluster.nodes;
+  for (const Node& node : nodes) {
+    host_total_.cpu_milli += node.cpu_milli;
+    host_total_.memory_bytes += node.memory_bytes;
+  }
   const std::size_t rows_max = std::max<std::size_t>(options.rows_max, 1);
   nodes_per_row_ = std::max<std::size_t>((nodes.size() + rows_max - 1) / rows_max, 1);
   for (std::size_t first = 0; first < nodes.size(); first += nodes_per_row_) {
@@ -110,6 +121,7 @@ void SeriesRecorder::hold(const Event& event, Job& job) {
     holding.since = event.time;
     for (const NodeShare& share : holding.devices) change_row(share.node, ledger_.take(share));
   }
+  set_host(holdings_[job.slot], {event.grant->cpu_milli, event.grant->memory_bytes});
   begin_work(event, job);
 }
 
@@ -169,6 +181,7 @@ void SeriesRecorder::let_go(const Event& event, Job& job) {
   if (job.slot == kNoSlot) return;
   Holding& holding = holdings_[job.slot];
   end_work(holding);
+  set_host(holding, {});
   for (const NodeShare& share : holding.devices) change_row(share.node, -ledger_.release(share));
   add_spans(event.job, holding, event.time);
   holdings_.close(job.slot);
@@ -182,6 +195,16 @@ void SeriesRecorder::change_row(NodeId node, int gpus) {
   gpus_held_ += gpus;
   means_->set(kFirstRow + row, static_cast<double>(row_held_[row]));
   means_->set(kGpusHeld, static_cast<double>(gpus_held_));
+}
+
+void SeriesRecorder::set_host(Holding& holding, const HostShare& host) {
+  if (holding.host == host) return;
+  host_held_.cpu_milli += host.cpu_milli - holding.host.cpu_milli;
+  host_held_.memory_bytes += host.memory_bytes - holding.host.memory_bytes;
+  holding.host = host;
+  host_seen_ = true;
+  means_->set(kCpus, static_cast<double>(host_held_.cpu_milli));
+  means_->set(kMemory, static_cast<double>(host_held_.memory_bytes));
 }
 
 void SeriesRecorder::set_waiting(Job& job, bool waits) {
@@ -221,6 +244,12 @@ Series SeriesRecorder::series() const {
   if (turns_ > 0 && rates_known_ && gpus_total_ > 0) {
     out.efficiency = means_->means(kUseful);
     for (double& value : out.efficiency) value = std::max(0.0, value / gpus_total_);
+  }
+  if (host_seen_ && host_total_.cpu_milli > 0) {
+    out.cpu_use = shares(means_->means(kCpus), host_total_.cpu_milli);
+  }
+  if (host_seen_ && host_total_.memory_bytes > 0) {
+    out.memory_use = shares(means_->means(kMemory), host_total_.memory_bytes);
   }
   if (counts_[0] > 0) {
     out.deadlines = {means_->means(kSubmitted), means_->means(kPromised), means_->means(kMet),

@@ -9,6 +9,7 @@
 
 #include "model/cluster.h"
 #include "model/event.h"
+#include "model/sensitivity.h"
 #include "report/device_ledger.h"
 #include "report/series.h"
 #include "report/time_means.h"
@@ -48,6 +49,7 @@ class SeriesRecorder final : public EventSink {
   struct Holding {
     Devices devices;
     Time since{};
+    HostShare host{};
     double useful_gpus = 0;
     std::uint64_t turn = 0;  // of the grant; 0: no longer held
     bool works = false;      // its first iteration has begun
@@ -72,6 +74,7 @@ class SeriesRecorder final : public EventSink {
   void change_useful(double gpus);
   void count(std::size_t value);
   void change_row(NodeId node, int gpus);
+  void set_host(Holding& holding, const HostShare& host);
   void set_waiting(Job& job, bool waits);
   void add_spans(JobId job, const Holding& holding, Time end);
   std::vector<Series::Point> distribution() const;
@@ -80,6 +83,7 @@ class SeriesRecorder final : public EventSink {
   const std::size_t spans_max_;
   const std::size_t refusals_max_;
   const int gpus_total_;
+  HostShare host_total_;
   std::size_t nodes_per_row_ = 1;
   std::vector<Series::Row> rows_;  // labels and sizes; the means are made in series()
   std::vector<std::int64_t> row_held_;
@@ -90,6 +94,8 @@ class SeriesRecorder final : public EventSink {
   std::optional<TimeMeans> means_;  // from the first event on
   std::int64_t waiting_ = 0;
   std::int64_t gpus_held_ = 0;
+  HostShare host_held_;
+  bool host_seen_ = false;  // some grant held CPUs or memory
   std::priority_queue<Beginning, std::vector<Beginning>, std::greater<>> beginnings_;
   std::uint64_t turns_ = 0;
   double useful_gpus_ = 0;

@@ -80,6 +80,47 @@ TEST(SeriesRecorder, QueueAndGpusFollowTheEvents) {
   EXPECT_DOUBLE_EQ(series.spans[1].to_s, 100);
 }
 
+TEST(SeriesRecorder, CpuAndMemoryUseComeToThoseOfTheSummary) {
+  TestRun run(2, 4);
+  for (Node& node : run.cluster.nodes) {
+    node.cpu_milli = 24000;
+    node.memory_bytes = 500;
+  }
+  const auto hold = [&](double at_s, int job, EventKind kind, std::int64_t cpu_milli,
+                        std::int64_t memory_bytes) {
+    Grant& grant = run.hold(at_s, job, kind, {{NodeId{job}, 0x1}});
+    grant.cpu_milli = cpu_milli;
+    grant.memory_bytes = memory_bytes;
+  };
+  run.submit(0, 0);
+  run.submit(0, 1);
+  hold(0, 0, Started, 12000, 400);
+  hold(0, 1, Started, 3000, 100);
+  hold(50, 0, Regrouped, 24000, 200);
+  run.add(75, 1, Paused);
+  hold(90, 1, Resumed, 6000, 100);
+  run.add(100, 0, Completed);
+  run.add(100, 1, Completed);
+  const Series series = series_of(run, {.cluster = run.cluster});
+  Metrics metrics({.cluster = run.cluster, .workload = nullptr, .window = {}});
+  run.send(metrics);
+  EXPECT_NEAR(mean(series.cpu_use), metrics.summary().cpu_utilisation.value(), 0.005);
+  EXPECT_NEAR(mean(series.memory_use), metrics.summary().memory_utilisation.value(), 0.005);
+  EXPECT_NEAR(series.cpu_use.front(), 15000.0 / 48000, 1e-9);
+  EXPECT_NEAR(series.memory_use.front(), 0.5, 1e-9);
+}
+
+TEST(SeriesRecorder, CpuAndMemoryUseAreEmptyWhereNobodyHoldsAny) {
+  TestRun run(1, 4);
+  run.cluster.nodes[0].cpu_milli = 24000;
+  run.submit(0, 0);
+  run.hold(0, 0, Started, {{NodeId{0}, 0x1}});
+  run.add(10, 0, Completed);
+  const Series series = series_of(run, {.cluster = run.cluster});
+  EXPECT_TRUE(series.cpu_use.empty());
+  EXPECT_TRUE(series.memory_use.empty());
+}
+
 TEST(SeriesRecorder, ASharedGpuIsHeldOnceAndARegroupingSplitsNoSpan) {
   TestRun run(1, 2);
   for (const int job : {0, 1}) run.submit(0, job);

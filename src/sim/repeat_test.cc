@@ -6,7 +6,8 @@
 #include <thread>
 
 #include "policy/registry.h"
-#include "report/event_log.h"
+#include "report/event_log_reader.h"
+#include "report/event_log_writer.h"
 #include "sim/law_sink.h"
 #include "sim/random_workload.h"
 #include "sim/simulation.h"

@@ -254,7 +254,7 @@ Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink
     if (setup.semantics == SemanticsKind::Synergy) world.round = std::chrono::minutes(5);
   }
   Workload published;
-  if (setup.semantics == SemanticsKind::Muri) {
+  if (setup.semantics == SemanticsKind::Muri && !setup.from_log) {
     published = as_published(*setup.workload);
     world.workload = &published;
   }

@@ -31,6 +31,9 @@ struct SimulationSetup {
   // Each job is really as fast as its profile says times a number from 1 - this to 1 + this, drawn
   // by the seed. No policy sees it but by the job's progress.
   double speed_error = 0;
+  // The workload comes from a log of the same world, where iterations are as long already as that
+  // world makes them.
+  bool from_log = false;
   JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
   JobId stop_after_end = kNoJob;
   const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is

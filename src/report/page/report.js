@@ -317,6 +317,14 @@ function efficiency(group, hidden) {
     (run) => run.series.efficiency, { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: Math.max(1, most) * 1.04, ticks: Math.max(1, most), limit: 1 });
 }
 
+// CPUs and memory, where jobs hold some of their own.
+function hostUse(group, hidden) {
+  const share = { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 };
+  const of = (key, title, hint) => group.some((run) => run.series[key].length) ? [overTime(group, hidden, title, hint, (run) => run.series[key], share)] : [];
+  const charts = [...of('cpus', 'CPUs in use', 'Given to jobs, of all cores.'), ...of('memory', 'Memory in use', 'Given to jobs, of all host memory.')];
+  return charts.length ? h('div', { class: 'pair' }, charts) : null;
+}
+
 function facts(group) {
   const known = (v) => v !== null && v !== undefined && v !== '';
   return section('What was run', null, null, h('div', { class: 'facts' }, group.map((run, i) => {
@@ -370,7 +378,7 @@ function show(group) {
       overTime(group, hidden, 'Jobs waiting', 'Submitted or paused, holding no GPU.', (run) => run.series.waiting, { show: (v) => v >= 10000 ? `${v / 1000}k` : `${+v.toFixed(2)}`, exact: decimal }),
       overTime(group, hidden, 'GPUs in use', 'Held by at least one job, of all GPUs.', (run) => run.series.held.map((v) => v / gpus),
         { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 })),
-    ...[efficiency(group, hidden), deadlineCharts(group, hidden), timeline.element, refusals(group)].filter(Boolean), facts(group),
+    ...[hostUse(group, hidden), efficiency(group, hidden), deadlineCharts(group, hidden), timeline.element, refusals(group)].filter(Boolean), facts(group),
     h('footer', null, 'JCT, job completion time: from submission to completion, over completed jobs. GPU use counts a shared GPU once; efficiency counts the work done on it, ',
       'so interleaved jobs can exceed the use. Made by orrery; this page holds all its data and loads nothing.'));
   redraw();
