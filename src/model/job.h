@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/job_state.h"
 #include "model/sensitivity.h"
 #include "model/time.h"
 
@@ -106,18 +107,5 @@ struct Workload {
     return id == kNoName ? std::string_view() : std::string_view(names[index(id)]);
   }
 };
-
-enum class JobState : std::uint8_t {
-  Pending,  // submitted, has not run yet
-  Running,
-  Paused,  // has run, holds nothing now
-  Done,
-  Failed,
-  Rejected,
-  Cancelled,
-};
-
-constexpr bool is_final(JobState state) { return state >= JobState::Done; }
-std::string_view to_string(JobState state);
 
 }  // namespace orrery

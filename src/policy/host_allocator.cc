@@ -49,7 +49,9 @@ class Greedy final : public OneByOne {
 
  private:
   bool seat(Hosting& hosting, const Asker& asker) override {
-    return sit(hosting, asker, asker.need->ideal);
+    if (sit(hosting, asker, asker.need->ideal)) return true;
+    // What not even an idle cluster has is not worth waiting for.
+    return hosting.seats().empty() && sit(hosting, asker, asker.need->fair);
   }
 };
 

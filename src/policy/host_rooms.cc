@@ -129,4 +129,19 @@ double HostRooms::value_with(int node, const HostAllocator::Asker& asker) {
   return fill_.fill(room(node).capacity, members_);
 }
 
+int HostRooms::floors_for(int node, const HostAllocator::Asker& asker) {
+  HostShare rest = room(node).capacity;
+  for (const int guest : room(node).guests) {
+    const Guest& who = guests_[static_cast<std::size_t>(guest)];
+    const HostShare floor = share_on(who.levels->floor().host, who.asker->gpus.gpus);
+    rest.cpu_milli -= floor.cpu_milli;
+    rest.memory_bytes -= floor.memory_bytes;
+  }
+  const HostShare& floor = levels_of(asker).floor().host;
+  std::int64_t gpus = asker.gpus.gpus;
+  if (floor.cpu_milli > 0) gpus = std::min(gpus, rest.cpu_milli / floor.cpu_milli);
+  if (floor.memory_bytes > 0) gpus = std::min(gpus, rest.memory_bytes / floor.memory_bytes);
+  return static_cast<int>(std::max<std::int64_t>(0, gpus));
+}
+
 }  // namespace orrery

@@ -48,6 +48,9 @@ class HostRooms {
   // The same with somebody who is not a guest yet.
   double value_with(int node, const HostAllocator::Asker& asker);
 
+  // For how many GPUs of the asker there are floors left on the node, if not GPUs.
+  int floors_for(int node, const HostAllocator::Asker& asker);
+
   void settle();  // gives everybody what they hold
 
   // For so many GPUs.

@@ -42,10 +42,27 @@ class TunePlus final : public HostAllocator {
     if (node >= 0) {
       devices_.clear();
       devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, gpus)});
-    } else if (!find_gathered(ledger, asker.gpus, devices_)) {
+    } else if (!gather(ledger, asker)) {
       return;
     }
     if (rooms_.come(asker, devices_)) ledger.take(devices_, asker.gpus);
+  }
+
+  // From several nodes, those with the fewest free GPUs first.
+  bool gather(const Ledger& ledger, const Asker& asker) {
+    devices_.clear();
+    int left = asker.gpus.gpus;
+    for (int free = 1; free <= ledger.gpus_per_node_max() && left > 0; ++free) {
+      for (int node = 0; node < ledger.node_count() && left > 0; ++node) {
+        if (ledger.free_count(node) != free || !ledger.serves(node, asker.gpus)) continue;
+        const int count = std::min({left, free, rooms_.floors_for(node, asker)});
+        if (count == 0) continue;
+        devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, count)});
+        left -= count;
+      }
+    }
+    std::ranges::sort(devices_, {}, &NodeShare::node);
+    return left == 0;
   }
 
   // Where it brings most; among equals where the fewest GPUs are free. -1: nowhere.

@@ -1,6 +1,7 @@
 #include "predict/host_need.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace orrery {
 namespace {
@@ -21,21 +22,20 @@ double cores(std::int64_t milli) { return static_cast<double>(milli) / 1000; }
 
 ServerSize mean_server(const Cluster& cluster) {
   std::int64_t servers = 0;
-  HostShare total;
+  std::int64_t gpus = 0;
+  HostShare least{std::numeric_limits<std::int64_t>::max(),
+                  std::numeric_limits<std::int64_t>::max()};  // for one GPU
   for (const Node& node : cluster.nodes) {
     if (node.gpus == 0) continue;
     ++servers;
-    total.cpu_milli += node.cpu_milli;
-    total.memory_bytes += node.memory_bytes;
+    gpus += node.gpus;
+    least.cpu_milli = std::min(least.cpu_milli, node.cpu_milli / node.gpus);
+    least.memory_bytes = std::min(least.memory_bytes, node.memory_bytes / node.gpus);
   }
-  const std::int64_t gpus = cluster.gpus_total();
-  ServerSize server;
-  server.gpus = servers == 0 ? 1 : static_cast<int>(gpus / servers);
-  if (servers == 0) return server;
-  // For each of its GPUs as much as there is for one in the cluster, so that fair shares add up.
-  server.host.cpu_milli = total.cpu_milli * server.gpus / gpus;
-  server.host.memory_bytes = total.memory_bytes * server.gpus / gpus;
-  return server;
+  if (servers == 0) return {.gpus = 1, .host = {}};
+  const std::int64_t mean = gpus / servers;
+  return {.gpus = static_cast<int>(mean),
+          .host = {least.cpu_milli * mean, least.memory_bytes * mean}};
 }
 
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server) {

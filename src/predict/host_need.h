@@ -5,10 +5,12 @@
 
 namespace orrery {
 
-// A server of the cluster, where all are taken for equal: the mean of those that have GPUs.
+// A server of the cluster, where all are taken for equal: as many GPUs as those that have any have
+// on average, and for each GPU what even the poorest of them has, so that there is a fair share for
+// every GPU everywhere.
 struct ServerSize {
   int gpus = 0;
-  HostShare host;  // 0: not stated, never binding
+  HostShare host{};  // 0: not stated, never binding
 };
 ServerSize mean_server(const Cluster& cluster);
 

@@ -90,17 +90,15 @@ TEST_F(HostNeedTest, AJobThatSaysWhatItNeedsGetsThat) {
   EXPECT_FALSE(wants.wants_more());
 }
 
-TEST(MeanServer, SharesOfUnlikeServersAreNoMoreThanThereIs) {
+TEST(MeanServer, ThereIsAFairShareForEveryGpuOnThePoorestServer) {
   Cluster cluster = synergy_servers(2);
-  cluster.nodes[1].gpus = 3;
-  cluster.nodes[1].cpu_milli = 9000;
+  cluster.nodes[1].gpus = 4;
+  cluster.nodes[1].cpu_milli = 8000;
   cluster.nodes.emplace_back().cpu_milli = 64'000;
   Workload workload;
   JobSpec spec;
   const HostNeed one = host_need(workload, spec, mean_server(cluster));
-  EXPECT_EQ(one.fair.cpu_milli, 3000);
-  EXPECT_LE(one.fair.memory_bytes * 11, 1000 * kGigabyte);
-  EXPECT_GT(one.fair.memory_bytes * 11, 999 * kGigabyte);
+  EXPECT_EQ(one.fair, (HostShare{2000, 62'500'000'000}));
 }
 
 }  // namespace

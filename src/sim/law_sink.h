@@ -8,6 +8,7 @@
 #include "control/state.h"
 #include "model/cluster.h"
 #include "model/event.h"
+#include "placement/shape.h"
 
 namespace orrery {
 
@@ -25,6 +26,9 @@ class LawSink final : public EventSink {
     bool preempts = true;
     bool fills_holes = false;     // nobody waits while enough GPUs are free anywhere
     bool keeps_promises = false;  // who was promised its deadline meets it
+    // CPUs and memory are given by an allocator, and may be other than asked for...
+    bool hosted = false;
+    bool is_fair = false;  // ...but nobody is slower than with their fair share
   };
   explicit LawSink(const Options& options);
 
@@ -63,9 +67,11 @@ class LawSink final : public EventSink {
   double speed_of(const Job& job, const Grant& grant) const;
   void check_rest();
   void check_job(const Job& job);
+  void check_host(const Job& job);
   void check_nodes();
   void check_device(std::size_t node, int gpu, const std::vector<JobId>& users);
   void check_holes();
+  Shape seen(const Job& job) const;
 
   const Options options_;
   State state_;

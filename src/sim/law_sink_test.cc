@@ -8,6 +8,7 @@
 
 #include "placement/ledger.h"
 #include "predict/group_speed.h"
+#include "predict/host_need.h"
 #include "predict/speed_curve.h"
 
 namespace orrery {
@@ -131,7 +132,9 @@ double LawSink::speed_of(const Job& job, const Grant& grant) const {
       job.spec->curve == kNoCurve
           ? 1 / alone_s
           : speed_on(*options_.workload, *job.spec, gpus, static_cast<int>(grant.devices.size()));
-  return speed / ContentionModel().factor(1);
+  const HostShare host{grant.cpu_milli, grant.memory_bytes};
+  const double hosted = speed_held(*options_.workload, *job.spec, host) * job.spec->iteration_s;
+  return speed * hosted / ContentionModel().factor(1);
 }
 
 // With a speed of its own, the time a job was up, at the speed of what it held, is the work it did:
@@ -185,7 +188,8 @@ void LawSink::check_job(const Job& job) {
     fail(fmt::format("job {} asked for {} GPUs and holds {}, on which it cannot run", id,
                      job.spec->gpus, gpus));
   }
-  const bool as_asked = gpus == job.spec->gpus;
+  if (options_.hosted) check_host(job);
+  const bool as_asked = gpus == job.spec->gpus && !options_.hosted;
   if (as_asked && (job.held.cpu_milli != job.spec->cpu_milli ||
                    job.held.memory_bytes != job.spec->memory_bytes)) {
     fail(fmt::format("job {} holds other CPUs or memory than it asked for", id));
@@ -204,6 +208,22 @@ void LawSink::check_job(const Job& job) {
   }
   std::ranges::sort(nodes);
   if (std::ranges::adjacent_find(nodes) != nodes.end()) fail("a node is named twice in a grant");
+}
+
+void LawSink::check_host(const Job& job) {
+  const JobSpec& spec = *job.spec;
+  const HostShare held{job.held.cpu_milli, job.held.memory_bytes};
+  if (spec.sensitivity == kNoSensitivity &&
+      (held.cpu_milli < spec.cpu_milli || held.memory_bytes < spec.memory_bytes)) {
+    fail(fmt::format("job {} holds less CPUs or memory than it asked for", index(spec.id)));
+  }
+  if (!options_.is_fair || spec.sensitivity == kNoSensitivity) return;
+  const HostNeed need = host_need(*options_.workload, spec, mean_server(*options_.cluster));
+  const double speed = speed_held(*options_.workload, spec, held) * spec.iteration_s;
+  if (speed < need.fair_speed * (1 - kRounding)) {
+    fail(fmt::format("job {} is given {} of its speed where its fair share gives {}",
+                     index(spec.id), speed, need.fair_speed));
+  }
 }
 
 void LawSink::check_nodes() {
@@ -270,17 +290,24 @@ void LawSink::check_device(std::size_t node, int gpu, const std::vector<JobId>& 
   }
 }
 
+// Where CPUs and memory are given by an allocator, only GPUs can be lacking.
+Shape LawSink::seen(const Job& job) const {
+  Shape shape = shape_of(*job.spec);
+  if (options_.hosted) shape.cpu_milli = shape.memory_bytes = 0;
+  return shape;
+}
+
 void LawSink::check_holes() {
   Ledger ledger(*options_.cluster, options_.workload->names);
   for (const JobId id : state_.running()) {
     const Job& job = state_.job(id);
-    ledger.take(job.held.devices, shape_of(*job.spec));
+    ledger.take(job.held.devices, seen(job));
   }
   for (const Job& job : state_.jobs()) {
     if (job.state != JobState::Pending && job.state != JobState::Paused) continue;
     int room = 0;
     for (int node = 0; node < ledger.node_count(); ++node) {
-      room += ledger.room(node, shape_of(*job.spec));
+      room += ledger.room(node, seen(job));
     }
     if (room >= job.spec->gpus) {
       fail(fmt::format("job {} waits for {} GPUs while {} would do", index(job.spec->id),

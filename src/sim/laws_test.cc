@@ -37,6 +37,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"admission", {"batch", "none"}},
       {"anew", {"true", "false"}},
       {"backfill", {"false"}},
+      {"by-count", {"true"}},
       {"caps", {"resnet50:1"}},
       {"choice", {"adaptive", "latest"}},
       {"count-start", {"true", "false"}},
@@ -44,6 +45,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"delta", {"60s", "1h"}},
       {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc
+      {"first", {"most", "least"}},
       {"gain", {"1", "1.5"}},
       {"guesses", {"true", "false"}},
       {"interval", {"2m", "10m"}},
@@ -53,6 +55,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"late-rounds", {"0", "1"}},
       {"lease", {"0s", "2m"}},
       {"leftover", {"proportion", "centre"}},
+      {"levels", {"off"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
       {"lost", {"last", "first"}},
@@ -151,8 +154,8 @@ bool admits(const Variant& variant) {
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.semantics == SemanticsKind::ElasticFlow) return false;  // it waits for slots
-  static constexpr std::array<std::string_view, 6> kOrders = {"fifo", "sjf", "srtf",
-                                                              "srsf", "las", "gittins"};
+  static constexpr std::array<std::string_view, 9> kOrders = {
+      "fifo", "sjf", "srtf", "srsf", "las", "gittins", "ftf", "drf", "tetris"};
   return std::ranges::find(kOrders, variant.policy) != kOrders.end() && rule == "first-fit";
 }
 

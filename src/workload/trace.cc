@@ -96,14 +96,12 @@ Result<Workload> parse(std::string_view name, std::istream& in, TraceSource sour
   WorkloadBuilder builder(std::filesystem::path(name).stem().string());
   TRY_ASSIGN(const TraceReader* const reader,
              options.format == "auto" ? recognise(lines) : reader_named(options.format));
-  Profiles profiles;
   if (reader->read_with != nullptr) {
     TRY(reader->read_with(lines, source, builder));
   }
   // A reader may take the profiles for a file of its own format.
-  if (!source.profiles_used) {
-    TRY_ASSIGN(profiles, read_all_profiles(options.profiles));
-  }
+  TRY_ASSIGN(const Profiles profiles,
+             read_all_profiles(source.profiles_used ? std::string() : options.profiles));
   if (reader->read_with == nullptr) {
     builder.know(profiles.sensitivities, options.gpu_type);
     TRY(reader->read(lines, builder));
