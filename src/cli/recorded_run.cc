@@ -13,6 +13,8 @@
 namespace orrery {
 namespace {
 
+constexpr double kSpeedErrorMax = 0.9;  // as on the command line
+
 Error out_of_bounds(const char* what) {
   return invalid(fmt::format("\"{}\" is beyond what a job may have", what));
 }
@@ -174,6 +176,10 @@ Result<RunRequest> request_of(const RecordedRun& recorded, const std::string& pa
         "{}: does not say under which policy it was made, so there is nothing to make again; logs "
         "of `orrery record` do",
         path));
+  }
+  if (seconds(recorded.run.round) > kTimeMax_s || recorded.run.speed_error > kSpeedErrorMax) {
+    return invalid(
+        fmt::format("{}:1: \"round\" or \"speed_error\" is beyond what a run may have", path));
   }
   auto semantics = parse_semantics(recorded.run.semantics);
   if (!semantics.ok()) return std::move(semantics).error().at(path);
