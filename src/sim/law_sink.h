@@ -25,6 +25,7 @@ class LawSink final : public EventSink {
     bool preempts = true;
     bool fills_holes = false;     // nobody waits while enough GPUs are free anywhere
     bool keeps_promises = false;  // who was promised its deadline meets it
+    bool hosted = false;          // CPUs and memory are given by need, not as asked for
   };
   explicit LawSink(const Options& options);
 

@@ -127,10 +127,13 @@ void LawSink::check_promise(const Event& event) {
 double LawSink::speed_of(const Job& job, const Grant& grant) const {
   const int gpus = gpu_count(grant.devices);
   const double alone_s = accounts_[index(job.spec->id)].iteration_s;
-  const double speed =
-      job.spec->curve == kNoCurve
-          ? 1 / alone_s
-          : speed_on(*options_.workload, *job.spec, gpus, static_cast<int>(grant.devices.size()));
+  double speed = job.spec->curve == kNoCurve ? 1 / alone_s
+                                             : speed_on(*options_.workload, *job.spec, gpus,
+                                                        static_cast<int>(grant.devices.size()));
+  const HostShare host{grant.cpu_milli, grant.memory_bytes};
+  if (job.spec->sensitivity != kNoSensitivity && host != HostShare{}) {
+    speed *= speed_with(options_.workload->sensitivities[index(job.spec->sensitivity)], host, gpus);
+  }
   return speed / ContentionModel().factor(1);
 }
 
@@ -185,7 +188,7 @@ void LawSink::check_job(const Job& job) {
     fail(fmt::format("job {} asked for {} GPUs and holds {}, on which it cannot run", id,
                      job.spec->gpus, gpus));
   }
-  const bool as_asked = gpus == job.spec->gpus;
+  const bool as_asked = gpus == job.spec->gpus && !options_.hosted;
   if (as_asked && (job.held.cpu_milli != job.spec->cpu_milli ||
                    job.held.memory_bytes != job.spec->memory_bytes)) {
     fail(fmt::format("job {} holds other CPUs or memory than it asked for", id));
