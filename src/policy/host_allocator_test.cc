@@ -60,7 +60,7 @@ TEST_P(HostAllocators, GreedyGivesAllOrNothing) {
   Random random(3);
   const auto allocator = make_greedy(GetParam());
   for (int round = 0; round < kRounds; ++round) {
-    Party party(random, round % 2 == 0, false);
+    Party party(random, true, false);
     allocator->seat(party.hosting, party.line.askers);
     for (const Hosting::Seat& seat : party.hosting.seats())
       EXPECT_EQ(seat.held(), seat.need->ideal);

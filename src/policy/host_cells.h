@@ -15,9 +15,6 @@ struct HostCell {
   double speed = 1;
 };
 
-inline bool within(const HostShare& part, const HostShare& whole) {
-  return part.cpu_milli <= whole.cpu_milli && part.memory_bytes <= whole.memory_bytes;
-}
 inline HostShare lesser(const HostShare& a, const HostShare& b) {
   return {std::min(a.cpu_milli, b.cpu_milli), std::min(a.memory_bytes, b.memory_bytes)};
 }

@@ -8,7 +8,6 @@
 namespace orrery {
 namespace {
 
-constexpr int kNodesMax = 2000;
 constexpr double kUnbounded = 1e30;  // to the solver
 
 double cores(std::int64_t milli) { return static_cast<double>(milli) / 1e3; }
@@ -76,14 +75,14 @@ bool fit(std::span<const HostKind> kinds, const CellCounts& counts, const HostSh
 }  // namespace
 
 std::optional<CellCounts> choose_cells(std::span<const HostKind> kinds, std::span<const int> jobs,
-                                       const HostShare& room, HostWeight weight) {
+                                       const HostShare& room, HostWeight weight, int nodes_max) {
   CellCounts fastest;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     fastest.emplace_back(kinds[k].cells.size(), 0).front() = jobs[k];
   }
   if (fit(kinds, fastest, room)) return fastest;
   const IntegerProgram program = program_of(kinds, jobs, room, weight);
-  if (const auto best = program.maximise(kNodesMax)) {
+  if (const auto best = program.maximise(nodes_max)) {
     CellCounts counts = counts_from(kinds, jobs, *best, [](int count) { return count; });
     if (fit(kinds, counts, room)) return counts;
   }

@@ -9,10 +9,6 @@ namespace {
 
 using Level = HostLevels::Level;
 
-bool within(const HostShare& a, const HostShare& b) {
-  return a.cpu_milli <= b.cpu_milli && a.memory_bytes <= b.memory_bytes;
-}
-
 // What is left of the points when those are gone that cost no less than another and are no faster.
 void drop_the_dominated(std::vector<Level>& levels) {
   std::ranges::stable_sort(levels, [](const Level& a, const Level& b) {

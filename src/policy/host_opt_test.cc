@@ -70,6 +70,52 @@ TEST(HostChoice, IsAsGoodAsTryingEverything) {
   EXPECT_LT(without, kRounds / 2);
 }
 
+TEST(HostChoice, CutShortItStillGivesEverybodyACellAndKeepsNearTheBound) {
+  Random random(11);
+  double cut_short = 0;
+  double possible = 0;
+  int worse = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const RandomAskers line(random, true, 30);
+    HostShare room;
+    HostKinds kinds;
+    kinds.begin({.total = {}, .largest = {24'000, 500'000'000'000}, .gpus_largest = 8});
+    std::vector<int> jobs;
+    for (const auto& asker : line.askers) {
+      room += asker.need->fair;
+      const auto kind = static_cast<std::size_t>(kinds.find(asker));
+      jobs.resize(kinds.all().size());
+      ++jobs[kind];
+    }
+    const auto sum_of = [&](const std::optional<CellCounts>& cells) {
+      EXPECT_TRUE(cells.has_value());
+      double sum = 0;
+      HostShare held;
+      for (std::size_t k = 0; cells && k < cells->size(); ++k) {
+        int of_kind = 0;
+        for (std::size_t c = 0; c < (*cells)[k].size(); ++c) {
+          const int count = (*cells)[k][c];
+          EXPECT_GE(count, 0);
+          of_kind += count;
+          sum += count * kinds.all()[k].cells[c].speed;
+          held += times(kinds.all()[k].cells[c].share, count);
+        }
+        EXPECT_EQ(of_kind, jobs[k]);
+      }
+      EXPECT_TRUE(within(held, room));
+      return sum;
+    };
+    const double best = sum_of(choose_cells(kinds.all(), jobs, room, HostWeight::None));
+    const double rounded = sum_of(choose_cells(kinds.all(), jobs, room, HostWeight::None, 0));
+    EXPECT_LE(rounded, best + 1e-6);
+    worse += rounded < best - 1e-6 ? 1 : 0;
+    cut_short += rounded;
+    possible += best;
+  }
+  EXPECT_GT(worse, 0);
+  EXPECT_GT(cut_short, 0.9 * possible);
+}
+
 TEST(HostCells, NoneNeedsNoLessThanAFasterOne) {
   Random random(6);
   for (int round = 0; round < kRounds; ++round) {

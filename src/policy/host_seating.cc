@@ -8,12 +8,6 @@ namespace {
 
 using Asker = HostAllocator::Asker;
 
-Shape with_host(Shape shape, const HostShare& host) {
-  shape.cpu_milli = host.cpu_milli;
-  shape.memory_bytes = host.memory_bytes;
-  return shape;
-}
-
 Shape modest_shape(const HostGuest& guest) { return with_host(guest.asker->gpus, guest.modest); }
 
 bool stays_on_one(const Asker& asker) { return asker.stays != nullptr && asker.stays->size() == 1; }

@@ -16,10 +16,9 @@ class Tune final : public OneByOne {
   bool seat(Hosting& hosting, const Asker& asker) override {
     const HostNeed& need = *asker.need;
     if (sit(hosting, asker, need.ideal)) return true;
-    const HostShare modest = need.wants_more() ? need.fair : need.ideal;
-    if (need.wants_more() && sit(hosting, asker, modest)) return true;
-    make_room(hosting, asker, with_host(asker.gpus, modest));
-    return sit(hosting, asker, modest);
+    if (need.wants_more() && sit(hosting, asker, need.modest)) return true;
+    make_room(hosting, asker, with_host(asker.gpus, need.modest));
+    return sit(hosting, asker, need.modest);
   }
 
   struct Spot {
@@ -62,11 +61,13 @@ class Tune final : public OneByOne {
   // Whoever takes most goes first, as long as something is missing.
   void take_back(Hosting& hosting, const Spot& spot, const Shape& shape) {
     const Ledger& ledger = hosting.ledger();
-    std::int64_t cpu_missing =
-        share_of(shape.cpu_milli, spot.gpus, shape.gpus) - ledger.free_cpu_milli(spot.node);
-    std::int64_t memory_missing =
-        share_of(shape.memory_bytes, spot.gpus, shape.gpus) - ledger.free_memory_bytes(spot.node);
-    if (cpu_missing <= 0 && memory_missing <= 0) return;
+    const std::int64_t cpu_milli = share_of(shape.cpu_milli, spot.gpus, shape.gpus);
+    const std::int64_t memory_bytes = share_of(shape.memory_bytes, spot.gpus, shape.gpus);
+    const auto enough = [&] {
+      return ledger.free_cpu_milli(spot.node) >= cpu_milli &&
+             ledger.free_memory_bytes(spot.node) >= memory_bytes;
+    };
+    if (enough()) return;
     std::vector<std::uint32_t>& here = hosting.on_node(spot.node);
     std::ranges::stable_sort(here, {}, [&](std::uint32_t index) {
       const Hosting::Seat& seat = hosting.seat(index);
@@ -76,15 +77,10 @@ class Tune final : public OneByOne {
     });
     for (const std::uint32_t index : here) {
       const Hosting::Seat& seat = hosting.seat(index);
-      const int gpus = Hosting::gpus_on(seat, spot.node);
-      const HostShare holds = Hosting::part_on(seat, gpus);
-      const HostNeed& need = *seat.need;
-      cpu_missing -= std::max<std::int64_t>(
-          0, holds.cpu_milli - share_of(need.fair.cpu_milli, gpus, seat.shape.gpus));
-      memory_missing -= std::max<std::int64_t>(
-          0, holds.memory_bytes - share_of(need.fair.memory_bytes, gpus, seat.shape.gpus));
-      hosting.change(index, need.wants_more() ? need.fair : need.ideal);
-      if (cpu_missing <= 0 && memory_missing <= 0) return;
+      // One that wants less of something than its fair share would take that instead.
+      if (!within(seat.need->modest, seat.held())) continue;
+      hosting.change(index, seat.need->modest);
+      if (enough()) return;
     }
   }
 

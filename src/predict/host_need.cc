@@ -1,7 +1,6 @@
 #include "predict/host_need.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace orrery {
 namespace {
@@ -16,37 +15,41 @@ Cut cut_down(std::int64_t& ideal, std::int64_t fair, std::int64_t server, bool s
   return spans_servers ? Cut::Gone : Cut::Shrink;
 }
 
+// 0: not stated.
+void take_least(std::int64_t& least, std::int64_t amount) {
+  if (amount > 0 && (least == 0 || amount < least)) least = amount;
+}
+
 double cores(std::int64_t milli) { return static_cast<double>(milli) / 1000; }
 
 }  // namespace
 
 ServerSize mean_server(const Cluster& cluster) {
   std::int64_t servers = 0;
-  std::int64_t gpus = 0;
-  HostShare least{std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::max()};  // for one GPU
+  ServerSize server;
   for (const Node& node : cluster.nodes) {
     if (node.gpus == 0) continue;
     ++servers;
-    gpus += node.gpus;
-    least.cpu_milli = std::min(least.cpu_milli, node.cpu_milli / node.gpus);
-    least.memory_bytes = std::min(least.memory_bytes, node.memory_bytes / node.gpus);
+    server.host.cpu_milli += node.cpu_milli;
+    server.host.memory_bytes += node.memory_bytes;
+    take_least(server.each_gpu.cpu_milli, node.cpu_milli / node.gpus);
+    take_least(server.each_gpu.memory_bytes, node.memory_bytes / node.gpus);
   }
-  if (servers == 0) return {.gpus = 1, .host = {}};
-  const std::int64_t mean = gpus / servers;
-  return {.gpus = static_cast<int>(mean),
-          .host = {least.cpu_milli * mean, least.memory_bytes * mean}};
+  servers = std::max<std::int64_t>(1, servers);
+  server.gpus = std::max(1, static_cast<int>(cluster.gpus_total() / servers));
+  server.host.cpu_milli /= servers;
+  server.host.memory_bytes /= servers;
+  return server;
 }
 
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server) {
   HostNeed need;
-  // So much for each GPU, so that the parts on several servers are no more than the whole.
-  need.fair = {server.host.cpu_milli / server.gpus * spec.gpus,
-               server.host.memory_bytes / server.gpus * spec.gpus};
+  // The same for each GPU, so that the parts on several servers are no more than the whole.
+  need.fair = {server.each_gpu.cpu_milli * spec.gpus, server.each_gpu.memory_bytes * spec.gpus};
   if (spec.sensitivity == kNoSensitivity) {
     if (spec.cpu_milli > 0) need.fair.cpu_milli = spec.cpu_milli;
     if (spec.memory_bytes > 0) need.fair.memory_bytes = spec.memory_bytes;
-    need.ideal = need.fair;
+    need.ideal = need.modest = need.fair;
     return need;
   }
   const Sensitivity& sensitivity = workload.sensitivities[index(spec.sensitivity)];
@@ -54,9 +57,13 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
                 sensitivity.ideal.memory_bytes * spec.gpus};
   if (server.host.cpu_milli == 0) need.ideal.cpu_milli = 0;
   if (server.host.memory_bytes == 0) need.ideal.memory_bytes = 0;
-  if (need.fair == HostShare{}) return need;
-  const HostShare wanted = need.ideal;
+  if (need.fair == HostShare{}) {
+    need.ideal = {};
+    return need;
+  }
   need.fair_speed = speed_with(sensitivity, need.fair, spec.gpus);
+  if (speed_with(sensitivity, need.ideal, spec.gpus) < need.fair_speed) need.ideal = need.fair;
+  const HostShare wanted = need.ideal;
   need.gain = speed_with(sensitivity, wanted, spec.gpus) / need.fair_speed;
   const bool spans = spec.gpus > server.gpus;
   Cut cut = cut_down(need.ideal.cpu_milli, need.fair.cpu_milli, server.host.cpu_milli, spans);
@@ -68,6 +75,9 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
     const double slope = (need.gain - 1) / (cores(wanted.cpu_milli) - cores(need.fair.cpu_milli));
     need.gain = 1 + slope * (cores(need.ideal.cpu_milli) - cores(need.fair.cpu_milli));
   }
+  need.modest = {std::min(need.ideal.cpu_milli, need.fair.cpu_milli),
+                 std::min(need.ideal.memory_bytes, need.fair.memory_bytes)};
+  if (speed_with(sensitivity, need.modest, spec.gpus) < need.fair_speed) need.modest = need.fair;
   return need;
 }
 

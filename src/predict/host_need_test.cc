@@ -90,15 +90,19 @@ TEST_F(HostNeedTest, AJobThatSaysWhatItNeedsGetsThat) {
   EXPECT_FALSE(wants.wants_more());
 }
 
-TEST(MeanServer, ThereIsAFairShareForEveryGpuOnThePoorestServer) {
+TEST(MeanServer, AFairShareIsWhatEveryServerHasForEachGpu) {
   Cluster cluster = synergy_servers(2);
-  cluster.nodes[1].gpus = 4;
-  cluster.nodes[1].cpu_milli = 8000;
+  cluster.nodes[1].gpus = 3;
+  cluster.nodes[1].cpu_milli = 6000;
   cluster.nodes.emplace_back().cpu_milli = 64'000;
+  const ServerSize server = mean_server(cluster);
+  EXPECT_EQ(server.gpus, 5);
+  EXPECT_EQ(server.host.cpu_milli, 15'000);
+  EXPECT_EQ(server.each_gpu, (HostShare{2000, 62'500'000'000}));
   Workload workload;
   JobSpec spec;
-  const HostNeed one = host_need(workload, spec, mean_server(cluster));
-  EXPECT_EQ(one.fair, (HostShare{2000, 62'500'000'000}));
+  spec.gpus = 4;
+  EXPECT_EQ(host_need(workload, spec, server).fair, (HostShare{8000, 250 * kGigabyte}));
 }
 
 }  // namespace
