@@ -148,13 +148,16 @@ std::string name_of(const testing::TestParamInfo<Variant>& info) {
 INSTANTIATE_TEST_SUITE_P(EveryOrder, HostLaws, testing::ValuesIn(all_variants()), name_of);
 
 // With equal nodes and nobody who asks for CPUs, the CPUs never keep a job from free GPUs.
-TEST(HostLaws, NoGpuIsIdleForLackOfCpus) {
+TEST(HostLawsOfEqualNodes, NoGpuIsIdleForLackOfCpus) {
   for (const char* policy : {"fifo+proportional", "fifo+tune", "srtf+tune", "las+tune",
                              "fifo+tune+", "srtf+tune+", "tetris+tune+", "fifo+opt"}) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
       Random random(seed);
       Cluster cluster{.name = "equal", .nodes = {}};
-      const Node node{.name = "n", .gpus = 4, .cpu_milli = 12'000, .memory_bytes = 250'000'000'000};
+      Node node;
+      node.gpus = 4;
+      node.cpu_milli = 12'000;
+      node.memory_bytes = 250'000'000'000;
       cluster.nodes.assign(3, node);
       Workload workload = random_workload(random, cluster, 24);
       for (JobSpec& job : workload.jobs) {
