@@ -7,9 +7,6 @@ namespace {
 
 constexpr std::int64_t kWholeCpu = 1000;  // CPUs are handed out whole where a level is not reached
 
-HostShare times(const HostShare& one, int gpus) {
-  return {one.cpu_milli * gpus, one.memory_bytes * gpus};
-}
 HostShare minus(const HostShare& a, const HostShare& b) {
   return {a.cpu_milli - b.cpu_milli, a.memory_bytes - b.memory_bytes};
 }
@@ -25,12 +22,13 @@ double HostFill::fill(const HostShare& capacity, std::span<Member> members) {
   rest_ = capacity;
   for (Member& member : members) {
     member.held = {};
-    take(member, times(member.levels->floor().host, member.gpus), member.levels->floor().speed);
+    take(member, member.levels->floor_share(member.gpus), member.levels->floor().speed);
   }
   if (is_debt(rest_)) return -1;
   for (Step step = best_step(capacity, members, true); step.member != nullptr;
        step = best_step(capacity, members, true)) {
-    take(*step.member, times(step.level->host, step.member->gpus), step.level->speed);
+    take(*step.member, step.member->levels->share(*step.level, step.member->gpus),
+         step.level->speed);
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Step step = best_step(capacity, members, false);
@@ -47,7 +45,7 @@ HostFill::Step HostFill::best_step(const HostShare& capacity, std::span<Member> 
   for (Member& member : members) {
     for (const HostLevels::Level& level : member.levels->levels) {
       if (level.speed <= member.speed) continue;
-      const HostShare extra = minus(times(level.host, member.gpus), member.held);
+      const HostShare extra = minus(member.levels->share(level, member.gpus), member.held);
       const bool fits = !is_debt(minus(rest_, extra));
       if (fits != whole) continue;
       const double price =
@@ -70,7 +68,7 @@ void HostFill::take(Member& member, const HostShare& held, double speed) {
 // As far towards the level as there is room.
 bool HostFill::take_part_of(const Step& step) {
   Member& member = *step.member;
-  const HostShare extra = minus(times(step.level->host, member.gpus), member.held);
+  const HostShare extra = minus(member.levels->share(*step.level, member.gpus), member.held);
   HostShare held = member.held;
   held.cpu_milli += std::min(extra.cpu_milli, rest_.cpu_milli) / kWholeCpu * kWholeCpu;
   held.memory_bytes += std::min(extra.memory_bytes, rest_.memory_bytes);

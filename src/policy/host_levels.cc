@@ -37,6 +37,8 @@ HostLevels host_levels(const Sensitivity* sensitivity, const HostNeed& need, int
   const HostShare fair{need.fair.cpu_milli / gpus, need.fair.memory_bytes / gpus};
   if (sensitivity == nullptr || need.fair == HostShare{}) {
     result.levels.push_back({fair, need.fair_speed});
+    result.asked = need.fair;
+    result.gpus = gpus;
     return result;
   }
   const double fair_speed = speed_with(*sensitivity, fair, 1);

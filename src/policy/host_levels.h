@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "placement/shape.h"
 #include "predict/host_need.h"
 
 namespace orrery {
@@ -17,7 +18,19 @@ struct HostLevels {
   const Sensitivity* sensitivity = nullptr;
   double fastest_on_a_node = 0;  // of the levels that some node has room for
 
+  // Of a job that says what it wants: that, for so many GPUs. Nothing for others.
+  HostShare asked;
+  int gpus = 1;
+
   const Level& floor() const { return levels.front(); }
+  // What goes with so many GPUs at this level.
+  HostShare share(const Level& level, int count) const {
+    if (asked == HostShare{}) {
+      return {level.host.cpu_milli * count, level.host.memory_bytes * count};
+    }
+    return {share_of(asked.cpu_milli, count, gpus), share_of(asked.memory_bytes, count, gpus)};
+  }
+  HostShare floor_share(int count) const { return share(floor(), count); }
 };
 
 // For a job of so many GPUs. `sensitivity` may be null: then there is only what it asks for.

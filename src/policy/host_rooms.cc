@@ -38,7 +38,7 @@ const HostLevels& HostRooms::levels_of(const HostAllocator::Asker& asker) {
   HostLevels& levels = known->second;
   levels = host_levels(asker.sensitivity, *asker.need, gpus);
   for (const HostLevels::Level& level : levels.levels) {
-    const HostShare all = share_on(level.host, gpus);
+    const HostShare all = levels.share(level, gpus);
     const bool fits =
         all.cpu_milli <= largest_.cpu_milli && all.memory_bytes <= largest_.memory_bytes;
     if (fits) levels.fastest_on_a_node = std::max(levels.fastest_on_a_node, level.speed);
@@ -68,7 +68,7 @@ void HostRooms::come_back(int guest, const Devices& devices) {
     if (who.on_one_node()) {
       here.guests.push_back(guest);
     } else {
-      const HostShare floor = share_on(who.levels->floor().host, std::popcount(share.gpus));
+      const HostShare floor = who.levels->floor_share(std::popcount(share.gpus));
       here.capacity.cpu_milli -= floor.cpu_milli;
       here.capacity.memory_bytes -= floor.memory_bytes;
     }
@@ -83,7 +83,7 @@ void HostRooms::leave(int guest) {
     if (who.on_one_node()) {
       std::erase(here.guests, guest);
     } else {
-      const HostShare floor = share_on(who.levels->floor().host, std::popcount(share.gpus));
+      const HostShare floor = who.levels->floor_share(std::popcount(share.gpus));
       here.capacity.cpu_milli += floor.cpu_milli;
       here.capacity.memory_bytes += floor.memory_bytes;
     }
@@ -133,15 +133,17 @@ int HostRooms::floors_for(int node, const HostAllocator::Asker& asker) {
   HostShare rest = room(node).capacity;
   for (const int guest : room(node).guests) {
     const Guest& who = guests_[static_cast<std::size_t>(guest)];
-    const HostShare floor = share_on(who.levels->floor().host, who.asker->gpus.gpus);
+    const HostShare floor = who.levels->floor_share(who.asker->gpus.gpus);
     rest.cpu_milli -= floor.cpu_milli;
     rest.memory_bytes -= floor.memory_bytes;
   }
-  const HostShare& floor = levels_of(asker).floor().host;
-  std::int64_t gpus = asker.gpus.gpus;
-  if (floor.cpu_milli > 0) gpus = std::min(gpus, rest.cpu_milli / floor.cpu_milli);
-  if (floor.memory_bytes > 0) gpus = std::min(gpus, rest.memory_bytes / floor.memory_bytes);
-  return static_cast<int>(std::max<std::int64_t>(0, gpus));
+  const int gpus = asker.gpus.gpus;
+  const HostShare floor = levels_of(asker).floor_share(gpus);
+  std::int64_t count = gpus;
+  if (floor.cpu_milli > 0) count = std::min(count, rest.cpu_milli * gpus / floor.cpu_milli);
+  if (floor.memory_bytes > 0)
+    count = std::min(count, rest.memory_bytes * gpus / floor.memory_bytes);
+  return static_cast<int>(std::max<std::int64_t>(0, count));
 }
 
 }  // namespace orrery

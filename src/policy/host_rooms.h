@@ -53,11 +53,6 @@ class HostRooms {
 
   void settle();  // gives everybody what they hold
 
-  // For so many GPUs.
-  static HostShare share_on(const HostShare& one_gpu, int gpus) {
-    return {one_gpu.cpu_milli * gpus, one_gpu.memory_bytes * gpus};
-  }
-
  private:
   const HostLevels& levels_of(const HostAllocator::Asker& asker);
   void gather(const Room& room, int without);

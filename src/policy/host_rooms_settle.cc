@@ -40,7 +40,7 @@ void HostRooms::raise_those_on_several_nodes() {
       rest.cpu_milli -= (best->host.cpu_milli - who.levels->floor().host.cpu_milli) * gpus;
       rest.memory_bytes -= (best->host.memory_bytes - who.levels->floor().host.memory_bytes) * gpus;
     }
-    who.held = share_on(best->host, who.asker->gpus.gpus);
+    who.held = who.levels->share(*best, who.asker->gpus.gpus);
   }
 }
 

@@ -82,6 +82,28 @@ class Tune final : public OneByOne {
       hosting.change(index, seat.need->modest);
       if (enough()) return;
     }
+    share_fairly(hosting, spot.node);
+  }
+
+  // The last resort, if there is as much: everybody who holds more of one and less of the other has
+  // exactly their fair share.
+  static void share_fairly(Hosting& hosting, int node) {
+    const Ledger& ledger = hosting.ledger();
+    HostShare left{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
+    const auto is_uneven = [&](std::uint32_t index) {
+      const Hosting::Seat& seat = hosting.seat(index);
+      return seat.devices.size() == 1 && !within(seat.need->modest, seat.held());
+    };
+    for (const std::uint32_t index : hosting.on_node(node)) {
+      if (!is_uneven(index)) continue;
+      const Hosting::Seat& seat = hosting.seat(index);
+      left.cpu_milli += seat.held().cpu_milli - seat.need->modest.cpu_milli;
+      left.memory_bytes += seat.held().memory_bytes - seat.need->modest.memory_bytes;
+    }
+    if (!within({}, left)) return;
+    for (const std::uint32_t index : hosting.on_node(node)) {
+      if (is_uneven(index)) hosting.change(index, hosting.seat(index).need->modest);
+    }
   }
 
   std::vector<Spot> spots_;

@@ -75,6 +75,10 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
     const double slope = (need.gain - 1) / (cores(wanted.cpu_milli) - cores(need.fair.cpu_milli));
     need.gain = 1 + slope * (cores(need.ideal.cpu_milli) - cores(need.fair.cpu_milli));
   }
+  if (cut != Cut::None && speed_with(sensitivity, need.ideal, spec.gpus) < need.fair_speed) {
+    need.ideal = {std::max(need.ideal.cpu_milli, need.fair.cpu_milli),
+                  std::max(need.ideal.memory_bytes, need.fair.memory_bytes)};
+  }
   need.modest = {std::min(need.ideal.cpu_milli, need.fair.cpu_milli),
                  std::min(need.ideal.memory_bytes, need.fair.memory_bytes)};
   if (speed_with(sensitivity, need.modest, spec.gpus) < need.fair_speed) need.modest = need.fair;

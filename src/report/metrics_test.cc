@@ -286,8 +286,8 @@ TEST(Metrics, AWindowCoversItsJobsAndLeavesTheClusterWhole) {
   EXPECT_DOUBLE_EQ(*summary.avg_jct_s, 30);
   EXPECT_DOUBLE_EQ(*summary.makespan_s, 50);
   EXPECT_DOUBLE_EQ(*summary.avg_wait_s, 10);
-  EXPECT_EQ(summary.starts, 1);
-  EXPECT_EQ(summary.preemptions, 0);
+  EXPECT_EQ(summary.starts, 3);
+  EXPECT_EQ(summary.preemptions, 1);
   EXPECT_DOUBLE_EQ(*summary.gpu_utilisation, 0.8);
   EXPECT_EQ(summary.events, 9);
 }

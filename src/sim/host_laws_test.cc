@@ -64,6 +64,8 @@ std::vector<Variant> all_variants() {
       const std::string name = fmt::format("{}+{}", info.name, allocator.name);
       for (const SemanticsKind semantics : {SemanticsKind::Orrery, SemanticsKind::Synergy}) {
         variants.push_back({name, semantics, {}});
+        // An integer program in every round takes its time.
+        if (allocator.name == "opt") continue;
         variants.push_back({name + "+place", semantics, {}});
         const bool ours = semantics == SemanticsKind::Orrery;
         variants.push_back({name, semantics, {{"sticky", ours ? "false" : "true"}}});
@@ -124,7 +126,7 @@ void expect_laws(const Variant& variant, std::uint64_t seed) {
 class HostLaws : public testing::TestWithParam<Variant> {};
 
 TEST_P(HostLaws, HoldOnRandomClustersAndJobs) {
-  const std::uint64_t seeds = allocator_of(GetParam()) == "opt" ? 3 : 10;
+  const std::uint64_t seeds = allocator_of(GetParam()) == "opt" ? 1 : 8;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     expect_laws(GetParam(), seed);
     if (HasFatalFailure()) return;

@@ -224,9 +224,10 @@ TEST(Machines, AnOpportunisticJobIsAloneOnceTheGuaranteedOneEnds) {
 }
 
 TEST(Semantics, AnUnknownNameSaysWhichThereAre) {
-  const auto unknown = parse_semantics("synergy");
+  const auto unknown = parse_semantics("slurm");
   ASSERT_FALSE(unknown.ok());
-  EXPECT_NE(unknown.error().message.find("choose orrery, muri or elasticflow"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("choose orrery, muri, elasticflow or synergy"),
+            std::string::npos);
 }
 
 }  // namespace
