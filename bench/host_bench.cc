@@ -84,6 +84,7 @@ class Rounds final : public EventSink {
           .job = id, .need = &needs_[index(id)], .gpus = {.gpus = spec.gpus}};
       double speed = 1;
       if (spec.sensitivity != kNoSensitivity) {
+        asker.kind = spec.sensitivity;
         asker.sensitivity = &workload_.sensitivities[index(spec.sensitivity)];
         speed = speed_with(*asker.sensitivity, held_[index(id)], spec.gpus);
       }
@@ -101,7 +102,7 @@ class Rounds final : public EventSink {
     Ledger ledger(cluster_, workload_.names);
     hosting_.begin(ledger);
     const std::clock_t begin = std::clock();
-    opt_->seat(hosting_, askers_);
+    opt_->seat(hosting_, askers_, 0);
     took_ms_.push_back(1000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     for (const Hosting::Seat& seat : hosting_.seats()) {
       const JobSpec& spec = workload_.jobs[index(seat.job)];

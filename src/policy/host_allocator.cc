@@ -6,9 +6,12 @@
 
 namespace orrery {
 
-void OneByOne::seat(Hosting& hosting, std::span<const Asker> askers) {
-  for (const Asker& asker : askers) {
+void OneByOne::seat(Hosting& hosting, std::span<const Asker> askers, std::size_t same) {
+  hosting.back_to(same);
+  for (std::size_t i = same; i < askers.size(); ++i) {
+    const Asker& asker = askers[i];
     if (asker.stays == nullptr && asker.gpus.gpus > hosting.ledger().gpus_free()) continue;
+    hosting.turn(i);
     if (seat(hosting, asker) || asker.stays == nullptr) continue;
     hosting.ledger().release(*asker.stays, asker.gpus);
   }

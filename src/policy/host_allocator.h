@@ -18,6 +18,7 @@ class HostAllocator {
     JobId job = kNoJob;
     const HostNeed* need = nullptr;
     const Sensitivity* sensitivity = nullptr;  // none: CPUs and memory do not change its speed
+    SensitivityId kind = kNoSensitivity;       // its number, which never means another
     Shape gpus{};                              // what it asks for besides CPUs and memory
     // Where it is, if it may stay there: its GPUs are kept for it in the ledger.
     const Devices* stays = nullptr;
@@ -28,8 +29,11 @@ class HostAllocator {
   virtual bool weighs_moves() const { return false; }
 
   // Seats those who find room, in the order given; perhaps by taking from others what they hold
-  // beyond their fair share.
-  virtual void seat(Hosting& hosting, std::span<const Asker> askers) = 0;
+  // beyond their fair share. The first `same` askers are those of the last call, and none of them
+  // stays: as far as they go, `hosting` is as that call left it.
+  virtual void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t same) = 0;
+  // Whether it can begin where something has changed; otherwise `same` is 0 and nobody is seated.
+  virtual bool resumes() const { return false; }
 };
 
 using FindDevices = bool (*)(const Ledger& ledger, const Shape& shape, Devices& devices);

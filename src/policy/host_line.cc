@@ -46,4 +46,18 @@ void HostLine::boost(const View& view) {
   }
 }
 
+void HostLine::choose(int gpus, const Choice& choice, std::vector<Asked>& asked) const {
+  asked.clear();
+  const auto ask_those_who = [&](auto are_meant) {
+    for (const Entry& entry : line_) {
+      if (!are_meant(entry)) continue;
+      const bool chosen = entry.gpus <= gpus;
+      if (chosen) gpus -= entry.gpus;
+      if (chosen || !choice.only_chosen) asked.push_back({entry.job, chosen});
+    }
+  };
+  ask_those_who([&](const Entry& entry) { return !choice.runners_first || entry.runs; });
+  if (choice.runners_first) ask_those_who([](const Entry& entry) { return !entry.runs; });
+}
+
 }  // namespace orrery

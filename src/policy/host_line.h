@@ -30,7 +30,20 @@ class HostLine {
   HostLine(std::unique_ptr<Order> order, Duration boost)
       : order_(std::move(order)), boost_(boost) {}
 
+  // Who is asked whether they find room, in the order in which they are.
+  struct Asked {
+    JobId job = kNoJob;
+    bool chosen = false;  // there are GPUs for it, if not CPUs and memory
+
+    bool operator==(const Asked&) const = default;
+  };
+  struct Choice {
+    bool runners_first = false;  // whoever runs comes before everybody else
+    bool only_chosen = false;
+  };
+
   void update(const View& view);
+  void choose(int gpus, const Choice& choice, std::vector<Asked>& asked) const;
   std::span<const Entry> entries() const { return line_; }
   const HostNeed& need(JobId job) const { return needs_[job]; }
   Order& order() { return *order_; }

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include "model/view.h"
 #include "predict/host_need.h"
 
 namespace orrery {
 
-// The needs of all jobs that have arrived, by id. A reference holds until the next add().
+// The needs of all jobs that have arrived, by id. References stay good.
 class HostNeeds {
  public:
   void add(const View& view, JobId job) {
@@ -19,7 +19,7 @@ class HostNeeds {
 
  private:
   ServerSize server_;
-  std::vector<HostNeed> needs_;
+  std::deque<HostNeed> needs_;
 };
 
 // The speed an order counts on when it asks how long a job will take.

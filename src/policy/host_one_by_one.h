@@ -10,7 +10,8 @@ class OneByOne : public HostAllocator {
  public:
   explicit OneByOne(FindDevices find) : find_(find) {}
 
-  void seat(Hosting& hosting, std::span<const Asker> askers) final;
+  void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t same) final;
+  bool resumes() const final { return true; }
 
  protected:
   virtual bool seat(Hosting& hosting, const Asker& asker) = 0;

@@ -11,7 +11,7 @@ class Opt final : public HostAllocator {
  public:
   explicit Opt(HostWeight weight) : weight_(weight) {}
 
-  void seat(Hosting& hosting, std::span<const Asker> askers) override {
+  void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t /*same*/) override {
     hosting_ = &hosting;
     seating_.begin(hosting);
     const HostRoom room = room_in(ledger());

@@ -145,7 +145,7 @@ Outcome seat(HostAllocator& allocator, RandomAskers& line, int staying) {
   Hosting hosting;
   hosting.begin(ledger);
   line.let_some_stay(ledger, staying);
-  allocator.seat(hosting, line.askers);
+  allocator.seat(hosting, line.askers, 0);
   return {
       {hosting.seats().begin(), hosting.seats().end()}, line.fault(hosting), ledger.gpus_free()};
 }

@@ -33,7 +33,8 @@ const HostLevels& HostRooms::levels_of(const HostAllocator::Asker& asker) {
   if (asker.sensitivity == nullptr) {
     return own_levels_.emplace_back(host_levels(nullptr, *asker.need, gpus));
   }
-  const auto [known, added] = levels_.try_emplace({asker.sensitivity, gpus});
+  const auto [known, added] = levels_.try_emplace({asker.kind, gpus});
+  known->second.sensitivity = asker.sensitivity;
   if (!added) return known->second;
   HostLevels& levels = known->second;
   levels = host_levels(asker.sensitivity, *asker.need, gpus);

@@ -65,7 +65,7 @@ class HostRooms {
   std::vector<HostFill::Member> members_;
   HostFill fill_;
   HostShare largest_;  // of all rooms
-  std::map<std::pair<const Sensitivity*, int>, HostLevels> levels_;
+  std::map<std::pair<SensitivityId, int>, HostLevels> levels_;
   std::deque<HostLevels> own_levels_;  // of those whose speed depends on nothing
 };
 

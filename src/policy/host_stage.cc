@@ -18,7 +18,10 @@ class HostStage final : public Policy {
   void plan(const View& view, Packer& packer, Plan& plan) override {
     line_.update(view);
     plan.wake(line_.order().next_change(view));
-    choose(packer.current().gpus_total());
+    line_.choose(packer.current().gpus_total(),
+                 {.runners_first = !options_.anew && !options_.preempt,
+                  .only_chosen = options_.chosen_by_gpus},
+                 asked_);
     if (view.ended.empty() && asked_ == asked_before_) return refuse(view, packer, plan);
     lay_out(view, packer);
     write(view, plan);
@@ -27,36 +30,17 @@ class HostStage final : public Policy {
   }
 
  private:
-  struct Asked {
-    JobId job = kNoJob;
-    bool chosen = false;  // there are GPUs for it, if not CPUs and memory
-
-    bool operator==(const Asked&) const = default;
-  };
-
-  // Those who are asked, in the order in which they are.
-  void choose(int gpus_left) {
-    asked_.clear();
-    const bool runners_first = !options_.anew && !options_.preempt;
-    const auto ask_those_who = [&](auto are_meant) {
-      for (const HostLine::Entry& entry : line_.entries()) {
-        if (!are_meant(entry)) continue;
-        const bool chosen = entry.gpus <= gpus_left;
-        if (chosen) gpus_left -= entry.gpus;
-        if (chosen || !options_.chosen_by_gpus) asked_.push_back({entry.job, chosen});
-      }
-    };
-    ask_those_who([&](const auto& entry) { return !runners_first || entry.runs; });
-    if (runners_first) ask_those_who([](const auto& entry) { return !entry.runs; });
-  }
-
   void lay_out(const View& view, Packer& packer) {
     Ledger& ledger = packer.blank();
-    ledger.clear();
-    hosting_.begin(ledger);
+    const bool resumes = options_.anew && allocator_->resumes();
+    if (!resumes || !has_begun_) {
+      ledger.clear();
+      hosting_.begin(ledger);
+    }
+    has_begun_ = true;
     askers_.clear();
     const auto ask_all = [&](bool chosen) {
-      for (const Asked& asked : asked_) {
+      for (const HostLine::Asked& asked : asked_) {
         if (!options_.anew && asked.chosen != chosen) continue;
         askers_.push_back(asker(view, ledger, asked));
       }
@@ -68,15 +52,23 @@ class HostStage final : public Policy {
       std::ranges::stable_sort(askers_, std::greater<>(),
                                [](const HostAllocator::Asker& one) { return one.gpus.gpus; });
     }
-    allocator_->seat(hosting_, askers_);
+    std::size_t same = 0;
+    while (resumes && same < std::min(askers_.size(), seated_before_.size()) &&
+           askers_[same].job == seated_before_[same]) {
+      ++same;
+    }
+    allocator_->seat(hosting_, askers_, same);
+    seated_before_.resize(same);
+    for (std::size_t i = same; i < askers_.size(); ++i) seated_before_.push_back(askers_[i].job);
   }
 
-  HostAllocator::Asker asker(const View& view, Ledger& ledger, const Asked& asked) const {
+  HostAllocator::Asker asker(const View& view, Ledger& ledger, const HostLine::Asked& asked) const {
     const Job& job = view.job(asked.job);
     const JobSpec& spec = *job.spec;
     HostAllocator::Asker asker{.job = asked.job, .need = &line_.need(asked.job)};
     asker.gpus = with_host(shape_of(spec), {});
     if (spec.sensitivity != kNoSensitivity) {
+      asker.kind = spec.sensitivity;
       asker.sensitivity = &view.workload->sensitivities[index(spec.sensitivity)];
     }
     if (allocator_->weighs_moves()) {
@@ -130,9 +122,11 @@ class HostStage final : public Policy {
   HostLine line_;
   std::unique_ptr<HostAllocator> allocator_;
   Hosting hosting_;
-  std::vector<Asked> asked_;
-  std::vector<Asked> asked_before_;
+  std::vector<HostLine::Asked> asked_;
+  std::vector<HostLine::Asked> asked_before_;
   std::vector<HostAllocator::Asker> askers_;
+  std::vector<JobId> seated_before_;  // who was asked when `hosting_` came about
+  bool has_begun_ = false;
   std::uint32_t round_ = 0;
   std::vector<std::uint32_t> seated_in_;  // by job: the last round it was seated in
 };

@@ -68,14 +68,13 @@ class Tune final : public OneByOne {
              ledger.free_memory_bytes(spot.node) >= memory_bytes;
     };
     if (enough()) return;
-    std::vector<std::uint32_t>& here = hosting.on_node(spot.node);
-    std::ranges::stable_sort(here, {}, [&](std::uint32_t index) {
+    hosting.sort_on_node(spot.node, [&](std::uint32_t index) {
       const Hosting::Seat& seat = hosting.seat(index);
       const double gpus = seat.shape.gpus;
       return std::tuple(seat.devices.size(), -static_cast<double>(seat.shape.cpu_milli) / gpus,
                         -static_cast<double>(seat.shape.memory_bytes) / gpus);
     });
-    for (const std::uint32_t index : here) {
+    for (const std::uint32_t index : hosting.on_node(spot.node)) {
       const Hosting::Seat& seat = hosting.seat(index);
       // One that wants less of something than its fair share would take that instead.
       if (!within(seat.need->modest, seat.held())) continue;

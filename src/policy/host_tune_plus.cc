@@ -14,7 +14,7 @@ class TunePlus final : public HostAllocator {
  public:
   bool weighs_moves() const override { return true; }
 
-  void seat(Hosting& hosting, std::span<const Asker> askers) override {
+  void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t /*same*/) override {
     Ledger& ledger = hosting.ledger();
     rooms_.begin(ledger);
     for (const Asker& asker : askers) {

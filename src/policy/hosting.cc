@@ -16,6 +16,9 @@ std::uint64_t highest_free(const Ledger& ledger, int node, int count) {
 void Hosting::begin(Ledger& ledger) {
   ledger_ = &ledger;
   seated_ = 0;
+  turn_ = 0;
+  done_.clear();
+  orders_.clear();
   on_nodes_.resize(static_cast<std::size_t>(ledger.node_count()));
   for (std::vector<std::uint32_t>& here : on_nodes_) here.clear();
 }
@@ -32,16 +35,43 @@ Hosting::Seat& Hosting::sit(JobId job, const HostNeed& need, const Shape& shape,
   for (const NodeShare& share : devices) {
     on_nodes_[index(share.node)].push_back(static_cast<std::uint32_t>(seated_));
   }
+  done_.push_back({.what = Step::What::Sat, .turn = turn_, .where = 0, .held = {}});
   ++seated_;
   return seat;
 }
 
+void Hosting::set_held(Seat& seat, const HostShare& held) {
+  ledger_->release(seat.devices, seat.shape);
+  seat.shape = with_host(seat.shape, held);
+  ledger_->take(seat.devices, seat.shape);
+}
+
 void Hosting::change(std::uint32_t index, const HostShare& held) {
   Seat& seat = seats_[index];
-  ledger_->release(seat.devices, seat.shape);
-  seat.shape.cpu_milli = held.cpu_milli;
-  seat.shape.memory_bytes = held.memory_bytes;
-  ledger_->take(seat.devices, seat.shape);
+  done_.push_back({.what = Step::What::Changed,
+                   .turn = turn_,
+                   .where = static_cast<int>(index),
+                   .held = seat.held()});
+  set_held(seat, held);
+}
+
+void Hosting::back_to(std::size_t number) {
+  for (; !done_.empty() && done_.back().turn >= number; done_.pop_back()) {
+    const Step& step = done_.back();
+    const auto where = static_cast<std::size_t>(step.where);
+    if (step.what == Step::What::Sat) {
+      const Seat& last = seats_[--seated_];
+      ledger_->release(last.devices, last.shape);
+      for (const NodeShare& share : last.devices) on_nodes_[index(share.node)].pop_back();
+    } else if (step.what == Step::What::Changed) {
+      set_held(seats_[where], step.held);
+    } else {
+      std::vector<std::uint32_t>& here = on_nodes_[where];
+      const auto kept = orders_.end() - static_cast<std::ptrdiff_t>(here.size());
+      std::copy(kept, orders_.end(), here.begin());
+      orders_.erase(kept, orders_.end());
+    }
+  }
 }
 
 HostShare Hosting::part_on(const Seat& seat, int gpus_there) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,13 +25,25 @@ class Hosting {
     HostShare held() const { return {shape.cpu_milli, shape.memory_bytes}; }
   };
 
-  void begin(Ledger& ledger);
+  void begin(Ledger& ledger);  // nobody is seated
+
+  // Whatever is done from now on belongs to this turn; turns are numbered from 0, rising.
+  void turn(std::size_t number) { turn_ = number; }
+  // All is as it was before that turn.
+  void back_to(std::size_t number);
 
   Ledger& ledger() { return *ledger_; }
   std::span<const Seat> seats() const { return {seats_.data(), seated_}; }
   // By node: indices of seats, in the order they came unless somebody sorts them.
-  std::vector<std::uint32_t>& on_node(int node) {
+  std::span<const std::uint32_t> on_node(int node) const {
     return on_nodes_[static_cast<std::size_t>(node)];
+  }
+  template <class Key>
+  void sort_on_node(int node, Key key) {
+    std::vector<std::uint32_t>& here = on_nodes_[static_cast<std::size_t>(node)];
+    orders_.insert(orders_.end(), here.begin(), here.end());
+    done_.push_back({.what = Step::What::Sorted, .turn = turn_, .where = node, .held = {}});
+    std::ranges::stable_sort(here, {}, key);
   }
   const Seat& seat(std::uint32_t index) const { return seats_[index]; }
 
@@ -44,8 +57,21 @@ class Hosting {
   static int gpus_on(const Seat& seat, int node);
 
  private:
+  // What was done, to be undone in reverse.
+  struct Step {
+    enum class What : std::uint8_t { Sat, Changed, Sorted };
+    What what{};
+    std::size_t turn = 0;
+    int where = 0;   // the seat, or the node
+    HostShare held;  // before
+  };
+  void set_held(Seat& seat, const HostShare& held);
+
   Ledger* ledger_ = nullptr;
-  std::vector<Seat> seats_;  // used again from round to round
+  std::size_t turn_ = 0;
+  std::vector<Step> done_;
+  std::vector<std::uint32_t> orders_;  // of nodes before they were sorted
+  std::vector<Seat> seats_;            // used again from round to round
   std::size_t seated_ = 0;
   std::vector<std::vector<std::uint32_t>> on_nodes_;
 };

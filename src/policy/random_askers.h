@@ -47,6 +47,7 @@ struct RandomAskers {
           {.job = static_cast<JobId>(i),
            .need = &needs[static_cast<std::size_t>(i)],
            .sensitivity = senses ? &workload.sensitivities[index(spec.sensitivity)] : nullptr,
+           .kind = spec.sensitivity,
            .gpus = {.gpus = spec.gpus}});
     }
   }
