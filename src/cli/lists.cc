@@ -73,6 +73,10 @@ Status policies_command(bool json) {
                                  {"options", options_json(policy.options)}});
     }
     all["common_options"] = options_json(common_options());
+    for (const AllocatorInfo& allocator : allocators()) {
+      all["allocators"].push_back({{"name", allocator.name}, {"line", allocator.line}});
+    }
+    all["allocator_options"] = options_json(allocator_options());
     for (const PlacementRuleInfo& rule : placement_rules()) {
       all["placements"].push_back({{"name", rule.name}, {"line", rule.line}});
     }
@@ -85,6 +89,11 @@ Status policies_command(bool json) {
   }
   text += "\nevery policy takes\n";
   text += options_text(common_options());
+  text += "\nallocators of CPUs and memory, after an order: srtf+tune, las+greedy+place\n";
+  for (const AllocatorInfo& allocator : allocators()) {
+    text += fmt::format("    {:<13} {}\n", allocator.name, allocator.line);
+  }
+  text += options_text(allocator_options());
   text += "\nplacements\n";
   for (const PlacementRuleInfo& rule : placement_rules()) {
     text += fmt::format("    {:<13} {}\n", rule.name, rule.line);
