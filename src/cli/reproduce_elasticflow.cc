@@ -26,30 +26,6 @@ constexpr std::string_view kFolders =
 // With more runs than this, the page keeps what it draws over time but not who held which GPU.
 constexpr std::size_t kTimelinesMax = 24;
 
-Result<std::vector<const Figure*>> choose_figures(const std::string& name) {
-  std::vector<const Figure*> chosen;
-  std::vector<std::string_view> names;
-  for (const Figure& figure : figures()) {
-    names.push_back(figure.name);
-    if (name.empty() || name == figure.name) chosen.push_back(&figure);
-  }
-  if (!chosen.empty()) return chosen;
-  return invalid(fmt::format("--figure {}: of elasticflow there are {}; leave it out for all", name,
-                             fmt::join(names, ", ")));
-}
-
-Result<Worlds> choose_worlds(const std::vector<std::string>& names) {
-  if (names.empty()) return Worlds{};
-  Worlds worlds{.published = false, .ours = false};
-  for (const std::string& name : names) {
-    if (name != "elasticflow" && name != "orrery") {
-      return invalid(fmt::format("--semantics {}: here there are elasticflow and orrery", name));
-    }
-    (name == "orrery" ? worlds.ours : worlds.published) = true;
-  }
-  return worlds;
-}
-
 struct Inputs {
   using File = std::pair<std::string_view, std::string_view>;  // name and GPU type
   std::map<File, std::shared_ptr<const Workload>> traces;      // null: not there
@@ -347,8 +323,8 @@ Status write_report(const std::string& path, std::span<const Row> rows, const Ru
 
 Status reproduce_elasticflow(const ReproduceArguments& arguments) {
   using namespace elasticflow;
-  TRY_ASSIGN(const auto chosen, choose_figures(arguments.figure));
-  TRY_ASSIGN(const Worlds worlds, choose_worlds(arguments.semantics));
+  TRY_ASSIGN(const auto chosen, choose_figures(figures(), arguments.figure, "elasticflow"));
+  TRY_ASSIGN(const Worlds worlds, choose_worlds(arguments.semantics, "elasticflow"));
   ReferenceRuns reference;
   if (!arguments.reference.empty()) {
     TRY_ASSIGN(reference, ReferenceRuns::read(arguments.reference));

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/elasticflow_figures.h"
+#include "cli/figure_choice.h"
 #include "report/html.h"
 #include "sim/simulation.h"
 
@@ -37,12 +38,6 @@ struct Row : Comparison {
 
 using RunKey = std::tuple<const Setting*, Shown, SemanticsKind>;
 using Runs = std::map<RunKey, ReportRun>;
-
-// Which of kWorlds are to be shown.
-struct Worlds {
-  bool published = true;
-  bool ours = true;
-};
 
 // For people: a block a figure and metric, within 80 columns, and what the words mean.
 std::string text(std::span<const Row> rows, const Worlds& worlds);

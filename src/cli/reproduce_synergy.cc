@@ -22,30 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr double kHour_s = 3600;
 
-Result<std::vector<const Figure*>> choose_figures(const std::string& name) {
-  std::vector<const Figure*> chosen;
-  std::vector<std::string_view> names;
-  for (const Figure& figure : figures()) {
-    names.push_back(figure.name);
-    if (name.empty() || name == figure.name) chosen.push_back(&figure);
-  }
-  if (!chosen.empty()) return chosen;
-  return invalid(fmt::format("--figure {}: of synergy there are {}; leave it out for all", name,
-                             fmt::join(names, ", ")));
-}
-
-Result<Worlds> choose_worlds(const std::vector<std::string>& names) {
-  if (names.empty()) return Worlds{};
-  Worlds worlds{.published = false, .ours = false};
-  for (const std::string& name : names) {
-    if (name != "synergy" && name != "orrery") {
-      return invalid(fmt::format("--semantics {}: here there are synergy and orrery", name));
-    }
-    (name == "orrery" ? worlds.ours : worlds.published) = true;
-  }
-  return worlds;
-}
-
 // Traces and clusters by how settings call them.
 struct Inputs {
   std::map<std::string, std::shared_ptr<const Workload>> traces;
@@ -310,8 +286,9 @@ std::string Row::policy() const { return policy_of(order, allocator); }
 
 Status reproduce_synergy(const ReproduceArguments& arguments) {
   using namespace synergy;
-  TRY_ASSIGN(const auto chosen, choose_figures(arguments.figure));
-  TRY_ASSIGN(const Worlds worlds, choose_worlds(arguments.semantics));
+  TRY_ASSIGN(const auto chosen,
+             choose_figures(std::span<const Figure>(figures()), arguments.figure, "synergy"));
+  TRY_ASSIGN(const Worlds worlds, choose_worlds(arguments.semantics, "synergy"));
   TRY_ASSIGN(const ReferenceTable reference, read_reference(arguments));
   std::error_code ignored;
   if (!fs::is_directory(arguments.data, ignored)) {

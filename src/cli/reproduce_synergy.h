@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
+#include "cli/figure_choice.h"
 #include "cli/synergy_figures.h"
 #include "report/html.h"
 #include "sim/simulation.h"
@@ -49,11 +50,6 @@ struct ClaimRow : Comparison {
 
 using RunKey = std::tuple<const Setting*, std::string, SemanticsKind>;
 using Runs = std::map<RunKey, ReportRun>;
-
-struct Worlds {
-  bool published = true;
-  bool ours = true;
-};
 
 struct Tables {
   std::vector<Row> rows;

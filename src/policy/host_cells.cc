@@ -10,7 +10,8 @@ double part(std::int64_t amount, std::int64_t of) {
   return of == 0 ? 0 : static_cast<double>(amount) / static_cast<double>(of);
 }
 
-// The one that needs least among those within the fair share.
+}  // namespace
+
 int modest_cell(std::span<const HostCell> cells, const HostShare& fair) {
   int best = 0;
   double least = 3;  // above what any within the fair share needs
@@ -25,8 +26,6 @@ int modest_cell(std::span<const HostCell> cells, const HostShare& fair) {
   }
   return best;
 }
-
-}  // namespace
 
 std::vector<HostCell> cells_of(const HostAllocator::Asker& asker, const HostShare& most,
                                double slowest) {

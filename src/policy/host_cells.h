@@ -38,6 +38,9 @@ inline HostShare times(const HostShare& one, std::int64_t count) {
 std::vector<HostCell> cells_of(const HostAllocator::Asker& asker, const HostShare& most,
                                double slowest);
 
+// Of cells, the one that needs least among those within the fair share.
+int modest_cell(std::span<const HostCell> cells, const HostShare& fair);
+
 // Jobs that are the same to whoever gives away CPUs and memory.
 struct HostKind {
   const Sensitivity* sensitivity = nullptr;

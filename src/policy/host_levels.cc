@@ -1,59 +1,25 @@
 #include "policy/host_levels.h"
 
-#include <algorithm>
-#include <tuple>
-#include <utility>
+#include <limits>
 
 namespace orrery {
-namespace {
 
-using Level = HostLevels::Level;
-
-// What is left of the points when those are gone that cost no less than another and are no faster.
-void drop_the_dominated(std::vector<Level>& levels) {
-  std::ranges::stable_sort(levels, [](const Level& a, const Level& b) {
-    return std::tuple(-a.speed, a.host.cpu_milli, a.host.memory_bytes) <
-           std::tuple(-b.speed, b.host.cpu_milli, b.host.memory_bytes);
-  });
-  std::vector<Level> kept;
-  // From the slowest to the fastest, so that whoever is dominated finds the one who does it.
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const bool dominated = std::any_of(levels.begin(), levels.end(), [&](const Level& other) {
-      return &other != &levels[i] && other.speed >= levels[i].speed &&
-             within(other.host, levels[i].host) &&
-             (other.speed > levels[i].speed || other.host != levels[i].host);
-    });
-    if (!dominated) kept.push_back(levels[i]);
-  }
-  std::ranges::reverse(kept);
-  levels = std::move(kept);
-}
-
-}  // namespace
-
-HostLevels host_levels(const Sensitivity* sensitivity, const HostNeed& need, int gpus) {
+HostLevels host_levels(const HostAllocator::Asker& asker) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  const HostNeed& need = *asker.need;
   HostLevels result;
-  result.sensitivity = sensitivity;
-  const HostShare fair{need.fair.cpu_milli / gpus, need.fair.memory_bytes / gpus};
-  if (sensitivity == nullptr || need.fair == HostShare{}) {
-    result.levels.push_back({fair, need.fair_speed});
-    result.asked = need.fair;
-    result.gpus = gpus;
-    return result;
+  result.sensitivity = asker.sensitivity;
+  result.gpus = asker.gpus.gpus;
+  if (asker.sensitivity == nullptr) result.asked = need.fair;
+  const auto cells = cells_of(asker, {kAny, kAny}, need.fair_speed);
+  const auto level = [&](const HostCell& cell) {
+    return HostLevels::Level{
+        {cell.share.cpu_milli / result.gpus, cell.share.memory_bytes / result.gpus}, cell.speed};
+  };
+  result.levels.push_back(level(cells[static_cast<std::size_t>(modest_cell(cells, need.fair))]));
+  for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) {
+    if (cell->speed > result.floor().speed) result.levels.push_back(level(*cell));
   }
-  const double fair_speed = speed_with(*sensitivity, fair, 1);
-  Level floor{fair, fair_speed};
-  const std::size_t columns = sensitivity->memory_bytes.size();
-  for (std::size_t i = 0; i < sensitivity->speed.size(); ++i) {
-    const Level level{{sensitivity->cpu_milli[i / columns], sensitivity->memory_bytes[i % columns]},
-                      sensitivity->speed[i]};
-    if (level.speed > fair_speed) result.levels.push_back(level);
-    if (level.speed >= fair_speed && within(level.host, floor.host)) floor = level;
-  }
-  result.levels.push_back(floor);
-  drop_the_dominated(result.levels);
-  const auto place = std::ranges::find(result.levels, floor.host, &Level::host);
-  result.levels.erase(result.levels.begin(), place);
   return result;
 }
 

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "placement/shape.h"
-#include "predict/host_need.h"
+#include "policy/host_cells.h"
 
 namespace orrery {
 
@@ -25,15 +24,12 @@ struct HostLevels {
   const Level& floor() const { return levels.front(); }
   // What goes with so many GPUs at this level.
   HostShare share(const Level& level, int count) const {
-    if (asked == HostShare{}) {
-      return {level.host.cpu_milli * count, level.host.memory_bytes * count};
-    }
+    if (asked == HostShare{}) return times(level.host, count);
     return {share_of(asked.cpu_milli, count, gpus), share_of(asked.memory_bytes, count, gpus)};
   }
   HostShare floor_share(int count) const { return share(floor(), count); }
 };
 
-// For a job of so many GPUs. `sensitivity` may be null: then there is only what it asks for.
-HostLevels host_levels(const Sensitivity* sensitivity, const HostNeed& need, int gpus);
+HostLevels host_levels(const HostAllocator::Asker& asker);
 
 }  // namespace orrery

@@ -31,13 +31,13 @@ void HostRooms::begin(Ledger& ledger) {
 const HostLevels& HostRooms::levels_of(const HostAllocator::Asker& asker) {
   const int gpus = asker.gpus.gpus;
   if (asker.sensitivity == nullptr) {
-    return own_levels_.emplace_back(host_levels(nullptr, *asker.need, gpus));
+    return own_levels_.emplace_back(host_levels(asker));
   }
   const auto [known, added] = levels_.try_emplace({asker.kind, gpus});
   known->second.sensitivity = asker.sensitivity;
   if (!added) return known->second;
   HostLevels& levels = known->second;
-  levels = host_levels(asker.sensitivity, *asker.need, gpus);
+  levels = host_levels(asker);
   for (const HostLevels::Level& level : levels.levels) {
     const HostShare all = levels.share(level, gpus);
     const bool fits =
