@@ -57,8 +57,8 @@ std::span<const std::string> schema_steps() {
 
 Status prepare_file(Database& database, std::span<const std::string> steps) {
   TRY_ASSIGN(const bool is_new, identify(database, steps.size()));
-  // Once the first page is written it is too late to ask for a file that can shrink.
-  if (is_new) TRY(database.run("PRAGMA auto_vacuum=INCREMENTAL"));
+  // The first page is written by now, so a file that can shrink takes a VACUUM; of nothing, here.
+  if (is_new) TRY(database.run("PRAGMA auto_vacuum=INCREMENTAL; VACUUM"));
   TRY_ASSIGN(const std::string mode, database.text("PRAGMA journal_mode=WAL"));
   if (mode != "wal") {
     return Error{Code::FailedPrecondition,
