@@ -44,11 +44,11 @@ class FaultyDisk {
 
   // A write that a power cut may undo.
   struct Unsynced {
-    std::string path;
+    std::string path{};
     std::int64_t offset = 0;
     std::int64_t size = 0;
     std::int64_t file_size = 0;  // before it
-    std::string before;          // up to the end of the file
+    std::string before{};        // up to the end of the file
     bool doomed = false;         // its fsync failed
   };
 

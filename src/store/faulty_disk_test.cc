@@ -144,11 +144,11 @@ int FaultyDisk::open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int
   return SQLITE_OK;
 }
 
-int FaultyDisk::remove(sqlite3_vfs* vfs, const char* path, int sync_folder) {
+int FaultyDisk::remove(sqlite3_vfs* vfs, const char* path, int) {
   auto& disk = *static_cast<FaultyDisk*>(vfs->pAppData);
   if (disk.strikes(disk.fault_ == Fault::PowerCut)) return SQLITE_IOERR_DELETE;
   std::erase_if(disk.unsynced_, [&](const Unsynced& write) { return write.path == path; });
-  return disk.real_->xDelete(disk.real_, path, sync_folder);
+  return disk.real_->xDelete(disk.real_, path, 0);
 }
 
 void FaultyDisk::plan(Fault fault, int at) {
