@@ -197,8 +197,4 @@ Status Database::checkpoint() {
   return {};
 }
 
-void Database::leave_log_at_close() {
-  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-}
-
 }  // namespace orrery

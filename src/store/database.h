@@ -59,8 +59,6 @@ class Database {
   // Moves what the write-ahead log holds into the file, waits until it is on disk, and empties the
   // log.
   Status checkpoint();
-  // After a failed write: what the log holds stays for the next open() to judge.
-  void leave_log_at_close();
 
   const std::string& path() const { return path_; }
 

@@ -10,11 +10,13 @@
 
 namespace orrery {
 
+// From DeadSyncs on they last until heal().
 enum class Fault {
   None,
   FailedWrite,  // one write fails, and wrote nothing
   ShortWrite,   // one write fails half-way
   FailedSync,   // one fsync fails; what it was asked for will not be on disk, though it can be read
+  DeadSyncs,    // from one fsync on, all fail like that
   FullDisk,     // from one write on, all fail
   PowerCut,     // from one operation on, all fail; call lose_unsynced() before looking at the files
 };
@@ -56,6 +58,7 @@ class FaultyDisk {
   static int remove(sqlite3_vfs* vfs, const char* path, int sync_folder);
 
   bool strikes(bool of_its_kind);
+  bool is_of_syncs() const { return fault_ == Fault::FailedSync || fault_ == Fault::DeadSyncs; }
   bool is_off() const { return struck_ && fault_ == Fault::PowerCut; }
   void note(Unsynced write);
   void synced(const std::string& path, bool failed);

@@ -49,7 +49,7 @@ struct FaultyFile {
 
   static int write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
     FaultyDisk& disk = *of(file).disk;
-    const bool fails = disk.strikes(disk.fault_ != Fault::FailedSync);
+    const bool fails = disk.strikes(!disk.is_of_syncs());
     if (fails && disk.fault_ == Fault::FullDisk) return SQLITE_FULL;
     if (fails && disk.fault_ != Fault::ShortWrite) return SQLITE_IOERR_WRITE;
     const int written = fails ? size / 2 : size;
@@ -66,8 +66,7 @@ struct FaultyFile {
   }
   static int sync(sqlite3_file* file, int) {
     FaultyDisk& disk = *of(file).disk;
-    const bool fails =
-        disk.strikes(disk.fault_ == Fault::FailedSync || disk.fault_ == Fault::PowerCut);
+    const bool fails = disk.strikes(disk.is_of_syncs() || disk.fault_ == Fault::PowerCut);
     if (!disk.is_off()) disk.synced(*of(file).path, fails);
     return fails ? SQLITE_IOERR_FSYNC : SQLITE_OK;
   }
@@ -159,7 +158,7 @@ void FaultyDisk::plan(Fault fault, int at) {
 
 bool FaultyDisk::strikes(bool of_its_kind) {
   if (fault_ == Fault::None || !of_its_kind) return false;
-  if (struck_) return fault_ == Fault::FullDisk || fault_ == Fault::PowerCut;
+  if (struck_) return fault_ >= Fault::DeadSyncs;
   struck_ = --left_ == 0;
   return struck_;
 }

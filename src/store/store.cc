@@ -96,10 +96,7 @@ Status Store::write(const std::function<Status()>& work) {
                  "an earlier write failed, and the store must be opened anew: " + failed_->message};
   }
   Status done = database_.transaction(work);
-  if (!done.ok()) {
-    failed_ = done.error();
-    database_.leave_log_at_close();
-  }
+  if (!done.ok()) failed_ = done.error();
   return done;
 }
 

@@ -15,8 +15,8 @@ namespace orrery {
 // A folder of its own for each test, gone afterwards.
 class TestFolder {
  public:
-  TestFolder() {
-    std::string name = ::testing::TempDir() + "orrery_store_XXXXXX";
+  explicit TestFolder(const std::string& parent = ::testing::TempDir()) {
+    std::string name = parent + "orrery_store_XXXXXX";
     EXPECT_NE(mkdtemp(name.data()), nullptr);
     path_ = name;
   }
