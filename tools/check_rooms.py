@@ -20,6 +20,8 @@ WALLS = {
     r"zstd": {"report"},
     r"lemon/": set(),
     r"Cbc|Coin|OsiClp": {"solve"},
+    r"sqlite3": {"store"},
+    r"zlib": {"store"},
 }
 
 # cli/ talks to a person and measures; everything below it is handed time and a seeded generator.

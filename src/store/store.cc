@@ -1,0 +1,142 @@
+#include "store/store.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "store/schema.h"
+
+namespace orrery {
+namespace {
+
+std::string span_text(std::int64_t from, std::int64_t to) {
+  return from == to ? fmt::format("record {} is missing", from)
+                    : fmt::format("records {} to {} are missing", from, to);
+}
+
+void take_row(const Statement& row, Record& record) {
+  record.sequence = row.number(0);
+  record.time = Time(Duration(row.number(1)));
+  record.kind = row.bytes(2);
+  record.job = row.is_nothing(3) ? kNoJob : static_cast<JobId>(row.number(3));
+  record.body = row.bytes(4);
+}
+
+}  // namespace
+
+Store::Store(Database database, Statement insert)
+    : database_(std::move(database)), insert_(std::move(insert)) {}
+
+Result<Store> Store::open(const std::string& path, const StoreOptions& options) {
+  TRY_ASSIGN(Database database, Database::open(path, options.disk));
+  TRY(prepare_file(database));
+  TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO record VALUES(?,?,?,?,?,?)"));
+  Store store(std::move(database), std::move(insert));
+  TRY(store.load());
+  return store;
+}
+
+Status Store::load() {
+  TRY_ASSIGN(compacted_, database_.number("SELECT through FROM compaction"));
+  TRY_ASSIGN(const std::int64_t least,
+             database_.number("SELECT coalesce(min(sequence),0) FROM record"));
+  TRY_ASSIGN(const std::int64_t most,
+             database_.number("SELECT coalesce(max(sequence),0) FROM record"));
+  TRY_ASSIGN(const std::int64_t covered,
+             database_.number("SELECT coalesce(max(sequence),0) FROM snapshot"));
+  last_ = most == 0 ? compacted_ : most;
+  if (compacted_ < 0 || least < 0) return damaged("a sequence is below 0");
+  if (least != 0 && least <= compacted_) {
+    return damaged(fmt::format("record {} is there although it was compacted away", least));
+  }
+  if (least > first()) return damaged(span_text(first(), least - 1));
+  if (covered > last_) return damaged(span_text(last_ + 1, covered));
+  return {};
+}
+
+Status Store::append(std::span<const Record> records) {
+  std::int64_t next = last_;
+  for (const Record& record : records) {
+    if (record.sequence != ++next) {
+      return invalid(fmt::format("{}: record {} does not follow on: the next one is {}", path(),
+                                 record.sequence, next));
+    }
+    TRY(check(record));
+  }
+  if (records.empty()) return {};
+  const auto insert_all = [&]() -> Status {
+    for (const Record& record : records) TRY(insert(record));
+    return {};
+  };
+  TRY(write(insert_all));
+  last_ = next;
+  return {};
+}
+
+Status Store::insert(const Record& record) {
+  insert_.bind(1, record.sequence);
+  insert_.bind(2, record.time.time_since_epoch().count());
+  insert_.bind_text(3, record.kind);
+  if (record.job == kNoJob) {
+    insert_.bind_nothing(4);
+  } else {
+    insert_.bind(4, static_cast<std::int64_t>(record.job));
+  }
+  insert_.bind_bytes(5, record.body);
+  insert_.bind(6, checksum(record));
+  const Result<bool> stepped = insert_.step();
+  insert_.reset();
+  TRY(stepped);
+  return {};
+}
+
+Status Store::write(const std::function<Status()>& work) {
+  if (failed_) {
+    return Error{failed_->code,
+                 "an earlier write failed, and the store must be opened anew: " + failed_->message};
+  }
+  Status done = database_.transaction(work);
+  if (!done.ok()) failed_ = done.error();
+  return done;
+}
+
+Status Store::read(std::int64_t from, const Visit& visit, std::int64_t most) {
+  if (from < first()) {
+    return Error{Code::NotFound,
+                 fmt::format("{}: records before {} were compacted away: begin with the newest "
+                             "snapshot, not with record {}",
+                             path(), first(), from)};
+  }
+  if (from > last_ + 1) {
+    return invalid(fmt::format("{}: the log ends with record {}: nothing to read from {} on",
+                               path(), last_, from));
+  }
+  // `from` + `most` may be past the end of the numbers.
+  const std::int64_t through = most > last_ - from ? last_ : from + most - 1;
+  TRY_ASSIGN(Statement rows,
+             database_.prepare("SELECT sequence,time_ns,kind,job,body,crc FROM record "
+                               "WHERE sequence BETWEEN ? AND ? ORDER BY sequence"));
+  rows.bind(1, from);
+  rows.bind(2, through);
+  Record record;
+  std::int64_t next = from;
+  while (next <= through) {
+    Result<bool> found = rows.step();
+    if (!found.ok()) return std::move(found).error().at(fmt::format("record {}", next));
+    if (!found.value()) return damaged(span_text(next, through));
+    take_row(rows, record);
+    if (record.sequence != next) return damaged(span_text(next, record.sequence - 1));
+    if (rows.number(5) != static_cast<std::int64_t>(checksum(record))) {
+      return damaged(fmt::format("record {} does not fit its checksum", next));
+    }
+    TRY(visit(record));
+    ++next;
+  }
+  return {};
+}
+
+Error Store::damaged(const std::string& what) const {
+  return {Code::DataLoss, path() + ": " + what + ": put back a copy of the store"};
+}
+
+}  // namespace orrery
