@@ -1,0 +1,25 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+// When a process started, in the kernel's ticks since boot; with the pid and the boot it names one
+// process for good. 0: there is no such process.
+std::int64_t process_start(pid_t pid);
+
+// Changes with every boot of the machine.
+std::string boot_id();
+
+// All processes below `ancestor`, parents before children.
+std::vector<pid_t> descendants(pid_t ancestor);
+
+// Processes that were started with this variable, "NAME=value", in their environment, and those
+// they made since. Only as far as this user may look.
+std::vector<pid_t> processes_with(const std::string& variable);
+
+}  // namespace orrery
