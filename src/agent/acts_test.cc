@@ -118,6 +118,11 @@ int play(const std::vector<std::string>& words) {
   if (what == "leave") return leave_behind(argument == "stay");
   if (what == "append") return append_line(argument);
   if (what == "append-hang") return append_line(argument) == 0 ? pause_for_ever(), 0 : 1;
+  if (what == "open") {
+    const auto jobs = LocalJobs::open(argument);
+    if (!jobs.ok()) say(jobs.error().message);
+    return jobs.ok() ? 0 : 1;
+  }
   if (what == "stand-in") return stand_in(argument, words[2], std::stoi(words[3]));
   return 99;
 }

@@ -81,7 +81,9 @@ TEST(CpuSets, LawNoCpuIsHandedOutTwiceAndNoneIsLost) {
             return std::binary_search(node.begin(), node.end(), cpu);
           });
         });
-        if (on_one_node) ASSERT_LE(homes, 1);
+        if (on_one_node) {
+          ASSERT_LE(homes, 1);
+        }
         held.push_back(*got);
       }
       ASSERT_EQ(sets.free_count() + static_cast<int>(taken.size()), total);

@@ -4,8 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/file.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,7 +58,7 @@ Fd find_supervisor(const JobFiles& files) {
   while (true) {
     const pid_t holder = lock_holder(files);
     if (holder <= 0) return Fd();
-    Fd supervisor(::pidfd_open(holder, 0));
+    Fd supervisor = open_process(holder);
     if (supervisor.ok() && lock_holder(files) == holder) return supervisor;
   }
 }
@@ -75,12 +73,12 @@ void see_off(const JobFiles& files, const JobRunning& running) {
   while (true) {
     bool found = false;
     for (const pid_t pid : processes_with(cookie)) {
-      const Fd process(::pidfd_open(pid, 0));
+      const Fd process = open_process(pid);
       if (!process.ok()) continue;
       // Looked at again, now that the number is held fast.
       const std::vector<pid_t> still = processes_with(cookie);
       if (std::find(still.begin(), still.end(), pid) == still.end()) continue;
-      if (::pidfd_send_signal(process.get(), SIGKILL, nullptr, 0) != 0) continue;
+      if (!send_signal(process, SIGKILL)) continue;
       found = true;
       wait_readable(process.get());
     }
@@ -195,7 +193,7 @@ Status JobProcess::stop(Duration grace) const {
   Fields fields;
   fields.add("grace_ns", grace.count());
   TRY(write_file_atomically(files_.stop(), fields.write()));
-  if (::pidfd_send_signal(supervisor_.get(), SIGTERM, nullptr, 0) == 0 || errno == ESRCH) return {};
+  if (send_signal(supervisor_, SIGTERM) || errno == ESRCH) return {};
   return system_error("stopping " + launch_name(launch_), errno);
 }
 
@@ -206,7 +204,10 @@ Result<std::optional<JobEnd>> JobProcess::end() const {
     siginfo_t info{};
     ::waitid(P_PIDFD, static_cast<id_t>(supervisor_.get()), &info, WEXITED | WNOHANG);
   }
-  return settle(files_);
+  TRY_ASSIGN(auto ended, settle(files_));
+  // Somebody else looks after it: one that an earlier agent had started and that came late.
+  if (!ended) supervisor_ = find_supervisor(files_);
+  return ended;
 }
 
 Result<JobEnd> JobProcess::wait() const {
@@ -214,9 +215,6 @@ Result<JobEnd> JobProcess::wait() const {
     if (supervisor_.ok()) wait_readable(supervisor_.get());
     TRY_ASSIGN(const auto ended, end());
     if (ended) return *ended;
-    if (!supervisor_.ok()) {
-      return Error{Code::Unavailable, files_.directory + ": has got another supervisor"};
-    }
   }
 }
 
@@ -228,7 +226,9 @@ Result<LocalJobs> LocalJobs::open(const std::string& state, std::string program)
   const std::string path = state + "/agent.lock";
   Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.ok()) return system_error(path, errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  // Not flock(): a child between fork and exec would hold it for an agent that is no more.
+  struct flock whole = whole_file();
+  if (::fcntl(lock.get(), F_SETLK, &whole) != 0) {
     return Error{Code::FailedPrecondition,
                  state +
                      ": another agent is in charge of it; stop that one, or give another "
@@ -250,7 +250,7 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
     const Fd ready_write(ready[1]);
     TRY_ASSIGN(const pid_t pid,
                spawn(program_, supervisor_arguments(state_, name), ready_write.get()));
-    Fd supervisor(::pidfd_open(pid, 0));
+    Fd supervisor = open_process(pid);
     INVARIANT(supervisor.ok(), "a child that was not waited for can be opened");
     return JobProcess(files, launch, std::move(supervisor), std::move(ready_read));
   };

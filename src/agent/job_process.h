@@ -46,11 +46,11 @@ class JobProcess {
  private:
   JobFiles files_;
   Launch launch_;
-  Fd supervisor_;  // a pidfd
+  mutable Fd supervisor_;  // a pidfd; end() may find another
   Fd ready_;
 };
 
-// The jobs of one state directory, of which one agent at a time may be in charge.
+// The jobs of one state directory, of which one process at a time may be in charge.
 //
 // A launch has a directory there, named JOB.EPOCH.RANK, from before anything is started until
 // forget(); as its name can be taken only once, nothing is started twice. Not for use by several

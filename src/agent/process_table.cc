@@ -1,6 +1,8 @@
 #include "agent/process_table.h"
 
 #include <dirent.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstring>
@@ -8,8 +10,6 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-
-#include "agent/files.h"
 
 namespace orrery {
 namespace {
@@ -83,6 +83,12 @@ std::vector<pid_t> processes_with(const std::string& variable) {
     if (('\0' + environment.value()).find(wanted) != std::string::npos) found.push_back(pid);
   });
   return found;
+}
+
+Fd open_process(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+bool send_signal(const Fd& process, int signal) {
+  return ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
 }
 
 }  // namespace orrery

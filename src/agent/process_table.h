@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/files.h"
+
 namespace orrery {
 
 // When a process started, in the kernel's ticks since boot; with the pid and the boot it names one
@@ -21,5 +23,12 @@ std::vector<pid_t> descendants(pid_t ancestor);
 // Processes that were started with this variable, "NAME=value", in their environment, and those
 // they made since. Only as far as this user may look.
 std::vector<pid_t> processes_with(const std::string& variable);
+
+// A file descriptor for the process, readable once it has ended, which keeps meaning that process
+// when its number goes to another. None where there is no such process. (Some C libraries declare
+// these calls in a way that C++ cannot link.)
+Fd open_process(pid_t pid);
+// False, with errno set, where it cannot be sent.
+bool send_signal(const Fd& process, int signal);
 
 }  // namespace orrery
