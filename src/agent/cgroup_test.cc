@@ -36,6 +36,7 @@ TEST(Cgroup, KillsByTheKernelAreReadInBothVersions) {
 }
 
 TEST(Cgroup, WhereACgroupCannotBeMadeTheLimitIsByProcessAndSaysSo) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer does not live with a memory limit";
   const TestFolder tree;
   tree.write("one/memory.limit_in_bytes", "0");
   const LocalJobs jobs = open_jobs(tree / "state");

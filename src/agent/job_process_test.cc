@@ -143,6 +143,7 @@ TEST_F(JobProcessTest, AJobIsPinnedToItsCpus) {
 }
 
 TEST_F(JobProcessTest, WithoutACgroupMemoryIsLimitedByProcess) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer does not live with a memory limit";
   Launch hungry = launch({"eat", std::to_string(std::size_t{256} << 20)});
   hungry.memory_bytes = std::int64_t{1} << 30;
   const JobProcess fits = start(jobs_, hungry);

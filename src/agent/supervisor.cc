@@ -255,7 +255,7 @@ void Supervisor::kill_everybody() const {
 
 // Orphans of the job become children of this process, so once it has none the job is gone.
 JobEnd Supervisor::take_in() {
-  kill_everybody();
+  ::killpg(pid_, SIGKILL);
   int status = 0;
   ::waitpid(pid_, &status, 0);
   while (true) {

@@ -12,6 +12,13 @@
 
 namespace orrery {
 
+// A program under a sanitizer needs more memory than any limit leaves it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // Arguments that make this test program play a job; see acts_test.cc for what it can play.
 inline std::vector<std::string> act(std::vector<std::string> what) {
   what.insert(what.begin(), {std::filesystem::read_symlink("/proc/self/exe").string(), "--act"});
