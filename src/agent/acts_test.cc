@@ -47,13 +47,19 @@ int eat(std::size_t bytes) {
 // A grandchild that leaves the job's group and session, hears no SIGTERM, and is told of by its
 // pid.
 int leave_behind(bool stay) {
+  int told[2];
+  if (::pipe(told) != 0) return 1;
   if (::fork() == 0) {
     if (::fork() != 0) ::_exit(0);
     ::setsid();
     ::signal(SIGTERM, SIG_IGN);
     say(std::to_string(::getpid()));
+    ::close(told[1]);
     pause_for_ever();
   }
+  ::close(told[1]);
+  char none = 0;
+  if (::read(told[0], &none, 1) != 0) return 1;
   if (stay) pause_for_ever();
   return 0;
 }
