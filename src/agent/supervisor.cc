@@ -26,6 +26,8 @@ namespace {
 constexpr std::string_view kAsked = "--supervise-job";
 // Between two rounds of killing what a job leaves behind; they are rare and usually one is enough.
 constexpr Duration kAgain = std::chrono::milliseconds(20);
+// Timers stand still while a machine sleeps, and leases do not.
+constexpr Duration kLeaseLook = std::chrono::seconds(1);
 constexpr Duration kLong = std::chrono::hours(24);
 
 bool exists(const std::string& path) {
@@ -224,7 +226,7 @@ void Supervisor::watch() {
         begin_stop(JobEnd::Kind::LeaseLost, launch_.grace);
         continue;
       }
-      next = until - now;
+      next = std::min(until - now, kLeaseLook);
     }
     // An end that came before the wish to stop is the job's own.
     if (wait_for_signal(next) == SIGTERM && !job_is_over()) {
