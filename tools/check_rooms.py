@@ -22,10 +22,12 @@ WALLS = {
     r"Cbc|Coin|OsiClp": {"solve"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
+    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
 }
 
-# cli/ talks to a person and measures; everything below it is handed time and a seeded generator.
-OUTSIDE_WORLD = {"cli"}
+# cli/ talks to a person and measures, agent/ runs real processes; everything below them is handed
+# time and a seeded generator.
+OUTSIDE_WORLD = {"agent", "cli"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("

@@ -98,6 +98,8 @@ class Rooms(Tree):
             ("toml++/toml.h", "src/cli/a.cc"),
             ("zstd.h", "src/cli/a.cc"),
             ("lemon/matching.h", "src/policy/a.cc"),
+            ("spawn.h", "src/sim/a.cc"),
+            ("sys/wait.h", "src/cli/a.cc"),
         ):
             with self.subTest(header):
                 self.write(path, f"#include <{header}>\n")

@@ -1,0 +1,68 @@
+#include "agent/job_record.h"
+
+#include <array>
+
+namespace orrery {
+namespace {
+
+constexpr std::array<std::string_view, 4> kLimits = {"none", "cgroup v2", "cgroup v1", "rlimit"};
+constexpr std::array<std::string_view, 7> kEnds = {"exited",         "signalled",  "out of memory",
+                                                   "stopped",        "lease lost", "not started",
+                                                   "supervisor lost"};
+
+}  // namespace
+
+std::string_view memory_limit_name(MemoryLimit limit) {
+  return kLimits[static_cast<std::size_t>(limit)];
+}
+
+std::string_view end_name(JobEnd::Kind kind) { return kEnds[static_cast<std::size_t>(kind)]; }
+
+Fields running_fields(const JobRunning& running) {
+  Fields fields;
+  fields.add("supervisor", running.supervisor);
+  fields.add("pid", running.pid);
+  fields.add("start", running.start);
+  fields.add("boot", running.boot);
+  fields.add("memory_limit", memory_limit_name(running.memory_limit));
+  fields.add("cgroup", running.cgroup);
+  fields.add("cgroup_version", running.cgroup_version);
+  return fields;
+}
+
+JobRunning read_running(const Fields& fields) {
+  JobRunning running{.supervisor = static_cast<pid_t>(fields.number("supervisor")),
+                     .pid = static_cast<pid_t>(fields.number("pid")),
+                     .start = fields.number("start"),
+                     .boot = fields.text("boot"),
+                     .cgroup = fields.text("cgroup"),
+                     .cgroup_version = static_cast<int>(fields.number("cgroup_version"))};
+  for (std::size_t i = 0; i < kLimits.size(); ++i) {
+    if (fields.text("memory_limit") == kLimits[i]) {
+      running.memory_limit = static_cast<MemoryLimit>(i);
+    }
+  }
+  return running;
+}
+
+Fields end_fields(const JobEnd& end) {
+  Fields fields;
+  fields.add("kind", end_name(end.kind));
+  fields.add("exit_code", end.exit_code);
+  fields.add("signal", end.signal);
+  fields.add("message", end.message);
+  return fields;
+}
+
+Result<JobEnd> read_end(const Fields& fields) {
+  for (std::size_t i = 0; i < kEnds.size(); ++i) {
+    if (fields.text("kind") != kEnds[i]) continue;
+    return JobEnd{.kind = static_cast<JobEnd::Kind>(i),
+                  .exit_code = static_cast<int>(fields.number("exit_code", -1)),
+                  .signal = static_cast<int>(fields.number("signal")),
+                  .message = fields.text("message")};
+  }
+  return Error{Code::DataLoss, "'" + fields.text("kind") + "' is no way to end"};
+}
+
+}  // namespace orrery

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "agent/fields.h"
+#include "base/result.h"
+
+namespace orrery {
+
+enum class MemoryLimit { None, CgroupV2, CgroupV1, Rlimit };
+std::string_view memory_limit_name(MemoryLimit limit);
+
+// Written before the job's program begins.
+struct JobRunning {
+  pid_t supervisor = 0;
+  pid_t pid = 0;           // also its process group and session
+  std::int64_t start = 0;  // of pid, in ticks since boot
+  std::string boot{};
+  MemoryLimit memory_limit = MemoryLimit::None;
+  std::string cgroup{};
+  int cgroup_version = 0;
+};
+
+// How a job ended. Exactly one is written for each launch.
+struct JobEnd {
+  enum class Kind {
+    Exited,          // by itself, with `exit_code`
+    Signalled,       // by `signal`, which was not ours
+    OutOfMemory,     // the kernel killed it at its memory limit
+    Stopped,         // we were asked to; exit_code or signal say how it took it
+    LeaseLost,       // the agent did not renew its lease in time
+    NotStarted,      // its program never ran, as `message` says
+    SupervisorLost,  // its supervisor was killed or the machine went down, and the job with it
+  };
+  Kind kind = Kind::NotStarted;
+  int exit_code = -1;  // -1: none
+  int signal = 0;      // 0: none
+  std::string message{};
+
+  friend bool operator==(const JobEnd&, const JobEnd&) = default;
+};
+std::string_view end_name(JobEnd::Kind kind);
+
+Fields running_fields(const JobRunning& running);
+JobRunning read_running(const Fields& fields);
+Fields end_fields(const JobEnd& end);
+Result<JobEnd> read_end(const Fields& fields);
+
+// The files of one launch in its directory.
+struct JobFiles {
+  std::string directory{};
+
+  std::string launch() const { return directory + "/launch"; }
+  std::string lock() const { return directory + "/lock"; }
+  std::string running() const { return directory + "/running"; }
+  std::string stop() const { return directory + "/stop"; }
+  std::string ended() const { return directory + "/ended"; }
+};
+
+}  // namespace orrery

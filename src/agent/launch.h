@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/cgroup.h"
+#include "agent/fields.h"
+#include "base/result.h"
+#include "model/ids.h"
+#include "model/time.h"
+
+namespace orrery {
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// Which part of a job a node runs: `ranks` processes are all of the job's, and the one started here
+// is number `rank`. An ordinary job is alone.
+struct Gang {
+  int rank = 0;
+  int ranks = 1;
+  int local_rank = 0;  // among the ranks on this node
+  int local_ranks = 1;
+  int node = 0;  // among the job's nodes
+  int nodes = 1;
+  std::string master_address = "127.0.0.1";
+  int master_port = 29500;
+};
+
+// All there is to know to start one job here, or one rank of it. It is written to a file before
+// anything is started, and nothing else is.
+struct Launch {
+  JobId job = kNoJob;
+  std::int64_t epoch = 0;  // of the scheduler's decision; the same job in a later epoch is another
+  Gang gang{};
+  std::vector<std::string> argv{};
+  Environment environment{};  // all of it: nothing is taken over from the agent
+  std::string directory = "/";
+  std::string output{};             // files that are appended to; empty: thrown away
+  std::string errors{};             // the same file as `output` keeps the order of lines
+  std::string user{};               // empty: the agent's own
+  std::vector<int> cpus{};          // empty: not pinned
+  std::vector<std::string> gpus{};  // as CUDA calls them; none: none is seen
+  std::int64_t memory_bytes = 0;    // 0: no limit
+  CgroupHome cgroup_home{};
+  Duration grace = std::chrono::seconds(30);  // between the request to stop and the end
+  bool ends_with_lease = false;  // stops by itself when the agent's lease runs out (see lease.h)
+};
+
+// "JOB.EPOCH.RANK", the name of the job's state directory and cgroup.
+std::string launch_name(const Launch& launch);
+
+// What a job must be told from outside is checked before it is written down: a program, no zero
+// bytes, no '=' in a variable's name, absolute paths, ranks within their gang.
+Status check_launch(const Launch& launch);
+
+Fields launch_fields(const Launch& launch);
+Result<Launch> read_launch(const Fields& fields);
+
+// The environment the job gets: its own, and ours over it. Ours are ORRERY_*, CUDA_VISIBLE_DEVICES,
+// what torchrun sets, and what the usual MPI launchers set. PATH gets a default.
+Environment job_environment(const Launch& launch);
+
+}  // namespace orrery

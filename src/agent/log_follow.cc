@@ -1,0 +1,90 @@
+#include "agent/log_follow.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+namespace orrery {
+
+LogFollower::LogFollower(std::string path, std::int64_t offset)
+    : path_(std::move(path)), offset_(std::max<std::int64_t>(0, offset)) {}
+
+Status LogFollower::open() {
+  file_ = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file_.ok() || errno == ENOENT) return {};
+  return system_error(path_, errno);
+}
+
+bool LogFollower::replaced() const {
+  struct stat open_one {};
+  struct stat named {};
+  if (::fstat(file_.get(), &open_one) != 0 || ::stat(path_.c_str(), &named) != 0) return false;
+  return open_one.st_ino != named.st_ino || open_one.st_dev != named.st_dev;
+}
+
+Result<LogFollower::Piece> LogFollower::read(std::size_t most) {
+  // Twice at most: the file at hand, and the one that took its place.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!file_.ok()) TRY(open());
+    if (!file_.ok()) return Piece{};
+    struct stat state {};
+    if (::fstat(file_.get(), &state) != 0) return system_error(path_, errno);
+    if (!S_ISREG(state.st_mode)) return invalid(path_ + ": is no ordinary file");
+    if (state.st_size < offset_) {
+      offset_ = 0;
+      restarted_ = true;
+    }
+    Piece piece{.bytes = std::string(most, '\0'), .offset = offset_};
+    ssize_t got = 0;
+    do {
+      got = ::pread(file_.get(), piece.bytes.data(), most, offset_);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return system_error(path_, errno);
+    piece.bytes.resize(static_cast<std::size_t>(got));
+    offset_ += got;
+    if (got > 0 || !replaced()) {
+      if (got > 0) piece.restarted = std::exchange(restarted_, false);
+      return piece;
+    }
+    file_.close();
+    offset_ = 0;
+    restarted_ = true;
+  }
+  return Piece{};
+}
+
+Status LogFollower::wait(int other, Duration most) {
+  if (!changes_.ok()) {
+    changes_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!changes_.ok()) return system_error("inotify", errno);
+    // The folder tells of the file's coming, going and being written to.
+    const std::string folder = path_.substr(0, std::max<std::size_t>(1, path_.rfind('/')));
+    if (::inotify_add_watch(changes_.get(), folder.c_str(),
+                            IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM) < 0) {
+      const int number = errno;
+      changes_.close();
+      return system_error(folder, number);
+    }
+    // What came before the watch was set would not be told of: look once more.
+    return {};
+  }
+  pollfd waited[] = {{.fd = changes_.get(), .events = POLLIN, .revents = 0},
+                     {.fd = other, .events = POLLIN, .revents = 0}};
+  const auto millis = std::chrono::ceil<std::chrono::milliseconds>(most).count();
+  const auto limit = std::min<std::int64_t>(millis, std::numeric_limits<int>::max());
+  if (::poll(waited, 2, static_cast<int>(limit)) < 0 && errno != EINTR) {
+    return system_error(path_, errno);
+  }
+  char told[4096];
+  while (::read(changes_.get(), told, sizeof told) > 0) {
+  }
+  return {};
+}
+
+}  // namespace orrery
