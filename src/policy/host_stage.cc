@@ -105,8 +105,10 @@ class HostStage final : public Policy {
       grant.devices = seat.devices;
       grant.cpu_milli = seat.shape.cpu_milli;
       grant.memory_bytes = seat.shape.memory_bytes;
-      grant.iterations_per_s = holds_the_same ? job.held.iterations_per_s
-                                              : speed_held(*view.workload, *job.spec, seat.held());
+      grant.iterations_per_s =
+          holds_the_same ? job.held.iterations_per_s
+                         : host_speed(*view.workload, *job.spec, seat.held(), seat.shape.gpus) /
+                               job.spec->iteration_s;
     }
     line_.note_round(view.now, [this](JobId job) { return is_seated(job); });
   }

@@ -85,10 +85,9 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
   return need;
 }
 
-double speed_held(const Workload& workload, const JobSpec& spec, const HostShare& held) {
-  const double measured = 1 / spec.iteration_s;
-  if (spec.sensitivity == kNoSensitivity || held == HostShare{}) return measured;
-  return measured * speed_with(workload.sensitivities[index(spec.sensitivity)], held, spec.gpus);
+double host_speed(const Workload& workload, const JobSpec& spec, const HostShare& held, int gpus) {
+  if (spec.sensitivity == kNoSensitivity || held == HostShare{}) return 1;
+  return speed_with(workload.sensitivities[index(spec.sensitivity)], held, gpus);
 }
 
 }  // namespace orrery

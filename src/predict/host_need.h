@@ -38,7 +38,8 @@ struct HostNeed {
 // its fair share where it does not say.
 HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSize& server);
 
-// Iterations a second on the GPUs asked for with these CPUs and this memory; nothing: as measured.
-double speed_held(const Workload& workload, const JobSpec& spec, const HostShare& held);
+// The speed on so many GPUs with these CPUs and this memory in all, over the speed that iteration_s
+// was measured at. 1 for a job that does not depend on them or has none of its own.
+double host_speed(const Workload& workload, const JobSpec& spec, const HostShare& held, int gpus);
 
 }  // namespace orrery

@@ -133,7 +133,7 @@ double LawSink::speed_of(const Job& job, const Grant& grant) const {
           ? 1 / alone_s
           : speed_on(*options_.workload, *job.spec, gpus, static_cast<int>(grant.devices.size()));
   const HostShare host{grant.cpu_milli, grant.memory_bytes};
-  const double hosted = speed_held(*options_.workload, *job.spec, host) * job.spec->iteration_s;
+  const double hosted = host_speed(*options_.workload, *job.spec, host, gpus);
   return speed * hosted / ContentionModel().factor(1);
 }
 
@@ -219,7 +219,7 @@ void LawSink::check_host(const Job& job) {
   }
   if (!options_.is_fair || spec.sensitivity == kNoSensitivity) return;
   const HostNeed need = host_need(*options_.workload, spec, mean_server(*options_.cluster));
-  const double speed = speed_held(*options_.workload, spec, held) * spec.iteration_s;
+  const double speed = host_speed(*options_.workload, spec, held, spec.gpus);
   if (speed < need.fair_speed * (1 - kRounding)) {
     fail(fmt::format("job {} is given {} of its speed where its fair share gives {}",
                      index(spec.id), speed, need.fair_speed));

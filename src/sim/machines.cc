@@ -5,6 +5,7 @@
 
 #include "base/invariant.h"
 #include "base/random.h"
+#include "predict/host_need.h"
 #include "predict/opportunistic.h"
 #include "predict/speed_curve.h"
 
@@ -35,27 +36,20 @@ double Machines::alone_s(JobId job) const {
   return profile_s(job) / real;
 }
 
-// With the CPUs and memory it holds, over what it was measured with; 1 where it holds none of its
-// own.
-double Machines::host_speed(const JobSpec& spec) const {
-  if (spec.sensitivity == kNoSensitivity) return 1;
-  const Grant& held = scheduler_->state().job(spec.id).held;
-  if (held.cpu_milli == 0 && held.memory_bytes == 0) return 1;
-  return speed_with(workload_.sensitivities[index(spec.sensitivity)],
-                    {held.cpu_milli, held.memory_bytes}, gpu_count(held.devices));
-}
-
 double Machines::profile_s(JobId job) const {
   const JobSpec& spec = workload_.jobs[index(job)];
-  if (spec.curve == kNoCurve) return spec.iteration_s * contention_.factor(1) / host_speed(spec);
-  const Devices& held = scheduler_->state().job(job).held.devices;
+  const Grant& grant = scheduler_->state().job(job).held;
+  const Devices& held = grant.devices;
+  const double hosted =
+      host_speed(workload_, spec, {grant.cpu_milli, grant.memory_bytes}, gpu_count(held));
+  if (spec.curve == kNoCurve) return spec.iteration_s * contention_.factor(1) / hosted;
   double speed =
       trainer_ == nullptr ? 0 : trainer_->iterations_per_s(spec, held, semantics_.work_left(job));
   if (speed == 0) {
     speed = speed_on(workload_, spec, gpu_count(held), static_cast<int>(held.size()));
   }
   INVARIANT(speed > 0, "a job is given a number of GPUs it can run on");
-  return contention_.factor(1) / (speed * host_speed(spec));
+  return contention_.factor(1) / (speed * hosted);
 }
 
 void Machines::perform(const Action& action) {

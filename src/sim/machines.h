@@ -46,7 +46,6 @@ class Machines final : public Executor {
   double beside_others_s(JobId job);
   double alone_s(JobId job) const;
   double profile_s(JobId job) const;  // the same as its profile has it
-  double host_speed(const JobSpec& spec) const;
   bool has_three_stages(ProfileId profile) const;
   Time ready_after(const Action& action, const Job& job) const;
 

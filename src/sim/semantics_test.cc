@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "predict/group_speed.h"
@@ -221,6 +223,45 @@ TEST(Machines, AnOpportunisticJobIsAloneOnceTheGuaranteedOneEnds) {
                                                     scene.workload.profiles[0], 0.52 * kAlone);
   const double left = 2000 - (times.end_s[0] - 11) / beside_s;
   EXPECT_NEAR(times.end_s[1], times.end_s[0] + left * 0.52 * kAlone, 1e-6);
+}
+
+// One job of 250 iterations of a second, on one GPU, that is there from the beginning.
+Time end_in_synergys_world(const std::map<std::string, std::string>& options) {
+  class LastEnd final : public EventSink {
+   public:
+    void write(const Event& event) override {
+      if (event.kind == EventKind::Completed) at = event.time;
+    }
+    Time at{};
+  };
+  Workload workload;
+  workload.jobs.resize(1);
+  workload.jobs[0].iterations = 250;
+  workload.jobs[0].iteration_s = 1;
+  Cluster cluster;
+  cluster.nodes.resize(1);
+  cluster.nodes[0].gpus = 1;
+  LastEnd last;
+  EXPECT_TRUE(simulate({.workload = &workload,
+                        .cluster = &cluster,
+                        .policy = "fifo+proportional",
+                        .options = options,
+                        .semantics = SemanticsKind::Synergy,
+                        .round = {}},
+                       last)
+                  .ok());
+  return last.at;
+}
+
+TEST(SynergySemantics, AJobEndsWithTheRoundInWhichItsWorkIsDone) {
+  EXPECT_EQ(end_in_synergys_world({}), Time(seconds(300)));
+}
+
+TEST(SynergySemantics, JobsThatAreAllThereBeginAfterASecondHoweverThatIsSpelt) {
+  for (const char* yes : {"true", "on", "yes", "1"}) {
+    EXPECT_EQ(end_in_synergys_world({{"static", yes}}), Time(seconds(301))) << yes;
+  }
+  EXPECT_EQ(end_in_synergys_world({{"static", "off"}}), Time(seconds(300)));
 }
 
 TEST(Semantics, AnUnknownNameSaysWhichThereAre) {

@@ -53,10 +53,10 @@ std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
 // a job is neither all nor the fair share.
 SynergyRules synergy_rules_of(const SimulationSetup& setup) {
   SynergyRules rules{.round = setup.round};
-  const auto at_start = setup.options.find("static");
-  if (at_start != setup.options.end() && at_start->second == "true") {
-    rules.first_round = Time(std::chrono::seconds(1));
-  }
+  // A value that cannot be read was refused when the policy was made.
+  const Options options(allocator_options(), Defaults::Synergy, setup.options);
+  const auto at_start = options.flag("static");
+  if (at_start.ok() && at_start.value()) rules.first_round = Time(std::chrono::seconds(1));
   const std::string_view allocator = parse_policy_name(setup.policy).allocator;
   rules.by_matrix = allocator == "opt" || allocator == "tune+";
   return rules;

@@ -72,8 +72,8 @@ class SynergySemantics final : public Semantics {
   double in_a_round(JobId id, const HostShare& held) const {
     const JobSpec& spec = workload_.jobs[index(id)];
     double iteration_s = spec.iteration_s;
-    if (rules_.by_matrix && spec.sensitivity != kNoSensitivity && held != HostShare{}) {
-      iteration_s /= speed_with(workload_.sensitivities[index(spec.sensitivity)], held, spec.gpus);
+    if (rules_.by_matrix) {
+      iteration_s /= host_speed(workload_, spec, held, spec.gpus);
     } else {
       const HostNeed& need = needs_[index(id)];
       iteration_s /= need.fair_speed;
