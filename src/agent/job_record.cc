@@ -6,17 +6,12 @@ namespace orrery {
 namespace {
 
 constexpr std::array<std::string_view, 4> kLimits = {"none", "cgroup v2", "cgroup v1", "rlimit"};
-constexpr std::array<std::string_view, 7> kEnds = {"exited",         "signalled",  "out of memory",
-                                                   "stopped",        "lease lost", "not started",
-                                                   "supervisor lost"};
 
 }  // namespace
 
 std::string_view memory_limit_name(MemoryLimit limit) {
   return kLimits[static_cast<std::size_t>(limit)];
 }
-
-std::string_view end_name(JobEnd::Kind kind) { return kEnds[static_cast<std::size_t>(kind)]; }
 
 Fields running_fields(const JobRunning& running) {
   Fields fields;
@@ -55,14 +50,12 @@ Fields end_fields(const JobEnd& end) {
 }
 
 Result<JobEnd> read_end(const Fields& fields) {
-  for (std::size_t i = 0; i < kEnds.size(); ++i) {
-    if (fields.text("kind") != kEnds[i]) continue;
-    return JobEnd{.kind = static_cast<JobEnd::Kind>(i),
-                  .exit_code = static_cast<int>(fields.number("exit_code", -1)),
-                  .signal = static_cast<int>(fields.number("signal")),
-                  .message = fields.text("message")};
-  }
-  return Error{Code::DataLoss, "'" + fields.text("kind") + "' is no way to end"};
+  const auto kind = parse_end(fields.text("kind"));
+  if (!kind) return Error{Code::DataLoss, "'" + fields.text("kind") + "' is no way to end"};
+  return JobEnd{.kind = *kind,
+                .exit_code = static_cast<int>(fields.number("exit_code", -1)),
+                .signal = static_cast<int>(fields.number("signal")),
+                .message = fields.text("message")};
 }
 
 }  // namespace orrery

@@ -7,6 +7,7 @@
 
 #include "agent/fields.h"
 #include "base/result.h"
+#include "protocol/job_end.h"
 
 namespace orrery {
 
@@ -23,26 +24,6 @@ struct JobRunning {
   std::string cgroup{};
   int cgroup_version = 0;
 };
-
-// How a job ended. Exactly one is written for each launch.
-struct JobEnd {
-  enum class Kind {
-    Exited,          // by itself, with `exit_code`
-    Signalled,       // by `signal`, which was not ours
-    OutOfMemory,     // the kernel killed it at its memory limit
-    Stopped,         // we were asked to; exit_code or signal say how it took it
-    LeaseLost,       // the agent did not renew its lease in time
-    NotStarted,      // its program never ran, as `message` says
-    SupervisorLost,  // its supervisor was killed or the machine went down, and the job with it
-  };
-  Kind kind = Kind::NotStarted;
-  int exit_code = -1;  // -1: none
-  int signal = 0;      // 0: none
-  std::string message{};
-
-  friend bool operator==(const JobEnd&, const JobEnd&) = default;
-};
-std::string_view end_name(JobEnd::Kind kind);
 
 Fields running_fields(const JobRunning& running);
 JobRunning read_running(const Fields& fields);

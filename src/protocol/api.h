@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "protocol/api_cluster.h"
+#include "protocol/api_jobs.h"
+
+namespace orrery {
+
+struct Nothing {};
+
+template <class Answer>
+using Reply = std::function<void(Result<Answer>)>;  // called once, on any thread
+
+// Every call is checked for what the caller may do, never blocks, and answers later: a submission
+// once it is on disk. May be called from any thread.
+class Api {
+ public:
+  virtual ~Api() = default;
+  virtual void submit(const Caller& caller, SubmitRequest request, Reply<SubmitAnswer> reply) = 0;
+  virtual void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) = 0;
+  virtual void cancel(const Caller& caller, CancelRequest request, Reply<CancelAnswer> reply) = 0;
+  virtual void logs(const Caller& caller, LogsRequest request, Reply<LogsAnswer> reply) = 0;
+  virtual void nodes(const Caller& caller, Nothing request, Reply<NodesAnswer> reply) = 0;
+  virtual void drain(const Caller& caller, DrainRequest request, Reply<Nothing> reply) = 0;
+  virtual void set_policy(const Caller& caller, PolicyRequest request, Reply<Nothing> reply) = 0;
+  virtual void set_quota(const Caller& caller, QuotaRequest request, Reply<Nothing> reply) = 0;
+  virtual void quotas(const Caller& caller, Nothing request, Reply<QuotasAnswer> reply) = 0;
+  virtual void events(const Caller& caller, EventsRequest request, Reply<EventsAnswer> reply) = 0;
+  virtual void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) = 0;
+  virtual void situation(const Caller& caller, Nothing request, Reply<SituationAnswer> reply) = 0;
+  virtual void make_token(const Caller& caller, TokenRequest request, Reply<TokenAnswer> reply) = 0;
+  virtual void join(const Caller& caller, JoinRequest request, Reply<JoinAnswer> reply) = 0;
+};
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+// How one process of a job ended. Exactly one is written for each launch.
+struct JobEnd {
+  enum class Kind {
+    Exited,          // by itself, with `exit_code`
+    Signalled,       // by `signal`, which was not ours
+    OutOfMemory,     // the kernel killed it at its memory limit
+    Stopped,         // we were asked to; exit_code or signal say how it took it
+    LeaseLost,       // the agent did not renew its lease in time
+    NotStarted,      // its program never ran, as `message` says
+    SupervisorLost,  // its supervisor was killed or the machine went down, and the job with it
+  };
+  Kind kind = Kind::NotStarted;
+  int exit_code = -1;  // -1: none
+  int signal = 0;      // 0: none
+  std::string message{};
+
+  friend bool operator==(const JobEnd&, const JobEnd&) = default;
+};
+
+std::string_view end_name(JobEnd::Kind kind);
+std::optional<JobEnd::Kind> parse_end(std::string_view name);
+
+// It ended by itself and well.
+inline bool succeeded(const JobEnd& end) {
+  return end.kind == JobEnd::Kind::Exited && end.exit_code == 0;
+}
+
+}  // namespace orrery

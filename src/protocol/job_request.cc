@@ -1,0 +1,141 @@
+#include "protocol/job_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/cluster.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kCpuMilliMax = 100'000'000;
+constexpr std::int64_t kMemoryMax = std::int64_t{1} << 50;
+constexpr int kJobGpusMax = 1'000'000;
+constexpr Duration kLongest = std::chrono::hours(24 * 3650);
+
+bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+// Requests travel and are kept as text.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xc2 && lead < 0xe0 ? 1
+                             : lead >= 0xe0 && lead < 0xf0 ? 2
+                             : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                           : 9;
+    if (more == 9 || i + more >= text.size() + (more == 0 ? 1 : 0)) return false;
+    for (std::size_t j = 1; j <= more; ++j) {
+      if ((static_cast<unsigned char>(text[i + j]) & 0xc0) != 0x80) return false;
+    }
+    const auto next = more == 0 ? 0 : static_cast<unsigned char>(text[i + 1]);
+    const bool wide = (lead == 0xe0 && next < 0xa0) || (lead == 0xed && next >= 0xa0) ||
+                      (lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next >= 0x90);
+    if (wide) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
+Status check_word(std::string_view field, std::string_view word, std::size_t most = 256) {
+  const bool plain = std::ranges::all_of(word, [](char letter) {
+    return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f;
+  });
+  if (plain && word.size() <= most && is_utf8(word)) return {};
+  return invalid(fmt::format(
+      "{}: write at most {} bytes of UTF-8, none of them a control character", field, most));
+}
+
+Status check_path(std::string_view field, std::string_view path) {
+  if (path.empty() ||
+      (path.front() == '/' && path.size() < 4096 && !has_zero(path) && is_utf8(path))) {
+    return {};
+  }
+  return invalid(fmt::format("{}: '{}' is not an absolute path", field, path.substr(0, 100)));
+}
+
+Status check_program(const JobRequest& request) {
+  if (request.argv.empty() || request.argv.front().empty()) {
+    return invalid("command: there is none; write it after --, as in `orrery submit -- train.sh`");
+  }
+  std::size_t bytes = 0;
+  for (const std::string& argument : request.argv) {
+    if (has_zero(argument)) return invalid("command: an argument holds a zero byte");
+    if (!is_utf8(argument)) return invalid("command: an argument is not UTF-8");
+    bytes += argument.size() + 1;
+  }
+  for (const auto& [name, value] : request.environment) {
+    if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value)) {
+      return invalid(fmt::format("environment: '{}' is no name of a variable", name));
+    }
+    if (!is_utf8(name) || !is_utf8(value)) {
+      return invalid("environment: a variable is not UTF-8");
+    }
+    bytes += name.size() + value.size() + 2;
+  }
+  if (bytes <= kRequestBytesMax) return {};
+  return {{Code::ResourceExhausted,
+           fmt::format("command and environment are {} bytes; at most {} are taken, so hand "
+                       "larger things over in a file",
+                       bytes, kRequestBytesMax)}};
+}
+
+Status check_numbers(const JobRequest& request) {
+  const auto within = [](std::string_view field, std::int64_t value, std::int64_t least,
+                         std::int64_t most) -> Status {
+    if (value >= least && value <= most) return {};
+    return invalid(fmt::format("{}: {} is not between {} and {}", field, value, least, most));
+  };
+  TRY(within("gpus", request.gpus, 1, kJobGpusMax));
+  TRY(within("cpus (in thousandths)", request.cpu_milli, 0, kCpuMilliMax));
+  TRY(within("memory (bytes)", request.memory_bytes, 0, kMemoryMax));
+  TRY(within("priority", request.priority, -kPriorityMax, kPriorityMax));
+  TRY(within("retries", request.retries, 0, kRetriesMax));
+  TRY(within("expected (ns)", request.expected.count(), 0, kLongest.count()));
+  TRY(within("start cost (ns)", request.start_cost.count(), 0, kLongest.count()));
+  TRY(within("grace (ns)", request.grace.count(), 0, Duration(std::chrono::hours(24)).count()));
+  if (request.deadline) {
+    TRY(within("deadline (ns)", request.deadline->count(), 1, kLongest.count()));
+  }
+  if (request.gpus_min == 0 && request.gpus_max == 0) return {};
+  TRY(within("elastic", request.gpus_min, 1, request.gpus_max));
+  TRY(within("elastic", request.gpus_max, 1, kJobGpusMax));
+  return within("gpus (of an elastic job)", request.gpus, request.gpus_min, request.gpus_max);
+}
+
+Status check_lists(const JobRequest& request) {
+  if (request.array.size() > kArrayMax) {
+    return {{Code::ResourceExhausted, fmt::format("array: {} jobs at once; submit at most {}",
+                                                  request.array.size(), kArrayMax)}};
+  }
+  std::vector<int> sorted = request.array;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    return invalid(fmt::format("array: {} is named twice", *twice));
+  }
+  if (request.after.size() > 1000) return invalid("after: name at most 1000 jobs");
+  for (const JobNumber job : request.after) {
+    if (job < 1) return invalid(fmt::format("after: there is no job {}", job));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check(const JobRequest& request) {
+  TRY(check_program(request));
+  TRY(check_word("name", request.name));
+  TRY(check_word("user", request.user));
+  TRY(check_word("tenant", request.tenant));
+  TRY(check_word("gpu type", request.gpu_type));
+  TRY(check_word("profile", request.model));
+  TRY(check_path("directory", request.directory));
+  TRY(check_path("output", request.output));
+  TRY(check_path("checkpoint directory", request.checkpoint_directory));
+  if (request.directory.empty()) return invalid("directory: say where the job shall run");
+  TRY(check_numbers(request));
+  return check_lists(request);
+}
+
+}  // namespace orrery

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// A job's number for good, from 1: what users, logs and agents call it. JobId is its place in a
+// scheduler's tables, which is another after a restart.
+using JobNumber = std::int64_t;
+
+// What a user asks for. Everything but argv may be left as it is.
+struct JobRequest {
+  std::vector<std::string> argv{};
+  std::vector<std::pair<std::string, std::string>> environment{};
+  std::string directory = "/";
+  std::string name{};    // empty: the name of the program
+  std::string user{};    // empty: the caller
+  std::string tenant{};  // whose quota counts; empty: the user's own
+
+  int gpus = 1;
+  int gpus_min = 0;  // elastic: any number of GPUs between these; 0: `gpus` and nothing else
+  int gpus_max = 0;
+  std::int64_t cpu_milli = 0;     // in all; 0: not stated
+  std::int64_t memory_bytes = 0;  // in all; 0: not stated
+  std::string gpu_type{};
+  std::string model{};    // whose profile is taken for it; empty: none
+  Duration expected{};    // how long it runs on `gpus`, 0: not known
+  Duration start_cost{};  // from its start to its first iteration
+
+  std::optional<Duration> deadline{};  // from submission on
+  bool deadline_is_soft = false;
+  int priority = 0;                // the higher, the earlier; below 0: only what others leave
+  std::vector<JobNumber> after{};  // begins when these are Done
+  int retries = 0;                 // after failures of its own
+  bool process_per_gpu = false;    // else one on each node
+  Duration grace = std::chrono::seconds(30);
+  std::string output{};                // a file on the node; empty: kept by the agent
+  std::string checkpoint_directory{};  // empty: the agent's
+  std::vector<int> array{};            // one job for each, told its number; empty: one job
+
+  bool operator==(const JobRequest&) const = default;
+};
+
+inline constexpr std::size_t kRequestBytesMax = std::size_t{1} << 20;  // arguments and environment
+inline constexpr std::size_t kArrayMax = 100'000;
+inline constexpr int kPriorityMax = 1000;
+inline constexpr int kRetriesMax = 1000;
+
+// Everything that can be said about it without a cluster: bounds, and what contradicts itself. The
+// message names the field.
+Status check(const JobRequest& request);
+
+// One JSON object; what is left as it is is left out.
+std::string job_request_json(const JobRequest& request);
+Result<JobRequest> read_job_request_json(std::string_view text);
+
+}  // namespace orrery

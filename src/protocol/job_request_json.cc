@@ -1,0 +1,152 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "protocol/job_request.h"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::json;
+
+// Thrown and caught in this file alone, beside what the library throws.
+struct WrongNumber {
+  const char* key;
+};
+
+// What a reader finds under a key, or what was there before.
+class Reader {
+ public:
+  explicit Reader(const Json& object) : object_(object) {}
+
+  void text(const char* key, std::string& value) { take<std::string>(key, value); }
+  void flag(const char* key, bool& value) { take<bool>(key, value); }
+  template <class Number>
+  void number(const char* key, Number& value) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    if (!found->is_number_integer()) throw WrongNumber{key};
+    const auto whole = found->template get<std::int64_t>();
+    const bool negative = found->is_number_unsigned() && whole < 0;  // past the end of 64 bits
+    if (negative || !std::in_range<Number>(whole)) throw WrongNumber{key};
+    value = static_cast<Number>(whole);
+  }
+  void duration(const char* key, Duration& value) {
+    std::int64_t count = value.count();
+    number(key, count);
+    value = Duration(count);
+  }
+  template <class List>
+  void list(const char* key, List& value) {
+    take<List>(key, value);
+  }
+  bool has(const char* key) const { return object_.contains(key); }
+
+ private:
+  template <class Value>
+  void take(const char* key, Value& value) {
+    const auto found = object_.find(key);
+    if (found != object_.end()) value = found->get<Value>();
+  }
+
+  const Json& object_;
+};
+
+void read(Reader& reader, JobRequest& request) {
+  reader.list("argv", request.argv);
+  reader.list("environment", request.environment);
+  reader.text("directory", request.directory);
+  reader.text("name", request.name);
+  reader.text("user", request.user);
+  reader.text("tenant", request.tenant);
+  reader.number("gpus", request.gpus);
+  reader.number("gpus_min", request.gpus_min);
+  reader.number("gpus_max", request.gpus_max);
+  reader.number("cpu_milli", request.cpu_milli);
+  reader.number("memory_bytes", request.memory_bytes);
+  reader.text("gpu_type", request.gpu_type);
+  reader.text("model", request.model);
+  reader.duration("expected_ns", request.expected);
+  reader.duration("start_cost_ns", request.start_cost);
+  if (reader.has("deadline_ns")) {
+    Duration deadline{};
+    reader.duration("deadline_ns", deadline);
+    request.deadline = deadline;
+  }
+  reader.flag("deadline_is_soft", request.deadline_is_soft);
+  reader.number("priority", request.priority);
+  reader.list("after", request.after);
+  reader.number("retries", request.retries);
+  reader.flag("process_per_gpu", request.process_per_gpu);
+  reader.duration("grace_ns", request.grace);
+  reader.text("output", request.output);
+  reader.text("checkpoint_directory", request.checkpoint_directory);
+  reader.list("array", request.array);
+}
+
+// Leaves out what is as it would be anyway.
+class Writer {
+ public:
+  template <class Value>
+  void put(const char* key, const Value& value, const Value& usual) {
+    if (value != usual) object_[key] = value;
+  }
+  void put(const char* key, Duration value, Duration usual) {
+    if (value != usual) object_[key] = value.count();
+  }
+  std::string text() const { return object_.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+ private:
+  Json object_ = Json::object();
+};
+
+}  // namespace
+
+std::string job_request_json(const JobRequest& request) {
+  static const JobRequest usual;
+  Writer writer;
+  writer.put("argv", request.argv, usual.argv);
+  writer.put("environment", request.environment, usual.environment);
+  writer.put("directory", request.directory, usual.directory);
+  writer.put("name", request.name, usual.name);
+  writer.put("user", request.user, usual.user);
+  writer.put("tenant", request.tenant, usual.tenant);
+  writer.put("gpus", request.gpus, usual.gpus);
+  writer.put("gpus_min", request.gpus_min, usual.gpus_min);
+  writer.put("gpus_max", request.gpus_max, usual.gpus_max);
+  writer.put("cpu_milli", request.cpu_milli, usual.cpu_milli);
+  writer.put("memory_bytes", request.memory_bytes, usual.memory_bytes);
+  writer.put("gpu_type", request.gpu_type, usual.gpu_type);
+  writer.put("model", request.model, usual.model);
+  writer.put("expected_ns", request.expected, usual.expected);
+  writer.put("start_cost_ns", request.start_cost, usual.start_cost);
+  if (request.deadline) writer.put("deadline_ns", *request.deadline, Duration(-1));
+  writer.put("deadline_is_soft", request.deadline_is_soft, usual.deadline_is_soft);
+  writer.put("priority", request.priority, usual.priority);
+  writer.put("after", request.after, usual.after);
+  writer.put("retries", request.retries, usual.retries);
+  writer.put("process_per_gpu", request.process_per_gpu, usual.process_per_gpu);
+  writer.put("grace_ns", request.grace, usual.grace);
+  writer.put("output", request.output, usual.output);
+  writer.put("checkpoint_directory", request.checkpoint_directory, usual.checkpoint_directory);
+  writer.put("array", request.array, usual.array);
+  return writer.text();
+}
+
+Result<JobRequest> read_job_request_json(std::string_view text) {
+  JobRequest request;
+  try {
+    const Json object = Json::parse(text);
+    if (!object.is_object()) return invalid("a job is written as a JSON object");
+    Reader reader(object);
+    read(reader, request);
+  } catch (const Json::exception& error) {
+    return invalid(error.what());
+  } catch (const WrongNumber& wrong) {
+    return invalid(fmt::format("{}: write a whole number that fits", wrong.key));
+  }
+  return request;
+}
+
+}  // namespace orrery

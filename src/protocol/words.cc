@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "protocol/agent_words.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array<std::string_view, 7> kEnds = {"exited",         "signalled",  "out of memory",
+                                                   "stopped",        "lease lost", "not started",
+                                                   "supervisor lost"};
+constexpr std::array<std::string_view, 4> kStates = {"waiting", "running", "stopping", "ended"};
+
+}  // namespace
+
+std::string_view end_name(JobEnd::Kind kind) { return kEnds[static_cast<std::size_t>(kind)]; }
+
+std::optional<JobEnd::Kind> parse_end(std::string_view name) {
+  for (std::size_t i = 0; i < kEnds.size(); ++i) {
+    if (name == kEnds[i]) return static_cast<JobEnd::Kind>(i);
+  }
+  return {};
+}
+
+std::string_view to_string(LaunchState state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::string text(const LaunchName& name) {
+  return fmt::format("{}.{}.{}", name.job, name.epoch, name.rank);
+}
+
+}  // namespace orrery
