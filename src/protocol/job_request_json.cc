@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/job_request.h"
+#include "protocol/job_request_object.h"
 
 namespace orrery {
 namespace {
@@ -134,11 +135,10 @@ std::string job_request_json(const JobRequest& request) {
   return writer.text();
 }
 
-Result<JobRequest> read_job_request_json(std::string_view text) {
+Result<JobRequest> read_job_request(const Json& object) {
   JobRequest request;
+  if (!object.is_object()) return invalid("a job is written as a JSON object");
   try {
-    const Json object = Json::parse(text);
-    if (!object.is_object()) return invalid("a job is written as a JSON object");
     Reader reader(object);
     read(reader, request);
   } catch (const Json::exception& error) {
@@ -147,6 +147,12 @@ Result<JobRequest> read_job_request_json(std::string_view text) {
     return invalid(fmt::format("{}: write a whole number that fits", wrong.key));
   }
   return request;
+}
+
+Result<JobRequest> read_job_request_json(std::string_view text) {
+  const Json object = Json::parse(text, nullptr, false);
+  if (object.is_discarded()) return invalid("this is not JSON");
+  return read_job_request(object);
 }
 
 }  // namespace orrery

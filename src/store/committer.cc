@@ -59,13 +59,24 @@ Committer::~Committer() {
 }
 
 Result<Ticket> Committer::append(Record record) {
-  TRY(check(record));
-  const std::size_t bytes = record.kind.size() + record.body.size();
+  std::vector<Record> records;
+  records.push_back(std::move(record));
+  return append(std::move(records));
+}
+
+Result<Ticket> Committer::append(std::vector<Record> records) {
+  INVARIANT(!records.empty(), "something is appended");
+  std::size_t bytes = 0;
+  for (const Record& record : records) {
+    TRY(check(record));
+    bytes += record.kind.size() + record.body.size();
+  }
   std::unique_lock lock(mutex_);
   if (failed_) return *failed_;
   if (closing_) return Error{Code::FailedPrecondition, "the store is closed"};
-  if (waiting_ != nullptr && (waiting_->records.size() >= options_.records_waiting_max ||
-                              bytes_waiting_ + bytes > options_.bytes_waiting_max)) {
+  if (waiting_ != nullptr &&
+      (waiting_->records.size() + records.size() > options_.records_waiting_max ||
+       bytes_waiting_ + bytes > options_.bytes_waiting_max)) {
     return Error{Code::ResourceExhausted,
                  fmt::format("{} records of {} bytes wait for the disk, and no more may: try again "
                              "in a moment",
@@ -74,9 +85,11 @@ Result<Ticket> Committer::append(Record record) {
   const bool wake = waiting_ == nullptr;
   if (wake) waiting_ = std::make_shared<Batch>();
   bytes_waiting_ += bytes;
-  record.sequence = next_++;
-  Ticket ticket(record.sequence, waiting_);
-  waiting_->records.push_back(std::move(record));
+  for (Record& record : records) {
+    record.sequence = next_++;
+    waiting_->records.push_back(std::move(record));
+  }
+  Ticket ticket(next_ - 1, waiting_);
   lock.unlock();
   if (wake) work_.notify_one();
   return ticket;
@@ -134,6 +147,7 @@ void Committer::commit(std::unique_lock<std::mutex>& lock) {
   }
   batch->finish(status);
   if (status.ok() && options_.on_commit) options_.on_commit(last);
+  if (!status.ok() && options_.on_failure) options_.on_failure(status.error());
   lock.lock();
 }
 

@@ -44,6 +44,8 @@ struct CommitterOptions {
   // Told after each commit, on the writer's thread: the last record on disk. Must not wait for this
   // Committer.
   std::function<void(std::int64_t sequence)> on_commit{};
+  // Told once, likewise, when a commit has failed.
+  std::function<void(const Error& error)> on_failure{};
 };
 
 // Lets many threads append to one store. A thread of its own commits; records that arrive while a
@@ -63,6 +65,8 @@ class Committer {
   // Never waits. The record's own sequence is not looked at. ResourceExhausted: too much waits
   // already, so try again later.
   Result<Ticket> append(Record record);
+  // Several that follow each other; the ticket is the last one's. There is at least one.
+  Result<Ticket> append(std::vector<Record> records);
 
   // Runs `task` on the writer's thread between two commits, and returns what it does: the way to
   // read, to put a snapshot and to compact. Commits wait meanwhile, so long work comes in pieces.

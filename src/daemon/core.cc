@@ -1,0 +1,245 @@
+#include "daemon/core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/invariant.h"
+#include "daemon/snapshot.h"
+
+namespace orrery {
+Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) {
+  machines_ = std::make_unique<EstimatedMachines>(book_.workload());
+  scheduler_ = std::make_unique<Scheduler>(
+      Scheduler::Parts{.workload = &book_.workload(), .cluster = &book_.cluster(),
+                       .executor = machines_.get(), .sink = this, .infeasible_waits = true});
+  machines_->report_to(*scheduler_);
+}
+
+Core::~Core() = default;
+
+// ---- The log
+
+void Core::log(const Entry& entry) {
+  records_.push_back(to_record(entry, now_));
+  must(book_.apply(entry, now_));
+}
+
+void Core::write(const Event& event) {
+  if (event.kind == EventKind::Submitted) return;  // the entry of the whole submission says it
+  log(book_.decided(event));
+  const LiveJob& job = book_.job(event.job);
+  if (event.kind >= EventKind::Started && event.kind <= EventKind::Resized) {
+    alive_ += job.ranks();
+  }
+  if (event.kind == EventKind::Admitted || event.kind == EventKind::Queued) return;
+  wake_nodes_of(job);
+  if (event.kind != EventKind::Started) changed_.push_back(event.job);
+}
+
+std::string Core::snapshot(Duration keep) const {
+  return Snapshots::write(book_, state(), now_, keep);
+}
+
+Status Core::restore(std::string_view snapshot) {
+  TRY(Snapshots::read(snapshot, book_, [this](const JobSpec& spec, Job job) {
+    scheduler_->restore(spec, std::move(job));
+  }));
+  now_ = book_.time();
+  contacts_.resize(book_.nodes().size());
+  return {};
+}
+
+Status Core::recover(const Record& record) {
+  TRY_ASSIGN(const Entry entry, read_entry(record));
+  TRY(book_.apply(entry, record.time));
+  now_ = book_.time();
+  contacts_.resize(book_.nodes().size());
+  if (const auto* submitted = std::get_if<Submitted>(&entry)) {
+    const JobId first = *book_.find(submitted->first);
+    for (std::size_t i = index(first); i < book_.jobs().size(); ++i) {
+      const JobSpec& spec = book_.workload().jobs[i];
+      scheduler_->recover({.time = now_, .kind = EventKind::Submitted, .job = spec.id,
+                           .spec = &spec});
+    }
+  } else if (const auto* decided = std::get_if<Decided>(&entry)) {
+    Grant grant;
+    TRY_ASSIGN(const Event event, book_.event(*decided, now_, grant));
+    TRY(scheduler_->recover(event));
+  }
+  return {};
+}
+
+void Core::must(const Status& status) {
+  INVARIANT(status.ok(), status.error().message.c_str());
+}
+
+void Core::settle() {
+  while (!changed_.empty()) {
+    const std::vector<JobId> changed = std::exchange(changed_, {});
+    for (const JobId id : changed) drop_unsent(id);
+  }
+}
+
+std::vector<Record> Core::take_records() {
+  settle();
+  return std::exchange(records_, {});
+}
+
+// ---- Beginning, policies, rounds
+
+Status Core::make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const {
+  TRY_ASSIGN(setup, make_policy(choice.name, choice.options,
+                                {.workload = book_.workload(),
+                                 .defaults = Defaults::Ours,
+                                 .seed = choice.seed,
+                                 .round = choice.round}));
+  return {};
+}
+
+Status Core::begin(std::int64_t unix_ns, Time now) {
+  now_ = std::max(now, book_.time());
+  if (book_.unix_ns() == 0) log(EraBegan{.unix_ns = unix_ns});
+  return begin_term(book_.term() + 1,
+                    book_.policy().name.empty() ? options_.policy : book_.policy());
+}
+
+Status Core::begin_term(std::int64_t term, const PolicyChoice& choice) {
+  PolicySetup checked;
+  TRY(make_policy_from(choice, checked));
+  log(TermBegan{.term = term, .policy = choice});
+  alive_ = 0;
+  for (const LiveJob& job : book_.jobs()) alive_ += static_cast<std::int64_t>(job.launches.size());
+  // Nobody knows until when leases were given before; so all are counted from now.
+  for (Contact& contact : contacts_) contact = {.seen = now_};
+  leases_due_ = now_ + options_.lease;
+  connections_.clear();
+  held_by_gate_.clear();
+  waits_for_others_.clear();
+  machines_->set_time(now_);
+  take_over();
+  hold_dependents_back();
+  round_due_ = true;
+  return {};
+}
+
+Status Core::replay(const Entry& entry, Time now) {
+  redoes_ = true;
+  now_ = std::max(now, now_);
+  if (const auto* term = std::get_if<TermBegan>(&entry)) return begin_term(term->term, term->policy);
+  if (const auto* changed = std::get_if<PolicyChanged>(&entry)) {
+    PolicySetup checked;
+    TRY(make_policy_from(changed->policy, checked));
+  }
+  return redo(entry, now);
+}
+
+void Core::take_over() {
+  PolicySetup fresh;
+  must(make_policy_from(book_.policy(), fresh));
+  auto packer = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
+                                         std::move(fresh.rule));
+  machines_->take_over(book_.cluster(), fresh.policy->trainer());
+  scheduler_->take_over(*fresh.policy, *packer, book_.cluster());
+  policy_ = std::move(fresh);
+  packer_ = std::move(packer);
+  cluster_changed_ = false;
+}
+
+Status Core::set_policy(const Caller& caller, const PolicyRequest& request, Time now) {
+  PolicyChoice choice = book_.policy();
+  choice.name = request.policy;
+  choice.options = request.options;
+  PolicySetup checked;
+  TRY(make_policy_from(choice, checked));
+  return redo(PolicyChanged{.policy = std::move(choice), .by = caller.name}, now);
+}
+
+Status Core::set_quota(const Caller& caller, const QuotaRequest& request, Time now) {
+  if (request.tenant.empty()) return invalid("quota: name the tenant or user it is for");
+  if (request.gpus && *request.gpus < 0) return invalid("quota: GPUs cannot be fewer than 0");
+  return redo(QuotaSet{.tenant = request.tenant,
+                       .gpus = request.gpus,
+                       .borrows = request.borrows,
+                       .by = caller.name},
+              now);
+}
+
+void Core::keep_token(const TokenKept& token, Time now) { must(redo(token, now)); }
+
+Time Core::next_due() const {
+  Time due = std::min(wake_, leases_due_);
+  if (round_due_) {
+    Time round = std::max(now_, last_round_ + options_.round_gap);
+    if (const Duration step = book_.policy().round; step > Duration::zero()) {
+      round = Time((round.time_since_epoch() + step - Duration(1)) / step * step);
+    }
+    due = std::min(due, round);
+  }
+  return due;
+}
+
+void Core::tick(Time now) {
+  now_ = std::max(now, now_);
+  if (leases_due_ <= now_) look_at_leases();
+  if (wake_ <= now_) round_due_ = true;
+  if (!round_due_ || next_due() > now_) return;
+  hold_round();
+}
+
+void Core::hold_round() {
+  log(RoundHeld{});
+  machines_->set_time(now_);
+  if (cluster_changed_) take_over();
+  gate();
+  wake_ = scheduler_->hold_round(now_);
+  machines_->settle();
+  round_due_ = false;
+  last_round_ = now_;
+  ++rounds_;
+}
+
+double Core::work_left(JobId job) const {
+  const Job& known = state().job(job);
+  return known.state == JobState::Running ? machines_->work_left(job) : known.work_left;
+}
+
+// ---- What came from outside, live or from a log
+
+Status Core::redo(const Entry& entry, Time now) {
+  now_ = std::max(now, now_);
+  machines_->set_time(now_);
+  if (const auto* turned = std::get_if<NodeTurned>(&entry)) {
+    if (!book_.find_node(turned->node)) {
+      return Error{Code::NotFound, fmt::format("there is no node {}", turned->node)};
+    }
+  }
+  if (std::holds_alternative<RoundHeld>(entry)) {
+    hold_round();
+    return {};
+  }
+  if (const auto* ended = std::get_if<LaunchEnded>(&entry)) {
+    launch_ended(ended->launch, ended->end);
+    return {};
+  }
+  const std::size_t jobs = book_.jobs().size();
+  TRY(book_.apply(entry, now_));
+  records_.push_back(to_record(entry, now_));
+  if (std::holds_alternative<Submitted>(entry)) admit(jobs);
+  if (const auto* cancelled = std::get_if<CancelAsked>(&entry)) {
+    end_job(*book_.find(cancelled->job), EventKind::Cancelled);
+  }
+  if (const auto* progress = std::get_if<Progressed>(&entry)) {
+    note(*progress);
+    return {};
+  }
+  contacts_.resize(book_.nodes().size());
+  if (std::holds_alternative<NodeJoined>(entry) || std::holds_alternative<NodeTurned>(entry)) {
+    cluster_changed_ = true;
+  }
+  if (std::holds_alternative<PolicyChanged>(entry)) take_over();
+  round_due_ = round_due_ || !std::holds_alternative<TokenKept>(entry);
+  return {};
+}
+
+}  // namespace orrery

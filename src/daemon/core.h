@@ -1,0 +1,162 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "control/estimated_machines.h"
+#include "control/scheduler.h"
+#include "daemon/book.h"
+#include "policy/registry.h"
+#include "protocol/api.h"
+
+namespace orrery {
+
+struct CoreOptions {
+  PolicyChoice policy{.name = "fifo"};  // as long as the log names none
+  Duration lease = std::chrono::seconds(15);
+  // On top of lease and grace, before a job of a lost node may run elsewhere: supervisors look at
+  // their lease once a second, killing takes a moment, and clocks run unequally fast.
+  Duration margin = std::chrono::seconds(5);
+  Duration round_gap{};                             // rounds are at least this far apart
+  Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well
+  SpecOptions specs{};
+};
+
+// The scheduler without clock, disk and network: what comes in is told by calls with the time, what
+// goes out is taken from it, and the same calls give the same records and orders. It decides by
+// control/, keeps the log's meaning in a Book, and sees to it that no job runs twice at once.
+//
+// Records must be on disk before orders or answers that were taken with or after them leave the
+// house. For one thread at a time.
+class Core final : private EventSink {
+ public:
+  explicit Core(CoreOptions options);
+  ~Core() override;
+
+  // Recovery: a snapshot if there is one, the log from there on, in order, then begin().
+  Status restore(std::string_view snapshot);
+  Status recover(const Record& record);
+  // Takes up work: a new term. `unix_ns` is what time it is, for a log that begins here.
+  Status begin(std::int64_t unix_ns, Time now);
+
+  // Clients. `caller` has been told apart and may do this.
+  Result<SubmitAnswer> submit(const Caller& caller, SubmitRequest request, Time now);
+  Result<CancelAnswer> cancel(const Caller& caller, const CancelRequest& request, Time now);
+  Status drain(const Caller& caller, const DrainRequest& request, Time now);
+  Status set_policy(const Caller& caller, const PolicyRequest& request, Time now);
+  Status set_quota(const Caller& caller, const QuotaRequest& request, Time now);
+  void keep_token(const TokenKept& token, Time now);
+
+  // Agents. A connection is a number that is never used again.
+  void reported(std::int64_t connection, const Report& report, Time now);
+  void disconnected(std::int64_t connection);
+
+  // Asks the node a job runs on, or last ran on, for a piece of its output. It comes back by
+  // take_logs(), unless the node is lost; `request` is a number that is never used again.
+  Status ask_for_log(const LogsRequest& wanted, std::int64_t request);
+  void forget_log(std::int64_t request);
+  std::vector<LogPiece> take_logs() { return std::exchange(logs_, {}); }
+
+  // Does what is due: leases that have run out, a round.
+  void tick(Time now);
+  Time next_due() const;
+
+  // For replay: what came from outside, once more. Decisions are not given to it; they follow.
+  Status replay(const Entry& entry, Time now);
+
+  // What has come of it since this was last asked.
+  std::vector<Record> take_records();
+  struct Outgoing {
+    std::int64_t connection = 0;
+    Orders orders{};
+  };
+  std::vector<Outgoing> take_orders();
+
+  // All of it but what is said by agents when they connect. Jobs that ended longer ago than `keep`
+  // are left out.
+  std::string snapshot(Duration keep) const;
+
+  const Book& book() const { return book_; }
+  const State& state() const { return scheduler_->state(); }
+  double work_left(JobId job) const;
+  std::int64_t rounds() const { return rounds_; }
+  std::int64_t alive() const { return alive_; }  // processes that may be running
+  // When a node was last heard of, and whether it is connected.
+  struct Contact {
+    std::int64_t connection = 0;  // 0: none
+    std::string instance{};
+    Time seen{};
+    std::int64_t orders = 0;    // the last number given
+    std::int64_t report = 0;    // the last one seen
+    bool dirty = false;         // its orders have changed
+    std::vector<LaunchReport> launches{};  // of its last report
+    std::vector<LogRequest> logs{};        // not answered yet
+  };
+  const Contact& contact(NodeId node) const { return contacts_[index(node)]; }
+
+ private:
+  void write(const Event& event) override;
+  void log(const Entry& entry);
+  static void must(const Status& status);  // for entries that this code made itself
+  void settle();
+  Status make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const;
+  void take_over();
+  void hold_round();
+  Status redo(const Entry& entry, Time now);
+  Status begin_term(std::int64_t term, const PolicyChoice& choice);
+
+  void admit(std::size_t first);
+  void hold_dependents_back();
+  void hold_back_if_needed(JobId id);
+  void gate();
+  void note(const Progressed& progress);
+  void tell_dependents(JobId id);
+  void end_job(JobId id, EventKind how, const Reason& reason = {});
+  void pause_job(JobId id, const Reason& reason);
+
+  std::string refusal(const Report& report) const;
+  void heed(NodeId node, const Report& report);
+  void heed_progress(const LaunchReport& launch);
+  void launch_ended(const LaunchName& name, const JobEnd& end);
+  void rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted);
+  void lose(NodeId node);
+  void turn(NodeId node, NodeState state, bool draining, const std::string& by);
+  void wake_nodes_of(const LiveJob& job);
+  void drop_unsent(JobId id);
+  bool may_begin(const LiveJob& job) const;
+  Time fence_at(NodeId node) const;
+  void look_at_leases();
+  Orders orders_for(NodeId node);
+  Assignment assignment(const LiveJob& job, const LiveLaunch& launch) const;
+
+  CoreOptions options_;
+  Book book_;
+  Time now_{};
+  PolicySetup policy_;
+  std::unique_ptr<Packer> packer_;
+  std::unique_ptr<EstimatedMachines> machines_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::vector<Record> records_;
+  std::vector<LogPiece> logs_;
+  std::vector<Contact> contacts_;
+  std::map<std::int64_t, NodeId> connections_;
+  std::map<std::int64_t, Orders> refusals_;
+  Time leases_due_ = kNever;
+  Time wake_ = kNever;
+  Time last_round_{Duration(-1)};
+  bool round_due_ = false;
+  bool cluster_changed_ = false;
+  bool redoes_ = false;
+  std::vector<JobId> changed_;      // by events since settle()
+  std::vector<bool> held_by_gate_;      // by job
+  std::vector<bool> waits_for_others_;  // by job
+  bool priorities_ = false;             // some job has one
+  std::int64_t rounds_ = 0;
+  std::int64_t alive_ = 0;
+};
+
+}  // namespace orrery

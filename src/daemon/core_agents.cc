@@ -1,0 +1,316 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "daemon/core.h"
+
+namespace orrery {
+
+// ---- What agents say
+
+std::string Core::refusal(const Report& report) const {
+  if (report.version != kProtocolVersion) {
+    return fmt::format("the agent speaks version {} and the scheduler version {}; install the "
+                       "same release on both",
+                       report.version, kProtocolVersion);
+  }
+  const NodeOffer& offer = report.offer;
+  if (offer.name.empty() || offer.name.size() > 256) return "a node needs a name";
+  if (offer.gpus < 0 || offer.gpus > kGpusPerNodeMax || offer.cpu_milli < 0 ||
+      offer.memory_bytes < 0) {
+    return fmt::format("{} offers {} GPUs; a node has 0 to {}", offer.name, offer.gpus,
+                       kGpusPerNodeMax);
+  }
+  const auto id = book_.find_node(offer.name);
+  if (!id) return "";
+  const LiveNode& node = book_.node(*id);
+  if (node.instance == report.instance) return "";
+  // Another machine with the name, or the same with its state gone: what the other runs, if it is
+  // still there, must be over first.
+  if (node.state == NodeState::Up || !node.launches.empty()) {
+    return fmt::format("another agent is node {} until its lease is over; give this one another "
+                       "--name, or wait",
+                       offer.name);
+  }
+  return "";
+}
+
+void Core::reported(std::int64_t connection, const Report& report, Time now) {
+  now_ = std::max(now, now_);
+  if (std::string refused = refusal(report); !refused.empty()) {
+    refusals_[connection] = {.instance = report.instance, .refused = std::move(refused)};
+    return;
+  }
+  const auto known = book_.find_node(report.offer.name);
+  if (!known || book_.node(*known).offer != report.offer ||
+      book_.node(*known).instance != report.instance) {
+    must(redo(NodeJoined{.offer = report.offer, .instance = report.instance}, now_));
+  }
+  const NodeId node = *book_.find_node(report.offer.name);
+  Contact& contact = contacts_[index(node)];
+  if (contact.connection > connection) return;  // late, from a connection that was replaced
+  if (contact.connection != connection) {
+    connections_.erase(contact.connection);
+    connections_[connection] = node;
+    contact.connection = connection;
+  }
+  contact.seen = now_;
+  contact.report = report.number;
+  contact.launches = report.launches;
+  contact.dirty = true;
+  leases_due_ = std::min(leases_due_, now_ + options_.lease);
+  const NodeState state = report.leaving && report.launches.empty() ? NodeState::Left : NodeState::Up;
+  if (book_.node(node).state != state) turn(node, state, book_.node(node).draining, "");
+  for (const LogPiece& piece : report.logs) {
+    const auto asked = std::erase_if(
+        contact.logs, [&](const LogRequest& log) { return log.request == piece.request; });
+    if (asked > 0) logs_.push_back(piece);
+  }
+  heed(node, report);
+}
+
+Status Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
+  const auto id = book_.find(wanted.id);
+  if (!id) return Error{Code::NotFound, fmt::format("there is no job {}", wanted.id)};
+  const LiveJob& job = book_.job(*id);
+  if (job.ran_on.empty()) {
+    return Error{Code::FailedPrecondition,
+                 fmt::format("job {} has no output: it has not started yet", wanted.id)};
+  }
+  if (wanted.rank < 0 || static_cast<std::size_t>(wanted.rank) >= job.ran_on.size()) {
+    return Error{Code::NotFound,
+                 fmt::format("job {} has ranks 0 to {}", wanted.id, job.ran_on.size() - 1)};
+  }
+  const NodeId node = job.ran_on[static_cast<std::size_t>(wanted.rank)];
+  Contact& contact = contacts_[index(node)];
+  if (contact.connection == 0) {
+    return Error{Code::Unavailable, fmt::format("{}, where job {} ran, cannot be reached now",
+                                                book_.node(node).offer.name, wanted.id)};
+  }
+  contact.logs.push_back({.request = request,
+                          .launch = {.job = wanted.id, .epoch = job.epoch, .rank = wanted.rank},
+                          .offset = wanted.offset,
+                          .most = wanted.most,
+                          .wait = wanted.wait});
+  contact.dirty = true;
+  return {};
+}
+
+void Core::forget_log(std::int64_t request) {
+  for (Contact& contact : contacts_) {
+    std::erase_if(contact.logs, [&](const LogRequest& log) { return log.request == request; });
+  }
+}
+
+void Core::disconnected(std::int64_t connection) {
+  refusals_.erase(connection);
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return;
+  contacts_[index(found->second)].connection = 0;
+  connections_.erase(found);
+}
+
+void Core::turn(NodeId node, NodeState state, bool draining, const std::string& by) {
+  must(redo(NodeTurned{.node = book_.node(node).offer.name,
+                       .state = state,
+                       .draining = draining,
+                       .by = by},
+            now_));
+}
+
+// Takes a report for what it says: ends are for good; and a launch that is not in it, although the
+// agent has seen orders that settle it, is not there and never will be.
+void Core::heed(NodeId node, const Report& report) {
+  std::set<LaunchName> there;
+  for (const LaunchReport& launch : report.launches) {
+    there.insert(launch.name);
+    if (launch.state == LaunchState::Ended) {
+      launch_ended(launch.name, launch.end);
+    } else {
+      heed_progress(launch);
+    }
+  }
+  if (report.term != book_.term()) return;
+  std::vector<LaunchName> missing;
+  for (const LaunchName& name : book_.node(node).launches) {
+    if (there.contains(name)) continue;
+    const LiveLaunch& launch = *book_.find(name);
+    const bool wanted = Book::wants(book_.job(*book_.find(name.job)), launch);
+    const std::int64_t settled = wanted ? launch.named_in : launch.dropped_in;
+    if (settled != 0 && report.orders >= settled) missing.push_back(name);
+  }
+  for (const LaunchName& name : missing) {
+    launch_ended(name, {.kind = JobEnd::Kind::SupervisorLost,
+                        .message = "its node knows nothing of it"});
+  }
+}
+
+void Core::heed_progress(const LaunchReport& launch) {
+  if (launch.name.rank != 0 || launch.iteration < 0) return;
+  const auto id = book_.find(launch.name.job);
+  if (!id) return;
+  const LiveJob& job = book_.job(*id);
+  if (launch.name.epoch != job.epoch) return;
+  const bool said = job.iteration == launch.iteration && job.checkpointed >= launch.checkpointed;
+  const bool soon = job.iteration >= 0 && now_ < job.progressed + options_.progress_gap &&
+                    job.checkpointed >= launch.checkpointed;
+  if (said || soon) return;
+  must(redo(Progressed{.job = launch.name.job,
+                       .iteration = launch.iteration,
+                       .iterations = launch.iterations,
+                       .checkpointed = launch.checkpointed},
+            now_));
+}
+
+// ---- Leases
+
+Time Core::fence_at(NodeId node) const {
+  Duration grace{};
+  for (const LaunchName& name : book_.node(node).launches) {
+    const LiveJob& job = book_.job(*book_.find(name.job));
+    grace = std::max(grace, job.request->grace);
+  }
+  return contacts_[index(node)].seen + options_.lease + grace + options_.margin;
+}
+
+void Core::look_at_leases() {
+  leases_due_ = kNever;
+  for (std::size_t i = 0; i < contacts_.size(); ++i) {
+    const auto node = static_cast<NodeId>(i);
+    if (book_.node(node).state == NodeState::Up) {
+      const Time due = contacts_[i].seen + options_.lease;
+      if (due > now_) {
+        leases_due_ = std::min(leases_due_, due);
+        continue;
+      }
+      turn(node, NodeState::Lost, book_.node(node).draining, "");
+    }
+    if (book_.node(node).launches.empty()) continue;
+    const Time fence = fence_at(node);
+    if (fence > now_) {
+      leases_due_ = std::min(leases_due_, fence);
+    } else {
+      lose(node);
+    }
+  }
+}
+
+// Nothing can be running there any more.
+void Core::lose(NodeId node) {
+  const std::set<LaunchName> launches = book_.node(node).launches;
+  for (const LaunchName& name : launches) {
+    launch_ended(name, {.kind = JobEnd::Kind::LeaseLost,
+                        .message = fmt::format("{} was lost", book_.node(node).offer.name)});
+  }
+}
+
+Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) {
+  now_ = std::max(now, now_);
+  const auto id = book_.find_node(request.node);
+  if (!id) {
+    return Error{Code::NotFound,
+                 fmt::format("there is no node {}; `orrery nodes` lists them", request.node)};
+  }
+  turn(*id, book_.node(*id).state, !request.resume, caller.name);
+  if (!request.now || request.resume) return {};
+  std::set<JobId> jobs;
+  for (const LaunchName& name : book_.node(*id).launches) {
+    const JobId job = *book_.find(name.job);
+    if (state().job(job).state == JobState::Running && book_.job(job).epoch == name.epoch) {
+      jobs.insert(job);
+    }
+  }
+  for (const JobId job : jobs) pause_job(job, {.code = Reason::Code::Requested});
+  return {};
+}
+
+// ---- What agents are told
+
+// Only when nothing of its earlier runs can be alive.
+bool Core::may_begin(const LiveJob& job) const {
+  return job.wanted && std::ranges::all_of(job.launches, [&](const LiveLaunch& launch) {
+           return launch.name.epoch == job.epoch;
+         });
+}
+
+void Core::wake_nodes_of(const LiveJob& job) {
+  for (const LiveLaunch& launch : job.launches) contacts_[index(launch.node)].dirty = true;
+}
+
+Assignment Core::assignment(const LiveJob& job, const LiveLaunch& launch) const {
+  const JobRequest& request = *job.request;
+  const Grant& held = state().job(*book_.find(job.number)).held;
+  const int gpus = std::max(1, gpu_count(held.devices));
+  const int own = std::popcount(launch.gpus);
+  const NodeId first = held.devices.front().node;
+  Assignment given{.name = launch.name,
+                   .ranks = job.ranks(),
+                   .local_rank = launch.local_rank,
+                   .local_ranks = launch.local_ranks,
+                   .node = launch.node_index,
+                   .nodes = static_cast<int>(held.devices.size()),
+                   .master_address = book_.node(first).offer.address,
+                   .master_port = 20000 + static_cast<int>(job.number % 20000),
+                   .argv = request.argv,
+                   .environment = request.environment,
+                   .directory = request.directory,
+                   .user = request.user,
+                   .gpus = launch.gpus,
+                   .cpu_milli = held.cpu_milli * own / gpus,
+                   .memory_bytes = held.memory_bytes * own / gpus,
+                   .grace = request.grace,
+                   .output = request.output,
+                   .checkpoint_directory = request.checkpoint_directory,
+                   .resumes = job.epoch > 1,
+                   .shares = held.sharing != Sharing::Exclusive};
+  if (job.array_index >= 0) {
+    given.environment.emplace_back("ORRERY_ARRAY_INDEX", std::to_string(job.array_index));
+  }
+  return given;
+}
+
+Orders Core::orders_for(NodeId node) {
+  Contact& contact = contacts_[index(node)];
+  Orders orders{.instance = book_.node(node).instance,
+                .session = contact.connection,
+                .term = book_.term(),
+                .number = ++contact.orders,
+                .report = contact.report,
+                .lease = options_.lease};
+  for (const LaunchName& name : book_.node(node).launches) {
+    LiveLaunch& launch = *book_.find(name);
+    const LiveJob& job = book_.job(*book_.find(name.job));
+    if (Book::wants(job, launch)) {
+      if (!may_begin(job)) continue;
+      if (launch.named_in == 0) launch.named_in = orders.number;
+      orders.assignments.push_back(assignment(job, launch));
+    } else if (launch.dropped_in == 0) {
+      launch.dropped_in = orders.number;
+    }
+  }
+  for (const LaunchReport& launch : contact.launches) {
+    if (launch.state == LaunchState::Ended && book_.find(launch.name) == nullptr) {
+      orders.forget.push_back(launch.name);
+    }
+  }
+  orders.logs = contact.logs;
+  contact.dirty = false;
+  return orders;
+}
+
+std::vector<Core::Outgoing> Core::take_orders() {
+  std::vector<Outgoing> outgoing;
+  for (auto& [connection, orders] : refusals_) {
+    outgoing.push_back({.connection = connection, .orders = std::move(orders)});
+  }
+  refusals_.clear();
+  for (const auto& [connection, node] : connections_) {
+    if (contacts_[index(node)].dirty) {
+      outgoing.push_back({.connection = connection, .orders = orders_for(node)});
+    }
+  }
+  return outgoing;
+}
+
+}  // namespace orrery

@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "daemon/core.h"
+#include "daemon/gate.h"
+
+namespace orrery {
+
+// Nothing to do, and nothing done, while nobody has a quota or a priority.
+void Core::gate() {
+  const bool held_any = std::ranges::find(held_by_gate_, true) != held_by_gate_.end();
+  if (book_.quotas().empty() && !priorities_ && !held_any) return;
+  std::vector<GateJob> jobs;
+  for (std::size_t i = 0; i < book_.jobs().size(); ++i) {
+    const auto id = static_cast<JobId>(i);
+    const Job& job = state().job(id);
+    if (is_final(job.state) || waits_for_others_[i]) continue;
+    const JobRequest& request = *book_.job(id).request;
+    jobs.push_back({.job = id,
+                    .tenant = tenant_of(request),
+                    .gpus = request.gpus,
+                    .priority = request.priority,
+                    .runs = job.state == JobState::Running});
+  }
+  const auto held = held_back(std::move(jobs), book_.quotas(), book_.cluster().gpus_total());
+  std::vector<bool> now_held(book_.jobs().size());
+  held_by_gate_.resize(book_.jobs().size());
+  for (const Held& one : held) {
+    now_held[index(one.job)] = true;
+    if (held_by_gate_[index(one.job)]) continue;
+    if (state().job(one.job).state == JobState::Running) pause_job(one.job, one.reason);
+    scheduler_->hold_back(one.job, one.reason);
+  }
+  for (std::size_t i = 0; i < now_held.size(); ++i) {
+    const auto id = static_cast<JobId>(i);
+    if (held_by_gate_[i] && !now_held[i] && !is_final(state().job(id).state)) {
+      scheduler_->let_in(id);
+    }
+  }
+  held_by_gate_ = std::move(now_held);
+}
+
+}  // namespace orrery

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+#include "protocol/agent_words.h"
+#include "store/record.h"
+
+// What the scheduler's log is made of. Everything is named as the outside names it (jobs by their
+// numbers, nodes by their names), because a scheduler's own ids are others after a restart.
+//
+// There are two kinds: what came from outside, and what was decided about it. The first alone,
+// given to the same code again, brings about the second; that is how a log is replayed. Applied
+// one after the other without deciding anything, both bring back the state; that is recovery.
+
+namespace orrery {
+
+// Cluster time is counted from here.
+struct EraBegan {
+  std::int64_t unix_ns = 0;
+  bool operator==(const EraBegan&) const = default;
+};
+
+struct PolicyChoice {
+  std::string name{};
+  std::map<std::string, std::string> options{};
+  std::uint64_t seed = 0;
+  Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
+  bool operator==(const PolicyChoice&) const = default;
+};
+
+// The scheduler has started; its policy begins anew.
+struct TermBegan {
+  std::int64_t term = 0;
+  PolicyChoice policy{};
+  bool operator==(const TermBegan&) const = default;
+};
+
+struct PolicyChanged {
+  PolicyChoice policy{};
+  std::string by{};
+  bool operator==(const PolicyChanged&) const = default;
+};
+
+struct Submitted {
+  JobNumber first = 0;
+  JobRequest request{};  // with its user
+  std::string key{};
+  bool operator==(const Submitted&) const = default;
+};
+
+struct CancelAsked {
+  JobNumber job = 0;
+  std::string by{};
+  bool operator==(const CancelAsked&) const = default;
+};
+
+// New, or with something else to offer than before.
+struct NodeJoined {
+  NodeOffer offer{};
+  std::string instance{};
+  bool operator==(const NodeJoined&) const = default;
+};
+
+enum class NodeState : std::uint8_t {
+  Up,
+  Lost,  // has not been heard of for longer than its lease
+  Left,  // said goodbye
+};
+std::string_view to_string(NodeState state);
+
+struct NodeTurned {
+  std::string node{};
+  NodeState state = NodeState::Up;
+  bool draining = false;  // what runs there goes on, nothing is added
+  std::string by{};
+  bool operator==(const NodeTurned&) const = default;
+};
+
+// A process has ended, or can be running no more: its node's lease and its grace are over.
+struct LaunchEnded {
+  LaunchName launch{};
+  JobEnd end{};
+  bool operator==(const LaunchEnded&) const = default;
+};
+
+// What a job said of itself.
+struct Progressed {
+  JobNumber job = 0;
+  double iteration = -1;
+  double iterations = -1;
+  double checkpointed = -1;
+  bool operator==(const Progressed&) const = default;
+};
+
+struct QuotaSet {
+  std::string tenant{};
+  std::optional<int> gpus{};  // none: taken away
+  bool borrows = true;
+  std::string by{};
+  bool operator==(const QuotaSet&) const = default;
+};
+
+// A line of the list of join tokens, as trust/ writes it; empty: taken away.
+struct TokenKept {
+  std::string id{};
+  std::string line{};
+  bool operator==(const TokenKept&) const = default;
+};
+
+struct RoundHeld {
+  bool operator==(const RoundHeld&) const = default;
+};
+
+// An event of control/: all kinds but Submitted.
+struct Decided {
+  EventKind kind{};
+  JobNumber job = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> devices{};  // node, its GPUs
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_bytes = 0;
+  Sharing sharing = Sharing::Exclusive;
+  int group = -1;
+  int position = 0;
+  double iterations_per_s = 0;
+  Time ready{};
+  double work_left = 0;
+  Reason reason{};            // without `other`
+  JobNumber reason_other = 0;  // 0: none
+  Time promised{};
+  Time finished{};
+  bool operator==(const Decided&) const = default;
+};
+
+using Entry = std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined,
+                           NodeTurned, LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld,
+                           Decided>;
+
+inline bool is_decision(const Entry& entry) { return std::holds_alternative<Decided>(entry); }
+
+Record to_record(const Entry& entry, Time time);
+// DataLoss, with the record's place in the log, for one that cannot be read.
+Result<Entry> read_entry(const Record& record);
+
+}  // namespace orrery

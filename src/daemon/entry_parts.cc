@@ -1,0 +1,116 @@
+#include "daemon/entry_parts.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/cluster.h"
+#include "report/event_names.h"
+
+namespace orrery {
+namespace {
+
+using nlohmann::json;
+constexpr auto kNeeded = Need::Required;
+constexpr auto kMaybe = Need::Optional;
+
+}  // namespace
+
+void write_policy(JsonBody& body, const PolicyChoice& policy) {
+  body.text("policy", policy.name);
+  if (!policy.options.empty()) {
+    fmt::memory_buffer& out = body.begin("options");
+    char mark = '{';
+    for (const auto& [key, value] : policy.options) {
+      out.push_back(mark);
+      mark = ',';
+      append_string(out, key);
+      out.push_back(':');
+      append_string(out, value);
+    }
+    out.push_back('}');
+  }
+  body.number("seed", static_cast<std::int64_t>(policy.seed));
+  body.number("round", policy.round.count());
+}
+
+Status read_policy(const LogLine& line, PolicyChoice& policy) {
+  TRY(line.text("policy", policy.name, kNeeded));
+  TRY(line.integer("seed", policy.seed, kMaybe));
+  std::int64_t round = 0;
+  TRY(line.integer("round", round, kMaybe));
+  policy.round = Duration(round);
+  if (line.find("options") == nullptr) return {};
+  TRY_ASSIGN(const json* options, line.nested("options"));
+  for (const auto& [key, value] : options->items()) {
+    if (!value.is_string()) return invalid(fmt::format("option {} is no text", key));
+    policy.options[key] = value.get<std::string>();
+  }
+  return {};
+}
+
+void write_offer(JsonBody& body, const NodeOffer& offer) {
+  body.text("node", offer.name);
+  body.text("address", offer.address);
+  body.number("gpus", offer.gpus);
+  body.number("cpu_milli", offer.cpu_milli);
+  body.number("memory", offer.memory_bytes);
+  body.number("gpu_memory", offer.gpu_memory_bytes);
+  body.text("gpu_type", offer.gpu_type);
+}
+
+Status read_offer(const LogLine& line, NodeOffer& offer) {
+  TRY(line.text("node", offer.name, kNeeded));
+  TRY(line.text("address", offer.address, kMaybe));
+  TRY(line.integer("gpus", offer.gpus, kMaybe, 0, kGpusPerNodeMax));
+  TRY(line.integer("cpu_milli", offer.cpu_milli, kMaybe));
+  TRY(line.integer("memory", offer.memory_bytes, kMaybe));
+  TRY(line.integer("gpu_memory", offer.gpu_memory_bytes, kMaybe));
+  return line.text("gpu_type", offer.gpu_type, kMaybe);
+}
+
+void write_reason(JsonBody& body, const Reason& reason, JobNumber other) {
+  if (reason.code == Reason::Code::None) return;
+  body.text("reason", spelled(kReasonNames, reason.code));
+  body.number("other", other);
+  body.number("wanted", reason.wanted);
+  body.number("available", reason.available);
+  body.number("from", reason.from.time_since_epoch().count());
+  body.number("until", reason.until.time_since_epoch().count());
+  body.number("earliest", reason.earliest.time_since_epoch().count());
+}
+
+Status read_reason(const LogLine& line, Reason& reason, JobNumber& other) {
+  std::string code;
+  TRY(line.text("reason", code, kMaybe));
+  if (code.empty()) return {};
+  const auto known = named<Reason::Code>(kReasonNames, code);
+  if (!known) return invalid(fmt::format("'{}' is no reason", code));
+  reason.code = *known;
+  TRY(line.integer("other", other, kMaybe));
+  TRY(line.integer("wanted", reason.wanted, kMaybe));
+  TRY(line.integer("available", reason.available, kMaybe));
+  TRY(line.time("from", reason.from, kMaybe));
+  TRY(line.time("until", reason.until, kMaybe));
+  return line.time("earliest", reason.earliest, kMaybe);
+}
+
+void write_end(JsonBody& body, const JobEnd& end) {
+  body.text("end", end_name(end.kind));
+  body.number("exit_code", end.exit_code, -1);
+  body.number("signal", end.signal);
+  body.text("message", end.message);
+}
+
+Status read_end(const LogLine& line, JobEnd& end) {
+  std::string name;
+  TRY(line.text("end", name, kNeeded));
+  const auto kind = parse_end(name);
+  if (!kind) return invalid(fmt::format("'{}' is no way to end", name));
+  end.kind = *kind;
+  TRY(line.integer("exit_code", end.exit_code, kMaybe, -1, kMax<int>));
+  TRY(line.integer("signal", end.signal, kMaybe, 0, kMax<int>));
+  return line.text("message", end.message, kMaybe);
+}
+
+}  // namespace orrery

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "daemon/entry.h"
+#include "daemon/json_body.h"
+#include "report/log_line.h"
+
+namespace orrery {
+
+// Parts that entries and snapshots write alike.
+
+void write_policy(JsonBody& body, const PolicyChoice& policy);
+Status read_policy(const LogLine& line, PolicyChoice& policy);
+
+void write_offer(JsonBody& body, const NodeOffer& offer);
+Status read_offer(const LogLine& line, NodeOffer& offer);
+
+void write_reason(JsonBody& body, const Reason& reason, JobNumber other);
+Status read_reason(const LogLine& line, Reason& reason, JobNumber& other);
+
+void write_end(JsonBody& body, const JobEnd& end);
+Status read_end(const LogLine& line, JobEnd& end);
+
+}  // namespace orrery

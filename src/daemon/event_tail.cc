@@ -1,0 +1,102 @@
+#include "daemon/event_tail.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/json_text.h"
+#include "report/log_line.h"
+
+namespace orrery {
+namespace {
+
+using nlohmann::json;
+
+// Secrets are handed to jobs by their environment; its names say enough.
+std::string without_environment(const std::string& body) {
+  json object = json::parse(body, nullptr, false);
+  if (!object.is_object() || !object.contains("request")) return body;
+  json& request = object["request"];
+  if (!request.is_object() || !request.contains("environment")) return body;
+  request.erase("environment");
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string event_line(const Record& record) {
+  fmt::memory_buffer out;
+  append(out, "{\"seq\":");
+  append_number(out, record.sequence);
+  append(out, ",\"t\":");
+  append_number(out, record.time.time_since_epoch().count());
+  append(out, ",\"event\":");
+  append_string(out, record.kind);
+  if (record.job != kNoJob) {
+    append(out, ",\"job\":");
+    append_number(out, static_cast<std::int64_t>(record.job));
+  }
+  append(out, ",\"what\":");
+  append(out, record.kind == "submitted" ? without_environment(record.body) : record.body);
+  append(out, "}");
+  return fmt::to_string(out);
+}
+
+Result<Record> read_event_line(std::string_view line) {
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) return invalid("is no JSON object");
+  const LogLine fields(object);
+  Record record;
+  TRY(fields.integer("seq", record.sequence, Need::Required));
+  TRY(fields.time("t", record.time, Need::Required));
+  TRY(fields.text("event", record.kind, Need::Required));
+  TRY(fields.integer("job", record.job, Need::Optional, 0, kMax<std::int32_t>));
+  TRY_ASSIGN(const json* what, fields.nested("what"));
+  record.body = what->dump(-1, ' ', false, json::error_handler_t::replace);
+  return record;
+}
+
+void EventTail::add(const Record& record) {
+  lines_.push_back(event_line(record));
+  if (lines_.size() > kKept) lines_.pop_front();
+  last_ = record.sequence;
+}
+
+bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
+                      Committer& committer) const {
+  std::int64_t from = request.from < 0 ? last_ + 1 + request.from : request.from;
+  from = std::max<std::int64_t>(from, 1);
+  if (from > last_) {
+    if (request.wait > Duration::zero()) return false;
+    reply(EventsAnswer{.next = from});
+    return true;
+  }
+  EventsAnswer answer;
+  const std::int64_t kept_from = last_ - static_cast<std::int64_t>(lines_.size()) + 1;
+  if (from < kept_from) {
+    const Status read = committer.with_store([&](Store& store) {
+      from = std::max(from, store.first());
+      return store.read(
+          from,
+          [&](const Record& record) {
+            answer.lines.push_back(event_line(record));
+            return Status();
+          },
+          std::min(request.most, kept_from - from));
+    });
+    if (!read.ok()) {
+      reply(read.error());
+      return true;
+    }
+  } else {
+    const auto begin = lines_.begin() + (from - kept_from);
+    const auto count = std::min<std::int64_t>(request.most, lines_.end() - begin);
+    answer.lines.assign(begin, begin + count);
+  }
+  answer.next = from + static_cast<std::int64_t>(answer.lines.size());
+  reply(std::move(answer));
+  return true;
+}
+
+}  // namespace orrery

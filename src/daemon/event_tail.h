@@ -1,0 +1,35 @@
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "protocol/api.h"
+#include "store/committer.h"
+
+namespace orrery {
+
+// One line of JSON for one record: what `orrery events` shows and `orrery record` keeps. Values of
+// environment variables are left out.
+std::string event_line(const Record& record);
+// The same back; what was left out stays out.
+Result<Record> read_event_line(std::string_view line);
+
+// The end of the log that is on disk, kept in memory for those who follow it; what is older is read
+// from the store.
+class EventTail {
+ public:
+  void begin_after(std::int64_t sequence) { last_ = sequence; }
+  void add(const Record& record);
+
+  // Answers, unless there is nothing yet and the request is willing to wait.
+  bool serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
+             Committer& committer) const;
+
+ private:
+  static constexpr std::size_t kKept = 10'000;
+
+  std::deque<std::string> lines_;  // the last one is of last_
+  std::int64_t last_ = 0;
+};
+
+}  // namespace orrery

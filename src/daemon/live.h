@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "daemon/entry.h"
+
+namespace orrery {
+
+// One process that may be running somewhere: from when it was decided until its end is known.
+struct LiveLaunch {
+  LaunchName name{};
+  NodeId node{};
+  std::uint64_t gpus = 0;
+  int local_rank = 0;
+  int local_ranks = 1;
+  int node_index = 0;  // among the job's nodes
+  // The node's orders that first named it, and the first after it was wanted no more; 0: none yet
+  // in this term.
+  std::int64_t named_in = 0;
+  std::int64_t dropped_in = 0;
+  bool of_this_term = false;
+};
+
+// The processes of one epoch.
+struct LiveRun {
+  std::int64_t epoch = 0;
+  int ranks = 0;
+  int done = 0;  // ended well
+};
+
+// What is known of a job beyond what control/ keeps of it.
+struct LiveJob {
+  JobNumber number = 0;
+  std::shared_ptr<const JobRequest> request{};  // one for all jobs of an array
+  int array_index = -1;
+  std::int64_t epoch = 0;
+  bool wanted = false;  // the launches of this epoch are
+  std::vector<LiveRun> runs{};  // this epoch, and earlier ones that have not quite ended
+  std::vector<LiveLaunch> launches{};
+  int failures = 0;
+  std::optional<JobEnd> end{};  // the last one that counted
+  Reason reason{};              // of the last event that had one
+  Time submitted{};
+  std::optional<Time> started{};
+  std::optional<Time> ended{};
+  double iteration = -1;
+  double iterations = -1;
+  double checkpointed = -1;
+  Time progressed{};  // when an entry last said so
+  std::vector<JobId> dependents{};
+  std::vector<NodeId> ran_on{};  // by rank of the last epoch
+
+  int ranks() const { return runs.empty() ? 0 : runs.back().ranks; }
+};
+
+struct LiveNode {
+  NodeOffer offer{};
+  std::string instance{};
+  NodeState state = NodeState::Up;
+  bool draining = false;
+  std::set<LaunchName> launches{};  // that may be running there
+};
+
+struct Quota {
+  int gpus = 0;
+  bool borrows = true;
+};
+
+}  // namespace orrery

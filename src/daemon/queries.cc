@@ -1,0 +1,204 @@
+#include "daemon/queries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace orrery {
+namespace {
+
+double unix_s(const Core& core, Time time) {
+  return static_cast<double>(core.book().unix_ns()) / 1e9 + seconds(time);
+}
+
+std::string command_of(const JobRequest& request) {
+  std::string command;
+  for (const std::string& argument : request.argv) {
+    if (command.size() > 4096) return command + " ...";
+    if (!command.empty()) command += ' ';
+    command += argument;
+  }
+  return command;
+}
+
+std::string end_text(const JobEnd& end) {
+  switch (end.kind) {
+    case JobEnd::Kind::Exited:
+      return fmt::format("exited with code {}", end.exit_code);
+    case JobEnd::Kind::Signalled:
+      return fmt::format("killed by signal {} ({})", end.signal, ::strsignal(end.signal));
+    case JobEnd::Kind::OutOfMemory:
+      return "ran out of the memory it asked for";
+    case JobEnd::Kind::NotStarted:
+      return "could not be started: " + end.message;
+    case JobEnd::Kind::Stopped:
+    case JobEnd::Kind::LeaseLost:
+    case JobEnd::Kind::SupervisorLost:
+      break;
+  }
+  return end.message.empty() ? std::string(end_name(end.kind)) : end.message;
+}
+
+std::string reason_of(const Job& job, const LiveJob& live) {
+  if (job.state == JobState::Done) return "";
+  if (job.state == JobState::Failed && live.end) return end_text(*live.end);
+  if (job.state == JobState::Running) {
+    const bool settles = std::ranges::any_of(live.launches, [&](const LiveLaunch& launch) {
+      return launch.name.epoch != live.epoch;
+    });
+    return settles ? "waits for its earlier processes to end" : "";
+  }
+  std::string reason = text(live.reason);
+  if (live.reason.code == Reason::Code::Retry && live.end) reason += ", " + end_text(*live.end);
+  return reason;
+}
+
+JobStatus status_of_job(const Core& core, JobId id) {
+  const Job& job = core.state().job(id);
+  const LiveJob& live = core.book().job(id);
+  const JobRequest& request = *live.request;
+  const bool runs = job.state == JobState::Running;
+  JobStatus status{.id = live.number,
+                   .name = job.spec->name,
+                   .user = request.user,
+                   .tenant = request.tenant,
+                   .state = job.state,
+                   .reason = reason_of(job, live),
+                   .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
+                   .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
+                   .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
+                   .priority = request.priority,
+                   .command = command_of(request),
+                   .submitted_s = unix_s(core, live.submitted),
+                   .epoch = live.epoch,
+                   .failures = live.failures,
+                   .stopping = !runs && !live.launches.empty()};
+  for (const NodeShare& share : job.held.devices) {
+    if (runs) status.nodes.push_back(core.book().node(share.node).offer.name);
+  }
+  if (live.started) status.started_s = unix_s(core, *live.started);
+  if (live.ended) status.ended_s = unix_s(core, *live.ended);
+  if (job.spec->deadline) status.deadline_s = unix_s(core, *job.spec->deadline);
+  if (live.iterations > 0 && live.iteration >= 0) {
+    status.progress = std::clamp(live.iteration / live.iterations, 0.0, 1.0);
+  }
+  if (live.end && is_final(job.state) && job.state != JobState::Cancelled) {
+    status.end = end_name(live.end->kind);
+    if (live.end->exit_code >= 0) status.exit_code = live.end->exit_code;
+    if (live.end->signal > 0) status.signal = live.end->signal;
+  }
+  return status;
+}
+
+}  // namespace
+
+StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now) {
+  const State& state = core.state();
+  StatusAnswer answer{.now_s = unix_s(core, now),
+                      .policy = core.book().policy().name,
+                      .pending = state.waiting(),
+                      .running = static_cast<std::int64_t>(state.running().size()),
+                      .settling = core.alive()};
+  std::vector<JobId> chosen;
+  for (const JobNumber number : request.ids) {
+    if (const auto id = core.book().find(number)) chosen.push_back(*id);
+  }
+  if (request.ids.empty()) {
+    const auto jobs = state.jobs();
+    for (std::size_t i = jobs.size(); i-- > 0;) {
+      if (static_cast<std::int64_t>(chosen.size()) >= request.limit) break;
+      if (!request.finished && is_final(jobs[i].state)) continue;
+      const auto id = static_cast<JobId>(i);
+      if (!request.user.empty() && core.book().job(id).request->user != request.user) continue;
+      chosen.push_back(id);
+    }
+    std::ranges::reverse(chosen);
+  }
+  answer.jobs.reserve(chosen.size());
+  for (const JobId id : chosen) answer.jobs.push_back(status_of_job(core, id));
+  return answer;
+}
+
+NodesAnswer nodes_of(const Core& core) {
+  NodesAnswer answer;
+  const auto on_nodes = core.state().on_nodes();
+  for (std::size_t i = 0; i < core.book().nodes().size(); ++i) {
+    const LiveNode& node = core.book().nodes()[i];
+    NodeStatus status{.name = node.offer.name,
+                      .state = std::string(to_string(node.state)),
+                      .address = node.offer.address,
+                      .gpus = node.offer.gpus,
+                      .cpu_milli = node.offer.cpu_milli,
+                      .memory_bytes = node.offer.memory_bytes,
+                      .gpu_type = node.offer.gpu_type,
+                      .seen_s = unix_s(core, core.contact(static_cast<NodeId>(i)).seen)};
+    std::uint64_t held = 0;
+    if (i < on_nodes.size()) {
+      for (const JobId id : on_nodes[i]) {
+        status.jobs.push_back(core.book().job(id).number);
+        for (const NodeShare& share : core.state().job(id).held.devices) {
+          if (index(share.node) == i) held |= share.gpus;
+        }
+      }
+    }
+    std::ranges::sort(status.jobs);
+    if (node.draining && node.state == NodeState::Up) {
+      status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";
+    }
+    status.gpus_free = node.offer.gpus - std::popcount(held);
+    answer.nodes.push_back(std::move(status));
+  }
+  return answer;
+}
+
+QuotasAnswer quotas_of(const Core& core) {
+  std::map<std::string, int> held;
+  for (const JobId id : core.state().running()) {
+    held[tenant_of(*core.book().job(id).request)] += gpu_count(core.state().job(id).held.devices);
+  }
+  QuotasAnswer answer;
+  for (const auto& [tenant, quota] : core.book().quotas()) {
+    answer.quotas.push_back(
+        {.tenant = tenant, .gpus = quota.gpus, .held = held[tenant], .borrows = quota.borrows});
+  }
+  return answer;
+}
+
+std::string metrics_text(const Core& core, const LoopFigures& figures) {
+  const State& state = core.state();
+  int gpus = 0;
+  int up = 0;
+  for (const LiveNode& node : core.book().nodes()) {
+    if (node.state != NodeState::Up) continue;
+    gpus += node.offer.gpus;
+    ++up;
+  }
+  int busy = 0;
+  for (const JobId id : state.running()) busy += gpu_count(state.job(id).held.devices);
+  std::string out;
+  const auto put = [&](const char* name, const char* kind, const char* help, double value) {
+    out += fmt::format("# HELP orrery_{} {}\n# TYPE orrery_{} {}\norrery_{} {}\n", name, help, name,
+                       kind, name, value);
+  };
+  put("jobs_submitted_total", "counter", "Jobs ever submitted.",
+      static_cast<double>(core.book().next_number() - 1));
+  put("jobs_pending", "gauge", "Jobs that wait.", static_cast<double>(state.waiting()));
+  put("jobs_running", "gauge", "Jobs that hold GPUs.",
+      static_cast<double>(state.running().size()));
+  put("processes_alive", "gauge", "Processes that may be running.",
+      static_cast<double>(core.alive()));
+  put("nodes_up", "gauge", "Nodes that were heard of within their lease.", up);
+  put("gpus", "gauge", "GPUs of the nodes that are up.", gpus);
+  put("gpus_held", "gauge", "GPUs that jobs hold; shared ones count for each.", busy);
+  put("rounds_total", "counter", "Scheduling rounds.", static_cast<double>(core.rounds()));
+  put("round_seconds_total", "counter", "Time spent in rounds.", figures.round_s);
+  put("round_seconds_max", "gauge", "The longest round so far.", figures.round_s_max);
+  put("log_records_total", "counter", "Records handed to the store.",
+      static_cast<double>(figures.records));
+  put("resident_bytes", "gauge", "Memory of the scheduler.", figures.resident_bytes);
+  return out;
+}
+
+}  // namespace orrery

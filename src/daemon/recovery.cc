@@ -1,0 +1,24 @@
+#include "daemon/recovery.h"
+
+#include <fmt/format.h>
+
+namespace orrery {
+
+Result<Recovered> recover(const std::string& path, const CoreOptions& options,
+                          const StoreOptions& how) {
+  TRY_ASSIGN(Store store, Store::open(path, how));
+  auto core = std::make_unique<Core>(options);
+  TRY_ASSIGN(const Snapshot snapshot, store.latest_snapshot());
+  std::vector<std::string> notes;
+  for (const std::int64_t damaged : snapshot.damaged) {
+    notes.push_back(fmt::format(
+        "{}: the snapshot after record {} is damaged and was passed over; the log has all it held",
+        path, damaged));
+  }
+  if (snapshot.sequence > 0) TRY(core->restore(snapshot.bytes));
+  TRY(store.read(snapshot.sequence + 1,
+                 [&](const Record& record) { return core->recover(record); }));
+  return Recovered{.core = std::move(core), .store = std::move(store), .notes = std::move(notes)};
+}
+
+}  // namespace orrery

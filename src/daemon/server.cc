@@ -1,0 +1,356 @@
+#include "daemon/server.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "daemon/event_tail.h"
+#include "daemon/gatekeeper.h"
+#include "daemon/loop.h"
+#include "daemon/memory.h"
+#include "daemon/queries.h"
+#include "daemon/recovery.h"
+
+namespace orrery {
+namespace {
+
+class LiveServer final : public Server {
+ public:
+  explicit LiveServer(ServerOptions options)
+      : options_(std::move(options)), gatekeeper_(options_.trust) {}
+
+  Status begin() {
+    TRY_ASSIGN(Recovered found, recover(options_.state + "/orrery.db", options_.core));
+    const std::int64_t unix_ns = Clock::unix_ns();
+    const std::int64_t era = found.core->book().unix_ns();
+    const Clock clock(era == 0 ? unix_ns : era, found.core->book().time());
+    TRY(found.core->begin(unix_ns, clock.now()));
+    gatekeeper_.recall(found.core->book().tokens());
+    say(fmt::format("term {}: {} jobs of {}, {} nodes, policy {}", found.core->book().term(),
+                    found.core->book().jobs().size(), found.core->book().next_number() - 1,
+                    found.core->book().nodes().size(), found.core->book().policy().name));
+    for (const std::string& note : found.notes) say(note);
+    snapshot_at_ = found.store.last();
+    tail_.begin_after(found.store.last());
+    Loop::Options loop;
+    loop.on_durable = [this](std::vector<Record> records) { on_durable(std::move(records)); };
+    loop.send = [this](std::int64_t to, Orders orders) { send(to, std::move(orders)); };
+    loop.on_log = [this](const LogPiece& piece) { on_log(piece); };
+    loop.on_pass = [this](Time now) { on_pass(now); };
+    loop.also_due = [this] { return waits_until_; };
+    loop.on_failure = [this](const Error& error) { on_error(error); };
+    loop_ = std::make_unique<Loop>(std::move(found.core), clock, std::move(found.store),
+                                   std::move(loop));
+    // Its first pass writes down that a term has begun.
+    loop_->post([](Core&, Time) {});
+    return {};
+  }
+
+  Status stop() override {
+    loop_->post([this](Core& core, Time) { snapshot(core); });
+    return loop_->close();
+  }
+  void on_failure(std::function<void(const Error&)> tell) override { tell_ = std::move(tell); }
+
+  std::string metrics() override {
+    auto text = std::make_shared<std::promise<std::string>>();
+    auto answer = text->get_future();
+    loop_->post([this, text](Core& core, Time) {
+      LoopFigures figures = loop_->figures();
+      figures.resident_bytes = resident_bytes();
+      text->set_value(metrics_text(core, figures));
+    });
+    if (answer.wait_for(std::chrono::seconds(5)) != std::future_status::ready) return "";
+    return answer.get();
+  }
+
+  // ---- Clients
+
+  void submit(const Caller& caller, SubmitRequest request, Reply<SubmitAnswer> reply) override {
+    const std::string owner = request.job.user.empty() ? caller.name : request.job.user;
+    change<SubmitAnswer>(caller, Call::Submit, owner, std::move(reply),
+                         [caller, request = std::move(request)](Core& core, Time now) mutable {
+                           return core.submit(caller, std::move(request), now);
+                         });
+  }
+  void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) override {
+    change<StatusAnswer>(caller, Call::ShowStatus, "", std::move(reply),
+                         [request = std::move(request)](Core& core, Time now) {
+                           return Result<StatusAnswer>(status_of(core, request, now));
+                         });
+  }
+  void cancel(const Caller& caller, CancelRequest request, Reply<CancelAnswer> reply) override {
+    change<CancelAnswer>(caller, Call::Cancel, "", std::move(reply),
+                         [caller, request = std::move(request)](Core& core, Time now) {
+                           return core.cancel(caller, request, now);
+                         });
+  }
+  void nodes(const Caller& caller, Nothing, Reply<NodesAnswer> reply) override {
+    change<NodesAnswer>(caller, Call::ShowNodes, "", std::move(reply),
+                        [](Core& core, Time) { return Result<NodesAnswer>(nodes_of(core)); });
+  }
+  void drain(const Caller& caller, DrainRequest request, Reply<Nothing> reply) override {
+    change<Nothing>(caller, Call::Drain, "", std::move(reply),
+                    [caller, request = std::move(request)](Core& core, Time now) {
+                      return nothing(core.drain(caller, request, now));
+                    });
+  }
+  void set_policy(const Caller& caller, PolicyRequest request, Reply<Nothing> reply) override {
+    change<Nothing>(caller, Call::SetPolicy, "", std::move(reply),
+                    [caller, request = std::move(request)](Core& core, Time now) {
+                      return nothing(core.set_policy(caller, request, now));
+                    });
+  }
+  void set_quota(const Caller& caller, QuotaRequest request, Reply<Nothing> reply) override {
+    change<Nothing>(caller, Call::SetQuota, "", std::move(reply),
+                    [caller, request = std::move(request)](Core& core, Time now) {
+                      return nothing(core.set_quota(caller, request, now));
+                    });
+  }
+  void quotas(const Caller& caller, Nothing, Reply<QuotasAnswer> reply) override {
+    change<QuotasAnswer>(caller, Call::ShowNodes, "", std::move(reply),
+                         [](Core& core, Time) { return Result<QuotasAnswer>(quotas_of(core)); });
+  }
+  void situation(const Caller& caller, Nothing, Reply<SituationAnswer> reply) override {
+    change<SituationAnswer>(caller, Call::AskWhatIf, "", std::move(reply), [](Core& core, Time) {
+      return Result<SituationAnswer>(SituationAnswer{.json = core.snapshot()});
+    });
+  }
+  void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) override {
+    if (const Status may = check(caller, Call::AskWhatIf, ""); !may.ok()) return reply(may.error());
+    if (!options_.ask_ahead) {
+      return reply(Error{Code::Unimplemented, "this scheduler cannot look ahead"});
+    }
+    loop_->post([this, request = std::move(request), reply = std::move(reply)](Core& core, Time) {
+      // The thread outlives nothing: it has a copy of all it needs.
+      std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request, reply] {
+        reply(ask(situation, request));
+      }).detach();
+    });
+  }
+  void make_token(const Caller& caller, TokenRequest request, Reply<TokenAnswer> reply) override {
+    change<TokenAnswer>(caller, Call::MakeToken, "", std::move(reply),
+                        [this, request = std::move(request)](Core& core,
+                                                             Time now) -> Result<TokenAnswer> {
+                          TRY_ASSIGN(auto made, gatekeeper_.make(request));
+                          core.keep_token(made.kept, now);
+                          return TokenAnswer{.token = made.token};
+                        });
+  }
+  void join(const Caller& caller, JoinRequest request, Reply<JoinAnswer> reply) override {
+    loop_->post([this, caller, request = std::move(request),
+                 reply = std::move(reply)](Core& core, Time now) {
+      auto joined = gatekeeper_.join(caller, request);
+      if (joined.kept) core.keep_token(*joined.kept, now);
+      if (!joined.note.empty()) say(joined.note);
+      loop_->when_durable([reply, answer = std::move(joined.answer)] { reply(answer); });
+    });
+  }
+  void logs(const Caller& caller, LogsRequest request, Reply<LogsAnswer> reply) override {
+    request.wait = std::clamp(request.wait, Duration::zero(), kWaitMax);
+    request.most = std::clamp<std::int64_t>(request.most, 1, kLogBytesMax);
+    loop_->post([this, caller, request, reply = std::move(reply)](Core& core, Time now) {
+      const auto id = core.book().find(request.id);
+      const std::string owner = id ? core.book().job(*id).request->user : "";
+      if (const Status may = check(caller, Call::ReadLogs, owner); !may.ok()) {
+        return reply(may.error());
+      }
+      const std::int64_t number = ++last_log_request_;
+      if (const Status asked = core.ask_for_log(request, number); !asked.ok()) {
+        return reply(asked.error());
+      }
+      log_waiters_[number] = {.until = now + request.wait + kAgentPatience, .reply = reply};
+      waits_until_ = std::min(waits_until_, log_waiters_[number].until);
+    });
+  }
+  void events(const Caller& caller, EventsRequest request, Reply<EventsAnswer> reply) override {
+    if (const Status may = check(caller, Call::FollowEvents, ""); !may.ok()) {
+      return reply(may.error());
+    }
+    request.wait = std::clamp(request.wait, Duration::zero(), kWaitMax);
+    request.most = std::clamp<std::int64_t>(request.most, 1, kEventsMax);
+    loop_->post([this, request, reply = std::move(reply)](Core&, Time now) {
+      if (!tail_.serve(request, reply, loop_->committer())) {
+        event_waiters_.push_back({.request = request, .until = now + request.wait, .reply = reply});
+        waits_until_ = std::min(waits_until_, now + request.wait);
+      }
+    });
+  }
+
+  // ---- Agents
+
+  std::int64_t connected(const Caller& caller, std::shared_ptr<AgentLink> link) override {
+    const std::lock_guard lock(links_mutex_);
+    const std::int64_t connection = ++last_connection_;
+    links_[connection] = {.caller = caller, .link = std::move(link)};
+    return connection;
+  }
+  void reported(std::int64_t connection, Report report) override {
+    Caller caller;
+    {
+      const std::lock_guard lock(links_mutex_);
+      const auto found = links_.find(connection);
+      if (found == links_.end()) return;
+      caller = found->second.caller;
+    }
+    if (const Status may = check(caller, Call::Attend, report.offer.name); !may.ok()) {
+      return send(connection, {.instance = report.instance, .refused = may.error().message});
+    }
+    loop_->post([connection, report = std::move(report)](Core& core, Time now) {
+      core.reported(connection, report, now);
+    });
+  }
+  void gone(std::int64_t connection) override {
+    {
+      const std::lock_guard lock(links_mutex_);
+      links_.erase(connection);
+    }
+    loop_->post([connection](Core& core, Time) { core.disconnected(connection); });
+  }
+
+ private:
+  static constexpr Duration kWaitMax = std::chrono::seconds(30);
+  static constexpr Duration kAgentPatience = std::chrono::seconds(10);
+  static constexpr std::int64_t kLogBytesMax = 1 << 20;
+  static constexpr std::int64_t kEventsMax = 10'000;
+
+  struct Linked {
+    Caller caller{};
+    std::shared_ptr<AgentLink> link{};
+  };
+  struct LogWaiter {
+    Time until{};
+    Reply<LogsAnswer> reply{};
+  };
+  struct EventWaiter {
+    EventsRequest request{};
+    Time until{};
+    Reply<EventsAnswer> reply{};
+  };
+
+  static Result<Nothing> nothing(const Status& status) {
+    if (!status.ok()) return status.error();
+    return Nothing{};
+  }
+
+  Status check(const Caller& caller, Call call, std::string_view owner) const {
+    return check_call({static_cast<Role>(caller.role), caller.name}, call, owner);
+  }
+
+  // Runs `work` on the core and answers once what it wrote is on disk.
+  template <class Answer, class Work>
+  void change(const Caller& caller, Call call, std::string_view owner, Reply<Answer> reply,
+              Work work) {
+    if (const Status may = check(caller, call, owner); !may.ok()) return reply(may.error());
+    loop_->post([this, reply = std::move(reply), work = std::move(work)](Core& core,
+                                                                         Time now) mutable {
+      loop_->when_durable([reply = std::move(reply), answer = work(core, now)] { reply(answer); });
+    });
+  }
+
+  void send(std::int64_t connection, Orders orders) {
+    std::shared_ptr<AgentLink> link;
+    {
+      const std::lock_guard lock(links_mutex_);
+      const auto found = links_.find(connection);
+      if (found != links_.end()) link = found->second.link;
+    }
+    if (link != nullptr) link->send(std::move(orders));
+  }
+
+  void on_durable(std::vector<Record> records) {
+    for (Record& record : records) tail_.add(std::move(record));
+    std::vector<EventWaiter> waiting = std::exchange(event_waiters_, {});
+    for (EventWaiter& waiter : waiting) {
+      if (!tail_.serve(waiter.request, waiter.reply, loop_->committer())) {
+        event_waiters_.push_back(std::move(waiter));
+      }
+    }
+  }
+
+  void on_log(const LogPiece& piece) {
+    const auto waiter = log_waiters_.extract(piece.request);
+    if (waiter.empty()) return;
+    if (!piece.error.empty()) {
+      waiter.mapped().reply(Error{Code::Unavailable, piece.error});
+    } else {
+      const auto next = piece.offset + static_cast<std::int64_t>(piece.bytes.size());
+      waiter.mapped().reply(LogsAnswer{.bytes = piece.bytes, .next = next, .ended = piece.ended});
+    }
+  }
+
+  void on_pass(Time now) {
+    if (loop_ != nullptr && loop_->last_sequence() - snapshot_at_ >=
+                                options_.records_between_snapshots) {
+      loop_->post([this](Core& core, Time) { snapshot(core); });
+      snapshot_at_ = loop_->last_sequence();
+    }
+    if (waits_until_ > now) return;
+    waits_until_ = kNever;
+    std::erase_if(log_waiters_, [&](const auto& waiter) {
+      if (waiter.second.until > now) {
+        waits_until_ = std::min(waits_until_, waiter.second.until);
+        return false;
+      }
+      waiter.second.reply(Error{Code::Unavailable, "the node does not answer; try again later"});
+      return true;
+    });
+    std::erase_if(event_waiters_, [&](const EventWaiter& waiter) {
+      if (waiter.until > now) {
+        waits_until_ = std::min(waits_until_, waiter.until);
+        return false;
+      }
+      waiter.reply(EventsAnswer{.next = waiter.request.from});
+      return true;
+    });
+  }
+
+  // The snapshot is put when all it covers is in the log.
+  void snapshot(Core& core) {
+    loop_->write_down();
+    auto bytes = std::make_shared<std::string>(core.snapshot(options_.keep_finished));
+    loop_->when_durable([this, covers = loop_->last_sequence(), bytes] {
+      const Status status = loop_->committer().with_store([&](Store& store) -> Status {
+        TRY(store.put_snapshot(covers, *bytes));
+        const auto compacted = store.compact(2, 100'000);
+        return compacted.ok() ? Status() : Status(compacted.error());
+      });
+      if (!status.ok()) say("no snapshot: " + status.error().message);
+    });
+  }
+
+  void on_error(const Error& error) {
+    say("the log cannot be written: " + error.message);
+    if (tell_) tell_(error);
+  }
+  void say(const std::string& line) const {
+    if (options_.say) options_.say(line);
+  }
+
+  ServerOptions options_;
+  Gatekeeper gatekeeper_;
+  EventTail tail_;
+  std::mutex links_mutex_;
+  std::map<std::int64_t, Linked> links_;
+  std::int64_t last_connection_ = 0;
+  std::map<std::int64_t, LogWaiter> log_waiters_;
+  std::vector<EventWaiter> event_waiters_;
+  std::int64_t last_log_request_ = 0;
+  std::int64_t snapshot_at_ = 0;
+  Time waits_until_ = kNever;
+  std::function<void(const Error&)> tell_;
+  std::unique_ptr<Loop> loop_;  // last: its thread uses the rest
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+  auto server = std::make_unique<LiveServer>(std::move(options));
+  TRY(server->begin());
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace orrery

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "control/state.h"
+#include "daemon/book.h"
+
+namespace orrery {
+
+class LogLine;
+
+// A book and what control/ keeps of its jobs, as text: one JSON object a line (docs/formats/
+// snapshot.md). Jobs that ended longer than `keep` before `now` are left out.
+class Snapshots {
+ public:
+  static std::string write(const Book& book, const State& state, Time now, Duration keep);
+
+  // Into an empty book. `restore` is told of each job in order: its spec, which stays where it is,
+  // and what it was.
+  using Restore = std::function<void(const JobSpec& spec, Job job)>;
+  static Status read(std::string_view text, Book& book, const Restore& restore);
+
+ private:
+  static Status read_header(const LogLine& line, Book& book);
+  static Status read_node(const LogLine& line, Book& book);
+  static Status read_job(const LogLine& line, Book& book, const Restore& restore);
+};
+
+}  // namespace orrery

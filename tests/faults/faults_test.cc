@@ -1,0 +1,63 @@
+// The scheduler's and the agents' own code in worlds where everything goes wrong. A world that
+// fails is named by its seed: ORRERY_FAULT_SEED=N runs that one alone and tells its story;
+// ORRERY_FAULT_SEEDS=N runs so many.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "faults/world.h"
+
+namespace orrery {
+namespace {
+
+const char* const kPolicies[] = {"fifo", "srtf", "las", "muri-l", "gandiva"};
+constexpr std::uint64_t kWorlds = 200;
+constexpr std::uint64_t kParts = 8;  // tests that can run beside each other
+
+std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+void run(std::uint64_t seed, bool tell, int& acknowledged, int& crashes, int& completed) {
+  World world(seed, {}, kPolicies[seed % std::size(kPolicies)]);
+  world.storm(std::chrono::seconds(120));
+  if (world.wrong().empty() && !world.calm_down(std::chrono::seconds(1200))) {
+    ADD_FAILURE() << "seed " << seed << ": not everything ends\n" << world.story();
+    return;
+  }
+  if (world.wrong().empty()) world.check_end();
+  EXPECT_EQ(world.wrong(), "") << "seed " << seed << "; ORRERY_FAULT_SEED=" << seed
+                               << " runs it alone\n"
+                               << world.story();
+  if (tell) std::fputs(world.story().c_str(), stderr);
+  acknowledged += world.acknowledged();
+  crashes += world.crashes();
+  completed += world.completed();
+}
+
+class Faults : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Faults, LoseNoJobAndRunNoneTwice) {
+  int acknowledged = 0;
+  int crashes = 0;
+  int completed = 0;
+  const std::uint64_t one = number_from("ORRERY_FAULT_SEED", 0);
+  if (one != 0) {
+    if (GetParam() == 0) run(one, true, acknowledged, crashes, completed);
+    return;
+  }
+  const std::uint64_t worlds = number_from("ORRERY_FAULT_SEEDS", kWorlds);
+  for (std::uint64_t seed = 1 + GetParam(); seed <= worlds && !HasFailure(); seed += kParts) {
+    run(seed, false, acknowledged, crashes, completed);
+  }
+  // A storm in which nothing was at stake would prove nothing.
+  EXPECT_GT(acknowledged, 50);
+  EXPECT_GT(crashes, 5);
+  EXPECT_GT(completed, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(InPart, Faults, testing::Range(std::uint64_t{0}, kParts));
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,484 @@
+#include "faults/world.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/event_tail.h"
+#include "daemon/replay.h"
+
+namespace orrery {
+namespace {
+
+constexpr Duration kStep = std::chrono::milliseconds(100);
+constexpr CoreOptions kCore{};
+
+std::filesystem::path new_folder() {
+  std::string name = (std::filesystem::temp_directory_path() / "orrery_world_XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) std::abort();
+  return name;
+}
+
+}  // namespace
+
+World::World(std::uint64_t seed, const Weather& weather, std::string policy)
+    : random_(seed),
+      weather_(weather),
+      policy_(std::move(policy)),
+      folder_(new_folder()),
+      script_seed_(seed * 0x9e3779b97f4a7c15) {
+  machines_.resize(static_cast<std::size_t>(random_.between(1, 4)));
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    Machine& machine = machines_[i];
+    machine.name = fmt::format("n{}", i);
+    machine.gpus = static_cast<int>(random_.between(1, 4));
+    machine.rate = 1 + (random_.uniform() - 0.5) * 0.002;
+    machine.offset = up_to(std::chrono::hours(1000));
+    machine.processes = std::make_unique<FakeProcesses>(
+        [this](const LaunchName& name) { return script_of(name); });
+    start_agent(machine);
+  }
+  start_scheduler();
+}
+
+World::~World() {
+  core_.reset();
+  store_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void World::say(std::string what) {
+  story_.push_back(fmt::format("{:9.3f} {}", seconds(now_), what));
+  if (story_.size() > 400) story_.pop_front();
+}
+
+void World::fail(const std::string& what) {
+  if (!wrong_.empty()) return;
+  say("WRONG: " + what);
+  wrong_ = what;
+}
+
+std::string World::story() const {
+  std::string all;
+  for (const std::string& line : story_) all += line + "\n";
+  return all;
+}
+
+Duration World::machine_time(const Machine& machine) const {
+  return machine.offset + Duration(static_cast<std::int64_t>(
+                              static_cast<double>(now_.count()) * machine.rate));
+}
+
+// What a launch does follows from its name alone, whoever asks.
+FakeProcesses::Script World::script_of(const LaunchName& name) {
+  Random random(script_seed_ + static_cast<std::uint64_t>(name.job) * 1009 +
+                static_cast<std::uint64_t>(name.epoch) * 31 +
+                static_cast<std::uint64_t>(name.rank));
+  FakeProcesses::Script script;
+  script.runs = Duration(random.between(1, 40'000)) * 1'000'000;
+  script.exit_code = random.uniform() < 0.1 ? 3 : 0;
+  script.leaves = Duration(random.between(0, 3'000)) * 1'000'000;
+  script.deaf = random.uniform() < 0.1;
+  if (random.uniform() < 0.02) script.refused = "no such program";
+  return script;
+}
+
+// ---- The scheduler's process
+
+void World::start_scheduler() {
+  disk_.heal();
+  CoreOptions options = kCore;
+  options.policy.name = policy_;
+  auto found = recover((folder_ / "log.db").string(), options, {.disk = disk_.name()});
+  if (!found.ok()) return fail("the log cannot be read: " + found.error().message);
+  core_ = std::move(found.value().core);
+  store_.emplace(std::move(found.value().store));
+  held_ = {};
+  if (const Status begun = core_->begin(1'000'000'000, cluster_time()); !begun.ok()) {
+    return fail("the scheduler does not begin: " + begun.error().message);
+  }
+  say(fmt::format("the scheduler starts, term {}", core_->book().term()));
+  for (Machine& machine : machines_) machine.connection = 0;
+  commit();
+}
+
+void World::stop_scheduler(bool power) {
+  say(power ? "the scheduler's machine loses power" : "the scheduler is killed");
+  ++crashes_;
+  core_.reset();
+  store_.reset();
+  if (power) disk_.lose_unsynced(random_);
+  held_ = {};
+  std::erase_if(messages_, [](const Message& message) { return message.orders.has_value(); });
+  scheduler_back_ = now_ + up_to(std::chrono::seconds(20));
+}
+
+void World::run_scheduler() {
+  if (core_ == nullptr) {
+    if (now_ >= scheduler_back_) start_scheduler();
+    return;
+  }
+  core_->tick(cluster_time());
+  // Sometimes several passes are committed together.
+  if (!rough_ || random_.uniform() < 0.7) commit();
+}
+
+// All that was decided goes to disk; only then does anybody hear of it.
+void World::commit() {
+  if (core_ == nullptr) return;
+  for (Record& record : core_->take_records()) held_.records.push_back(std::move(record));
+  for (Core::Outgoing& outgoing : core_->take_orders()) held_.orders.push_back(std::move(outgoing));
+  std::int64_t sequence = store_->last();
+  for (Record& record : held_.records) record.sequence = ++sequence;
+  if (!held_.records.empty()) {
+    if (const Status status = store_->append(held_.records); !status.ok()) {
+      say("a commit fails: " + status.error().message);
+      return stop_scheduler(random_.uniform() < 0.5);
+    }
+    // Rarely, so that replay has whole logs to look at as well.
+    if (rough_ && random_.uniform() < 0.01) {
+      const Status status = store_->put_snapshot(store_->last(), core_->snapshot(Duration::max()));
+      say(status.ok() ? "a snapshot" : "no snapshot: " + status.error().message);
+      if (!status.ok()) return stop_scheduler(false);
+    }
+  }
+  for (Core::Outgoing& outgoing : held_.orders) {
+    for (std::size_t i = 0; i < machines_.size(); ++i) {
+      if (machines_[i].connection == outgoing.connection) {
+        send(i, {}, std::move(outgoing.orders), outgoing.connection);
+        break;
+      }
+    }
+  }
+  for (const auto& [key, answer] : held_.answers) {
+    if (rough_ && random_.uniform() < weather_.lost) continue;  // the answer gets lost
+    const auto [known, added] = acknowledged_.try_emplace(key, answer.first);
+    if (!added && known->second != answer.first) {
+      fail(fmt::format("submission {} is job {} and job {}", key, known->second, answer.first));
+    }
+    std::erase_if(wishes_, [&](const Wish& wish) { return wish.key == key; });
+  }
+  cancel_acknowledged_.insert(held_.cancelled.begin(), held_.cancelled.end());
+  held_ = {};
+}
+
+// ---- Agents
+
+void World::start_agent(Machine& machine) {
+  orrery::Machine has;
+  has.hostname = machine.name;
+  has.numa = {{.id = 0, .cpus = {0, 1, 2, 3, 4, 5, 6, 7}}};
+  has.memory_bytes = std::int64_t{1} << 36;
+  for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.id = fmt::format("G{}", i)});
+  machine.agent = std::make_unique<NodeAgent>(
+      NodeAgentOptions{.instance = "i-" + machine.name,
+                       .name = machine.name,
+                       .address = "127.0.0.1",
+                       .machine = std::move(has),
+                       .log = [this, name = machine.name](std::string_view line) {
+                         say(name + ": " + std::string(line));
+                       }},
+      *machine.processes, machine_time(machine));
+  if (const Status adopted = machine.agent->adopt(); !adopted.ok()) {
+    fail("an agent does not start: " + adopted.error().message);
+  }
+  machine.connection = 0;
+}
+
+void World::reboot(Machine& machine) {
+  say(machine.name + " reboots");
+  machine.agent.reset();
+  for (const Launch& launch : machine.processes->running()) {
+    machine.processes->kill({static_cast<JobNumber>(launch.job), launch.epoch, launch.gang.rank});
+  }
+  machine.agent_back = now_ + up_to(std::chrono::seconds(60));
+}
+
+void World::run_agents() {
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    Machine& machine = machines_[i];
+    const Duration time = machine_time(machine);
+    machine.processes->advance(time);
+    if (machine.agent == nullptr) {
+      if (now_ >= machine.agent_back) {
+        say(machine.name + ": the agent is back");
+        start_agent(machine);
+      }
+      continue;
+    }
+    machine.agent->on_process_change(time);
+    machine.agent->tick(time);
+    if (auto report = machine.agent->next_report(time)) {
+      if (machine.connection == 0) machine.connection = ++last_connection_;
+      send(i, std::move(report), {}, machine.connection);
+    }
+  }
+}
+
+// ---- The network
+
+void World::send(std::size_t machine, std::optional<Report> report, std::optional<Orders> orders,
+                 std::int64_t connection) {
+  const Duration cut = report ? machines_[machine].cut_to_scheduler
+                              : machines_[machine].cut_from_scheduler;
+  if (now_ < cut || chance(weather_.lost)) return;
+  Duration delay = up_to(std::chrono::milliseconds(rough_ ? 300 : 20));
+  if (chance(weather_.late)) delay = up_to(std::chrono::seconds(20));
+  Message message{.at = now_ + delay,
+                  .machine = machine,
+                  .connection = connection,
+                  .report = std::move(report),
+                  .orders = std::move(orders)};
+  if (chance(weather_.doubled)) {
+    messages_.push_back(message);
+    messages_.back().at += up_to(std::chrono::seconds(5));
+  }
+  messages_.push_back(std::move(message));
+}
+
+void World::deliver() {
+  std::vector<Message> due;
+  std::erase_if(messages_, [&](Message& message) {
+    if (message.at > now_) return false;
+    due.push_back(std::move(message));
+    return true;
+  });
+  std::ranges::stable_sort(due, {}, &Message::at);
+  for (Message& message : due) {
+    Machine& machine = machines_[message.machine];
+    if (message.report && core_ != nullptr) {
+      core_->reported(message.connection, *message.report, cluster_time());
+    } else if (message.orders && machine.agent != nullptr) {
+      machine.agent->on_orders(*message.orders, machine_time(machine));
+    }
+  }
+}
+
+// ---- People
+
+void World::submit_one() {
+  Wish wish{.key = fmt::format("k{}", ++wished_)};
+  JobRequest& job = wish.request.job;
+  wish.request.key = wish.key;
+  job.argv = {"train"};
+  job.gpus = static_cast<int>(random_.between(1, random_.uniform() < 0.1 ? 6 : 2));
+  job.retries = static_cast<int>(random_.between(0, 2));
+  job.expected = up_to(std::chrono::seconds(60));
+  job.grace = up_to(std::chrono::seconds(8));
+  job.process_per_gpu = random_.uniform() < 0.2;
+  if (random_.uniform() < 0.1) job.array = {1, 2, 3};
+  if (random_.uniform() < 0.2) job.priority = static_cast<int>(random_.between(-1, 1));
+  if (random_.uniform() < 0.1 && !acknowledged_.empty()) {
+    auto other = acknowledged_.begin();
+    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
+    job.after = {other->second};
+  }
+  wishes_.push_back(std::move(wish));
+}
+
+void World::ask(const Wish& wish) {
+  const auto answer = core_->submit({.name = "ann"}, wish.request, cluster_time());
+  if (answer.ok()) {
+    held_.answers.emplace_back(wish.key, answer.value());
+  } else {
+    // Refused, as when the job it comes after has failed; nobody waits for it.
+    std::erase_if(wishes_, [&](const Wish& other) { return other.key == wish.key; });
+  }
+}
+
+void World::users() {
+  if (core_ == nullptr) return;
+  const Caller root{.role = Caller::Role::Admin, .name = "root"};
+  const std::vector<Wish> wishes = wishes_;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    if (now_ < wishes[i].again) continue;
+    const auto mine = std::ranges::find(wishes_, wishes[i].key, &Wish::key);
+    if (mine == wishes_.end()) continue;
+    mine->again = now_ + up_to(std::chrono::seconds(10));
+    ask(wishes[i]);
+  }
+  if (!chance(weather_.user)) return;
+  const std::int64_t dice = random_.between(0, 99);
+  if (dice < 60 && wished_ < 40) {
+    submit_one();
+  } else if (dice < 75 && !acknowledged_.empty()) {
+    auto other = acknowledged_.begin();
+    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
+    const auto done = core_->cancel(root, {.ids = {other->second}}, cluster_time());
+    if (done.ok()) {
+      held_.cancelled.insert(held_.cancelled.end(), done.value().cancelled.begin(),
+                             done.value().cancelled.end());
+    }
+  } else if (dice < 85) {
+    const Machine& machine = machines_[static_cast<std::size_t>(
+        random_.between(0, static_cast<std::int64_t>(machines_.size()) - 1))];
+    (void)core_
+        ->drain(root, {.node = machine.name, .resume = random_.uniform() < 0.6,
+                       .now = random_.uniform() < 0.5},
+                cluster_time())
+        .ok();
+  } else if (dice < 90) {
+    const bool off = random_.uniform() < 0.5;
+    const Status set = core_->set_quota(
+        root, {.tenant = "ann", .gpus = off ? std::optional<int>() : std::optional<int>(2)},
+        cluster_time());
+    if (!set.ok()) fail(set.error().message);
+  } else if (dice < 94) {
+    static const std::vector<std::string> kPolicies = {"fifo", "srtf", "las", "muri-l", "gandiva",
+                                                       "themis", "antman", "elasticflow"};
+    const auto& next = kPolicies[static_cast<std::size_t>(
+        random_.between(0, static_cast<std::int64_t>(kPolicies.size()) - 1))];
+    say("policy " + next);
+    const Status set = core_->set_policy(root, {.policy = next}, cluster_time());
+    if (!set.ok()) fail(set.error().message);
+  }
+}
+
+// ---- Faults
+
+void World::weather() {
+  if (core_ != nullptr && chance(weather_.scheduler_crash)) {
+    stop_scheduler(random_.uniform() < weather_.power_cut);
+  }
+  if (core_ != nullptr && chance(weather_.disk_fault)) {
+    disk_.plan(static_cast<Fault>(random_.between(1, static_cast<int>(Fault::PowerCut))),
+               static_cast<int>(random_.between(1, 30)));
+  }
+  for (Machine& machine : machines_) {
+    if (machine.agent != nullptr && chance(weather_.agent_crash)) {
+      say(machine.name + ": the agent is killed");
+      machine.agent.reset();
+      machine.agent_back = now_ + up_to(std::chrono::seconds(40));
+    }
+    if (chance(weather_.machine_reboot)) reboot(machine);
+    if (chance(weather_.partition)) {
+      const Duration until = now_ + up_to(std::chrono::seconds(60));
+      if (random_.uniform() < 0.8) machine.cut_to_scheduler = until;
+      if (random_.uniform() < 0.8) machine.cut_from_scheduler = until;
+      say(machine.name + " is cut off");
+      if (random_.uniform() < 0.5) {
+        if (core_ != nullptr) core_->disconnected(machine.connection);
+        machine.connection = 0;
+      }
+    }
+  }
+}
+
+// ---- What must never be
+
+void World::look() {
+  std::map<JobNumber, LaunchName> running;
+  for (const Machine& machine : machines_) {
+    std::uint64_t used = 0;
+    for (const Launch& launch : machine.processes->running()) {
+      const LaunchName name{static_cast<JobNumber>(launch.job), launch.epoch, launch.gang.rank};
+      const auto [other, alone] = running.try_emplace(name.job, name);
+      if (!alone && other->second.epoch != name.epoch) {
+        fail(fmt::format("job {} runs twice: {} and {}", name.job, text(other->second),
+                         text(name)));
+      }
+      if (launch.shares) continue;
+      for (const std::string& gpu : launch.gpus) {
+        const std::uint64_t bit = std::uint64_t{1} << (gpu.back() - '0');
+        if ((used & bit) != 0) fail(fmt::format("{} {} has two jobs", machine.name, gpu));
+        used |= bit;
+      }
+    }
+    for (const auto& [name, times] : machine.processes->starts()) {
+      if (times > 1) fail(fmt::format("{} was started {} times", text(name), times));
+    }
+  }
+}
+
+void World::step() {
+  now_ += kStep;
+  if (rough_) weather();
+  run_agents();
+  deliver();
+  users();
+  run_scheduler();
+  look();
+}
+
+void World::storm(Duration how_long) {
+  const Duration until = now_ + how_long;
+  while (now_ < until && wrong_.empty()) step();
+}
+
+// Jobs that wait for nodes that this world does not have.
+std::int64_t World::misfits() const {
+  std::int64_t count = 0;
+  for (const LiveJob& job : core_->book().jobs()) {
+    const bool over = is_final(core_->state().job(*core_->book().find(job.number)).state);
+    if (!over && job.reason.code == Reason::Code::NotHere) ++count;
+  }
+  return count;
+}
+
+bool World::calm_down(Duration at_most) {
+  rough_ = false;
+  disk_.heal();
+  const Duration until = now_ + at_most;
+  bool resumed = false;
+  while (now_ < until && wrong_.empty()) {
+    step();
+    if (core_ == nullptr) continue;
+    if (!resumed) {
+      const Caller root{.role = Caller::Role::Admin, .name = "root"};
+      for (const Machine& machine : machines_) {
+        (void)core_->drain(root, {.node = machine.name, .resume = true}, cluster_time()).ok();
+      }
+      resumed = true;
+    }
+    const State& state = core_->state();
+    if (wishes_.empty() && state.waiting() == misfits() && state.running().empty() &&
+        core_->alive() == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void World::check_end() {
+  for (const auto& [key, number] : acknowledged_) {
+    const auto id = core_->book().find(number);
+    if (!id) {
+      fail(fmt::format("job {} ({}) was acknowledged and is lost", number, key));
+      continue;
+    }
+    const JobState state = core_->state().job(*id).state;
+    if (state == JobState::Done) ++completed_;
+    const bool misfit = core_->book().job(*id).reason.code == Reason::Code::NotHere;
+    if (!is_final(state) && !misfit) {
+      fail(fmt::format("job {} never ends: {}", number, to_string(state)));
+    }
+    if (cancel_acknowledged_.contains(number) && state != JobState::Cancelled) {
+      fail(fmt::format("job {} was cancelled and is {}", number, to_string(state)));
+    }
+  }
+  std::set<std::string> keys;
+  const Status read = store_->read(store_->first(), [&](const Record& record) {
+    const auto entry = read_entry(record);
+    if (!entry.ok()) return Status(entry.error());
+    const auto* submitted = std::get_if<Submitted>(&entry.value());
+    if (submitted != nullptr && !keys.insert(submitted->key).second) {
+      fail("submission " + submitted->key + " was taken twice");
+    }
+    return Status();
+  });
+  if (!read.ok()) return fail("the log cannot be read: " + read.error().message);
+  CoreOptions options = kCore;
+  options.policy.name = policy_;
+  Replay replay(options);
+  const Status replayed = store_->read(store_->first(), [&](const Record& record) {
+    return replay.next(record);
+  });
+  replay.finish();
+  if (!replayed.ok()) fail("the log cannot be replayed: " + replayed.error().message);
+  if (replay.difference()) fail("the log decides otherwise: " + *replay.difference());
+}
+
+}  // namespace orrery
