@@ -22,6 +22,7 @@ WALLS = {
     r"Cbc|Coin|OsiClp": {"solve"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
+    r"openssl/": {"trust"},
     r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
 }
 
