@@ -22,7 +22,7 @@ WALLS = {
     r"Cbc|Coin|OsiClp": {"solve"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
-    r"openssl/": {"trust"},
+    r"openssl/|trust/openssl\.h": {"trust"},
     r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
 }
 
