@@ -197,9 +197,9 @@ Result<Authority> Authority::make(std::chrono::sys_seconds now) {
       std::make_shared<Parts>(Parts{std::move(made), std::move(key), std::move(pem), until}));
 }
 
-Result<Authority> Authority::load(std::string_view pem, std::chrono::sys_seconds now) {
-  TRY_ASSIGN(KeyHandle key, read_key(Secret(std::string(pem))));
-  TRY_ASSIGN(CertificateHandle certificate, read_certificate(pem));
+Result<Authority> Authority::load(const Secret& pem, std::chrono::sys_seconds now) {
+  TRY_ASSIGN(KeyHandle key, read_key(pem));
+  TRY_ASSIGN(CertificateHandle certificate, read_certificate(pem.reveal()));
   TRY_ASSIGN(std::string certificate_pem, write_certificate(certificate.get()));
   if (X509_check_private_key(certificate.get(), key.get()) != 1 ||
       X509_check_ca(certificate.get()) != 1) {
@@ -236,7 +236,7 @@ Result<Authority> Authority::open(const std::string& directory, const Fd& /*lock
     TRY(write_private(public_path, made.certificate_pem()));
     return made;
   }
-  auto loaded = load(content.value(), now);
+  auto loaded = load(Secret(std::move(content).value()), now);
   if (!loaded.ok()) return std::move(loaded).error().at(path);
   const auto copy = read_file(public_path);
   if (!copy.ok() || copy.value() != loaded.value().certificate_pem()) {

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/result.h"
 #include "trust/identity.h"
+#include "trust/secret.h"
 
 namespace orrery {
 
@@ -45,7 +46,7 @@ class Authority {
   struct Parts;
   explicit Authority(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 
-  static Result<Authority> load(std::string_view pem, std::chrono::sys_seconds now);
+  static Result<Authority> load(const Secret& pem, std::chrono::sys_seconds now);
 
   std::shared_ptr<const Parts> parts_;
 };

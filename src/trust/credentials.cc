@@ -144,7 +144,7 @@ Result<LocalTrust> load_or_make_local(const std::string& directory,
                        },
                    .issue =
                        [&](const std::string& request) {
-                         return authority.issue(request, owner, kPersonLife, now);
+                         return authority.issue(request, owner, life_of(owner.role), now);
                        }};
   TRY_ASSIGN(Credentials for_server,
              load_or_issue(directory, server, authority.certificate_pem(), now));

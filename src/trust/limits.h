@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "trust/identity.h"
+
 namespace orrery {
 
 // How large a request may be before it is read. Beyond these it is refused, not cut.
@@ -31,6 +33,9 @@ inline constexpr std::chrono::hours kAuthorityLife{24 * 3650};
 inline constexpr std::chrono::hours kServerLife{24 * 90};
 inline constexpr std::chrono::hours kPersonLife{24 * 30};
 inline constexpr std::chrono::hours kAgentLife{24 * 7};
+constexpr std::chrono::hours life_of(Role role) {
+  return role == Role::Agent ? kAgentLife : kPersonLife;
+}
 // A certificate is valid from a little before it was made, since clocks differ between machines.
 inline constexpr std::chrono::minutes kClockSlack{5};
 

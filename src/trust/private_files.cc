@@ -16,21 +16,17 @@ namespace {
 
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
-Status check_private(const std::string& path, const struct stat& found, const char* mode) {
-  if (found.st_uid != ::geteuid()) {
-    return Error{Code::FailedPrecondition,
-                 fmt::format("{}: belongs to user number {}, but this runs as {}: run it as the "
-                             "owner, or use another state directory",
-                             path, found.st_uid, ::geteuid())};
-  }
-  if ((found.st_mode & kOthers) != 0) {
-    return Error{Code::FailedPrecondition,
-                 fmt::format("{}: others have access to it (mode {:o}). If nobody can have read "
-                             "what is in it: chmod {} {}. Otherwise remove it, and new keys are "
-                             "made",
-                             path, found.st_mode & 07777, mode, path)};
-  }
-  return {};
+Status check_owner(const std::string& path, const struct stat& found) {
+  if (found.st_uid == ::geteuid()) return {};
+  return Error{Code::FailedPrecondition,
+               fmt::format("{}: belongs to user number {}, but this runs as {}: run it as the "
+                           "owner, or use another state directory",
+                           path, found.st_uid, ::geteuid())};
+}
+
+Error open_to_others(const std::string& path, const struct stat& found, std::string_view advice) {
+  return {Code::FailedPrecondition, fmt::format("{}: others have access to it (mode {:o}): {}",
+                                                path, found.st_mode & 07777, advice)};
 }
 
 Status sync_directory_of(const std::string& path) {
@@ -63,7 +59,8 @@ Status make_private_directory(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return system_error(path, errno);
   if (!S_ISDIR(found.st_mode)) return invalid(path + ": is no directory; name another one");
-  TRY(check_private(path, found, "700"));
+  TRY(check_owner(path, found));
+  if ((found.st_mode & kOthers) != 0) return open_to_others(path, found, "chmod 700 " + path);
   // An umask that takes bits from the owner, here or in a process that has just made it.
   if ((found.st_mode & S_IRWXU) != S_IRWXU && ::chmod(path.c_str(), 0700) != 0) {
     return system_error(path, errno);
@@ -98,7 +95,12 @@ Result<std::string> read_private(const std::string& path) {
   struct stat found {};
   if (::fstat(fd.get(), &found) != 0) return system_error(path, errno);
   if (!S_ISREG(found.st_mode)) return invalid(path + ": is no file; remove it");
-  TRY(check_private(path, found, "600"));
+  TRY(check_owner(path, found));
+  if ((found.st_mode & kOthers) != 0) {
+    return open_to_others(path, found,
+                          "if nobody can have read it, chmod 600 " + path +
+                              "; otherwise remove it, so that a new one is made");
+  }
   return read_file(fd, path);
 }
 

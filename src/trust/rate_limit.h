@@ -12,8 +12,8 @@
 namespace orrery {
 
 struct RateLimitOptions {
-  double per_second = 200;          // what a caller may do for ever
-  int burst = 1000;                 // and at once after a rest
+  double per_second = 200;          // what a caller may do for ever; at least 0.001
+  int burst = 1000;                 // and at once after a rest; 1 to a million
   std::size_t callers_max = 10000;  // remembered at a time
 };
 
