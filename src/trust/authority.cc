@@ -79,7 +79,7 @@ Status add_name(GENERAL_NAMES* names, int kind, int string_kind, std::string_vie
   if (sk_GENERAL_NAME_push(names, name.get()) == 0) {
     return openssl_error("cannot add a name to a certificate");
   }
-  name.release();
+  static_cast<void>(name.release());  // the list owns it
   return {};
 }
 

@@ -32,7 +32,8 @@ class Umask {
 
 class LocalTrustTest : public testing::Test {
  protected:
-  LocalTrust open(std::chrono::sys_seconds now = kToday, std::vector<std::string> hosts = {}) {
+  LocalTrust open(std::chrono::sys_seconds now = kToday,
+                  const std::vector<std::string>& hosts = {}) {
     return good(load_or_make_local(state_, hosts, now));
   }
   std::string why_not() const { return why(load_or_make_local(state_, {}, kToday)); }

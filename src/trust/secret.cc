@@ -23,7 +23,10 @@ bool same_letter(char a, char b) {
 }  // namespace
 
 // A short string is copied by a move and stays behind in the source.
-Secret::Secret(Secret&& other) noexcept : text_(other.text_) { other.wipe(); }
+Secret::Secret(Secret&& other) noexcept {
+  text_ = other.text_;
+  other.wipe();
+}
 
 Secret& Secret::operator=(Secret other) noexcept {
   std::swap(text_, other.text_);
