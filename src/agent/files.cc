@@ -4,72 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <system_error>
+#include <utility>
 
 namespace orrery {
-namespace {
-
-constexpr std::size_t kLargest = std::size_t{16} << 20;
-
-Code code_of(int number) {
-  switch (number) {
-    case ENOENT:
-    case ESRCH:
-      return Code::NotFound;
-    case EEXIST:
-      return Code::AlreadyExists;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Code::FailedPrecondition;
-    case ENOSPC:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-    case EAGAIN:
-      return Code::ResourceExhausted;
-    default:
-      return Code::Unavailable;
-  }
-}
-
-Status write_all(int fd, const std::string& path, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(path, errno);
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-}  // namespace
-
-void Fd::close() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
-Error system_error(std::string_view place, int number) {
-  return {code_of(number),
-          std::string(place) + ": " + std::error_code(number, std::generic_category()).message()};
-}
-
-Result<std::string> read_file(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.ok()) return system_error(path, errno);
-  std::string content;
-  char buffer[4096];
-  while (true) {
-    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(path, errno);
-    if (count == 0) return content;
-    content.append(buffer, static_cast<std::size_t>(count));
-    if (content.size() > kLargest) return invalid(path + ": larger than 16 MiB");
-  }
-}
 
 std::string read_word(const std::string& path) {
   auto content = read_file(path);
@@ -77,23 +14,6 @@ std::string read_word(const std::string& path) {
   std::string word = std::move(content).value();
   word.erase(word.find_last_not_of(" \n\t") + 1);
   return word;
-}
-
-Status write_file_atomically(const std::string& path, std::string_view content) {
-  // Two processes that settle the same thing must not write into one another's file.
-  const std::string draft = path + "." + std::to_string(::getpid()) + ".new";
-  {
-    const Fd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!fd.ok()) return system_error(draft, errno);
-    if (Status status = write_all(fd.get(), draft, content); !status.ok()) {
-      ::unlink(draft.c_str());
-      return status;
-    }
-  }
-  if (std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  const int number = errno;
-  ::unlink(draft.c_str());
-  return system_error(path, number);
 }
 
 Status write_control(const std::string& path, std::string_view content) {

@@ -2,43 +2,14 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "base/result.h"
+#include "base/files.h"
 
 namespace orrery {
 
-// A file descriptor that is closed with its owner; -1 is none.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) close(), fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-  ~Fd() { close(); }
-
-  int get() const { return fd_; }
-  bool ok() const { return fd_ >= 0; }
-  void close();
-
- private:
-  int fd_ = -1;
-};
-
-// What the system said, with the code nearest to it: "FILE: No such file or directory".
-Error system_error(std::string_view place, int number);
-
-// A whole small file. One that is not there is Code::NotFound; one beyond 16 MiB is refused.
-Result<std::string> read_file(const std::string& path);
-// The same without white space at its end; empty where the file cannot be read.
+// A whole small file without white space at its end; empty where it cannot be read.
 std::string read_word(const std::string& path);
 
-// Readers see the old content or the new one, never a part. It outlives this process; it is not
-// flushed against a loss of power, since nothing that runs outlives that.
-Status write_file_atomically(const std::string& path, std::string_view content);
 // Writes to a file that is there, as the kernel's control files want it: in one call.
 Status write_control(const std::string& path, std::string_view content);
 

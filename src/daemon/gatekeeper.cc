@@ -37,7 +37,7 @@ Result<Gatekeeper::Made> Gatekeeper::make(const TokenRequest& request) {
       .name = request.name,
       .until = now() + std::chrono::duration_cast<std::chrono::seconds>(request.valid),
       .uses = request.uses};
-  TRY_ASSIGN(const std::string print, fingerprint(trust_->authority.certificate_pem()));
+  TRY_ASSIGN(const std::string print, fingerprint_of(trust_->authority.certificate_pem()));
   TRY_ASSIGN(NewToken token, orrery::make_token(terms, print));
   tokens_.drop_spent(now());
   tokens_.put(token.stored);
@@ -46,7 +46,7 @@ Result<Gatekeeper::Made> Gatekeeper::make(const TokenRequest& request) {
 }
 
 Result<JoinAnswer> Gatekeeper::issue(const Identity& identity, const std::string& request) const {
-  const auto life = identity.role == Role::Agent ? kAgentLife : kPersonLife;
+  const auto life = life_of(identity.role);
   TRY_ASSIGN(std::string certificate, trust_->authority.issue(request, identity, life, now()));
   return JoinAnswer{.certificate = std::move(certificate),
                     .authority = trust_->authority.certificate_pem()};

@@ -1,0 +1,82 @@
+#include <openssl/evp.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/invariant.h"
+#include "trust/authority.h"
+#include "trust/certificates.h"
+#include "trust/listen.h"
+#include "trust/tokens.h"
+
+using namespace orrery;
+
+namespace {
+
+constexpr std::chrono::sys_seconds kNow{std::chrono::seconds(1'800'000'000)};
+
+const Authority& authority() {
+  static const Authority made = Authority::make(kNow).value();
+  return made;
+}
+
+std::string as_pem(std::string_view label, std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                  reinterpret_cast<const unsigned char*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
+  text.pop_back();
+  std::string pem = "-----BEGIN " + std::string(label) + "-----\n";
+  for (std::size_t at = 0; at < text.size(); at += 64) pem += text.substr(at, 64) + "\n";
+  return pem + "-----END " + std::string(label) + "-----\n";
+}
+
+void read_as_certificate(std::string_view pem) {
+  if (const auto identity = identity_of(pem); identity.ok()) {
+    INVARIANT(parse_identity(identity_uri(identity.value())).value() == identity.value(),
+              "what was read can be written");
+  }
+  if (const auto validity = validity_of(pem); validity.ok()) should_renew(validity.value(), kNow);
+  (void)covers(pem, {"localhost", "::1"});
+  (void)fingerprint_of(pem);
+  INVARIANT(!caller_of(authority().certificate_pem(), pem, kNow).ok(), "nobody has its key");
+}
+
+void read_as_request(std::string_view pem) {
+  const Identity identity{Role::User, "ann"};
+  const auto issued = authority().issue(pem, identity, std::chrono::hours(1), kNow);
+  if (!issued.ok()) {
+    INVARIANT(issued.error().code == Code::InvalidArgument, issued.error().message.c_str());
+    return;
+  }
+  const auto caller = caller_of(authority().certificate_pem(), issued.value(), kNow);
+  INVARIANT(caller.ok() && caller.value() == identity, "it is nobody but who we said");
+}
+
+void read_as_token(std::string_view text) {
+  Tokens tokens;
+  if (const auto token = read_token(text); token.ok()) {
+    INVARIANT(
+        write_token(token.value()) == write_token(read_token(write_token(token.value())).value()),
+        "what was read can be written");
+    tokens.put(token.value());
+  }
+  INVARIANT(!tokens.take(text, "ann", kNow).identity, "a digest is no secret");
+  (void)check_authority(Secret(std::string(text)), authority().certificate_pem());
+}
+
+}  // namespace
+
+// Whatever comes over the wire before somebody is known, as text and as the bytes inside PEM.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  read_as_certificate(input);
+  read_as_certificate(as_pem("CERTIFICATE", input));
+  read_as_request(input);
+  read_as_request(as_pem("CERTIFICATE REQUEST", input));
+  read_as_token(input);
+  if (is_loopback(input)) INVARIANT(check_listen(input, false).ok(), "loopback may be plain");
+  return 0;
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace orrery {
+
+// A file descriptor that is closed with its owner; -1 is none.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) close(), fd_ = std::exchange(other.fd_, -1);
+    return *this;
+  }
+  ~Fd() { close(); }
+
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+// What the system said, with the code nearest to it: "FILE: No such file or directory".
+Error system_error(std::string_view place, int number);
+
+// A whole small file. One that is not there is Code::NotFound; one beyond 16 MiB is refused.
+Result<std::string> read_file(const std::string& path);
+// The same of a file that is open; `path` is for the message.
+Result<std::string> read_file(const Fd& fd, const std::string& path);
+
+Status write_file(const Fd& fd, const std::string& path, std::string_view content);
+
+// Readers see the old content or the new one, never a part. It outlives this process; it is not
+// flushed against a loss of power, since nothing that runs outlives that.
+Status write_file_atomically(const std::string& path, std::string_view content);
+
+}  // namespace orrery

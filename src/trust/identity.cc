@@ -1,0 +1,75 @@
+#include "trust/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kScheme = "orrery://";
+constexpr std::size_t kNameBytesMax = 64;  // a certificate's common name has no more
+
+bool letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::User:
+      return "user";
+    case Role::Operator:
+      return "operator";
+    case Role::Agent:
+      return "agent";
+    case Role::Admin:
+      return "admin";
+  }
+  INVARIANT(false, "a role is one of four");
+}
+
+std::optional<Role> role_named(std::string_view text) {
+  for (const Role role : kRoles) {
+    if (to_string(role) == text) return role;
+  }
+  return std::nullopt;
+}
+
+// The message does not repeat the name: it may be anything, of any length, from anybody.
+Status check_name(std::string_view name) {
+  if (name.empty()) return invalid("a name is missing");
+  if (name.size() > kNameBytesMax) {
+    return invalid(fmt::format("a name of {} bytes; use at most {}", name.size(), kNameBytesMax));
+  }
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return letter_or_digit(c) || c == '.' || c == '-' || c == '@';
+  });
+  if (!plain || !letter_or_digit(name.front())) {
+    return invalid(
+        "a name that cannot be used; use letters, digits and . _ - @, beginning with a letter, a "
+        "digit or _");
+  }
+  return {};
+}
+
+std::string identity_uri(const Identity& identity) {
+  return fmt::format("{}{}/{}", kScheme, to_string(identity.role), identity.name);
+}
+
+Result<Identity> parse_identity(std::string_view uri) {
+  if (!uri.starts_with(kScheme)) return invalid("no identity: it begins with orrery://");
+  uri.remove_prefix(kScheme.size());
+  const std::size_t slash = uri.find('/');
+  if (slash == uri.npos) return invalid("no identity: it reads orrery://ROLE/NAME");
+  const auto role = role_named(uri.substr(0, slash));
+  if (!role) return invalid("an unknown role; there are user, operator, agent and admin");
+  TRY(check_name(uri.substr(slash + 1)));
+  return Identity{*role, std::string(uri.substr(slash + 1))};
+}
+
+}  // namespace orrery

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+// Text that must not get into a log: a private key, a token. It prints as "(secret)", compares with
+// nothing, and its memory is wiped when it goes. reveal() is where it is used; whoever calls it
+// passes the text on to a file or a wire, never to a message.
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string text) : text_(std::move(text)) {}
+  Secret(const Secret&) = default;
+  Secret(Secret&& other) noexcept;
+  Secret& operator=(Secret other) noexcept;
+  ~Secret() { wipe(); }
+
+  const std::string& reveal() const { return text_; }
+  bool empty() const { return text_.empty(); }
+
+ private:
+  void wipe();
+
+  std::string text_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Secret& secret);
+
+// What a person is shown of a job's environment: "(secret)" where the name looks like that of one
+// (TOKEN, SECRET, PASSWORD, KEY, CREDENTIAL and their kin, anywhere in it, in any case). It hides
+// too much rather than too little: TOKENIZERS_PARALLELISM is hidden as well. An empty value is
+// shown, since that it is empty is what people look for.
+std::string_view shown_environment_value(std::string_view name, std::string_view value);
+
+}  // namespace orrery
