@@ -294,6 +294,13 @@ JobEnd Supervisor::take_in() {
 
 std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.directory; }
 
+std::string supervisor_program() {
+  const std::string self = "/proc/self/exe";
+  std::error_code failed;
+  const auto beside = std::filesystem::read_symlink(self, failed).parent_path() / "orrery-job";
+  return !failed && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : self;
+}
+
 std::vector<std::string> supervisor_arguments(const std::string& state, const std::string& name) {
   return {"orrery-job", std::string(kAsked), state, name};
 }
