@@ -113,8 +113,8 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
            .message = "its supervisor was killed, or the machine went down"};
     const auto running = read_fields(files.running());
     if (running.ok()) see_off(files, read_running(running.value()));
-  } else if (exists(files.stop())) {
-    end = {.kind = JobEnd::Kind::Stopped, .message = "stopped before it began"};
+  } else if (const auto stop = read_fields(files.stop()); stop.ok()) {
+    end = stopped_before_it_began(read_stop_request(stop.value(), Duration::zero()));
   }
   TRY(write_file_atomically(files.ended(), end_fields(end).write()));
   return std::optional<JobEnd>(end);
@@ -188,11 +188,11 @@ Result<JobRunning> JobProcess::running() const {
   return read_running(fields);
 }
 
-Status JobProcess::stop(Duration grace) const {
+Status JobProcess::stop(Duration grace, JobEnd::Kind why) const {
   if (!supervisor_.ok() || exists(files_.ended())) return {};
-  Fields fields;
-  fields.add("grace_ns", grace.count());
-  TRY(write_file_atomically(files_.stop(), fields.write()));
+  const StopRequest request{.grace = grace, .why = why};
+  // Where it cannot be written the signal alone says enough.
+  static_cast<void>(write_file_atomically(files_.stop(), stop_fields(request).write()).ok());
   if (send_signal(supervisor_, SIGTERM) || errno == ESRCH) return {};
   return system_error("stopping " + launch_name(launch_), errno);
 }

@@ -34,8 +34,10 @@ class JobProcess {
   Result<JobRunning> running() const;
 
   // Asks the job to end: SIGTERM to its group and, after `grace`, SIGKILL to all of it. Does not
-  // wait. Again, with a shorter grace period, is possible. A job that has ended stays as it is.
-  Status stop(Duration grace) const;
+  // wait. Again, with a shorter grace period, is possible. A job that has ended stays as it is. Its
+  // end will be `why`, Stopped or LeaseLost. A full disk does not keep a job from being stopped: it
+  // then has the grace period of its launch, and was Stopped.
+  Status stop(Duration grace, JobEnd::Kind why = JobEnd::Kind::Stopped) const;
 
   // How it ended; nothing while it runs. The same answer for ever after. A job without a supervisor
   // is seen off here: what is left of it is killed before its end is written down.

@@ -223,7 +223,8 @@ TEST_F(JobProcessTest, AJobEndsWithTheLeaseThoughNobodyStopsIt) {
   Launch leased = launch({"hang"});
   leased.ends_with_lease = true;
   leased.grace = Duration::zero();
-  ASSERT_TRUE(write_lease(jobs_.state(), boot_time() + std::chrono::milliseconds(300)).ok());
+  ASSERT_TRUE(
+      write_lease(jobs_.state(), {.until = boot_time() + std::chrono::milliseconds(300)}).ok());
   EXPECT_EQ(run(leased).kind, Kind::LeaseLost);
   leased.epoch = 1;
   const JobEnd late = run(leased);
@@ -234,10 +235,10 @@ TEST_F(JobProcessTest, ALeaseThatIsRenewedKeepsTheJob) {
   Launch leased = launch({"hang"});
   leased.ends_with_lease = true;
   const Duration first = boot_time() + std::chrono::seconds(1);
-  ASSERT_TRUE(write_lease(jobs_.state(), first).ok());
+  ASSERT_TRUE(write_lease(jobs_.state(), {.until = first}).ok());
   const JobProcess job = start(jobs_, leased);
   job.wait_until_started();
-  ASSERT_TRUE(write_lease(jobs_.state(), boot_time() + kLong).ok());
+  ASSERT_TRUE(write_lease(jobs_.state(), {.until = boot_time() + kLong}).ok());
   if (boot_time() >= first) GTEST_SKIP() << "the machine is too busy to renew a lease in a second";
   while (boot_time() <= first + std::chrono::milliseconds(50)) {
     pollfd waited{.fd = job.fd(), .events = POLLIN, .revents = 0};

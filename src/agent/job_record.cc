@@ -58,4 +58,21 @@ Result<JobEnd> read_end(const Fields& fields) {
                 .message = fields.text("message")};
 }
 
+Fields stop_fields(const StopRequest& request) {
+  Fields fields;
+  fields.add("grace_ns", request.grace.count());
+  fields.add("why", end_name(request.why));
+  return fields;
+}
+
+StopRequest read_stop_request(const Fields& fields, Duration grace) {
+  const auto why = parse_end(fields.text("why"));
+  return {.grace = Duration(fields.number("grace_ns", grace.count())),
+          .why = why == JobEnd::Kind::LeaseLost ? *why : JobEnd::Kind::Stopped};
+}
+
+JobEnd stopped_before_it_began(const StopRequest& request) {
+  return {.kind = request.why, .message = "stopped before it began"};
+}
+
 }  // namespace orrery

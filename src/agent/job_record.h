@@ -7,6 +7,7 @@
 
 #include "agent/fields.h"
 #include "base/result.h"
+#include "model/time.h"
 #include "protocol/job_end.h"
 
 namespace orrery {
@@ -25,10 +26,20 @@ struct JobRunning {
   int cgroup_version = 0;
 };
 
+// A wish to stop the job, as the stop file holds it.
+struct StopRequest {
+  Duration grace{};
+  JobEnd::Kind why = JobEnd::Kind::Stopped;  // or LeaseLost
+};
+
 Fields running_fields(const JobRunning& running);
 JobRunning read_running(const Fields& fields);
 Fields end_fields(const JobEnd& end);
 Result<JobEnd> read_end(const Fields& fields);
+Fields stop_fields(const StopRequest& request);
+// `grace` where the file does not say.
+StopRequest read_stop_request(const Fields& fields, Duration grace);
+JobEnd stopped_before_it_began(const StopRequest& request);
 
 // The files of one launch in its directory.
 struct JobFiles {

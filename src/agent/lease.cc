@@ -13,15 +13,18 @@ Duration boot_time() {
   return std::chrono::seconds(now.tv_sec) + Duration(now.tv_nsec);
 }
 
-Status write_lease(const std::string& state, Duration until) {
+Status write_lease(const std::string& state, const Lease& lease) {
   Fields fields;
-  fields.add("until_ns", until.count());
+  fields.add("until_ns", lease.until.count());
+  fields.add("term", lease.term);
   return write_file_atomically(state + "/lease", fields.write());
 }
 
-Duration read_lease(const std::string& state) {
+Lease read_lease(const std::string& state) {
   const auto fields = read_fields(state + "/lease");
-  return fields.ok() ? Duration(fields.value().number("until_ns")) : Duration::zero();
+  if (!fields.ok()) return {};
+  return {.until = Duration(fields.value().number("until_ns")),
+          .term = fields.value().number("term")};
 }
 
 }  // namespace orrery

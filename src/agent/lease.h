@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -14,8 +15,14 @@ Duration boot_time();
 // boot time, until which they may run. A supervisor that finds it past stops its job, also when
 // there is no agent any more to do it; it looks at least once a second. So the scheduler may start
 // a job elsewhere once the lease and the grace period are over.
-Status write_lease(const std::string& state, Duration until);
-// 0 where none was ever written.
-Duration read_lease(const std::string& state);
+struct Lease {
+  Duration until{};       // 0: there was never one
+  std::int64_t term = 0;  // of the scheduler that gave it: an older one is not obeyed any more
+
+  bool operator==(const Lease&) const = default;
+};
+
+Status write_lease(const std::string& state, const Lease& lease);
+Lease read_lease(const std::string& state);
 
 }  // namespace orrery

@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-LogFollower::LogFollower(std::string path, std::int64_t offset)
-    : path_(std::move(path)), offset_(std::max<std::int64_t>(0, offset)) {}
+LogFollower::LogFollower(std::string path, std::int64_t offset, std::optional<uid_t> owner)
+    : path_(std::move(path)), offset_(std::max<std::int64_t>(0, offset)), owner_(owner) {}
 
 Status LogFollower::open() {
   file_ = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -35,6 +35,9 @@ Result<LogFollower::Piece> LogFollower::read(std::size_t most) {
     if (!file_.ok()) return Piece{};
     struct stat state {};
     if (::fstat(file_.get(), &state) != 0) return system_error(path_, errno);
+    if (owner_ && state.st_uid != *owner_) {
+      return Error{Code::FailedPrecondition, path_ + ": does not belong to the job's user"};
+    }
     if (!S_ISREG(state.st_mode)) return invalid(path_ + ": is no ordinary file");
     if (state.st_size < offset_) {
       offset_ = 0;

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "agent/files.h"
@@ -14,8 +17,9 @@ namespace orrery {
 // was moved away is read to its end, and then the one that took its place from its start.
 class LogFollower {
  public:
-  // The file need not be there yet.
-  LogFollower(std::string path, std::int64_t offset);
+  // The file need not be there yet. Where an owner is given, a file of anybody else's is refused: a
+  // job names its own output, and may put a link to what only the agent can read in its place.
+  LogFollower(std::string path, std::int64_t offset, std::optional<uid_t> owner = {});
 
   struct Piece {
     std::string bytes{};      // empty: nothing new
@@ -36,6 +40,7 @@ class LogFollower {
 
   std::string path_;
   std::int64_t offset_;
+  std::optional<uid_t> owner_;
   bool restarted_ = false;
   Fd file_{};
   Fd changes_{};  // inotify

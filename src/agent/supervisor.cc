@@ -68,6 +68,7 @@ class Supervisor {
   JobEnd supervise();
   Status start();
   Status let_go(pid_t pid, const Fd& go, const Fd& fault);
+  StopRequest read_stop() const;
   bool job_is_over() const;
   void watch();
   void begin_stop(JobEnd::Kind why, Duration grace);
@@ -111,10 +112,8 @@ JobEnd Supervisor::supervise() {
   auto launch = read_launch(fields.value());
   if (!launch.ok()) return not_started(files_.launch() + ": " + launch.error().message);
   launch_ = std::move(launch).value();
-  if (exists(files_.stop())) {
-    return {.kind = JobEnd::Kind::Stopped, .message = "stopped before it began"};
-  }
-  if (launch_.ends_with_lease && read_lease(state_) <= boot_time()) {
+  if (exists(files_.stop())) return stopped_before_it_began(read_stop());
+  if (launch_.ends_with_lease && read_lease(state_).until <= boot_time()) {
     return {.kind = JobEnd::Kind::LeaseLost, .message = "the lease was over before it began"};
   }
   const Status started = start();
@@ -210,6 +209,12 @@ bool Supervisor::job_is_over() const {
   }
 }
 
+StopRequest Supervisor::read_stop() const {
+  const auto fields = read_fields(files_.stop());
+  return fields.ok() ? read_stop_request(fields.value(), launch_.grace)
+                     : StopRequest{.grace = launch_.grace};
+}
+
 void Supervisor::watch() {
   while (!job_is_over()) {
     const Duration now = boot_time();
@@ -221,7 +226,7 @@ void Supervisor::watch() {
       }
       next = kill_at_ - now;
     } else if (launch_.ends_with_lease) {
-      const Duration until = read_lease(state_);
+      const Duration until = read_lease(state_).until;
       if (until <= now) {
         begin_stop(JobEnd::Kind::LeaseLost, launch_.grace);
         continue;
@@ -230,10 +235,8 @@ void Supervisor::watch() {
     }
     // An end that came before the wish to stop is the job's own.
     if (wait_for_signal(next) == SIGTERM && !job_is_over()) {
-      const auto stop = read_fields(files_.stop());
-      const std::int64_t grace = launch_.grace.count();
-      begin_stop(JobEnd::Kind::Stopped,
-                 Duration(stop.ok() ? stop.value().number("grace_ns", grace) : grace));
+      const StopRequest stop = read_stop();
+      begin_stop(stop.why, stop.grace);
     }
   }
 }
@@ -290,6 +293,13 @@ JobEnd Supervisor::take_in() {
 }  // namespace
 
 std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.directory; }
+
+std::string supervisor_program() {
+  const std::string self = "/proc/self/exe";
+  std::error_code failed;
+  const auto beside = std::filesystem::read_symlink(self, failed).parent_path() / "orrery-job";
+  return !failed && ::access(beside.c_str(), X_OK) == 0 ? beside.string() : self;
+}
 
 std::vector<std::string> supervisor_arguments(const std::string& state, const std::string& name) {
   return {"orrery-job", std::string(kAsked), state, name};

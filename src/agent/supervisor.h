@@ -22,6 +22,10 @@ namespace orrery {
 // for.
 std::optional<int> supervise_if_asked(int argc, char** argv);
 
+// What is run as the supervisor: `orrery-job`, which is nothing else and starts faster, where it
+// stands beside this program, otherwise this program.
+std::string supervisor_program();
+
 // The arguments that ask for it.
 std::vector<std::string> supervisor_arguments(const std::string& state, const std::string& name);
 

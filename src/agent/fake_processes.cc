@@ -1,0 +1,112 @@
+#include "agent/fake_processes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/node_options.h"
+
+namespace orrery {
+namespace {
+
+Error full() { return {Code::ResourceExhausted, "no space left"}; }
+
+}  // namespace
+
+void FakeProcesses::advance(Duration now) {
+  now_ = now;
+  for (auto& [name, job] : jobs_) {
+    if (job.end) continue;
+    if (job.launch.ends_with_lease && lease_.until <= std::min(now_, job.ends_at)) {
+      heed(job, lease_.until, job.launch.grace, JobEnd::Kind::LeaseLost);
+    }
+    if (job.ends_at <= now_) job.end = job.will_be;
+  }
+}
+
+std::vector<Launch> FakeProcesses::running() const {
+  std::vector<Launch> running;
+  for (const auto& [name, job] : jobs_) {
+    if (!job.end) running.push_back(job.launch);
+  }
+  return running;
+}
+
+Result<std::vector<FakeProcesses::Found>> FakeProcesses::adopt() {
+  std::vector<Found> found;
+  for (auto& [name, job] : jobs_) {
+    found.push_back({.launch = job.launch, .end = job.end});
+    job.told = job.end.has_value();
+  }
+  return found;
+}
+
+Status FakeProcesses::start(const Launch& launch) {
+  const LaunchName name = name_of(launch);
+  TRY(check_launch(launch));
+  if (jobs_.contains(name)) return Error{Code::AlreadyExists, text(name) + ": exists"};
+  if (writes_fail_) return full();
+  const Script script = script_ ? script_(name) : Script{};
+  if (!script.refused.empty()) return Error{Code::FailedPrecondition, script.refused};
+  ++starts_[name];
+  const bool ends = script.runs < Duration::max() - now_;
+  jobs_[name] = {.launch = launch,
+                 .script = script,
+                 .ends_at = ends ? now_ + script.runs : Duration::max(),
+                 .will_be = {.kind = JobEnd::Kind::Exited, .exit_code = script.exit_code}};
+  return {};
+}
+
+Status FakeProcesses::stop(const LaunchName& name, Duration grace, JobEnd::Kind why) {
+  const auto at = jobs_.find(name);
+  if (at == jobs_.end()) return Error{Code::NotFound, text(name) + ": is not here"};
+  asked_[name] = why;
+  if (!at->second.end) heed(at->second, now_, grace, why);
+  return {};
+}
+
+std::vector<FakeProcesses::Ended> FakeProcesses::ended() {
+  std::vector<Ended> ended;
+  for (auto& [name, job] : jobs_) {
+    if (!job.end || std::exchange(job.told, true)) continue;
+    ended.push_back({.name = name, .end = *job.end});
+  }
+  return ended;
+}
+
+Status FakeProcesses::forget(const LaunchName& name) {
+  const auto at = jobs_.find(name);
+  if (at == jobs_.end()) return Error{Code::NotFound, text(name) + ": is not here"};
+  if (!at->second.end) return Error{Code::FailedPrecondition, text(name) + ": runs"};
+  jobs_.erase(at);
+  return {};
+}
+
+Status FakeProcesses::write_lease(const Lease& lease) {
+  if (writes_fail_) return full();
+  lease_ = lease;
+  return {};
+}
+
+Result<FakeProcesses::Output> FakeProcesses::read_log(const LaunchName& name, std::int64_t offset,
+                                                      std::int64_t most) {
+  const auto at = logs_.find(name);
+  if (at == logs_.end()) return Error{Code::NotFound, text(name) + ": has no log"};
+  const auto from = std::min(static_cast<std::size_t>(offset), at->second.size());
+  return Output{.bytes = at->second.substr(from, static_cast<std::size_t>(most)),
+                .offset = static_cast<std::int64_t>(from)};
+}
+
+void FakeProcesses::heed(Job& job, Duration at, Duration grace, JobEnd::Kind why) {
+  const Duration leaves =
+      job.script.deaf ? Duration::max() : at + std::min(job.script.leaves, Duration::max() - at);
+  const bool first = !std::exchange(job.stopping, true);
+  job.kill_at = std::min(job.kill_at, at + grace);
+  const Duration gone = std::min(first ? leaves : job.ends_at, job.kill_at);
+  if (gone >= job.ends_at) return;
+  const bool killed = gone == job.kill_at;
+  const JobEnd::Kind kind = first ? why : job.will_be.kind;
+  job.will_be = {.kind = kind, .exit_code = killed ? -1 : 7, .signal = killed ? 9 : 0};
+  job.ends_at = gone;
+}
+
+}  // namespace orrery

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/processes.h"
+
+namespace orrery {
+
+// A machine made up: jobs that end when their script says so, under a clock that is driven. It goes
+// on when its agent is gone, as supervisors do, and remembers what was started until that is
+// forgotten.
+class FakeProcesses final : public Processes {
+ public:
+  struct Script {
+    Duration runs = Duration::max();  // ends by itself after so long, with `exit_code`
+    int exit_code = 0;
+    Duration leaves{};      // takes so long to heed a SIGTERM
+    bool deaf = false;      // heeds none; goes by SIGKILL alone
+    std::string refused{};  // why it cannot be started; empty: it can
+  };
+  using ScriptOf = std::function<Script(const LaunchName&)>;
+
+  explicit FakeProcesses(ScriptOf script = {}) : script_(std::move(script)) {}
+
+  // Lets time pass. It must not go back.
+  void advance(Duration now);
+  std::vector<Launch> running() const;
+  // How often each launch was ever started.
+  const std::map<LaunchName, int>& starts() const { return starts_; }
+  // Why each launch was last asked to stop, by an agent.
+  const std::map<LaunchName, JobEnd::Kind>& asked_to_stop() const { return asked_; }
+  // What a job has written, which never goes.
+  void write(const LaunchName& name, const std::string& bytes) { logs_[name] += bytes; }
+  void fail_writes(bool fail) { writes_fail_ = fail; }
+
+  Result<std::vector<Found>> adopt() override;
+  Status start(const Launch& launch) override;
+  Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
+  std::vector<Ended> ended() override;
+  Status forget(const LaunchName& name) override;
+  Status write_lease(const Lease& lease) override;
+  Lease lease() const override { return lease_; }
+
+  Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
+
+ private:
+  struct Job {
+    Launch launch{};
+    Script script{};
+    Duration ends_at{};
+    JobEnd will_be{};
+    bool stopping = false;
+    Duration kill_at = Duration::max();
+    std::optional<JobEnd> end{};
+    bool told = false;
+  };
+
+  static void heed(Job& job, Duration at, Duration grace, JobEnd::Kind why);
+
+  ScriptOf script_;
+  Duration now_{};
+  Lease lease_{};
+  bool writes_fail_ = false;
+  std::map<LaunchName, Job> jobs_{};
+  std::map<LaunchName, int> starts_{};
+  std::map<LaunchName, JobEnd::Kind> asked_{};
+  std::map<LaunchName, std::string> logs_{};
+};
+
+}  // namespace orrery

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/files.h"
+#include "agent/job_process.h"
+#include "agent/processes.h"
+
+namespace orrery {
+
+// The jobs of this machine, in one state directory.
+//
+// A launch without an output of its own writes to logs/JOB.RANK.log there, through all its epochs;
+// one without a checkpoint directory gets checkpoints/JOB. Both belong to the job's user. They stay
+// when the launch is forgotten, unless there is nothing in them.
+class LocalProcesses final : public Processes {
+ public:
+  // `program` becomes the supervisor; see LocalJobs::open().
+  static Result<std::unique_ptr<LocalProcesses>> open(const std::string& state,
+                                                      std::string program);
+
+  // Readable, for poll(), when ended() may have something to say.
+  int fd() const { return epoll_.get(); }
+
+  // Returns when every program that was started runs or never will. An agent that ends in order
+  // waits for it: the next one would settle a launch that has not come so far.
+  void wait_until_started() const;
+
+  Result<std::vector<Found>> adopt() override;
+  Status start(const Launch& launch) override;
+  Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
+  std::vector<Ended> ended() override;
+  Status forget(const LaunchName& name) override;
+  Status write_lease(const Lease& lease) override;
+  Lease lease() const override;
+  Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
+
+ private:
+  LocalProcesses(LocalJobs jobs, Fd epoll) : jobs_(std::move(jobs)), epoll_(std::move(epoll)) {}
+
+  std::string log_path(const LaunchName& name) const;
+  std::string checkpoint_path(const LaunchName& name) const;
+  Status give_places(Launch& launch) const;
+  void watch(const LaunchName& name, const JobProcess& job);
+
+  LocalJobs jobs_;
+  Fd epoll_;
+  std::map<LaunchName, JobProcess> known_{};
+  std::map<int, LaunchName> watched_{};  // by descriptor
+  std::vector<LaunchName> unsettled_{};  // asked again each time: their ends could not be read
+};
+
+}  // namespace orrery

@@ -1,0 +1,325 @@
+#include "agent/node_agent.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/fake_processes.h"
+#include "agent/test_node.h"
+
+namespace orrery {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using State = LaunchState;
+
+class NodeAgentTest : public testing::Test {
+ protected:
+  NodeAgentTest() { begin(); }
+
+  // A new agent over the same machine, as after a crash.
+  void begin() {
+    processes_.advance(now_);
+    agent_.emplace(node_options(), processes_, now_);
+    ASSERT_TRUE(agent_->adopt().ok());
+    report();
+  }
+
+  void pass(Duration time) {
+    now_ += time;
+    processes_.advance(now_);
+    agent_->tick(now_);
+  }
+
+  void report() {
+    while (auto told = agent_->next_report(now_)) last_ = std::move(*told);
+  }
+
+  // Orders of a scheduler that has seen the last report.
+  Orders orders(std::vector<Assignment> assignments) {
+    report();
+    return {.instance = "here",
+            .session = 1,
+            .term = 1,
+            .number = ++number_,
+            .report = last_.number,
+            .lease = kLease,
+            .assignments = std::move(assignments)};
+  }
+  void order(std::vector<Assignment> assignments) {
+    agent_->on_orders(orders(std::move(assignments)), now_);
+    processes_.advance(now_);
+    agent_->on_process_change(now_);
+    report();
+  }
+
+  std::optional<LaunchReport> of(const LaunchName& name) const {
+    for (const LaunchReport& launch : last_.launches) {
+      if (launch.name == name) return launch;
+    }
+    return std::nullopt;
+  }
+  State state(const LaunchName& name) const {
+    const auto launch = of(name);
+    EXPECT_TRUE(launch) << text(name) << " is not in the report";
+    return launch ? launch->state : State::Waiting;
+  }
+
+  static constexpr Duration kLease = seconds(15);
+  std::map<LaunchName, FakeProcesses::Script> scripts_{};
+  FakeProcesses processes_{[this](const LaunchName& name) { return scripts_[name]; }};
+  std::optional<NodeAgent> agent_{};
+  Duration now_ = seconds(1000);
+  std::int64_t number_ = 0;
+  Report last_{};
+};
+
+const LaunchName kA{.job = 1};
+const LaunchName kB{.job = 2};
+
+TEST_F(NodeAgentTest, StartsWhatOrdersNameOnTheGpusTheyName) {
+  Assignment wanted = assignment(kA, 0b110);
+  wanted.cpu_milli = 1500;
+  order({wanted});
+  EXPECT_EQ(state(kA), State::Running);
+  ASSERT_EQ(processes_.running().size(), 1u);
+  const Launch launch = processes_.running().front();
+  EXPECT_EQ(launch.gpus, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(launch.cpus, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(launch.ends_with_lease);
+  EXPECT_EQ(processes_.lease(), (Lease{.until = now_ + kLease, .term = 1}));
+}
+
+TEST_F(NodeAgentTest, StopsWhatTheyDoNotNameAndTellsItsEndUntilThatIsKnown) {
+  order({assignment(kA, 1)});
+  order({});
+  EXPECT_EQ(state(kA), State::Ended);
+  EXPECT_EQ(of(kA)->end.kind, JobEnd::Kind::Stopped);
+  order({});
+  EXPECT_EQ(state(kA), State::Ended);
+  Orders known = orders({});
+  known.forget = {kA};
+  agent_->on_orders(known, now_);
+  pass(kLease / 3);
+  report();
+  EXPECT_FALSE(of(kA));
+}
+
+TEST_F(NodeAgentTest, AnEndIsNotForgottenWhileOrdersNameTheLaunch) {
+  scripts_[kA].runs = seconds(1);
+  order({assignment(kA, 1)});
+  pass(seconds(2));
+  Orders known = orders({assignment(kA, 1)});
+  known.forget = {kA};
+  agent_->on_orders(known, now_);
+  pass(seconds(1));
+  EXPECT_EQ(processes_.starts().at(kA), 1);
+  EXPECT_TRUE(processes_.running().empty());
+}
+
+TEST_F(NodeAgentTest, ANewLaunchWaitsForItsGpusUntilTheOldOneHasLeft) {
+  scripts_[kA].deaf = true;
+  Assignment first = assignment(kA, 1);
+  first.grace = seconds(3);
+  order({first});
+  order({assignment(kB, 1)});
+  EXPECT_EQ(state(kA), State::Stopping);
+  EXPECT_EQ(state(kB), State::Waiting);
+  pass(seconds(2));
+  EXPECT_EQ(processes_.starts().count(kB), 0u);
+  pass(seconds(1));
+  report();
+  EXPECT_EQ(of(kA)->end.signal, 9);
+  EXPECT_EQ(state(kB), State::Running);
+}
+
+TEST_F(NodeAgentTest, LaunchesThatBothShareRunOnOneGpu) {
+  Assignment first = assignment(kA, 1);
+  Assignment second = assignment(kB, 1);
+  first.shares = true;
+  order({first, second});
+  EXPECT_EQ(state(kB), State::Waiting);
+  second.shares = true;
+  order({first, second});
+  EXPECT_EQ(state(kB), State::Running);
+}
+
+TEST_F(NodeAgentTest, WaitsForCpusOfThoseWhoLeaveAndSharesThemWhereThereAreTooFew) {
+  scripts_[kA].leaves = seconds(1);
+  Assignment first = assignment(kA, 1);
+  Assignment second = assignment(kB, 2);
+  Assignment third = assignment({.job = 3}, 4);
+  first.cpu_milli = 4000;
+  second.cpu_milli = 2000;
+  third.cpu_milli = 4000;
+  order({first});
+  order({second, third});
+  EXPECT_EQ(state(kB), State::Waiting);
+  pass(seconds(1));
+  report();
+  EXPECT_EQ(state(kB), State::Running);
+  EXPECT_EQ(state({.job = 3}), State::Running);
+  for (const Launch& launch : processes_.running()) {
+    EXPECT_EQ(launch.cpus.size(), launch.job == JobId{2} ? 2u : 0u);
+  }
+}
+
+TEST_F(NodeAgentTest, WhatCannotBeStartedHasEndedWithTheReason) {
+  scripts_[kA].refused = "no such thing";
+  order({assignment(kA, 1), assignment(kB, 1 << 20)});
+  EXPECT_EQ(of(kA)->end.kind, JobEnd::Kind::NotStarted);
+  EXPECT_EQ(of(kA)->end.message, "no such thing");
+  EXPECT_EQ(of(kB)->end.message, "this node has no GPU 20");
+}
+
+TEST_F(NodeAgentTest, OrdersThatAreOldForeignOrDoubledChangeNothing) {
+  const Orders good = orders({assignment(kA, 1)});
+  agent_->on_orders(good, now_);
+  const auto refused = [&](auto change) {
+    Orders other = orders({});
+    change(other);
+    agent_->on_orders(other, now_);
+    processes_.advance(now_);
+    return processes_.running().size() == 1;
+  };
+  EXPECT_TRUE(refused([](Orders& other) { other.instance = "there"; }));
+  EXPECT_TRUE(refused([](Orders& other) { other.term = 0; }));
+  EXPECT_TRUE(refused([](Orders& other) { other.session = 0; }));
+  EXPECT_TRUE(refused([&](Orders& other) { other.number = good.number; }));
+  EXPECT_TRUE(refused([](Orders& other) { other.report += 1; }));
+  EXPECT_TRUE(refused([](Orders& other) { other.version += 1; }));
+  EXPECT_FALSE(refused([](Orders&) {}));
+}
+
+TEST_F(NodeAgentTest, AnotherAgentTakesOverAndHeedsNoAnswerToTheOneBefore) {
+  Assignment wanted = assignment(kA, 1);
+  wanted.cpu_milli = 2000;
+  order({wanted});
+  const Orders late = orders({});
+  pass(seconds(1));
+  begin();
+  EXPECT_EQ(state(kA), State::Running);
+  agent_->on_orders(late, now_);
+  Orders older = orders({});
+  older.term = 0;
+  agent_->on_orders(older, now_);
+  EXPECT_TRUE(processes_.asked_to_stop().empty());
+
+  Assignment second = assignment(kB, 2);
+  second.cpu_milli = 1000;
+  order({wanted, second});
+  EXPECT_EQ(processes_.starts().at(kA), 1);
+  for (const Launch& launch : processes_.running()) {
+    if (launch.job == JobId{2}) {
+      EXPECT_EQ(launch.cpus, (std::vector<int>{2}));
+    }
+  }
+}
+
+TEST_F(NodeAgentTest, StopsEverythingWhenTheLeaseIsOverAndStartsAgainUnderANewOne) {
+  scripts_[kA].leaves = milliseconds(1);
+  order({assignment(kA, 1)});
+  pass(kLease - milliseconds(1));
+  EXPECT_EQ(processes_.running().size(), 1u);
+  pass(milliseconds(1));
+  pass(milliseconds(1));
+  EXPECT_TRUE(processes_.running().empty());
+  report();
+  EXPECT_EQ(of(kA)->end.kind, JobEnd::Kind::LeaseLost);
+  EXPECT_EQ(processes_.asked_to_stop().at(kA), JobEnd::Kind::LeaseLost);
+  order({assignment(kB, 1)});
+  EXPECT_EQ(state(kB), State::Running);
+}
+
+TEST_F(NodeAgentTest, TheLeaseCountsFromWhenTheAnsweredReportWasSent) {
+  const Orders late = orders({assignment(kA, 1)});
+  pass(kLease);
+  agent_->on_orders(late, now_);
+  report();
+  EXPECT_EQ(state(kA), State::Waiting);
+  EXPECT_TRUE(processes_.starts().empty());
+}
+
+TEST_F(NodeAgentTest, StartsNothingUnderALeaseThatCouldNotBeWritten) {
+  processes_.fail_writes(true);
+  order({assignment(kA, 1)});
+  EXPECT_EQ(state(kA), State::Waiting);
+  processes_.fail_writes(false);
+  order({assignment(kA, 1)});
+  EXPECT_EQ(state(kA), State::Running);
+}
+
+TEST_F(NodeAgentTest, ReportsWhenSomethingChangedAndEveryThirdOfTheLease) {
+  order({assignment(kA, 1)});
+  EXPECT_FALSE(agent_->next_report(now_));
+  pass(kLease / 3 - milliseconds(1));
+  EXPECT_FALSE(agent_->next_report(now_));
+  EXPECT_LE(agent_->next_due(now_), now_ + milliseconds(1));
+  pass(milliseconds(1));
+  EXPECT_TRUE(agent_->next_report(now_));
+  agent_->note_progress(kA, {.iteration = 5, .iterations = 10});
+  EXPECT_FALSE(agent_->next_report(now_));
+  agent_->note_progress(kA, {.can_stop_at = 7});
+  report();
+  EXPECT_EQ(of(kA)->iteration, 5);
+  EXPECT_EQ(of(kA)->can_stop_at, 7);
+}
+
+TEST_F(NodeAgentTest, LeavesOnceAllJobsHaveEndedAndThatIsTold) {
+  scripts_[kA].leaves = seconds(2);
+  order({assignment(kA, 1)});
+  agent_->leave(now_);
+  report();
+  EXPECT_FALSE(last_.leaving);
+  order({assignment(kA, 1), assignment(kB, 2)});
+  EXPECT_TRUE(processes_.starts().count(kB) == 0);
+  pass(seconds(2));
+  report();
+  EXPECT_TRUE(last_.leaving);
+  EXPECT_TRUE(agent_->has_left());
+}
+
+TEST_F(NodeAgentTest, ARefusedAgentStartsNothingAndItsJobsEndWithTheLease) {
+  order({assignment(kA, 1)});
+  Orders no = orders({assignment(kB, 2)});
+  no.refused = "unknown token";
+  agent_->on_orders(no, now_);
+  EXPECT_EQ(agent_->refused(), "unknown token");
+  EXPECT_EQ(processes_.running().size(), 1u);
+  pass(kLease);
+  EXPECT_TRUE(processes_.running().empty());
+}
+
+TEST_F(NodeAgentTest, LogRequestsAreAnsweredAtOnceOrWhenThereIsSomethingOrTheirTimeIsOver) {
+  scripts_[kA].runs = seconds(9);
+  order({assignment(kA, 1)});
+  processes_.write(kA, "one");
+  const auto ask = [&](std::int64_t request, std::int64_t offset, Duration wait) {
+    Orders more = orders({assignment(kA, 1)});
+    more.logs = {{.request = request, .launch = kA, .offset = offset, .wait = wait}};
+    agent_->on_orders(more, now_);
+    last_.logs.clear();
+    report();
+  };
+  ask(1, 0, {});
+  ASSERT_EQ(last_.logs.size(), 1u);
+  EXPECT_EQ(last_.logs[0], (LogPiece{.request = 1, .bytes = "one"}));
+  ask(2, 3, seconds(2));
+  EXPECT_TRUE(last_.logs.empty());
+  processes_.write(kA, "two");
+  pass(seconds(1));
+  report();
+  ASSERT_EQ(last_.logs.size(), 1u);
+  EXPECT_EQ(last_.logs[0], (LogPiece{.request = 2, .bytes = "two", .offset = 3}));
+  ask(3, 6, seconds(2));
+  pass(seconds(2));
+  report();
+  ASSERT_EQ(last_.logs.size(), 1u);
+  EXPECT_EQ(last_.logs[0], (LogPiece{.request = 3, .offset = 6}));
+  pass(seconds(6));
+  ask(4, 3, seconds(2));
+  ASSERT_EQ(last_.logs.size(), 1u);
+  EXPECT_EQ(last_.logs[0], (LogPiece{.request = 4, .bytes = "two", .offset = 3, .ended = true}));
+}
+
+}  // namespace
+}  // namespace orrery

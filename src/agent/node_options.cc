@@ -1,0 +1,87 @@
+#include "agent/node_options.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace orrery {
+namespace {
+
+constexpr int kMasterPort = 29500;
+
+}  // namespace
+
+NodeOffer offer_of(const NodeOptions& options) {
+  const Machine& machine = options.machine;
+  NodeOffer offer{.name = options.name.empty() ? machine.hostname : options.name,
+                  .address = options.address,
+                  .gpus = static_cast<int>(machine.gpus.size()),
+                  .cpu_milli = std::int64_t{1000} * machine.cpu_count(),
+                  .memory_bytes = machine.memory_bytes};
+  for (const Gpu& gpu : machine.gpus) {
+    const bool first = offer.gpu_type.empty();
+    if (first) offer.gpu_type = gpu.name;
+    offer.gpu_memory_bytes =
+        first ? gpu.memory_bytes : std::min(offer.gpu_memory_bytes, gpu.memory_bytes);
+  }
+  return offer;
+}
+
+Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
+                 const NodeOptions& options) {
+  Launch launch{.job = JobId{static_cast<std::int32_t>(wanted.name.job)},
+                .epoch = wanted.name.epoch,
+                .gang = {.rank = wanted.name.rank,
+                         .ranks = wanted.ranks,
+                         .local_rank = wanted.local_rank,
+                         .local_ranks = wanted.local_ranks,
+                         .node = wanted.node,
+                         .nodes = wanted.nodes,
+                         .master_address = wanted.master_address,
+                         .master_port = wanted.master_port > 0 ? wanted.master_port : kMasterPort},
+                .argv = wanted.argv,
+                .environment = wanted.environment,
+                .directory = wanted.directory,
+                .output = wanted.output,
+                .errors = wanted.output,
+                .user = options.switches_users ? wanted.user : "",
+                .cpus = cpus,
+                .memory_bytes = wanted.memory_bytes,
+                .cgroup_home = options.cgroup_home,
+                .grace = wanted.grace,
+                .ends_with_lease = true};
+  if (!wanted.checkpoint_directory.empty()) {
+    launch.environment.emplace_back("ORRERY_CHECKPOINT_DIR", wanted.checkpoint_directory);
+  }
+  for (std::size_t i = 0; i < options.machine.gpus.size(); ++i) {
+    if ((wanted.gpus >> i & 1) != 0) launch.gpus.push_back(options.machine.gpus[i].cuda_name());
+  }
+  return launch;
+}
+
+std::string why_not_here(const Assignment& wanted, const Machine& machine) {
+  const auto last = static_cast<std::size_t>(std::bit_width(wanted.gpus));
+  if (last > machine.gpus.size()) return "this node has no GPU " + std::to_string(last - 1);
+  if (wanted.name.job > std::numeric_limits<std::int32_t>::max()) {
+    return "job numbers end at 2147483647";
+  }
+  return {};
+}
+
+std::uint64_t gpus_of(const Launch& launch, const Machine& machine) {
+  std::uint64_t gpus = 0;
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    const std::string gpu = machine.gpus[i].cuda_name();
+    const auto& held = launch.gpus;
+    if (std::find(held.begin(), held.end(), gpu) != held.end()) gpus |= std::uint64_t{1} << i;
+  }
+  return gpus;
+}
+
+LaunchName name_of(const Launch& launch) {
+  return {.job = static_cast<std::int64_t>(launch.job),
+          .epoch = launch.epoch,
+          .rank = launch.gang.rank};
+}
+
+}  // namespace orrery

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/launch.h"
+#include "agent/machine.h"
+#include "protocol/agent_words.h"
+
+namespace orrery {
+
+// What an agent is told about its node.
+struct NodeOptions {
+  std::string instance{};  // of the state directory, for good
+  std::string name{};      // of the node; empty: the machine's
+  std::string address{};
+  Machine machine{};
+  CgroupHome cgroup_home{};
+  bool switches_users = false;  // jobs run as the assignment's user, else as the agent's
+  std::function<void(std::string_view)> log{};  // a line for people; none: nobody listens
+};
+
+NodeOffer offer_of(const NodeOptions& options);
+
+// What is started for an assignment, on these CPUs. Its numbers are within bounds.
+Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
+                 const NodeOptions& options);
+// Why there cannot be one here; empty: there can.
+std::string why_not_here(const Assignment& wanted, const Machine& machine);
+
+// The GPUs a launch was given, as an assignment names them.
+std::uint64_t gpus_of(const Launch& launch, const Machine& machine);
+LaunchName name_of(const Launch& launch);
+
+}  // namespace orrery
