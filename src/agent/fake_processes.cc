@@ -31,6 +31,12 @@ std::vector<Launch> FakeProcesses::running() const {
   return running;
 }
 
+void FakeProcesses::reboot() {
+  for (auto& [name, job] : jobs_) {
+    if (!job.end) job.end = JobEnd{.kind = JobEnd::Kind::SupervisorLost};
+  }
+}
+
 Result<std::vector<FakeProcesses::Found>> FakeProcesses::adopt() {
   std::vector<Found> found;
   for (auto& [name, job] : jobs_) {

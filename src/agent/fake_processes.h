@@ -30,6 +30,8 @@ class FakeProcesses final : public Processes {
   // Lets time pass. It must not go back.
   void advance(Duration now);
   std::vector<Launch> running() const;
+  // The machine goes down, and everything on it.
+  void reboot();
   // How often each launch was ever started.
   const std::map<LaunchName, int>& starts() const { return starts_; }
   // Why each launch was last asked to stop, by an agent.

@@ -172,7 +172,7 @@ void World::start_agent(Machine& machine) {
   has.hostname = machine.name;
   has.numa = {{.id = 0, .cpus = {0, 1, 2, 3, 4, 5, 6, 7}}};
   has.memory_bytes = std::int64_t{1} << 36;
-  for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.id = fmt::format("G{}", i)});
+  for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.index = i, .name = "declared"});
   machine.agent = std::make_unique<NodeAgent>(
       NodeAgentOptions{.instance = "i-" + machine.name,
                        .name = machine.name,
@@ -191,9 +191,7 @@ void World::start_agent(Machine& machine) {
 void World::reboot(Machine& machine) {
   say(machine.name + " reboots");
   machine.agent.reset();
-  for (const Launch& launch : machine.processes->running()) {
-    machine.processes->kill({static_cast<JobNumber>(launch.job), launch.epoch, launch.gang.rank});
-  }
+  machine.processes->reboot();
   machine.agent_back = now_ + up_to(std::chrono::seconds(60));
 }
 
@@ -222,6 +220,11 @@ void World::run_agents() {
 
 void World::send(std::size_t machine, std::optional<Report> report, std::optional<Orders> orders,
                  std::int64_t connection) {
+  if (orders) {
+    for (const Assignment& assignment : orders->assignments) {
+      if (assignment.shares) sharing_.insert(assignment.name);
+    }
+  }
   const Duration cut = report ? machines_[machine].cut_to_scheduler
                               : machines_[machine].cut_from_scheduler;
   if (now_ < cut || chance(weather_.lost)) return;
@@ -380,9 +383,9 @@ void World::look() {
         fail(fmt::format("job {} runs twice: {} and {}", name.job, text(other->second),
                          text(name)));
       }
-      if (launch.shares) continue;
+      if (sharing_.contains(name)) continue;
       for (const std::string& gpu : launch.gpus) {
-        const std::uint64_t bit = std::uint64_t{1} << (gpu.back() - '0');
+        const std::uint64_t bit = std::uint64_t{1} << std::stoi(gpu);
         if ((used & bit) != 0) fail(fmt::format("{} {} has two jobs", machine.name, gpu));
         used |= bit;
       }

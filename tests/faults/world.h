@@ -130,7 +130,7 @@ class World {
   int wished_ = 0;
   std::map<std::string, JobNumber> acknowledged_;  // by key
   std::set<JobNumber> cancel_acknowledged_;
-  std::map<LaunchName, FakeProcesses::Script> scripts_;
+  std::set<LaunchName> sharing_;  // were ever allowed to share their GPUs
   std::uint64_t script_seed_;
   std::deque<std::string> story_;
   std::string wrong_;
