@@ -292,6 +292,7 @@ Result<Event> Book::event(const Decided& decided, Time time, Grant& grant) const
   if (decided.reason_other != 0) event.reason.other = find(decided.reason_other).value_or(kNoJob);
   if (decided.devices.empty()) return event;
   grant = {.job = *id,
+           .devices = {},
            .cpu_milli = decided.cpu_milli,
            .memory_bytes = decided.memory_bytes,
            .sharing = decided.sharing,

@@ -10,9 +10,17 @@
 namespace orrery {
 Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) {
   machines_ = std::make_unique<EstimatedMachines>(book_.workload());
-  scheduler_ = std::make_unique<Scheduler>(
-      Scheduler::Parts{.workload = &book_.workload(), .cluster = &book_.cluster(),
-                       .executor = machines_.get(), .sink = this, .infeasible_waits = true});
+  // Somebody has to be in charge until take_over(); nobody is asked before.
+  must(make_policy_from({.name = "fifo"}, policy_));
+  packer_ = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
+                                     std::move(policy_.rule));
+  scheduler_ = std::make_unique<Scheduler>(Scheduler::Parts{.workload = book_.workload(),
+                                                            .cluster = book_.cluster(),
+                                                            .policy = *policy_.policy,
+                                                            .packer = *packer_,
+                                                            .executor = *machines_,
+                                                            .sink = *this,
+                                                            .infeasible_waits = true});
   machines_->report_to(*scheduler_);
 }
 
@@ -65,13 +73,13 @@ Status Core::recover(const Record& record) {
   } else if (const auto* decided = std::get_if<Decided>(&entry)) {
     Grant grant;
     TRY_ASSIGN(const Event event, book_.event(*decided, now_, grant));
-    TRY(scheduler_->recover(event));
+    scheduler_->recover(event);
   }
   return {};
 }
 
 void Core::must(const Status& status) {
-  INVARIANT(status.ok(), status.error().message.c_str());
+  INVARIANT(status.ok(), "entries made here fit the book");
 }
 
 void Core::settle() {

@@ -82,7 +82,8 @@ void Core::hold_back_if_needed(JobId id) {
   }
   if (first_open == nullptr) return;
   waits_for_others_[index(id)] = true;
-  scheduler_->hold_back(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)});
+  scheduler_->hold_back(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)},
+                        now_);
 }
 
 void Core::tell_dependents(JobId id) {
@@ -114,7 +115,7 @@ void Core::end_job(JobId id, EventKind how, const Reason& reason) {
   machines_->set_time(now_);
   const double left = how == EventKind::Completed ? 0 : work_left(id);
   machines_->leave(id);
-  scheduler_->ended(id, how, left, now_, reason);
+  scheduler_->ended(id, how, left, now_, now_, reason);
   machines_->settle();
   tell_dependents(id);
   round_due_ = true;
