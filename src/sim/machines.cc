@@ -54,6 +54,7 @@ double Machines::profile_s(JobId job) const {
 
 void Machines::perform(const Action& action) {
   const JobId id = action.job;
+  grow(index(id) + 1);
   if (action.kind == Action::Kind::Pause) {
     stand_up(id);
     scheduler_->paused(id, semantics_.drop(id), action.reason);
@@ -77,6 +78,12 @@ Time Machines::ready_after(const Action& action, const Job& job) const {
     return job.ready;
   }
   return now_ + job.spec->start_cost;
+}
+
+void Machines::grow(std::size_t jobs) {
+  if (seats_.size() >= jobs) return;
+  seats_.resize(std::max(jobs, workload_.jobs.size()));
+  is_touched_.resize(seats_.size());
 }
 
 void Machines::leave(JobId job) { stand_up(job); }

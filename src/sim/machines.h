@@ -23,6 +23,7 @@ class Machines final : public Executor {
   // Makes each job alone on its devices faster or slower than its profile, by at most this part.
   void err_in_speeds(double error, std::uint64_t seed);
   void set_time(Time now) { now_ = now; }
+  void set_trainer(const Trainer* trainer) { trainer_ = trainer; }
 
   void perform(const Action& action) override;
   double work_left(JobId job) const override { return semantics_.work_left(job); }
@@ -41,6 +42,7 @@ class Machines final : public Executor {
   void sit_down(JobId job, const Grant& grant);
   void stand_up(JobId job);
   void touch(JobId job);
+  void grow(std::size_t jobs);
   void set_pace(JobId job);
   void set_group_pace(JobId job, const Company& members);
   double beside_others_s(JobId job);

@@ -12,6 +12,7 @@ class OrrerySemantics final : public Semantics {
   explicit OrrerySemantics(std::size_t jobs) : runs_(jobs) {}
 
   void hold(JobId job, double work_left, Time ready, const Grant& /*grant*/) override {
+    if (runs_.size() <= index(job)) runs_.resize(index(job) + 1);
     Run& run = runs_[index(job)];
     run.work_left = work_left;
     run.checked = now_;

@@ -219,7 +219,7 @@ class Simulation {
   }
 
   const SimulationSetup& setup_;
-  const std::vector<JobSpec>& jobs_;
+  const std::deque<JobSpec>& jobs_;
   std::unique_ptr<Semantics> semantics_;
   Machines machines_;
   Packer packer_;
