@@ -33,7 +33,6 @@ class Decisions {
     PolicySetup parts = std::move(setup).value();
     policy_ = std::move(parts.policy);
     packer_.emplace(view_.cluster, view_.workload.names, std::move(parts.rule));
-    view_.workload.jobs.reserve(1'000'000);  // who is kept in mind stays where it is
     for (int i = 0; i < jobs; ++i) add(1 + 5 * random_.uniform());
     decide();
   }

@@ -100,7 +100,7 @@ class Gatherer {
                        [](bool ended) { return ended; });
   }
 
-  std::vector<JobSpec> jobs() && { return std::move(jobs_); }
+  std::deque<JobSpec> jobs() && { return std::move(jobs_); }
 
  private:
   Status add_job(const Event& event, const Workload& tables) {
@@ -117,7 +117,7 @@ class Gatherer {
     return {};
   }
 
-  std::vector<JobSpec> jobs_;
+  std::deque<JobSpec> jobs_;
   std::vector<bool> ended_;
 };
 

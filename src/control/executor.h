@@ -16,8 +16,9 @@ struct Action {
   Reason reason{};               // Pause
 };
 
-// Carries actions out, on real machines or simulated ones, and tells by Scheduler::held() and
-// paused() when it is done; the scheduler believes nothing else.
+// Carries actions out, on real machines or simulated ones, and answers by Scheduler::held() or
+// paused() before perform() returns; the scheduler believes nothing else. Where machines take their
+// time, what was answered is what they are told to do, and a failure is one more event.
 class Executor : public Progress {
  public:
   virtual void perform(const Action& action) = 0;

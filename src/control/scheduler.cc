@@ -1,8 +1,10 @@
 #include "control/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/invariant.h"
+#include "control/held_shape.h"
 
 namespace orrery {
 namespace {
@@ -33,15 +35,14 @@ EventKind event_of(Action::Kind kind) {
   return EventKind::Paused;
 }
 
-Shape held_shape(const Job& job) {
-  Shape shape = shape_of(*job.spec);
-  shape.gpus = gpu_count(job.held.devices);
-  shape.cpu_milli = job.held.cpu_milli;
-  shape.memory_bytes = job.held.memory_bytes;
-  return shape;
-}
-
 }  // namespace
+
+Scheduler::Scheduler(const Parts& parts)
+    : parts_(parts),
+      cluster_(&parts.cluster),
+      policy_(&parts.policy),
+      packer_(&parts.packer),
+      state_(parts.cluster.nodes.size(), parts.workload.jobs.size()) {}
 
 void Scheduler::emit(Event& event) {
   event.time = now_;
@@ -50,19 +51,39 @@ void Scheduler::emit(Event& event) {
   parts_.sink.write(event);
 }
 
+void Scheduler::arrive(JobId job) {
+  sight_[index(job)] = Sight::Arrives;
+  arrived_.push_back(job);
+}
+
 void Scheduler::submit(const JobSpec& spec, Time now) {
   now_ = now;
   Event event{.kind = EventKind::Submitted, .job = spec.id, .spec = &spec};
   emit(event);
-  arrived_.push_back(spec.id);
+  sight_.push_back({});
+  arrive(spec.id);
 }
 
+void Scheduler::queue_not_here(JobId id) {
+  sight_[index(id)] = Sight::NotHere;
+  Event event{
+      .kind = EventKind::Queued, .job = id, .reason = *packer_->not_here(state_.job(id).shape)};
+  emit(event);
+}
+
+// Whoever fits nodes that are not open waits for them out of sight, and so does whoever has run or
+// has a promise: only a newcomer is refused.
 void Scheduler::admit() {
   const auto refused = [this](JobId id) {
-    const ShapeId shape = parts_.packer.intern(shape_of(*state_.job(id).spec));
+    const ShapeId shape = packer_->intern(shape_of(*state_.job(id).spec));
     state_.set_shape(id, shape);
-    const auto never = parts_.packer.infeasible(shape);
-    if (!never) return false;
+    const Job& job = state_.job(id);
+    if (job.state == JobState::Running || !packer_->not_here(shape)) return false;
+    const auto never = packer_->infeasible(shape);
+    if (!never || parts_.infeasible_waits || job.promised || job.state == JobState::Paused) {
+      queue_not_here(id);
+      return true;
+    }
     Event event{.kind = EventKind::Rejected,
                 .job = id,
                 .work_left = state_.job(id).work_left,
@@ -73,28 +94,43 @@ void Scheduler::admit() {
   std::erase_if(arrived_, refused);
 }
 
+View Scheduler::view(Time now) {
+  if (aside_ > 0) {
+    running_.clear();
+    std::ranges::copy_if(state_.running(), std::back_inserter(running_),
+                         [this](JobId job) { return sight_[index(job)] != Sight::Aside; });
+  }
+  return {.now = now,
+          .workload = &parts_.workload,
+          .cluster = cluster_,
+          .jobs = state_.jobs(),
+          .running = aside_ > 0 ? std::span<const JobId>(running_) : state_.running(),
+          .arrived = arrived_,
+          .ended = ended_,
+          .freed = freed_,
+          .on_nodes = state_.on_nodes(),
+          .progress = parts_.progress != nullptr ? parts_.progress : &parts_.executor};
+}
+
 Time Scheduler::hold_round(Time now) {
   now_ = now;
   admit();
-  const View view{.now = now,
-                  .workload = &parts_.workload,
-                  .cluster = &parts_.cluster,
-                  .jobs = state_.jobs(),
-                  .running = state_.running(),
-                  .arrived = arrived_,
-                  .ended = ended_,
-                  .freed = freed_,
-                  .on_nodes = state_.on_nodes(),
-                  .progress = parts_.progress != nullptr ? parts_.progress : &parts_.executor};
+  if (std::exchange(taken_over_, false)) settle_adopted();
+  // Where nothing is open there is nothing to decide; what happens meanwhile is told later.
+  if (packer_->current().gpus_total() == 0) return kNever;
+  const View view = this->view(now);
   plan_.clear();
-  Ledger& ledger = parts_.packer.current();
+  Ledger& ledger = packer_->current();
   ledger.forget();
-  parts_.policy.plan(view, parts_.packer, plan_);
+  policy_->plan(view, *packer_, plan_);
   ledger.undo(0);
+  for (const JobId job : arrived_) sight_[index(job)] = Sight::Shown;
   arrived_.clear();
   ended_.clear();
   freed_.clear();
+  acting_ = true;
   act(plan_);
+  acting_ = false;
   return plan_.wake_at();
 }
 
@@ -134,13 +170,13 @@ void Scheduler::act(Plan& plan) {
 }
 
 void Scheduler::release(const Job& job) {
-  parts_.packer.current().release(job.held.devices, held_shape(job));
+  packer_->current().release(job.held.devices, held_shape(job));
   for (const NodeShare& share : job.held.devices) freed_.push_back(share.node);
 }
 
 void Scheduler::held(const Action& action, Time ready, double work_left) {
   const Job& job = state_.job(action.job);
-  Ledger& ledger = parts_.packer.current();
+  Ledger& ledger = packer_->current();
   if (job.state == JobState::Running) release(job);
   Event event{.kind = event_of(action.kind),
               .job = action.job,
@@ -153,20 +189,54 @@ void Scheduler::held(const Action& action, Time ready, double work_left) {
 
 void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
   const Job& job = state_.job(id);
-  release(job);
+  const bool aside = sight_[index(id)] == Sight::Aside;
+  if (aside) {
+    --aside_;
+  } else {
+    release(job);
+  }
   Event event{.kind = EventKind::Paused, .job = id, .work_left = work_left, .reason = reason};
+  emit(event);
+  if (acting_ || sight_[index(id)] == Sight::Arrives) return;
+  // The policy did not ask for this: to it the job is another from now on.
+  if (!aside) ended_.push_back(id);
+  arrive(id);
+}
+
+void Scheduler::ended(JobId id, EventKind how, double work_left, Time now, Time finished,
+                      const Reason& reason) {
+  now_ = now;
+  const Job& job = state_.job(id);
+  const Sight sight = sight_[index(id)];
+  if (sight == Sight::Aside) {
+    --aside_;
+  } else if (job.state == JobState::Running) {
+    release(job);
+  }
+  Event event{
+      .kind = how, .job = id, .work_left = work_left, .reason = reason, .finished = finished};
+  if (how == EventKind::Cancelled && reason.code == Reason::Code::None) {
+    event.reason.code = Reason::Code::Cancelled;
+  }
+  emit(event);
+  // The policy has not heard of one that came and went since the last round, and need not.
+  if (sight == Sight::Arrives) std::erase(arrived_, id);
+  if (sight == Sight::Shown) ended_.push_back(id);
+}
+
+void Scheduler::hold_back(JobId id, const Reason& reason) {
+  const Job& job = state_.job(id);
+  INVARIANT(job.state == JobState::Pending || job.state == JobState::Paused,
+            "who is held back neither runs nor has ended");
+  const Sight before = std::exchange(sight_[index(id)], Sight::HeldBack);
+  if (before == Sight::Arrives) std::erase(arrived_, id);
+  if (before == Sight::Shown) ended_.push_back(id);
+  Event event{.kind = EventKind::Queued, .job = id, .reason = reason};
   emit(event);
 }
 
-void Scheduler::ended(JobId id, EventKind how, double work_left, Time now, Time finished) {
-  now_ = now;
-  const Job& job = state_.job(id);
-  if (job.state == JobState::Running) release(job);
-  Event event{.kind = how, .job = id, .work_left = work_left, .finished = finished};
-  if (how == EventKind::Cancelled) event.reason.code = Reason::Code::Cancelled;
-  emit(event);
-  // The policy has not heard of one that came and went since the last round, and need not.
-  if (std::erase(arrived_, id) == 0) ended_.push_back(id);
+void Scheduler::let_in(JobId id) {
+  if (sight_[index(id)] == Sight::HeldBack && !is_final(state_.job(id).state)) arrive(id);
 }
 
 }  // namespace orrery

@@ -20,8 +20,10 @@ void State::apply(const Event& event) {
   Job& job = jobs_[index(event.job)];
   INVARIANT(!is_final(job.state), "nothing happens to a job after its end");
   switch (event.kind) {
-    case EventKind::Submitted:
     case EventKind::Admitted:
+      job.promised = event.promised;
+      break;
+    case EventKind::Submitted:
     case EventKind::Queued:
       break;
     case EventKind::Started:

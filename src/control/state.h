@@ -19,6 +19,9 @@ class State {
   }
 
   void apply(const Event& event);
+  void make_room_for(std::size_t nodes) {
+    if (on_nodes_.size() < nodes) on_nodes_.resize(nodes);
+  }
 
   std::span<const Job> jobs() const { return jobs_; }
   const Job& job(JobId id) const { return jobs_[index(id)]; }

@@ -19,15 +19,17 @@ struct Node {
   std::int64_t gpu_memory_bytes = 0;  // of each GPU; 0: not known, never binding
   std::string gpu_type;               // empty: not known, serves any job
   int switch_index = 0;               // nodes of one switch stand next to each other in the list
+  bool open = true;                   // takes new jobs; otherwise those on it may go on
 };
 
 struct Cluster {
   std::string name;
   std::vector<Node> nodes;
 
+  // Of the nodes that are open.
   int gpus_total() const {
     int total = 0;
-    for (const Node& node : nodes) total += node.gpus;
+    for (const Node& node : nodes) total += node.open ? node.gpus : 0;
     return total;
   }
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,11 +93,12 @@ struct Oddity {
   bool operator==(const Oddity&) const = default;
 };
 
-// All jobs of a run, in order of submission, with the tables they refer to.
+// All jobs of a run, in order of submission, with the tables they refer to. Jobs may be added while
+// it runs, each with what it refers to, just before it is submitted; none is ever removed.
 struct Workload {
   std::string name;
-  std::string format;  // of the trace it was read from; empty: from none
-  std::vector<JobSpec> jobs;
+  std::string format;        // of the trace it was read from; empty: from none
+  std::deque<JobSpec> jobs;  // stay where they are when more are added
   std::vector<StageProfile> profiles;
   std::vector<SpeedCurve> curves;
   std::vector<Sensitivity> sensitivities;

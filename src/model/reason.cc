@@ -68,6 +68,21 @@ std::string text(const Reason& reason) {
           "promised "
           "{} at most",
           wanted, available);
+    case Reason::Code::Quota:
+      return fmt::format("waits for its quota: asks for {} GPUs, {} are left of it", wanted,
+                         available);
+    case Reason::Code::Dependency:
+      if (reason.other == kNoJob) return "waits for the jobs it comes after";
+      return fmt::format("waits for the end of job #{}", other);
+    case Reason::Code::Retry:
+      return fmt::format("waits to be tried again, {} of {} times", wanted, available);
+    case Reason::Code::NotHere:
+      return fmt::format("waits for nodes that offer what it asks for: {} GPUs, {} are open",
+                         wanted, available);
+    case Reason::Code::Requested:
+      return "stopped by the operator";
+    case Reason::Code::PolicyChanged:
+      return "cannot go on as it was under the policy that took over";
     case Reason::Code::Later:
       return fmt::format("begins at {}, which is early enough", moment(reason.from));
   }

@@ -30,8 +30,14 @@ struct Reason {
     Promised,      // between `from` and `until` other promises hold what it would need: wanted
                    // GPUs, this many are left; `earliest` is what could be promised instead
     Later,         // its plan begins at `from`
-    TooDear,  // there is room, but at this load no job is promised so much: wanted GPU-seconds,
-              // this many at most
+    TooDear,     // there is room, but at this load no job is promised so much: wanted GPU-seconds,
+                 // this many at most
+    Quota,       // its owner may hold this many GPUs in all: wanted, are left
+    Dependency,  // waits for the end of `other`
+    Retry,       // failed before: try number `wanted` of `available`
+    NotHere,     // no open node offers what it asks for: wanted GPUs, the open nodes have
+    Requested,   // by the operator
+    PolicyChanged,  // the policy that took over cannot leave it as it was
   };
   Code code = Code::None;
   JobId other = kNoJob;

@@ -22,7 +22,7 @@ TEST(Reason, TimesAreToldToTheSecondAndNotBefore) {
 
 TEST(Reason, EveryCodeButNoneHasASentenceWithoutGaps) {
   EXPECT_EQ(text({}), "");
-  for (int code = 1; code <= static_cast<int>(Code::Later); ++code) {
+  for (int code = 1; code <= static_cast<int>(Code::PolicyChanged); ++code) {
     const std::string sentence = text({.code = static_cast<Code>(code)});
     EXPECT_GT(sentence.size(), 10u) << code;
     EXPECT_EQ(sentence.find("18446744073709551615"), std::string::npos) << sentence;

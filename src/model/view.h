@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "model/cluster.h"
 #include "model/grant.h"
@@ -15,13 +17,14 @@ struct Job {
   const JobSpec* spec = nullptr;
   JobState state = JobState::Pending;
   ShapeId shape{};
-  Grant held;            // no devices unless Running
-  Time run_since{};      // since when it holds them, if Running
-  Time ready{};          // its first iteration on them begins here
-  Duration attained{};   // time it held devices in earlier runs
-  Duration worked{};     // of the time it held devices, what went into iterations, up to...
-  Time worked_until{};   // ...then
-  double work_left = 0;  // iterations, as of the last event about it
+  Grant held;                    // no devices unless Running
+  Time run_since{};              // since when it holds them, if Running
+  Time ready{};                  // its first iteration on them begins here
+  Duration attained{};           // time it held devices in earlier runs
+  Duration worked{};             // of the time it held devices, what went into iterations, up to...
+  Time worked_until{};           // ...then
+  double work_left = 0;          // iterations, as of the last event about it
+  std::optional<Time> promised;  // to be done then, by whoever admitted it
 
   Duration attained_at(Time now) const {
     return state == JobState::Running ? attained + (now - run_since) : attained;
@@ -53,20 +56,26 @@ class Progress {
 };
 
 // What a policy may know at one instant. Orders inside the spans mean nothing.
+//
+// A job comes into a policy's sight by `arrived` and leaves it by `ended`; in between, and only
+// then, it is the policy's to decide about. It may arrive in any state but a final one, Running
+// with what another policy gave it included, and one that left may arrive again, even in the same
+// view: what has ended comes first.
 struct View {
   Time now{};
   const Workload* workload = nullptr;
   const Cluster* cluster = nullptr;
-  std::span<const Job> jobs;  // all that were ever submitted, by id
-  std::span<const JobId> running;
+  std::span<const Job> jobs;       // all that were ever submitted, by id
+  std::span<const JobId> running;  // of those in sight
   std::span<const JobId> arrived;  // since the last plan
-  std::span<const JobId> ended;    // since the last plan, however they ended
+  std::span<const JobId> ended;    // since the last plan: final, or out of sight
   std::span<const NodeId> freed;   // where something was let go of since the last plan
   std::span<const std::vector<JobId>> on_nodes;  // by node: who holds GPUs there
   const Progress* progress = nullptr;
 
   const Job& job(JobId id) const { return jobs[index(id)]; }
   const JobSpec& spec(JobId id) const { return *jobs[index(id)].spec; }
+  bool has_ended(JobId id) const { return std::ranges::find(ended, id) != ended.end(); }
   double work_left(JobId id) const {
     const Job& job = jobs[index(id)];
     return job.state == JobState::Running ? progress->work_left(id) : job.work_left;

@@ -10,17 +10,17 @@ namespace orrery {
 namespace {
 
 constexpr int kWordBits = 64;
+constexpr NameId kUnheardOf{-2};  // a type that no job can ask for
 
 NameId find_name(std::span<const std::string> names, const std::string& wanted) {
   if (wanted.empty()) return kNoName;
   const auto found = std::ranges::find(names, wanted);
-  // A type that no job asks for has no name in the workload; any id that no job has will do.
-  return static_cast<NameId>(found - names.begin());
+  return found == names.end() ? kUnheardOf : static_cast<NameId>(found - names.begin());
 }
 
 }  // namespace
 
-Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names) {
+Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes nodes) {
   int last_switch = -1;
   for (const Node& node : cluster.nodes) {
     INVARIANT(node.gpus >= 0 && node.gpus <= kGpusPerNodeMax, "a node's GPUs are one word's bits");
@@ -29,17 +29,19 @@ Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names) {
       last_switch = node.switch_index;
     }
     NodeState state;
-    state.gpus = node.gpus;
-    state.free_count = node.gpus;
-    state.free = node.gpus == kGpusPerNodeMax ? ~0ULL : (1ULL << node.gpus) - 1;
-    state.free_cpu_milli = node.cpu_milli;
-    state.free_memory_bytes = node.memory_bytes;
+    if (node.open || nodes == Nodes::All) {
+      state.gpus = node.gpus;
+      state.free_count = node.gpus;
+      state.free = node.gpus == kGpusPerNodeMax ? ~0ULL : (1ULL << node.gpus) - 1;
+      state.free_cpu_milli = node.cpu_milli;
+      state.free_memory_bytes = node.memory_bytes;
+    }
     state.gpu_memory_bytes = node.gpu_memory_bytes;
     state.switch_index = static_cast<std::int32_t>(switch_begin_.size()) - 1;
     state.gpu_type = find_name(names, node.gpu_type);
     empty_.push_back(state);
-    gpus_total_ += node.gpus;
-    gpus_per_node_max_ = std::max(gpus_per_node_max_, node.gpus);
+    gpus_total_ += state.gpus;
+    gpus_per_node_max_ = std::max(gpus_per_node_max_, state.gpus);
   }
   node_count_ = static_cast<int>(empty_.size());
   switch_begin_.push_back(node_count_);
@@ -203,6 +205,35 @@ void Ledger::undo(Mark mark) {
     journal_.pop_back();
     change.taken = !change.taken;
     apply(change);
+  }
+}
+
+void Ledger::withhold(std::span<const NodeShare> devices, const Shape& shape) {
+  for (const NodeShare& share : devices) {
+    const std::size_t node = index(share.node);
+    if (node >= empty_.size()) continue;
+    const std::uint64_t gpus = share.gpus & empty_[node].free;
+    const int count = std::popcount(gpus);
+    const int with = std::popcount(share.gpus);
+    const auto take_from = [&](NodeState& state, std::vector<std::uint64_t>& by_free) {
+      const auto word = [&](int free) -> std::uint64_t& {
+        return by_free[static_cast<std::size_t>(free) * words_ + node / kWordBits];
+      };
+      INVARIANT((gpus & ~state.free) == 0, "only what is free can be withheld");
+      word(state.free_count) &= ~(1ULL << (node % kWordBits));
+      const bool offers = state.gpus > 0;
+      state.free &= ~gpus;
+      state.free_count -= count;
+      state.gpus -= count;
+      word(state.free_count) |= 1ULL << (node % kWordBits);
+      if (!offers) return;
+      state.free_cpu_milli -= share_of(shape.cpu_milli, with, shape.gpus);
+      state.free_memory_bytes -= share_of(shape.memory_bytes, with, shape.gpus);
+    };
+    take_from(empty_[node], empty_by_free_);
+    take_from(nodes_[node], by_free_);
+    gpus_total_ -= count;
+    gpus_free_ -= count;
   }
 }
 

@@ -17,8 +17,11 @@ namespace orrery {
 // go. Changes made after mark() can be undone, which is how a policy tries things out.
 class Ledger {
  public:
-  // Names are the workload's, to resolve GPU types.
-  Ledger(const Cluster& cluster, std::span<const std::string> names);
+  // Names are the workload's, to resolve GPU types; a type that is not among them serves nobody who
+  // asks for one, whoever comes later. A node that is not open has nothing to offer, unless all are
+  // taken for open.
+  enum class Nodes : std::uint8_t { Open, All };
+  Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes nodes = Nodes::Open);
 
   int node_count() const { return node_count_; }
   int gpus_total() const { return gpus_total_; }
@@ -27,7 +30,8 @@ class Ledger {
   int switch_count() const { return static_cast<int>(switch_begin_.size()) - 1; }
   int switch_begin(int s) const { return switch_begin_[static_cast<std::size_t>(s)]; }
   int switch_of(int node) const { return at(node).switch_index; }
-  int gpus_of(int node) const { return at(node).gpus; }
+  int gpus_of(int node) const { return at(node).gpus; }  // that it offers when idle
+  std::uint64_t idle_mask(int node) const { return empty_[static_cast<std::size_t>(node)].free; }
   std::int64_t gpu_memory_of(int node) const { return at(node).gpu_memory_bytes; }  // 0: unknown
   int free_count(int node) const { return at(node).free_count; }
   std::uint64_t free_mask(int node) const { return at(node).free; }
@@ -91,6 +95,8 @@ class Ledger {
   void forget() { journal_.clear(); }  // all changes so far stand
   void do_without_undo() { journaled_ = false; }
   void clear();  // everything is free; cannot be undone
+  // Takes free devices, and CPUs and memory with them, out of what there is, for good.
+  void withhold(std::span<const NodeShare> devices, const Shape& shape);
 
  private:
   struct NodeState {

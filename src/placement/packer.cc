@@ -13,6 +13,8 @@ Packer::Packer(const Cluster& cluster, std::span<const std::string> names,
       blank_(cluster, names),
       idle_(cluster, names) {
   blank_.do_without_undo();  // It is cleared before each use.
+  const bool all_open = std::ranges::all_of(cluster.nodes, &Node::open);
+  if (!all_open) all_idle_ = std::make_unique<Ledger>(cluster, names, Ledger::Nodes::All);
 }
 
 std::size_t Packer::ShapeHash::operator()(const Shape& shape) const {
@@ -35,22 +37,38 @@ ShapeId Packer::intern(const Shape& shape) {
   if (!added) return found->second;
 
   Known known{.shape = shape, .scope = Scope::OneSwitch, .never = std::nullopt};
-  Devices devices;
-  bool fits = false;
-  for (const Scope scope : {Scope::OneSwitch, Scope::WholeCluster, Scope::Anywhere}) {
-    known.scope = scope;
-    fits = rule_->find(idle_, shape, scope, devices);
-    if (fits) break;
-  }
-  if (!fits) {
-    const bool too_large = shape.gpus > idle_.gpus_total();
+  const auto fits = [&](const Ledger& idle) {
+    Devices devices;
+    for (const Scope scope : {Scope::OneSwitch, Scope::WholeCluster, Scope::Anywhere}) {
+      known.scope = scope;
+      if (rule_->find(idle, shape, scope, devices)) return true;
+    }
+    return false;
+  };
+  known.fits_open = fits(idle_);
+  const Ledger& all = all_idle_ != nullptr ? *all_idle_ : idle_;
+  if (!known.fits_open && (all_idle_ == nullptr || !fits(all))) {
+    const bool too_large = shape.gpus > all.gpus_total();
     known.never = Reason{.code = too_large ? Reason::Code::TooLarge : Reason::Code::NoSuchNode,
                          .wanted = shape.gpus,
-                         .available = idle_.gpus_total()};
+                         .available = all.gpus_total()};
   }
   shapes_.push_back(known);
   constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus};
   return found->second;
+}
+
+std::optional<Reason> Packer::not_here(ShapeId id) const {
+  const Known& known = shapes_[index(id)];
+  if (known.fits_open) return std::nullopt;
+  return Reason{
+      .code = Reason::Code::NotHere, .wanted = known.shape.gpus, .available = idle_.gpus_total()};
+}
+
+void Packer::withhold(std::span<const NodeShare> devices, const Shape& shape) {
+  current_.withhold(devices, shape);
+  blank_.withhold(devices, shape);
+  idle_.withhold(devices, shape);
 }
 
 bool Packer::place(Ledger& ledger, ShapeId id, Devices& devices) {

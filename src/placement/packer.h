@@ -32,8 +32,14 @@ class Packer {
   const Shape& shape(ShapeId id) const { return shapes_[index(id)].shape; }
   std::size_t shape_count() const { return shapes_.size(); }
 
-  // Why the shape could never run here, even if the cluster were idle; nothing if it could.
+  // Why the shape could never run here, even if the cluster were idle and all its nodes open;
+  // nothing if it could.
   std::optional<Reason> infeasible(ShapeId id) const { return shapes_[index(id)].never; }
+  // Why it could not run now, were the nodes that are open idle.
+  std::optional<Reason> not_here(ShapeId id) const;
+  // What a job holds that nobody here decides about is not there for anybody else. Before shapes
+  // are asked about.
+  void withhold(std::span<const NodeShare> devices, const Shape& shape);
 
   // Finds room in the ledger by the rule and takes it. Otherwise nothing changes.
   bool place(Ledger& ledger, ShapeId id, Devices& devices);
@@ -61,6 +67,7 @@ class Packer {
   struct Known {
     Shape shape;
     Scope scope = Scope::OneSwitch;
+    bool fits_open = false;  // when they are idle
     std::optional<Reason> never;
   };
 
@@ -71,7 +78,8 @@ class Packer {
   std::unique_ptr<PlacementRule> rule_;
   Ledger current_;
   Ledger blank_;
-  const Ledger idle_;
+  Ledger idle_;                       // the nodes that are open
+  std::unique_ptr<Ledger> all_idle_;  // all nodes, where some are not
   std::vector<Known> shapes_;
   bool constrained_ = false;  // some shape asks for more than GPUs
   std::unordered_map<Shape, ShapeId, ShapeHash> ids_;

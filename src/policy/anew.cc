@@ -159,8 +159,9 @@ class Anew final : public Policy {
       rank_those_who_stir(view);
     }
     for (const JobId job : changed_) {
-      Entry& entry = *find(job);
-      if (entry.standing == Standing::Runs) entry.standing = Standing::Demoted;
+      const auto entry = find(job);
+      if (entry == line_.end()) continue;
+      if (entry->standing == Standing::Runs) entry->standing = Standing::Demoted;
     }
     rank_anew(view, changed_);
     for (const JobId job : view.arrived) {
@@ -188,9 +189,15 @@ class Anew final : public Policy {
     }
     ++in_line_[shape];
     gpus_[shape] = view.spec(job).gpus;
+    const bool runs = view.job(job).state == JobState::Running;
+    if (runs) order_->started(view, job);
     const Rank rank = order_->rank(view, job);
     const auto added = line_.insert(after(line_.begin(), line_.end(), rank),
                                     {.rank = rank, .job = job, .shape = view.job(job).shape});
+    if (runs) {
+      added->standing = Standing::Runs;
+      set_stirs(*added, true);
+    }
     note_change(added, added + 1);
   }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "policy/adopt.h"
 #include "policy/antman_devices.h"
 #include "policy/families.h"
 #include "policy/in_order.h"
@@ -18,11 +19,20 @@ namespace {
 // After AntMan (OSDI '20), as Muri's simulator models it.
 class Antman final : public Policy {
  public:
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    const Sharing before = grant.sharing;
+    if (!adopt_as_asked(view, job, grant)) return false;
+    grant.sharing = sharing_of(view.spec(job));
+    grant.iterations_per_s =
+        before == grant.sharing ? view.job(job).held.iterations_per_s : speed_of(view.spec(job));
+    return true;
+  }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
-    if (!devices_) devices_.emplace(packer.current());
     packer.blank().clear();
+    if (!devices_) devices_.emplace(packer.blank());
     for (const JobId job : view.ended) leave(view, packer, job);
-    for (const JobId job : view.arrived) join(view, job);
+    for (const JobId job : view.arrived) join(view, packer, job);
     nodes_wanted_ = false;
     std::erase_if(line_, [&](JobId job) { return start(view, packer, plan, job); });
   }
@@ -30,8 +40,22 @@ class Antman final : public Policy {
  private:
   static bool guaranteed(const JobSpec& spec) { return spec.priority == 0; }
 
-  void join(const View& view, JobId job) {
+  static Sharing sharing_of(const JobSpec& spec) {
+    return guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
+  }
+  // How fast an opportunistic one gets on depends on whoever comes and goes beside it.
+  static double speed_of(const JobSpec& spec) {
+    return guaranteed(spec) ? 1 / spec.iteration_s : 0;
+  }
+
+  void join(const View& view, const Packer& packer, JobId job) {
     if (held_.size() < view.jobs.size()) held_.resize(view.jobs.size());
+    if (view.job(job).state == JobState::Running) {
+      held_[index(job)] = view.job(job).held.devices;
+      devices_->adopt(held_[index(job)], job, packer.shape(view.job(job).shape),
+                      guaranteed(view.spec(job)));
+      return;
+    }
     const auto key = [&](JobId id) {
       const JobSpec& spec = view.spec(id);
       return std::tuple(!guaranteed(spec), spec.submitted, id);
@@ -62,9 +86,8 @@ class Antman final : public Policy {
     Grant& grant = plan.grant(job);
     fill_exclusive(grant, spec);
     grant.devices = held;
-    // How fast it gets on depends on whoever comes and goes beside it.
-    if (!guaranteed(spec)) grant.iterations_per_s = 0;
-    grant.sharing = guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
+    grant.iterations_per_s = speed_of(spec);
+    grant.sharing = sharing_of(spec);
     packer.current().take(held, shape);
     return true;
   }

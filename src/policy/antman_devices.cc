@@ -31,15 +31,16 @@ void for_each_gpu(const Devices& held, Visit visit) {
 
 }  // namespace
 
-AntmanDevices::AntmanDevices(const Ledger& ledger)
-    : devices_(static_cast<std::size_t>(ledger.node_count() * kGpusPerNodeMax)) {
-  for (int node = 0; node < ledger.node_count(); ++node) {
-    for (int gpu = 0; gpu < ledger.gpus_of(node); ++gpu) {
-      at(node, gpu).memory_free = ledger.gpu_memory_of(node);
-      at(node, gpu).memory_known = ledger.gpu_memory_of(node) > 0;
+AntmanDevices::AntmanDevices(const Ledger& blank)
+    : devices_(static_cast<std::size_t>(blank.node_count() * kGpusPerNodeMax)) {
+  for (int node = 0; node < blank.node_count(); ++node) {
+    for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
+      at(node, gpu).memory_free = blank.gpu_memory_of(node);
+      at(node, gpu).memory_known = blank.gpu_memory_of(node) > 0;
+      at(node, gpu).usable = (blank.free_mask(node) >> gpu & 1) != 0;
     }
   }
-  unguaranteed_ = ledger.gpus_total();
+  unguaranteed_ = blank.gpus_total();
 }
 
 bool AntmanDevices::consolidates(const Ledger& blank, const Shape& shape) {
@@ -59,10 +60,11 @@ bool AntmanDevices::consolidates(const Ledger& blank, const Shape& shape) {
 std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Wish& wish) {
   if (!blank.serves(node, wish.shape)) return 0;
   std::uint64_t gpus = 0;
-  for (int gpu = 0; gpu < blank.gpus_of(node); ++gpu) {
+  if (blank.gpus_of(node) == 0) return 0;
+  for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
     const Device& device = at(node, gpu);
     const bool memory = !wish.at_once || memory_fits(device, wish.shape);
-    if (device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
+    if (device.usable && device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
   }
   return gpus;
 }
@@ -136,14 +138,25 @@ void AntmanDevices::complete(const Devices& held) {
   for_each_gpu(held, [&](int node, int gpu) { at(node, gpu).use += kStarting; });
 }
 
+void AntmanDevices::adopt(const Devices& held, JobId job, const Shape& shape, bool guaranteed) {
+  for_each_gpu(held, [&](int node, int gpu) {
+    Device& device = at(node, gpu);
+    (guaranteed ? device.guaranteed : device.opportunistic) = job;
+    device.use += guaranteed ? kGuaranteed : kOpportunistic;
+    device.memory_free -= shape.gpu_memory_bytes;
+    unguaranteed_ -= guaranteed ? 1 : 0;
+  });
+}
+
 bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, Devices& held) {
   seats_.clear();
   for (int node = 0; node < ledger.node_count(); ++node) {
     const int room = ledger.room_besides_gpus(node, shape);
     if (room == 0) continue;
-    for (int gpu = 0; gpu < ledger.gpus_of(node); ++gpu) {
+    for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
       const Device& device = at(node, gpu);
-      if (device.use < kFull && device.opportunistic == kNoJob && memory_fits(device, shape)) {
+      if (device.usable && device.use < kFull && device.opportunistic == kNoJob &&
+          memory_fits(device, shape)) {
         seats_.push_back({node, gpu, device.use});
       }
     }

@@ -11,7 +11,7 @@ namespace orrery {
 // much use that makes of it.
 class AntmanDevices {
  public:
-  explicit AntmanDevices(const Ledger& ledger);
+  explicit AntmanDevices(const Ledger& blank);
 
   // Whether the job's own way of gathering, one node or whole nodes, can ever succeed on `blank`,
   // the idle cluster. Otherwise any devices will do.
@@ -27,6 +27,8 @@ class AntmanDevices {
   bool reserve(const Ledger& blank, const Shape& shape, JobId job, Manner manner, Devices& held);
   void complete(const Devices& held);  // a guaranteed job starts on what it reserved
 
+  void adopt(const Devices& held, JobId job, const Shape& shape, bool guaranteed);  // runs already
+
   // The least used devices for an opportunistic job; all or nothing.
   bool take(const Ledger& ledger, const Shape& shape, JobId job, Devices& held);
 
@@ -39,6 +41,7 @@ class AntmanDevices {
     double use = 0;
     std::int64_t memory_free = 0;  // on the GPU, as far as jobs state it
     bool memory_known = false;
+    bool usable = false;
   };
   struct Seat {
     int node = 0;

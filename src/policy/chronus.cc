@@ -61,7 +61,7 @@ class Chronus final : public Policy {
 
   void update_line(const View& view) {
     for (const JobId job : view.ended) book_.drop(job);
-    std::erase_if(line_, [&](const Entry& one) { return is_final(view.job(one.job).state); });
+    std::erase_if(line_, [&](const Entry& one) { return view.has_ended(one.job); });
     for (const JobId job : view.arrived) {
       Entry& one = line_.emplace_back();
       one.job = job;
@@ -94,6 +94,8 @@ class Chronus final : public Policy {
     const bool at_once = all_accepted && options_.adaptive;
     book_.begin(lease_, at_once ? FirstLease::Busiest : FirstLease::Idlest, jobs_);
     for (const JobId job : jobs_) entry(job).has_lease = true;
+    // Who runs already when it takes over goes on to the end of the lease.
+    for (Entry& one : line_) one.has_lease = one.has_lease || (one.kind == Class::New && one.runs);
   }
 
   // Their leases begin with the next one: who runs in this one is settled.
@@ -107,9 +109,10 @@ class Chronus final : public Policy {
                                   ? seconds(*options_.resume) * (1 + std::log2(spec.gpus))
                                   : seconds(spec.start_cost);
       const double each = options_.margin * (1 + resume_s / seconds(options_.lease));
-      one.reserve_s = spec.duration_s() * (each - 1);
+      const double left_s = remaining_s(view, one.job);
+      one.reserve_s = left_s * (each - 1);
       const int end = index_of(*spec.deadline, options_.lease);
-      const int needed = leases_for(spec.duration_s() * each);
+      const int needed = leases_for(left_s * each);
       const bool accepted =
           book_.reserve({.job = one.job, .gpus = one.gpus, .end = end}, needed, lease_ + 1);
       one.kind = accepted ? Class::Accepted : Class::Unaccepted;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/adopt.h"
 #include "policy/elastic_layout.h"
 #include "policy/ladders.h"
 #include "policy/leftovers.h"
@@ -28,16 +29,21 @@ class Deadline final : public Policy {
   explicit Deadline(const DeadlineOptions& options)
       : options_(options), promises_(options.promises), errors_(options.margin) {}
 
+  bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
+    set_up(view, packer);
+    const int gpus = gpu_count(grant.devices);
+    return ladders_->of(view.spec(job), packer).rung_of(gpus) > 0 &&
+           adopt_elastic(view, job, grant);
+  }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
-    if (!ladders_) {
-      ladders_.emplace(*options_.workload, *view.cluster);
-      if (options_.rounds_cost) expect_rounds(view.cluster->gpus_total());
-    }
+    set_up(view, packer);
     now_ = view.now;
     total_ = packer.current().gpus_total();
     if (by_id_.size() < view.jobs.size()) by_id_.resize(view.jobs.size());
     for (const JobId id : view.ended) remove(id);
     std::erase(live_, nullptr);
+    enter_all(view, packer);
     for (ElasticJob* job : live_) look(view, *job);
     promised_.clear();
     for (ElasticJob* job : live_) {
@@ -46,8 +52,11 @@ class Deadline final : public Policy {
     }
     promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
     confirm(plan);
-    if (!ladders_->regular()) pins_.begin(view, packer, live_);
-    receive(view, packer, plan);
+    if (!ladders_->regular()) {
+      pins_.begin(view, packer, live_);
+      pin_promised();
+    }
+    receive(plan);
     ask_again(view, plan);
     if (!ladders_->regular()) pins_.end();
     for (const auto& [id, shape] : dropped_) {
@@ -62,6 +71,13 @@ class Deadline final : public Policy {
   }
 
  private:
+  void set_up(const View& view, const Packer& packer) {
+    if (ladders_) return;
+    const int gpus = view.cluster->gpus_total();
+    ladders_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
+    if (options_.rounds_cost) expect_rounds(gpus);
+  }
+
   // Connections once a round, and a start-up of everybody once in as many rounds as a slot has
   // seconds. Who changes in the round before that restarts.
   void expect_rounds(int gpus) {
@@ -95,7 +111,8 @@ class Deadline final : public Policy {
     if (job.attempt) job.factor = hopeful(job);
   }
 
-  void receive(const View& view, Packer& packer, Plan& plan) {
+  // What somebody else has promised is a promise of ours.
+  void enter_all(const View& view, Packer& packer) {
     arrived_.clear();
     for (const JobId id : view.arrived) {
       by_id_[index(id)] = std::make_unique<ElasticJob>();
@@ -111,18 +128,30 @@ class Deadline final : public Policy {
       }
       job.deadline = job.spec->deadline.value_or(kNever);
       job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
-      look(view, job);
+      job.promised = job.hard && view.job(id).promised.has_value();
+      job.has_run = view.job(id).state != JobState::Pending;
       live_.push_back(&job);
       arrived_.push_back(&job);
     }
+  }
+
+  // Of those who were promised by counting, whoever finds a place keeps it, as counting is not
+  // enough any more.
+  void pin_promised() {
+    for (ElasticJob* job : promised_) {
+      if (pins_.admit(*job, promises_.due(*job))) job->plan.segments.clear();
+    }
+  }
+
+  void receive(Plan& plan) {
     std::ranges::stable_sort(arrived_, {}, [](const ElasticJob* job) {
       return std::tuple(job->spec->submitted, job->deadline, job->id);
     });
     for (ElasticJob* job : arrived_) {
-      if (!job->hard || refuse_hopeless(*job, plan)) continue;
+      if (!job->hard || job->promised || refuse_hopeless(*job, plan)) continue;
       promises_.note(*job);
       if (admit(*job, true, plan)) continue;
-      if (!options_.second_chance) drop(*job, job->refusal, plan);
+      if (!options_.second_chance && !job->has_run) drop(*job, job->refusal, plan);
     }
   }
 

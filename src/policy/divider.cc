@@ -44,6 +44,19 @@ class Divider final : public Policy {
 
   const Trainer* trainer() const override { return rule_->trainer(); }
 
+  bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
+    const int gpus = gpu_count(grant.devices);
+    for (const Step& step : rule_->steps(view, packer, job)) {
+      if (step.gpus != gpus) continue;
+      grant.sharing = Sharing::Exclusive;
+      grant.group = kNoGroup;
+      grant.position = 0;
+      fill_step(grant, packer, step);
+      return true;
+    }
+    return false;
+  }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view, packer);
     news_ = news_ || !view.arrived.empty() || !view.ended.empty();
@@ -63,7 +76,7 @@ class Divider final : public Policy {
 
  private:
   void update_line(const View& view, Packer& packer) {
-    std::erase_if(line_, [&](const Sharer& one) { return is_final(view.job(one.job).state); });
+    std::erase_if(line_, [&](const Sharer& one) { return view.has_ended(one.job); });
     for (const JobId job : view.arrived) {
       line_.push_back({.job = job,
                        .steps = rule_->steps(view, packer, job),

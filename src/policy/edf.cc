@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "policy/adopt.h"
 #include "policy/edf_plan.h"
 #include "policy/elastic.h"
 #include "policy/elastic_clock.h"
@@ -20,6 +21,10 @@ class Edf final : public Policy {
       : options_(options),
         edf_(options.slot),
         grants_(options.anew, options.admits ? Fill::AsGiven : Fill::BySize) {}
+
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    return adopt_elastic(view, job, grant);
+  }
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     clock_.set(view.now);
@@ -41,7 +46,7 @@ class Edf final : public Policy {
   using Entry = EdfEntry;
 
   void forget_ended(const View& view) {
-    std::erase_if(line_, [&](const Entry* e) { return is_final(view.job(e->job).state); });
+    std::erase_if(line_, [&](const Entry* e) { return view.has_ended(e->job); });
     for (const JobId job : view.ended) entries_[index(job)].reset();
   }
 
@@ -80,6 +85,10 @@ class Edf final : public Policy {
     bool any = false;
     for (const JobId job : view.arrived) {
       Entry* entry = enter(view, job);
+      if (is_in(view.job(job))) {
+        line_.push_back(entry);
+        continue;
+      }
       trial_.assign(line_.begin(), line_.end());
       trial_.push_back(entry);
       if (!edf_.plan_all(trial_) &&

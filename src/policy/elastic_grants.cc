@@ -29,7 +29,8 @@ void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat
   }
   const bool gpus_alone = std::ranges::all_of(
       seats, [&](const Seat& seat) { return asks_for_gpus_alone(view.spec(seat.job)); });
-  if (anew_ && gpus_alone && NodeFill::serves(*view.cluster)) {
+  const bool all_there = packer.current().gpus_total() == view.cluster->gpus_total();
+  if (anew_ && gpus_alone && all_there && NodeFill::serves(*view.cluster)) {
     fill_nodes(view, seats, plan);
     return;
   }

@@ -21,6 +21,7 @@ struct ElasticJob {
   bool attempt = false;  // ...but not told so: it has a plan that holds if all goes well
   bool broken = false;   // its promise cannot be kept any more
   bool pinned = false;   // it was promised to keep exactly what it holds
+  bool has_run = false;  // before it came into sight
 
   // As of the last look.
   double work = 0;    // iterations left

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "policy/adopt.h"
 #include "policy/change_list.h"
 #include "policy/elastic.h"
 #include "policy/elastic_clock.h"
@@ -21,6 +22,10 @@ class ElasticFlow final : public Policy {
  public:
   explicit ElasticFlow(const ElasticFlowOptions& options)
       : options_(options), grants_(options.anew), scale_up_(options.scale_up) {}
+
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    return adopt_elastic(view, job, grant);
+  }
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     clock_.set(view.now);
@@ -51,9 +56,9 @@ class ElasticFlow final : public Policy {
 
   void forget_ended(const View& view) {
     for (Entry* entry : line_) {
-      if (is_final(view.job(entry->job).state)) list_end(*entry, kNoDeadline_s);
+      if (view.has_ended(entry->job)) list_end(*entry, kNoDeadline_s);
     }
-    const auto ended = [&](const Entry* entry) { return is_final(view.job(entry->job).state); };
+    const auto ended = [&](const Entry* entry) { return view.has_ended(entry->job); };
     std::erase_if(line_, ended);
     std::erase_if(pending_, ended);
     std::erase_if(started_, ended);
@@ -98,6 +103,13 @@ class ElasticFlow final : public Policy {
   void admit(const View& view, Plan& plan) {
     fresh_.clear();
     for (const JobId job : view.arrived) {
+      if (!is_in(view.job(job))) continue;
+      Entry* entry = enter(view, job);
+      line_.push_back(entry);
+      (view.job(job).state == JobState::Running ? started_ : pending_).push_back(entry);
+    }
+    for (const JobId job : view.arrived) {
+      if (is_in(view.job(job))) continue;
       fresh_.push_back(enter(view, job));
       if (options_.admission == ElasticFlowOptions::Admission::OneByOne) admit_fresh(plan);
     }

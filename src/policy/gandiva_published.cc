@@ -16,16 +16,18 @@ constexpr std::chrono::minutes kRotation{1};
 class GandivaPublished final : public Policy {
  public:
   explicit GandivaPublished(const GandivaOptions& options)
-      : gpus_alone_(std::ranges::all_of(options.workload->jobs, asks_for_gpus_alone)),
+      : knows_too_little_(!std::ranges::all_of(options.workload->jobs, asks_for_gpus_alone)),
         ours_(make_gandiva(options)) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
-    if (!gpus_alone_ || !NodeSets::serves(*view.cluster)) {
-      ours_->plan(view, packer, plan);
+    const auto ended = [&](JobId job) { return view.has_ended(job); };
+    std::erase_if(in_sight_, ended);
+    in_sight_.insert(in_sight_.end(), view.arrived.begin(), view.arrived.end());
+    if (knows_too_little(view, packer)) {
+      plan_ours(view, packer, plan);
       return;
     }
     if (!sets_) sets_.emplace(*view.cluster);
-    const auto ended = [&](JobId job) { return is_final(view.job(job).state); };
     std::erase_if(pending_, ended);
     // Turns change only in rounds that happen to fall on a whole minute.
     const bool rotate = view.now.time_since_epoch() % kRotation < std::chrono::seconds(1);
@@ -40,6 +42,26 @@ class GandivaPublished final : public Policy {
   }
 
  private:
+  bool knows_too_little(const View& view, const Packer& packer) {
+    knows_too_little_ = knows_too_little_ || !NodeSets::serves(*view.cluster) ||
+                        packer.current().gpus_total() != view.cluster->gpus_total() ||
+                        !std::ranges::all_of(view.arrived, [&](JobId job) {
+                          return asks_for_gpus_alone(view.spec(job));
+                        });
+    return knows_too_little_;
+  }
+
+  // To ours everybody is new who was served by sets until now.
+  void plan_ours(const View& view, Packer& packer, Plan& plan) {
+    View from_now = view;
+    if (sets_) {
+      from_now.arrived = in_sight_;
+      from_now.ended = {};
+      sets_.reset();
+    }
+    ours_->plan(from_now, packer, plan);
+  }
+
   // Whoever stands behind one that comes in is passed over, as released.
   void ask_pending(const View& view) {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -82,9 +104,10 @@ class GandivaPublished final : public Policy {
     }
   }
 
-  const bool gpus_alone_;
+  bool knows_too_little_;
   const std::unique_ptr<Policy> ours_;
   std::optional<NodeSets> sets_;
+  std::vector<JobId> in_sight_;
   std::vector<JobId> pending_;  // there is no set for them and no room to open one
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/invariant.h"
 #include "policy/levels.h"
@@ -30,10 +31,11 @@ class Gittins final : public LevelOrder {
   void refresh(const View& view, std::vector<JobId>& changed) override {
     LevelOrder::refresh(view, changed);
     if (!learns_) return;
-    for (const JobId id : view.ended) {
-      const Job& job = view.job(id);
-      if (job.state != JobState::Done) continue;
-      services_.push_back(seconds(job.worked) * job.spec->gpus);
+    // What was done before it took over teaches as much as what is done since.
+    if (std::exchange(is_first_, false)) {
+      for (const Job& job : view.jobs) learn(job);
+    } else {
+      for (const JobId id : view.ended) learn(view.job(id));
     }
     // Learning anew each time the samples have doubled costs little and converges.
     if (services_.size() < 2 * learnt_from_ || services_.size() < kSamplesMin) return;
@@ -41,15 +43,18 @@ class Gittins final : public LevelOrder {
     for (std::size_t i = 0; i < view.jobs.size(); ++i) {
       const Job& job = view.jobs[i];
       const auto id = static_cast<JobId>(i);
-      const bool arrives = std::ranges::find(view.arrived, id) != view.arrived.end();
       const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
-      if (waits && !arrives) changed.push_back(id);
+      if (waits && knows(id)) changed.push_back(id);
     }
     std::ranges::sort(changed);
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   }
 
  private:
+  void learn(const Job& job) {
+    if (job.state == JobState::Done) services_.push_back(seconds(job.worked) * job.spec->gpus);
+  }
+
   void use_services() {
     learnt_from_ = services_.size();
     std::ranges::sort(services_);
@@ -73,6 +78,7 @@ class Gittins final : public LevelOrder {
 
   const double delta_s_;
   const bool learns_;
+  bool is_first_ = true;
   std::size_t learnt_from_ = 0;
   std::vector<double> services_;
 };

@@ -8,7 +8,7 @@ void HostLine::update(const View& view) {
   changed_.clear();
   order_->refresh(view, changed_);
   if (!view.ended.empty()) {
-    std::erase_if(line_, [&](const Entry& entry) { return is_final(view.job(entry.job).state); });
+    std::erase_if(line_, [&](const Entry& entry) { return view.has_ended(entry.job); });
   }
   for (const JobId job : view.arrived) {
     order_->arrived(view, job);
@@ -21,6 +21,8 @@ void HostLine::update(const View& view) {
     Entry& entry = line_.emplace_back();
     entry.job = job;
     entry.gpus = view.spec(job).gpus;
+    entry.runs = view.job(job).state == JobState::Running;
+    if (entry.runs) order_->started(view, job);
   }
   for (const JobId job : changed_) named_[index(job)] = true;
   // Nearly sorted already, so that everybody finds their place in a few steps.

@@ -44,7 +44,7 @@ class FinishTimeFairness final : public Order {
     return {options_.least_delayed_first ? rho : -rho, ticket_of(id)};
   }
   void refresh(const View& view, std::vector<JobId>& changed) override {
-    std::erase_if(live_, [&](JobId id) { return is_final(view.job(id).state); });
+    std::erase_if(live_, [&](JobId id) { return view.has_ended(id); });
     changed.insert(changed.end(), live_.begin(), live_.end());
   }
 
@@ -63,6 +63,7 @@ struct Totals {
 Totals totals_of(const Cluster& cluster) {
   Totals totals;
   for (const Node& node : cluster.nodes) {
+    if (!node.open) continue;
     totals.gpus += node.gpus;
     totals.cpu_milli += static_cast<double>(node.cpu_milli);
     totals.memory_bytes += static_cast<double>(node.memory_bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/adopt.h"
 #include "policy/host_line.h"
 
 namespace orrery {
@@ -14,6 +15,10 @@ class HostStage final : public Policy {
       : options_(options),
         line_(std::move(order), options.boost),
         allocator_(std::move(allocator)) {}
+
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    return adopt_hosted(view, job, grant);
+  }
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     line_.update(view);

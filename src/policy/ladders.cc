@@ -27,13 +27,15 @@ std::int64_t shares(std::int64_t wanted, std::int64_t node_has, int node_gpus) {
 
 }  // namespace
 
-Ladders::Ladders(const Workload& workload, const Cluster& cluster)
-    : workload_(workload), node_count_(static_cast<int>(cluster.nodes.size())) {
-  if (cluster.nodes.empty()) return;
-  node_ = cluster.nodes.front();
-  regular_ = node_.gpus > 0 && std::has_single_bit(static_cast<unsigned>(node_.gpus)) &&
-             std::ranges::all_of(cluster.nodes, [&](const Node& n) { return alike(n, node_); }) &&
-             std::ranges::all_of(workload.jobs, [&](const JobSpec& job) { return is_light(job); });
+Ladders::Ladders(const Workload& workload, const Cluster& cluster, bool all_there)
+    : workload_(workload),
+      node_count_(static_cast<int>(std::ranges::count_if(cluster.nodes, &Node::open))) {
+  const auto first = std::ranges::find_if(cluster.nodes, &Node::open);
+  if (first == cluster.nodes.end()) return;
+  node_ = *first;
+  regular_ =
+      all_there && node_.gpus > 0 && std::has_single_bit(static_cast<unsigned>(node_.gpus)) &&
+      std::ranges::all_of(cluster.nodes, [&](const Node& n) { return !n.open || alike(n, node_); });
 }
 
 bool Ladders::is_light(const JobSpec& spec) const {
@@ -58,6 +60,7 @@ int Ladders::room(const JobSpec& spec, int gpus) const {
 }
 
 const Ladder& Ladders::of(const JobSpec& spec, Packer& packer) {
+  regular_ = regular_ && is_light(spec);
   const Key key(spec.curve, spec.gpus, spec.iteration_s, spec.cpu_milli, spec.memory_bytes,
                 spec.gpu_memory_bytes, spec.gpu_type);
   auto& ladder = ladders_[key];

@@ -20,8 +20,10 @@ namespace orrery {
 // places.
 class Ladders {
  public:
-  Ladders(const Workload& workload, const Cluster& cluster);
+  // `all_there`: nobody else decides about GPUs of open nodes.
+  Ladders(const Workload& workload, const Cluster& cluster, bool all_there);
 
+  // Regular until a job is met that asks for more than goes with its GPUs.
   bool regular() const { return regular_; }
   const Ladder& of(const JobSpec& spec, Packer& packer);
 

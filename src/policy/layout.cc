@@ -1,7 +1,9 @@
 #include "policy/layout.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "policy/adopt.h"
 #include "policy/in_order.h"
 
 namespace orrery {
@@ -22,7 +24,21 @@ int Layout::size_max(Packer& packer, ShapeId one, int packing) {
   return size;
 }
 
-void Layout::begin(const View& /*view*/) { used_.clear(); }
+bool adopt_group(const View& view, JobId job, Grant& grant) {
+  if (grant.sharing != Sharing::Interleaved) return adopt_as_asked(view, job, grant);
+  const JobSpec& spec = view.spec(job);
+  return gpu_count(grant.devices) == spec.gpus && grant.cpu_milli == spec.cpu_milli &&
+         grant.memory_bytes == spec.memory_bytes;
+}
+
+// Numbers that somebody else gave before are taken.
+void Layout::begin(const View& view) {
+  used_.clear();
+  if (std::exchange(has_begun_, true)) return;
+  for (const JobId job : view.running) {
+    next_ = std::max(next_, static_cast<std::int32_t>(view.job(job).held.group) + 1);
+  }
+}
 
 GroupId Layout::number(const View& view, const Group& group) {
   const GroupId before = view.job(group.jobs[0]).held.group;

@@ -29,7 +29,17 @@ Rank LevelOrder::rank(const View& /*view*/, JobId job) const {
 
 void LevelOrder::arrived(const View& view, JobId job) {
   if (jobs_.size() < view.jobs.size()) jobs_.resize(view.jobs.size());
-  jobs_[index(job)] = {.ticket = ++last_waiting_};
+  Standing& standing = jobs_[index(job)];
+  standing = {.known = true,
+              .turn = standing.turn + 1,
+              .ticket = ++last_waiting_,
+              .forgiven = {},
+              .waited = {},
+              .stopped = {}};
+  if (view.job(job).state == JobState::Pending) return;
+  // It has run before it came into sight.
+  standing.stopped = view.now;
+  while (sinks(view, job)) ++standing.level;
 }
 
 void LevelOrder::started(const View& view, JobId job) {
@@ -59,10 +69,14 @@ void LevelOrder::stopped(const View& view, JobId job) {
 }
 
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
+  for (const JobId job : view.ended) {
+    jobs_[index(job)].known = jobs_[index(job)].runs = false;
+    ++jobs_[index(job)].turn;
+  }
   const FloatingTime* time = floating_time(view);
   if (ticks()) {
     std::erase_if(running_, [&](const Sinking& one) {
-      if (is_final(view.job(one.job).state)) return true;
+      if (view.has_ended(one.job)) return true;
       const bool sinks_now =
           time != nullptr ? time->held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
       if (sinks_now) changed.push_back(one.job);
@@ -73,7 +87,7 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
     const Watched next = watched_.top();
     watched_.pop();
     const Standing& standing = jobs_[index(next.job)];
-    if (standing.turn != next.turn || is_final(view.job(next.job).state)) continue;
+    if (standing.turn != next.turn) continue;
     if (standing.runs && !sinks(view, next.job)) {
       watch(view, next.job);  // It took longer to start than was thought.
     } else {

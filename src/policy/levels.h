@@ -39,12 +39,14 @@ class LevelOrder : public Order {
 
  protected:
   const std::vector<Duration>& limits() const { return options_.limits; }
+  bool knows(JobId job) const { return index(job) < jobs_.size() && jobs_[index(job)].known; }
   void set_keys(std::vector<double> keys) { keys_ = std::move(keys); }  // one for each level
 
  private:
   struct Standing {
     int level = 0;
     bool runs = false;
+    bool known = false;
     std::uint32_t turn = 0;  // what is watched for another turn is stale
     std::int64_t ticket = 0;
     Duration forgiven{};  // service from before the last promotion

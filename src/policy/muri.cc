@@ -21,6 +21,10 @@ class Muri final : public Policy {
         grouper_(*options.workload, options.grouping, options.contention),
         planner_(std::move(order), {}) {}
 
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    return adopt_group(view, job, grant);
+  }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
     planner_.absorb(view, packer, plan);
     news_ = news_ || planner_.has_news();

@@ -18,6 +18,10 @@ class MuriPublished final : public Policy {
   explicit MuriPublished(const MuriOptions& options)
       : options_(options), grouper_(*options.workload, options.grouping, options.contention) {}
 
+  bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
+    return adopt_group(view, job, grant);
+  }
+
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view);
     choose_candidates(packer);
@@ -54,7 +58,7 @@ class MuriPublished final : public Policy {
   // Ties keep the order of the last plan, in which larger jobs were moved to the front.
   void update_line(const View& view) {
     if (!view.ended.empty()) {
-      std::erase_if(line_, [&](const Entry& e) { return is_final(view.job(e.job).state); });
+      std::erase_if(line_, [&](const Entry& e) { return view.has_ended(e.job); });
     }
     for (const JobId job : view.arrived) {
       line_.push_back({.job = job, .shape = view.job(job).shape, .gpus = view.spec(job).gpus});

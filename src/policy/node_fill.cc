@@ -14,7 +14,7 @@ std::uint64_t lowest(int gpus) { return gpus >= 64 ? ~0ULL : (1ULL << gpus) - 1;
 
 bool NodeFill::serves(const Cluster& cluster) {
   return std::ranges::all_of(cluster.nodes, [&](const Node& node) {
-    return node.gpus == cluster.nodes.front().gpus && node.gpus <= kGpusPerNodeMax;
+    return node.open && node.gpus == cluster.nodes.front().gpus && node.gpus <= kGpusPerNodeMax;
   });
 }
 

@@ -17,6 +17,10 @@ class Policy {
  public:
   virtual ~Policy() = default;
   virtual void plan(const View& view, Packer& packer, Plan& plan) = 0;
+  // Whether a job that runs when this policy takes over may go on on the devices it holds. `grant`
+  // is what it holds, to be made into what it holds from now on; by default alone, as it was asked
+  // for.
+  virtual bool adopt(const View& view, Packer& packer, JobId job, Grant& grant);
   // How jobs run under this policy, where that is not by their curves. Lives as long as the policy.
   virtual const Trainer* trainer() const { return nullptr; }
 };

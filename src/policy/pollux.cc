@@ -14,15 +14,15 @@ constexpr double kLeast = 1e-3;  // added to a speedup, which may be nothing
 class AdaptiveTrainer final : public Trainer {
  public:
   AdaptiveTrainer(const Workload& workload, std::map<std::string, Goodput> goodputs)
-      : goodputs_(std::move(goodputs)) {
-    for (const std::string& name : workload.names) {
-      const auto found = goodputs_.find(name);
-      by_name_.push_back(found == goodputs_.end() ? nullptr : &found->second);
-    }
-  }
+      : workload_(workload), goodputs_(std::move(goodputs)) {}
 
   const Goodput* goodput(const JobSpec& job) const {
-    return job.curve == kNoCurve || job.model == kNoName ? nullptr : by_name_[index(job.model)];
+    if (job.curve == kNoCurve || job.model == kNoName) return nullptr;
+    while (by_name_.size() <= index(job.model)) {
+      const auto found = goodputs_.find(workload_.names[by_name_.size()]);
+      by_name_.push_back(found == goodputs_.end() ? nullptr : &found->second);
+    }
+    return by_name_[index(job.model)];
   }
 
   double iterations_per_s(const JobSpec& job, std::span<const NodeShare> devices,
@@ -46,8 +46,9 @@ class AdaptiveTrainer final : public Trainer {
  private:
   using Question = std::tuple<NameId, int, int, int, std::size_t>;
 
+  const Workload& workload_;
   const std::map<std::string, Goodput> goodputs_;
-  std::vector<const Goodput*> by_name_;
+  mutable std::vector<const Goodput*> by_name_;
   mutable std::map<Question, double> answers_;
 };
 

@@ -37,7 +37,8 @@ double SpeedErrors::hope() const {
 void SpeedErrors::look(const View& view, ElasticJob& job) {
   if (job.held > 0) {
     const double starts_s = lost_ == 0 ? 0 : once_s_ + 2 * seconds(job.start_cost);
-    const double worked_s = seconds(view.now - job.ready) - starts_s;
+    const Time from = std::max(job.ready, view.job(job.id).worked_until);
+    const double worked_s = seconds(view.now - from) - starts_s;
     const double expected = (*job.ladder)[job.held].speed * worked_s;
     if (worked_s >= long_enough_s_ && expected > 0) {
       double factor = (view.job(job.id).work_left - job.work) / expected;

@@ -28,13 +28,16 @@ StickyPlanner::StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions&
 void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   lines_.resize(packer.shape_count(), view.jobs.size());
   makers_.begin(view, packer);
+  if (known_.size() < view.jobs.size()) known_.resize(view.jobs.size());
   changed_.clear();
   order_->refresh(view, changed_);
   nodes_.assign(view.freed.begin(), view.freed.end());
   for (const JobId job : view.ended) {
     lines_.remove(job);
     makers_.remove(job);
+    known_[index(job)] = false;
   }
+  std::erase_if(changed_, [this](JobId job) { return !known_[index(job)]; });
   for (const JobId job : changed_) {
     if (view.job(job).state == JobState::Running) {
       if (options_.preempt) makers_.add(view, *order_, job);
@@ -47,7 +50,14 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   if (!changed_.empty() || !view.ended.empty() || !options_.backfill) ask_all_ = true;
   for (const JobId job : view.arrived) {
     order_->arrived(view, job);
+    known_[index(job)] = true;
+    if (view.job(job).state == JobState::Running) {
+      order_->started(view, job);
+      if (options_.preempt) makers_.add(view, *order_, job);
+      continue;
+    }
     const ShapeId shape = view.job(job).shape;
+    lines_.forget(job);
     if (lines_.add(shape, job, order_->rank(view, job))) {
       lines_.ask(shape);
     } else {

@@ -52,6 +52,7 @@ class StickyPlanner {
   bool ask_all_ = false;
   bool preempt_now_ = true;
   std::vector<JobId> changed_;
+  std::vector<char> known_;    // by job: it is in sight
   std::vector<NodeId> nodes_;  // where somebody left or sank in rank since the last plan
   std::vector<Stopped> stopped_;
   std::vector<JobId> victims_;

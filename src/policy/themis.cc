@@ -53,11 +53,11 @@ class Themis final : public Policy {
   };
 
   void update_line(const View& view) {
-    std::erase_if(line_, [&](const Entry& e) { return is_final(view.job(e.job).state); });
+    std::erase_if(line_, [&](const Entry& e) { return view.has_ended(e.job); });
     for (const JobId job : view.arrived) {
       line_.push_back({.job = job,
                        .gpus = view.spec(job).gpus,
-                       .work_before = view.spec(job).iterations,
+                       .work_before = view.work_left(job),
                        .merit = {}});
     }
     for (Entry& entry : line_) entry.runs = view.job(entry.job).state == JobState::Running;

@@ -28,6 +28,8 @@ class WaitingLines {
   bool add(ShapeId shape, JobId job, const Rank& rank);
   void remove_first(ShapeId shape);
   void remove(JobId job);  // from wherever it is
+  // One that comes back is new again.
+  void forget(JobId job) { jobs_[index(job)].was_first = false; }
   std::int64_t length(ShapeId shape) const { return lines_[index(shape)].length; }
   bool empty() const { return waiting_ == 0; }
   std::int64_t size() const { return waiting_; }

@@ -26,15 +26,12 @@ ContentionModel::ContentionModel(std::vector<double> factors) : factors_(std::mo
             "contention factors are positive");
 }
 
-GroupSpeed::GroupSpeed(std::span<const StageProfile> profiles, Ordering ordering,
+GroupSpeed::GroupSpeed(const std::vector<StageProfile>& profiles, Ordering ordering,
                        ContentionModel contention)
     : profiles_(profiles),
       ordering_(ordering),
       contention_(std::move(contention)),
-      table_(kTableStart) {
-  resources_.reserve(profiles.size());
-  for (const StageProfile& profile : profiles) resources_.push_back(slots_in_cycle(profile));
-}
+      table_(kTableStart) {}
 
 GroupSpeed::Speed GroupSpeed::find(std::span<const ProfileId> members) {
   INVARIANT(members.size() >= 2, "a single job has its own iteration time");
@@ -89,8 +86,8 @@ GroupSpeed::Speed GroupSpeed::compute(std::span<const ProfileId> members) const 
       continue;
     }
     ++count;
-    slots = resources_[index(member)];
     const StageProfile& profile = profiles_[index(member)];
+    slots = slots_in_cycle(profile);
     profiles.push_back(&profile);
     double iteration_s = 0;
     for (const double stage_s : profile.stage_s) iteration_s += stage_s;

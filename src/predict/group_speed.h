@@ -41,8 +41,8 @@ class GroupSpeed {
  public:
   static constexpr std::size_t kMembersKept = 8;
 
-  // The profiles must outlive this.
-  GroupSpeed(std::span<const StageProfile> profiles, Ordering ordering,
+  // The profiles must outlive this; more may be added.
+  GroupSpeed(const std::vector<StageProfile>& profiles, Ordering ordering,
              ContentionModel contention = ContentionModel());
 
   // Seconds in which every member completes one iteration, contention included.
@@ -58,7 +58,7 @@ class GroupSpeed {
   };
   Speed find(std::span<const ProfileId> members);
 
-  int resources(ProfileId profile) const { return resources_[index(profile)]; }
+  int resources(ProfileId profile) const { return slots_in_cycle(profiles_[index(profile)]); }
   std::size_t groups_known() const { return used_; }
 
  private:
@@ -74,10 +74,9 @@ class GroupSpeed {
   Speed insert(const Key& key, Speed speed);
   void grow();
 
-  std::span<const StageProfile> profiles_;
+  const std::vector<StageProfile>& profiles_;
   Ordering ordering_;
   ContentionModel contention_;
-  std::vector<int> resources_;
   std::vector<Entry> table_;  // open addressing; a power of two, at most half full
   std::size_t used_ = 0;
 };

@@ -28,7 +28,7 @@ ServerSize mean_server(const Cluster& cluster) {
   std::int64_t servers = 0;
   ServerSize server;
   for (const Node& node : cluster.nodes) {
-    if (node.gpus == 0) continue;
+    if (node.gpus == 0 || !node.open) continue;
     ++servers;
     server.host.cpu_milli += node.cpu_milli;
     server.host.memory_bytes += node.memory_bytes;

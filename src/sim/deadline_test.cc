@@ -103,7 +103,7 @@ class Deadlines final : public EventSink {
   Count count;
 
  private:
-  const std::vector<JobSpec>& jobs_;
+  const std::deque<JobSpec>& jobs_;
   EventSink& next_;
   std::vector<bool> promised_;
 };

@@ -18,7 +18,7 @@ JobSpec job(double submitted_h, double length_h, int gpus) {
 }
 
 // When each job ends, in hours, on one node.
-std::vector<double> ends(std::vector<JobSpec> specs, int gpus,
+std::vector<double> ends(std::deque<JobSpec> specs, int gpus,
                          const std::map<std::string, std::string>& options) {
   Workload workload;
   workload.jobs = std::move(specs);
@@ -56,7 +56,7 @@ TEST(Gandiva, AJobThatComesLaterWaitsForTheNextTickOnly) {
 
 TEST(Gandiva, AWideJobTakesThePlaceOfNarrowOnesThatKeepComing) {
   // A GPU is always held by somebody who came in mid-quantum.
-  std::vector<JobSpec> specs = {job(0, 1, 1), job(0, 0.75, 1), job(0.1, 1, 2)};
+  std::deque<JobSpec> specs = {job(0, 1, 1), job(0, 0.75, 1), job(0.1, 1, 2)};
   for (int i = 0; i < 40; ++i) specs.push_back(job(0.5 + 0.5 * i, 0.9, 1));
   std::ranges::stable_sort(specs, {}, &JobSpec::submitted);
   EXPECT_LE(ends(specs, 2, {{"quantum", "1h"}})[2], 5);

@@ -213,8 +213,9 @@ void LawSink::check_job(const Job& job) {
 void LawSink::check_host(const Job& job) {
   const JobSpec& spec = *job.spec;
   const HostShare held{job.held.cpu_milli, job.held.memory_bytes};
+  const Shape asked = shape_on(spec, gpu_count(job.held.devices));
   if (spec.sensitivity == kNoSensitivity &&
-      (held.cpu_milli < spec.cpu_milli || held.memory_bytes < spec.memory_bytes)) {
+      (held.cpu_milli < asked.cpu_milli || held.memory_bytes < asked.memory_bytes)) {
     fail(fmt::format("job {} holds less CPUs or memory than it asked for", index(spec.id)));
   }
   if (!options_.is_fair || spec.sensitivity == kNoSensitivity) return;

@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <cmath>
 #include <queue>
 
+#include "control/runs.h"
 #include "sim/semantics.h"
 
 namespace orrery {
@@ -9,43 +8,25 @@ namespace {
 
 class OrrerySemantics final : public Semantics {
  public:
-  explicit OrrerySemantics(std::size_t jobs) : runs_(jobs) {}
+  explicit OrrerySemantics(std::size_t jobs) : turns_(jobs) {}
 
   void hold(JobId job, double work_left, Time ready, const Grant& /*grant*/) override {
-    Run& run = runs_[index(job)];
-    run.work_left = work_left;
-    run.checked = now_;
-    run.ready = ready;
-    run.iteration_s = 0;
-    ++run.turn;
+    if (turns_.size() <= index(job)) turns_.resize(index(job) + 1);
+    runs_.hold(job, work_left, ready);
+    ++turns_[index(job)];
   }
 
   void pace(JobId job, double iteration_s, Duration /*start*/) override {
-    Run& run = runs_[index(job)];
-    if (iteration_s == run.iteration_s) return;
-    run.work_left = work_left(job);
-    run.checked = now_;
-    run.iteration_s = iteration_s;
-    ++run.turn;
-    const double rest_ns = std::ceil(std::max(0.0, run.work_left) * iteration_s * 1e9);
-    const Time from = std::max(now_, run.ready);
-    const auto room = static_cast<double>((kNever - from).count());
-    const Time end = rest_ns < room ? from + Duration(static_cast<std::int64_t>(rest_ns)) : kNever;
-    ends_.push({end, job, run.turn});
+    if (!runs_.pace(job, iteration_s)) return;
+    ends_.push({runs_.end(job), job, ++turns_[index(job)]});
   }
 
   double drop(JobId job) override {
-    const double left = work_left(job);
-    ++runs_[index(job)].turn;
-    return left;
+    ++turns_[index(job)];
+    return runs_.work_left(job);
   }
 
-  double work_left(JobId job) const override {
-    const Run& run = runs_[index(job)];
-    const Time from = std::max(run.checked, run.ready);
-    if (now_ <= from || run.iteration_s == 0) return run.work_left;
-    return std::max(0.0, run.work_left - seconds(now_ - from) / run.iteration_s);
-  }
+  double work_left(JobId job) const override { return runs_.work_left(job); }
 
   Time next_end() override {
     drop_stale();
@@ -53,23 +34,16 @@ class OrrerySemantics final : public Semantics {
   }
 
   void advance(Time now, std::vector<Ended>& ended) override {
-    now_ = now;
+    runs_.set_time(now);
     for (drop_stale(); !ends_.empty() && ends_.top().at <= now; drop_stale()) {
       const JobId job = ends_.top().job;
       ends_.pop();
-      ++runs_[index(job)].turn;
+      ++turns_[index(job)];
       ended.push_back({.job = job, .at = now, .finished = now});
     }
   }
 
  private:
-  struct Run {
-    double work_left = 0;  // when it was last checked
-    double iteration_s = 0;
-    Time checked{};
-    Time ready{};
-    std::uint32_t turn = 0;  // an end foreseen for another turn is stale
-  };
   struct End {
     Time at{};
     JobId job = kNoJob;
@@ -80,11 +54,11 @@ class OrrerySemantics final : public Semantics {
   };
 
   void drop_stale() {
-    while (!ends_.empty() && runs_[index(ends_.top().job)].turn != ends_.top().turn) ends_.pop();
+    while (!ends_.empty() && turns_[index(ends_.top().job)] != ends_.top().turn) ends_.pop();
   }
 
-  Time now_{};
-  std::vector<Run> runs_;
+  Runs runs_;
+  std::vector<std::uint32_t> turns_;  // by job: an end foreseen for another turn is stale
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 

@@ -133,8 +133,7 @@ class Simulation {
       : setup_(setup),
         jobs_(setup.workload->jobs),
         semantics_(make_semantics(setup)),
-        machines_(*setup.workload, *setup.cluster, *semantics_, contention_of(setup),
-                  policy.policy->trainer()),
+        machines_(*setup.workload, *semantics_, contention_of(setup), policy.policy->trainer()),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
                     semantics_.get()}) {
@@ -219,7 +218,7 @@ class Simulation {
   }
 
   const SimulationSetup& setup_;
-  const std::vector<JobSpec>& jobs_;
+  const std::deque<JobSpec>& jobs_;
   std::unique_ptr<Semantics> semantics_;
   Machines machines_;
   Packer packer_;

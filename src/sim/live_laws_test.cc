@@ -1,0 +1,203 @@
+// What every policy owes to a cluster that lives: jobs that nobody knew of beforehand, and policies
+// and nodes that come and go.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+#include "sim/law_sink.h"
+#include "sim/live_run.h"
+#include "sim/random_workload.h"
+#include "sim/simulation.h"
+
+namespace orrery {
+namespace {
+
+std::vector<std::string> all_policies() {
+  std::vector<std::string> names;
+  for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
+  for (const char* order : {"fifo", "srtf", "las", "ftf"}) {
+    for (const AllocatorInfo& allocator : allocators()) {
+      if (allocator.name == "opt") continue;  // an integer program in every round takes its time
+      names.push_back(fmt::format("{}+{}", order, allocator.name));
+    }
+  }
+  return names;
+}
+
+Workload workload_of(Random& random, const Cluster& cluster, int jobs) {
+  Workload workload = random_workload(random, cluster, jobs);
+  add_curves_and_deadlines(random, workload);
+  return workload;
+}
+
+class Lines final : public EventSink {
+ public:
+  void write(const Event& event) override {
+    std::string line = fmt::format(
+        "{} {} {} #{} ready {} left {:a} {} done {} {}", seconds(event.time), event.sequence,
+        to_string(event.kind), index(event.job), seconds(event.ready), event.work_left,
+        text(event.reason), seconds(event.promised), seconds(event.finished));
+    if (event.grant != nullptr) {
+      line +=
+          fmt::format(" group {} turn {} cpus {} memory {}", static_cast<int>(event.grant->group),
+                      event.grant->position, event.grant->cpu_milli, event.grant->memory_bytes);
+      for (const NodeShare& share : event.grant->devices) {
+        line += fmt::format(" {}:{:x}", index(share.node), share.gpus);
+      }
+    }
+    lines.push_back(std::move(line));
+  }
+  std::vector<std::string> lines;
+};
+
+TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
+  for (const std::string& policy : all_policies()) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      Random random(seed);
+      const Cluster cluster = random_cluster(random);
+      const Workload workload = workload_of(random, cluster, 24);
+      Lines known;
+      SimulationSetup setup;
+      setup.workload = &workload;
+      setup.cluster = &cluster;
+      setup.policy = policy;
+      ASSERT_TRUE(simulate(setup, known).ok());
+      Lines grown;
+      LiveRun run(workload, cluster, policy, grown);
+      while (run.step()) run.hold_round();
+      ASSERT_EQ(known.lines, grown.lines) << policy << " seed " << seed;
+    }
+  }
+}
+
+// One that comes between rounds and does what operators, owners and failures do.
+class Trouble {
+ public:
+  Trouble(std::uint64_t seed, std::vector<std::string> names)
+      : random_(seed), names_(std::move(names)) {}
+
+  void strike(LiveRun& run) {
+    const double what = random_.uniform();
+    if (what < 0.1) {
+      run.take_over(another());
+    } else if (what < 0.16) {
+      toggle(run);
+    } else if (what < 0.22) {
+      hold_back(run);
+    } else if (what < 0.3) {
+      let_in(run);
+    } else if (what < 0.33) {
+      pause(run);
+    }
+  }
+
+  // Everything is as it should be again.
+  void end(LiveRun& run) {
+    for (std::size_t node = 0; node < run.cluster().nodes.size(); ++node) run.set_open(node, true);
+    while (!held_.empty()) let_in(run);
+    run.take_over(another());
+  }
+
+ private:
+  const std::string& another() {
+    now_ = pick(random_, names_);
+    return now_;
+  }
+
+  void toggle(LiveRun& run) {
+    const auto last = static_cast<std::int64_t>(run.cluster().nodes.size()) - 1;
+    const auto node = static_cast<std::size_t>(random_.between(0, last));
+    if (!run.cluster().nodes[node].open) {
+      run.set_open(node, true);
+    } else if (random_.uniform() < 0.5) {
+      run.lose(node);
+    } else {
+      run.set_open(node, false);
+    }
+    run.take_over(now_.empty() ? another() : now_);
+  }
+
+  void hold_back(LiveRun& run) {
+    std::vector<JobId> waiting;
+    for (const Job& job : run.scheduler().state().jobs()) {
+      const JobId id = job.spec->id;
+      const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
+      if (waits && !run.scheduler().is_held_back(id)) waiting.push_back(id);
+    }
+    if (waiting.empty()) return;
+    held_.push_back(pick(random_, waiting));
+    run.hold_back(held_.back());
+  }
+
+  void let_in(LiveRun& run) {
+    if (held_.empty()) return;
+    run.let_in(held_.back());
+    held_.pop_back();
+  }
+
+  void pause(LiveRun& run) {
+    const auto running = run.scheduler().state().running();
+    if (running.empty()) return;
+    run.pause(pick(random_, std::vector<JobId>(running.begin(), running.end())),
+              {.code = Reason::Code::Requested});
+  }
+
+  Random random_;
+  const std::vector<std::string> names_;
+  std::string now_;
+  std::vector<JobId> held_;
+};
+
+class Both final : public EventSink {
+ public:
+  Both(EventSink& one, EventSink& other) : one_(one), other_(other) {}
+  void write(const Event& event) override {
+    one_.write(event);
+    other_.write(event);
+  }
+
+ private:
+  EventSink& one_;
+  EventSink& other_;
+};
+
+void expect_all_end(std::uint64_t seed, const std::vector<std::string>& names, Lines& lines) {
+  Random random(seed);
+  const Cluster cluster = random_cluster(random);
+  const Workload workload = workload_of(random, cluster, 20);
+  LawSink laws({.cluster = &cluster, .workload = &workload, .honest = true, .hosted = true});
+  Both sink(laws, lines);
+  LiveRun run(workload, cluster, names.front(), sink);
+  Trouble trouble(seed, names);
+  for (int steps = 0; steps < 300 && run.step(); ++steps) {
+    trouble.strike(run);
+    run.hold_round();
+    ASSERT_EQ(laws.broken(), "");
+  }
+  trouble.end(run);
+  for (int steps = 0; steps < 20'000 && run.step(); ++steps) {
+    run.hold_round();
+    ASSERT_EQ(laws.broken(), "");
+  }
+  laws.finish();
+  ASSERT_EQ(laws.broken(), "");
+}
+
+TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
+  const std::vector<std::string> all = all_policies();
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Random random(seed * 7919);
+    std::vector<std::string> names = {pick(random, all), pick(random, all)};
+    SCOPED_TRACE(fmt::format("seed {}: {} and {}", seed, names[0], names[1]));
+    Lines lines;
+    expect_all_end(seed, names, lines);
+    if (HasFatalFailure()) return;
+    if (seed % 25 != 0) continue;
+    Lines again;
+    expect_all_end(seed, names, again);
+    ASSERT_EQ(lines.lines, again.lines);
+  }
+}
+
+}  // namespace
+}  // namespace orrery
