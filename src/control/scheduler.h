@@ -58,6 +58,8 @@ class Scheduler {
   // An event of a log, in its order: changes the state and is told nobody. The next event follows
   // it. Whoever recovers takes over before the first round.
   void recover(const Event& event);
+  // The next job, as it was in another scheduler's state; likewise.
+  void restore(Job job);
 
   // Moves time on, for what is told without one.
   void set_time(Time now) { now_ = now; }

@@ -51,6 +51,22 @@ void State::apply(const Event& event) {
   }
 }
 
+void State::restore(Job job) {
+  const auto id = static_cast<JobId>(jobs_.size());
+  running_at_.push_back(-1);
+  if (job.state == JobState::Running) {
+    running_at_.back() = static_cast<std::int32_t>(running_.size());
+    running_.push_back(id);
+    for (const NodeShare& share : job.held.devices) {
+      make_room_for(index(share.node) + 1);
+      on_nodes_[index(share.node)].push_back(id);
+    }
+  } else if (!is_final(job.state)) {
+    ++waiting_;
+  }
+  jobs_.push_back(std::move(job));
+}
+
 void State::hold(Job& job, const Event& event) {
   if (job.state != JobState::Running) {
     job.run_since = event.time;

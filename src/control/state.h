@@ -19,6 +19,8 @@ class State {
   }
 
   void apply(const Event& event);
+  // The next job, as it was in another State.
+  void restore(Job job);
   void make_room_for(std::size_t nodes) {
     if (on_nodes_.size() < nodes) on_nodes_.resize(nodes);
   }

@@ -30,6 +30,11 @@ void Scheduler::recover(const Event& event) {
   if (event.kind == EventKind::Submitted) sight_.push_back({});
 }
 
+void Scheduler::restore(Job job) {
+  state_.restore(std::move(job));
+  sight_.push_back({});
+}
+
 bool Scheduler::is_on_closed_node(const Job& job) const {
   return std::ranges::any_of(job.held.devices, [&](const NodeShare& share) {
     return index(share.node) >= cluster_->nodes.size() || !cluster_->nodes[index(share.node)].open;

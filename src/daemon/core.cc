@@ -9,11 +9,21 @@
 
 namespace orrery {
 Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) {
-  machines_ = std::make_unique<EstimatedMachines>(book_.workload());
-  // Somebody has to be in charge until take_over(); nobody is asked before.
-  must(make_policy_from({.name = "fifo"}, policy_));
+  set_up();
+}
+
+// A scheduler with the jobs of the one before, if there was one, and no memory of its own. Somebody
+// has to be in charge until take_over(); nobody is asked before.
+void Core::set_up() {
+  std::vector<Job> jobs;
+  if (scheduler_ != nullptr) jobs.assign(state().jobs().begin(), state().jobs().end());
+  PolicySetup nobody;
+  must(make_policy_from({.name = "fifo"}, nobody));
+  policy_ = std::move(nobody);
   packer_ = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
                                      std::move(policy_.rule));
+  machines_ = std::make_unique<EstimatedMachines>(book_.workload(), ContentionModel(),
+                                                  [](const Action&) {});
   scheduler_ = std::make_unique<Scheduler>(Scheduler::Parts{.workload = book_.workload(),
                                                             .cluster = book_.cluster(),
                                                             .policy = *policy_.policy,
@@ -22,6 +32,7 @@ Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.s
                                                             .sink = *this,
                                                             .infeasible_waits = true});
   machines_->report_to(*scheduler_);
+  for (Job& job : jobs) scheduler_->restore(std::move(job));
 }
 
 Core::~Core() = default;
@@ -50,9 +61,8 @@ std::string Core::snapshot(Duration keep) const {
 }
 
 Status Core::restore(std::string_view snapshot) {
-  TRY(Snapshots::read(snapshot, book_, [this](const JobSpec& spec, Job job) {
-    scheduler_->restore(spec, std::move(job));
-  }));
+  TRY(Snapshots::read(snapshot, book_,
+                      [this](Job job) { scheduler_->restore(std::move(job)); }));
   now_ = book_.time();
   contacts_.resize(book_.nodes().size());
   return {};
@@ -124,7 +134,10 @@ Status Core::begin_term(std::int64_t term, const PolicyChoice& choice) {
   connections_.clear();
   held_by_gate_.clear();
   waits_for_others_.clear();
-  machines_->set_time(now_);
+  // Whether this is a start or a replay of one, it begins with what the log says and nothing else.
+  set_up();
+  machines_->recover(now_);
+  scheduler_->set_time(now_);
   take_over();
   hold_dependents_back();
   round_due_ = true;
@@ -147,7 +160,7 @@ void Core::take_over() {
   must(make_policy_from(book_.policy(), fresh));
   auto packer = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
                                          std::move(fresh.rule));
-  machines_->take_over(book_.cluster(), fresh.policy->trainer());
+  machines_->set_trainer(fresh.policy->trainer());
   scheduler_->take_over(*fresh.policy, *packer, book_.cluster());
   policy_ = std::move(fresh);
   packer_ = std::move(packer);
@@ -188,7 +201,7 @@ Time Core::next_due() const {
 }
 
 void Core::tick(Time now) {
-  now_ = std::max(now, now_);
+  pass_time(now);
   if (leases_due_ <= now_) look_at_leases();
   if (wake_ <= now_) round_due_ = true;
   if (!round_due_ || next_due() > now_) return;
@@ -197,7 +210,6 @@ void Core::tick(Time now) {
 
 void Core::hold_round() {
   log(RoundHeld{});
-  machines_->set_time(now_);
   if (cluster_changed_) take_over();
   gate();
   wake_ = scheduler_->hold_round(now_);
@@ -214,9 +226,14 @@ double Core::work_left(JobId job) const {
 
 // ---- What came from outside, live or from a log
 
-Status Core::redo(const Entry& entry, Time now) {
+void Core::pass_time(Time now) {
   now_ = std::max(now, now_);
   machines_->set_time(now_);
+  scheduler_->set_time(now_);
+}
+
+Status Core::redo(const Entry& entry, Time now) {
+  pass_time(now);
   if (const auto* turned = std::get_if<NodeTurned>(&entry)) {
     if (!book_.find_node(turned->node)) {
       return Error{Code::NotFound, fmt::format("there is no node {}", turned->node)};

@@ -104,6 +104,8 @@ class Core final : private EventSink {
   static void must(const Status& status);  // for entries that this code made itself
   void settle();
   Status make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const;
+  void pass_time(Time now);
+  void set_up();
   void take_over();
   void hold_round();
   Status redo(const Entry& entry, Time now);

@@ -37,7 +37,7 @@ std::string Core::refusal(const Report& report) const {
 }
 
 void Core::reported(std::int64_t connection, const Report& report, Time now) {
-  now_ = std::max(now, now_);
+  pass_time(now);
   if (std::string refused = refusal(report); !refused.empty()) {
     refusals_[connection] = {.instance = report.instance, .refused = std::move(refused)};
     return;
@@ -206,7 +206,7 @@ void Core::lose(NodeId node) {
 }
 
 Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) {
-  now_ = std::max(now, now_);
+  pass_time(now);
   const auto id = book_.find_node(request.node);
   if (!id) {
     return Error{Code::NotFound,

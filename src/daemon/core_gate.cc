@@ -28,7 +28,7 @@ void Core::gate() {
     now_held[index(one.job)] = true;
     if (held_by_gate_[index(one.job)]) continue;
     if (state().job(one.job).state == JobState::Running) pause_job(one.job, one.reason);
-    scheduler_->hold_back(one.job, one.reason, now_);
+    scheduler_->hold_back(one.job, one.reason);
   }
   for (std::size_t i = 0; i < now_held.size(); ++i) {
     const auto id = static_cast<JobId>(i);

@@ -82,8 +82,7 @@ void Core::hold_back_if_needed(JobId id) {
   }
   if (first_open == nullptr) return;
   waits_for_others_[index(id)] = true;
-  scheduler_->hold_back(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)},
-                        now_);
+  scheduler_->hold_back(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)});
 }
 
 void Core::tell_dependents(JobId id) {
@@ -112,7 +111,6 @@ void Core::tell_dependents(JobId id) {
 
 void Core::end_job(JobId id, EventKind how, const Reason& reason) {
   if (is_final(state().job(id).state)) return;
-  machines_->set_time(now_);
   const double left = how == EventKind::Completed ? 0 : work_left(id);
   machines_->leave(id);
   scheduler_->ended(id, how, left, now_, now_, reason);
@@ -122,7 +120,6 @@ void Core::end_job(JobId id, EventKind how, const Reason& reason) {
 }
 
 void Core::pause_job(JobId id, const Reason& reason) {
-  machines_->set_time(now_);
   const double left = work_left(id);
   machines_->leave(id);
   scheduler_->paused(id, left, reason);
@@ -212,7 +209,7 @@ void Core::note(const Progressed& progress) {
   if (state().job(id).state != JobState::Running) return;
   if (progress.iterations <= 0 || progress.iteration < 0) return;
   const double part = std::clamp(progress.iteration / progress.iterations, 0.0, 1.0);
-  machines_->measured(id, (1 - part) * book_.workload().jobs[index(id)].iterations);
+  machines_->measured(id, (1 - part) * book_.workload().jobs[index(id)].iterations, now_);
   machines_->settle();
 }
 

@@ -22,7 +22,8 @@ NameId name_id(Workload& workload, NameIds& names, const std::string& name) {
 
 CurveId curve_of(Workload& workload, const JobRequest& request) {
   if (request.gpus_max <= request.gpus_min) return kNoCurve;
-  SpeedCurve curve{.widest = request.gpus_max};
+  SpeedCurve curve;
+  curve.widest = request.gpus_max;
   for (int gpus = request.gpus_min; gpus <= request.gpus_max; ++gpus) {
     const double ratio = static_cast<double>(gpus) / request.gpus;
     curve.points.push_back({.gpus = gpus, .iterations_per_s = std::pow(ratio, kScaling)});
@@ -66,6 +67,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .user = name_id(workload, names, request.user),
                .gpu_type = name_id(workload, names, request.gpu_type),
                .priority = request.priority < 0 ? 1 : 0,
+               .deadline = {},
                .deadline_kind =
                    request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
                .curve = curve_of(workload, request)};

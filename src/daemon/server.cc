@@ -13,6 +13,7 @@
 #include "daemon/memory.h"
 #include "daemon/queries.h"
 #include "daemon/recovery.h"
+#include "trust/calls.h"
 
 namespace orrery {
 namespace {
@@ -116,7 +117,7 @@ class LiveServer final : public Server {
   }
   void situation(const Caller& caller, Nothing, Reply<SituationAnswer> reply) override {
     change<SituationAnswer>(caller, Call::AskWhatIf, "", std::move(reply), [](Core& core, Time) {
-      return Result<SituationAnswer>(SituationAnswer{.json = core.snapshot()});
+      return Result<SituationAnswer>(SituationAnswer{.json = core.snapshot(Duration::zero())});
     });
   }
   void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) override {

@@ -17,9 +17,8 @@ class Snapshots {
  public:
   static std::string write(const Book& book, const State& state, Time now, Duration keep);
 
-  // Into an empty book. `restore` is told of each job in order: its spec, which stays where it is,
-  // and what it was.
-  using Restore = std::function<void(const JobSpec& spec, Job job)>;
+  // Into an empty book. `restore` is told of each job in order, as it was.
+  using Restore = std::function<void(Job job)>;
   static Status read(std::string_view text, Book& book, const Restore& restore);
 
  private:

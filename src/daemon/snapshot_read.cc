@@ -197,13 +197,14 @@ Status Snapshots::read_job(const LogLine& line, Book& book, const Restore& resto
   TRY(read_live(line, live, book.nodes_.size()));
   add_spec(book.workload_, book.names_, *live.request, live.array_index, live.submitted,
            book.options_);
-  Job job{.spec = &book.workload_.jobs.back()};
+  Job job;
+  job.spec = &book.workload_.jobs.back();
   TRY(read_state(line, job, book.nodes_.size()));
   for (const LiveLaunch& launch : live.launches) {
     book.nodes_[index(launch.node)].launches.insert(launch.name);
   }
   book.jobs_.push_back(std::move(live));
-  restore(*job.spec, std::move(job));
+  restore(std::move(job));
   return {};
 }
 

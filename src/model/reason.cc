@@ -81,6 +81,8 @@ std::string text(const Reason& reason) {
                          wanted, available);
     case Reason::Code::Requested:
       return "stopped by the operator";
+    case Reason::Code::Priority:
+      return fmt::format("waits for {} GPUs that jobs of a higher priority leave", wanted);
     case Reason::Code::PolicyChanged:
       return "cannot go on as it was under the policy that took over";
     case Reason::Code::Later:

@@ -37,6 +37,7 @@ struct Reason {
     Retry,       // failed before: try number `wanted` of `available`
     NotHere,     // no open node offers what it asks for: wanted GPUs, the open nodes have
     Requested,   // by the operator
+    Priority,       // jobs of a higher class want all there is
     PolicyChanged,  // the policy that took over cannot leave it as it was
   };
   Code code = Code::None;
