@@ -262,6 +262,9 @@ Status Core::redo(const Entry& entry, Time now) {
   if (std::holds_alternative<NodeJoined>(entry) || std::holds_alternative<NodeTurned>(entry)) {
     cluster_changed_ = true;
   }
+  if (const auto* turned = std::get_if<NodeTurned>(&entry); turned != nullptr && turned->clears) {
+    clear(*book_.find_node(turned->node));
+  }
   if (std::holds_alternative<PolicyChanged>(entry)) take_over();
   round_due_ = round_due_ || !std::holds_alternative<TokenKept>(entry);
   return {};

@@ -126,6 +126,7 @@ class Core final : private EventSink {
   void launch_ended(const LaunchName& name, const JobEnd& end);
   void rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted);
   void lose(NodeId node);
+  void clear(NodeId node);
   void turn(NodeId node, NodeState state, bool draining, const std::string& by);
   void wake_nodes_of(const LiveJob& job);
   void drop_unsent(JobId id);

@@ -212,17 +212,23 @@ Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) 
     return Error{Code::NotFound,
                  fmt::format("there is no node {}; `orrery nodes` lists them", request.node)};
   }
-  turn(*id, book_.node(*id).state, !request.resume, caller.name);
-  if (!request.now || request.resume) return {};
+  return redo(NodeTurned{.node = request.node,
+                         .state = book_.node(*id).state,
+                         .draining = !request.resume,
+                         .clears = request.now && !request.resume,
+                         .by = caller.name},
+              now_);
+}
+
+void Core::clear(NodeId node) {
   std::set<JobId> jobs;
-  for (const LaunchName& name : book_.node(*id).launches) {
+  for (const LaunchName& name : book_.node(node).launches) {
     const JobId job = *book_.find(name.job);
     if (state().job(job).state == JobState::Running && book_.job(job).epoch == name.epoch) {
       jobs.insert(job);
     }
   }
   for (const JobId job : jobs) pause_job(job, {.code = Reason::Code::Requested});
-  return {};
 }
 
 // ---- What agents are told

@@ -80,6 +80,7 @@ struct NodeTurned {
   std::string node{};
   NodeState state = NodeState::Up;
   bool draining = false;  // what runs there goes on, nothing is added
+  bool clears = false;    // what runs there is to go elsewhere, now
   std::string by{};
   bool operator==(const NodeTurned&) const = default;
 };

@@ -53,6 +53,8 @@ Result<Entry> read_node_state(const LogLine& line) {
   TRY(line.text("state", state, kNeeded));
   const json* draining = line.find("draining");
   entry.draining = draining != nullptr && *draining == true;
+  const json* clears = line.find("clears");
+  entry.clears = clears != nullptr && *clears == true;
   for (const NodeState each : {NodeState::Up, NodeState::Lost, NodeState::Left}) {
     if (state != to_string(each)) continue;
     entry.state = each;

@@ -74,7 +74,7 @@ std::vector<Entry> one_of_each() {
                                .gpu_memory_bytes = 2,
                                .gpu_type = "H100"},
                      .instance = "abc"},
-          NodeTurned{.node = "n1", .state = NodeState::Lost, .draining = true, .by = "op"},
+          NodeTurned{.node = "n1", .state = NodeState::Lost, .draining = true, .clears = true, .by = "op"},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 1},
                       .end = {.kind = JobEnd::Kind::Signalled, .signal = 9, .message = "why"}},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 0},

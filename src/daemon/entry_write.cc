@@ -79,6 +79,7 @@ struct Write {
     body.text("node", entry.node);
     body.text("state", to_string(entry.state));
     if (entry.draining) body.json("draining", "true");
+    if (entry.clears) body.json("clears", "true");
     body.text("by", entry.by);
     done("node-state", body);
   }

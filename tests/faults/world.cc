@@ -13,7 +13,6 @@ namespace orrery {
 namespace {
 
 constexpr Duration kStep = std::chrono::milliseconds(100);
-constexpr CoreOptions kCore{};
 
 std::filesystem::path new_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "orrery_world_XXXXXX").string();
@@ -90,12 +89,13 @@ FakeProcesses::Script World::script_of(const LaunchName& name) {
 
 void World::start_scheduler() {
   disk_.heal();
-  CoreOptions options = kCore;
+  CoreOptions options;
   options.policy.name = policy_;
   auto found = recover((folder_ / "log.db").string(), options, {.disk = disk_.name()});
   if (!found.ok()) return fail("the log cannot be read: " + found.error().message);
-  core_ = std::move(found.value().core);
-  store_.emplace(std::move(found.value().store));
+  Recovered recovered = std::move(found).value();
+  core_ = std::move(recovered.core);
+  store_.emplace(std::move(recovered.store));
   held_ = {};
   if (const Status begun = core_->begin(1'000'000'000, cluster_time()); !begun.ok()) {
     return fail("the scheduler does not begin: " + begun.error().message);
@@ -174,7 +174,7 @@ void World::start_agent(Machine& machine) {
   has.memory_bytes = std::int64_t{1} << 36;
   for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.index = i, .name = "declared"});
   machine.agent = std::make_unique<NodeAgent>(
-      NodeAgentOptions{.instance = "i-" + machine.name,
+      NodeOptions{.instance = "i-" + machine.name,
                        .name = machine.name,
                        .address = "127.0.0.1",
                        .machine = std::move(has),
@@ -473,7 +473,7 @@ void World::check_end() {
     return Status();
   });
   if (!read.ok()) return fail("the log cannot be read: " + read.error().message);
-  CoreOptions options = kCore;
+  CoreOptions options;
   options.policy.name = policy_;
   Replay replay(options);
   const Status replayed = store_->read(store_->first(), [&](const Record& record) {
