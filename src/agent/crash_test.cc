@@ -118,7 +118,7 @@ TEST(Crash, ARunningJobIsTakenOverWithAllThatIsKnownOfIt) {
 TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNothing) {
   const TestFolder folder;
   const Launch launch{.job = JobId{1}, .argv = act({"append", folder / "ran.1"})};
-  folder.write("state/1.0.0/launch", launch_fields(launch).write());
+  folder.write("state/1.0.0.launch", launch_fields(launch).write());
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();
   ASSERT_TRUE(adopted.ok());
@@ -137,10 +137,10 @@ TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNoth
 
 TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
   const TestFolder folder;
-  folder.write("state/1.0.0/launch",
+  folder.write("state/1.0.0.launch",
                launch_fields({.job = JobId{1}, .argv = {"/bin/true"}}).write());
   folder.write(
-      "state/1.0.0/running",
+      "state/1.0.0.running",
       running_fields({.supervisor = ::getpid(), .pid = ::getpid(), .boot = "old"}).write());
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();
@@ -150,8 +150,8 @@ TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
 
 TEST(Crash, FilesThatWereCutShortAreAnEndToo) {
   const TestFolder folder;
-  folder.write("state/1.2.3/launch", "job=1");
-  folder.write("state/1.2.3/ended", "kind=exi");
+  folder.write("state/1.2.3.launch", "job=1");
+  folder.write("state/1.2.3.ended", "kind=exi");
   folder.write("state/lease", "");
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();

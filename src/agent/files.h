@@ -39,6 +39,8 @@ std::string read_word(const std::string& path);
 // Readers see the old content or the new one, never a part. It outlives this process; it is not
 // flushed against a loss of power, since nothing that runs outlives that.
 Status write_file_atomically(const std::string& path, std::string_view content);
+// Makes a file; Code::AlreadyExists where there is one of that name. A reader may see a part of it.
+Status write_new_file(const std::string& path, std::string_view content);
 // Writes to a file that is there, as the kernel's control files want it: in one call.
 Status write_control(const std::string& path, std::string_view content);
 

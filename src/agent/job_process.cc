@@ -155,9 +155,12 @@ Result<pid_t> spawn(const std::string& program, std::vector<std::string> argumen
   return pid;
 }
 
-void remove_directory(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+// Its end goes last: as long as anything else is there it can be told.
+void remove_files(const JobFiles& files) {
+  for (const std::string& path :
+       {files.running(), files.stop(), files.lock(), files.launch(), files.ended()}) {
+    ::unlink(path.c_str());
+  }
 }
 
 // "JOB.EPOCH.RANK" of a launch whose file is lost.
@@ -240,10 +243,11 @@ Result<LocalJobs> LocalJobs::open(const std::string& state, std::string program)
 Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   TRY(check_launch(launch));
   const std::string name = launch_name(launch);
-  JobFiles files{.directory = state_ + "/" + name};
-  if (::mkdir(files.directory.c_str(), 0700) != 0) return system_error(files.directory, errno);
+  JobFiles files{.base = state_ + "/" + name};
+  // It may be cut short by a crash; then nothing has been started, and adopt() says so.
+  TRY(write_new_file(files.launch(), launch_fields(launch).write()));
   const auto begin = [&]() -> Result<JobProcess> {
-    TRY(write_file_atomically(files.launch(), launch_fields(launch).write()));
+    TRY(write_new_file(files.lock(), ""));
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);
     Fd ready_read(ready[0]);
@@ -255,22 +259,29 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
     return JobProcess(files, launch, std::move(supervisor), std::move(ready_read));
   };
   auto job = begin();
-  if (!job.ok()) remove_directory(files.directory);
+  if (!job.ok()) remove_files(files);
   return job;
 }
 
 Result<std::vector<JobProcess>> LocalJobs::adopt() const {
   std::vector<std::string> names;
+  std::vector<std::string> others;  // by the launch they belong to
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(state_, failed)) {
-    const std::string name = entry.path().filename();
-    if (is_launch_name(name)) names.push_back(name);
+    const std::string name = entry.path().stem();
+    if (!is_launch_name(name)) continue;
+    (entry.path().extension() == ".launch" ? names : others).push_back(name);
   }
   if (failed) return system_error(state_, failed.value());
   std::sort(names.begin(), names.end());
+  for (const std::string& name : others) {
+    // Left by one who was interrupted while he forgot it.
+    if (std::binary_search(names.begin(), names.end(), name)) continue;
+    remove_files({.base = state_ + "/" + name});
+  }
   std::vector<JobProcess> jobs;
   for (const std::string& name : names) {
-    JobFiles files{.directory = state_ + "/" + name};
+    JobFiles files{.base = state_ + "/" + name};
     Launch launch = launch_from_name(name);
     if (const auto fields = read_fields(files.launch()); fields.ok()) {
       if (auto read = read_launch(fields.value()); read.ok()) launch = std::move(read).value();
@@ -291,7 +302,7 @@ Status LocalJobs::forget(const JobProcess& job) const {
   if (!end) {
     return Error{Code::FailedPrecondition, launch_name(job.launch()) + " has not ended yet"};
   }
-  remove_directory(job.files().directory);
+  remove_files(job.files());
   return {};
 }
 

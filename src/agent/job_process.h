@@ -54,7 +54,7 @@ class JobProcess {
 
 // The jobs of one state directory, of which one process at a time may be in charge.
 //
-// A launch has a directory there, named JOB.EPOCH.RANK, from before anything is started until
+// A launch has a file there, named JOB.EPOCH.RANK.launch, from before anything is started until
 // forget(); as its name can be taken only once, nothing is started twice. Not for use by several
 // threads at once: the lock that settles what became of a launch belongs to the whole process.
 class LocalJobs {

@@ -52,10 +52,6 @@ std::string LocalProcesses::log_path(const LaunchName& name) const {
          ".log";
 }
 
-std::string LocalProcesses::checkpoint_path(const LaunchName& name) const {
-  return jobs_.state() + "/checkpoints/" + std::to_string(name.job);
-}
-
 Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
   TRY_ASSIGN(auto jobs, jobs_.adopt());
   for (const auto& [fd, name] : watched_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
@@ -102,20 +98,20 @@ Status LocalProcesses::start(const Launch& wanted) {
 
 Status LocalProcesses::give_places(Launch& launch) const {
   const LaunchName name = name_of(launch);
-  const bool own_log = launch.output.empty();
-  if (own_log) launch.output = launch.errors = log_path(name);
-  const bool own_checkpoints = !has(launch.environment, kCheckpoints);
-  const std::string checkpoints = checkpoint_path(name);
-  if (own_checkpoints) {
-    TRY(make_directory(checkpoints, 0700));
-    launch.environment.emplace_back(kCheckpoints, checkpoints);
-  }
   TRY_ASSIGN(const auto user, find_job_user(launch.user));
-  if (!user || user->uid == ::geteuid()) return {};
-  if (own_log) TRY(make_log(launch.output, *user));
-  if (own_checkpoints && ::lchown(checkpoints.c_str(), user->uid, user->gid) != 0) {
-    return system_error(checkpoints, errno);
+  const bool is_other = user && user->uid != ::geteuid();
+  if (launch.output.empty()) {
+    launch.output = launch.errors = log_path(name);
+    if (is_other) TRY(make_log(launch.output, *user));
   }
+  if (has(launch.environment, kCheckpoints)) return {};
+  std::string folder = jobs_.state() + "/checkpoints";
+  if (is_other) {
+    folder += "/" + std::to_string(user->uid);
+    TRY(make_directory(folder, 0700));
+    if (::lchown(folder.c_str(), user->uid, user->gid) != 0) return system_error(folder, errno);
+  }
+  launch.environment.emplace_back(kCheckpoints, folder + "/" + std::to_string(name.job));
   return {};
 }
 
@@ -164,7 +160,6 @@ Status LocalProcesses::forget(const LaunchName& name) {
   struct stat log {};
   const std::string path = log_path(name);
   if (::stat(path.c_str(), &log) == 0 && log.st_size == 0) ::unlink(path.c_str());
-  ::rmdir(checkpoint_path(name).c_str());
   return {};
 }
 

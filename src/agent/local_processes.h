@@ -13,9 +13,10 @@ namespace orrery {
 
 // The jobs of this machine, in one state directory.
 //
-// A launch without an output of its own writes to logs/JOB.RANK.log there, through all its epochs;
-// one without a checkpoint directory gets checkpoints/JOB. Both belong to the job's user. They stay
-// when the launch is forgotten, unless there is nothing in them.
+// A launch without an output of its own writes to logs/JOB.RANK.log there, through all its epochs,
+// and the file stays when the launch is forgotten, unless it is empty. One without a checkpoint
+// directory is told of checkpoints/JOB, or checkpoints/UID/JOB where it runs as another user. The
+// job makes it, as only a job that writes checkpoints needs one; it may.
 class LocalProcesses final : public Processes {
  public:
   // `program` becomes the supervisor; see LocalJobs::open().
@@ -42,7 +43,6 @@ class LocalProcesses final : public Processes {
   LocalProcesses(LocalJobs jobs, Fd epoll) : jobs_(std::move(jobs)), epoll_(std::move(epoll)) {}
 
   std::string log_path(const LaunchName& name) const;
-  std::string checkpoint_path(const LaunchName& name) const;
   Status give_places(Launch& launch) const;
   void watch(const LaunchName& name, const JobProcess& job);
 

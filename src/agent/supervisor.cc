@@ -89,7 +89,8 @@ class Supervisor {
 int Supervisor::run() {
   prctl(PR_SET_NAME, "orrery-job");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Fd lock(::open(files_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // Not made anew: where it is missing the launch was settled and forgotten meanwhile.
+  const Fd lock(::open(files_.lock().c_str(), O_RDWR | O_CLOEXEC));
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -100,7 +101,7 @@ int Supervisor::run() {
   const JobEnd end = supervise();
   // A full disk must not lose an end for good; there is nothing better to do meanwhile.
   while (!write_file_atomically(files_.ended(), end_fields(end).write()).ok()) {
-    if (!exists(files_.directory)) return 1;
+    if (!exists(files_.launch())) return 1;
     wait_for_signal(std::chrono::seconds(1));
   }
   return 0;
@@ -292,7 +293,7 @@ JobEnd Supervisor::take_in() {
 
 }  // namespace
 
-std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.directory; }
+std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.base; }
 
 std::string supervisor_program() {
   const std::string self = "/proc/self/exe";
