@@ -105,6 +105,23 @@ class Stream {
   std::int64_t ended_ = 0;
 };
 
+// How many jobs it were.
+std::int64_t run_stream(benchmark::State& state, LocalProcesses& processes) {
+  const int width = static_cast<int>(state.range(0));
+  NodeAgent agent({.instance = "bench", .machine = {.gpus = declared_gpus(width)}}, processes,
+                  boot_time());
+  if (!agent.adopt().ok()) state.SkipWithError("cannot adopt");
+  Stream jobs(agent, processes, width);
+  std::int64_t done = 0;
+  for (auto _ : state) jobs.run(done += 100);
+  agent.leave(boot_time());
+  while (!agent.has_left()) {
+    agent.tick(boot_time());
+    static_cast<void>(agent.next_report(boot_time()));
+  }
+  return done;
+}
+
 void stream(benchmark::State& state, const std::string& program) {
   const char* given = std::getenv("ORRERY_BENCH_DIR");
   const std::string folder =
@@ -113,22 +130,12 @@ void stream(benchmark::State& state, const std::string& program) {
   std::filesystem::remove_all(folder, ignored);
   auto opened = LocalProcesses::open(folder, program);
   if (!opened.ok()) return state.SkipWithError(opened.error().message.c_str());
-  LocalProcesses& processes = *opened.value();
-  const int width = static_cast<int>(state.range(0));
-  NodeAgent agent({.instance = "bench", .machine = {.gpus = declared_gpus(width)}}, processes,
-                  boot_time());
-  if (!agent.adopt().ok()) return state.SkipWithError("cannot adopt");
-  Stream jobs(agent, processes, width);
-  std::int64_t done = 0;
+  std::unique_ptr<LocalProcesses> processes = std::move(opened).value();
   const double before = cpu_seconds();
-  for (auto _ : state) jobs.run(done += 100);
+  const std::int64_t done = run_stream(state, *processes);
+  processes.reset();  // the process that forks supervisors counts once it has ended
   state.SetItemsProcessed(done);
   state.counters["cpu_ms_a_job"] = 1e3 * (cpu_seconds() - before) / static_cast<double>(done);
-  agent.leave(boot_time());
-  while (!agent.has_left()) {
-    agent.tick(boot_time());
-    static_cast<void>(agent.next_report(boot_time()));
-  }
   std::filesystem::remove_all(folder, ignored);
 }
 

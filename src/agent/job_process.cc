@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +15,6 @@
 #include "agent/cgroup.h"
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
-
-extern char** environ;
 
 namespace orrery {
 namespace {
@@ -120,41 +117,6 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   return std::optional<JobEnd>(end);
 }
 
-// In a session of its own, so that what reaches the agent's terminal does not reach the job; with
-// the signals it waits for held back from its first moment.
-Result<pid_t> spawn(const std::string& program, std::vector<std::string> arguments, int ready) {
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  sigset_t held;
-  sigset_t all;
-  sigemptyset(&held);
-  sigaddset(&held, SIGCHLD);
-  sigaddset(&held, SIGTERM);
-  sigfillset(&all);
-  sigdelset(&all, SIGKILL);
-  sigdelset(&all, SIGSTOP);
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setsigmask(&attributes, &held);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawn_file_actions_adddup2(&files, ready, kReadyFd);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-  pid_t pid = 0;
-  const int failed =
-      ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failed != 0) return system_error(program, failed);
-  return pid;
-}
-
 // Its end goes last: as long as anything else is there it can be told.
 void remove_files(const JobFiles& files) {
   for (const std::string& path :
@@ -240,6 +202,20 @@ Result<LocalJobs> LocalJobs::open(const std::string& state, std::string program)
   return LocalJobs(state, std::move(program), std::move(lock));
 }
 
+// A server that was killed may have forked before; then the lock lets only one of the two begin.
+Result<Fd> LocalJobs::begin_supervisor(const std::string& name, int ready) const {
+  if (!server_) {
+    TRY_ASSIGN(server_, ForkServer::start(program_));
+  }
+  if (auto supervisor = server_->supervise(state_, name, ready); supervisor.ok()) return supervisor;
+  server_.reset();
+  TRY_ASSIGN(const pid_t pid,
+             spawn_supervisor(program_, supervisor_arguments(state_, name), ready));
+  Fd supervisor = open_process(pid);
+  INVARIANT(supervisor.ok(), "a child that was not waited for can be opened");
+  return supervisor;
+}
+
 Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   TRY(check_launch(launch));
   const std::string name = launch_name(launch);
@@ -252,10 +228,7 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);
     Fd ready_read(ready[0]);
     const Fd ready_write(ready[1]);
-    TRY_ASSIGN(const pid_t pid,
-               spawn(program_, supervisor_arguments(state_, name), ready_write.get()));
-    Fd supervisor = open_process(pid);
-    INVARIANT(supervisor.ok(), "a child that was not waited for can be opened");
+    TRY_ASSIGN(Fd supervisor, begin_supervisor(name, ready_write.get()));
     return JobProcess(files, launch, std::move(supervisor), std::move(ready_read));
   };
   auto job = begin();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/files.h"
+#include "agent/fork_server.h"
 #include "agent/job_record.h"
 #include "agent/launch.h"
 #include "base/result.h"
@@ -76,9 +77,12 @@ class LocalJobs {
   LocalJobs(std::string state, std::string program, Fd lock)
       : state_(std::move(state)), program_(std::move(program)), lock_(std::move(lock)) {}
 
+  Result<Fd> begin_supervisor(const std::string& name, int ready) const;
+
   std::string state_;
   std::string program_;
   Fd lock_;
+  mutable std::unique_ptr<ForkServer> server_{};  // from the first start on
 };
 
 }  // namespace orrery

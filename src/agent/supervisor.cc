@@ -15,6 +15,7 @@
 
 #include "agent/cgroup.h"
 #include "agent/files.h"
+#include "agent/fork_server.h"
 #include "agent/job_child.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
@@ -24,6 +25,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kAsked = "--supervise-job";
+constexpr std::string_view kServerAsked = "--fork-supervisors";
 // Between two rounds of killing what a job leaves behind; they are rare and usually one is enough.
 constexpr Duration kAgain = std::chrono::milliseconds(20);
 // Timers stand still while a machine sleeps, and leases do not.
@@ -291,6 +293,12 @@ JobEnd Supervisor::take_in() {
   return end;
 }
 
+int run_supervisor(const std::string& state, const std::string& name) {
+  ::close_range(kReadyFd + 1, std::numeric_limits<unsigned>::max(), 0);
+  ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
+  return Supervisor(state, name).run();
+}
+
 }  // namespace
 
 std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.base; }
@@ -306,15 +314,19 @@ std::vector<std::string> supervisor_arguments(const std::string& state, const st
   return {"orrery-job", std::string(kAsked), state, name};
 }
 
+std::vector<std::string> fork_server_arguments() {
+  return {"orrery-job", std::string(kServerAsked)};
+}
+
 std::optional<int> supervise_if_asked(int argc, char** argv) {
-  if (argc != 4 || argv[1] != kAsked) return std::nullopt;
-  ::close_range(kReadyFd + 1, std::numeric_limits<unsigned>::max(), 0);
+  const bool serves = argc == 2 && argv[1] == kServerAsked;
+  if (!serves && (argc != 4 || argv[1] != kAsked)) return std::nullopt;
   ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
   // A reader that went away is told by the write.
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t waited_for = signals_waited_for();
   sigprocmask(SIG_BLOCK, &waited_for, nullptr);
-  return Supervisor(argv[2], argv[3]).run();
+  return serves ? serve_forks(&run_supervisor) : run_supervisor(argv[2], argv[3]);
 }
 
 }  // namespace orrery

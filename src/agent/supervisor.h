@@ -29,6 +29,9 @@ std::string supervisor_program();
 // The arguments that ask for it.
 std::vector<std::string> supervisor_arguments(const std::string& state, const std::string& name);
 
+// Those that ask for a process which forks supervisors; see fork_server.h.
+std::vector<std::string> fork_server_arguments();
+
 // The supervisor keeps this open until the job's program runs, or never will.
 inline constexpr int kReadyFd = 3;
 
