@@ -128,7 +128,7 @@ void stream(benchmark::State& state, const std::string& program) {
       std::filesystem::absolute(std::string(given != nullptr ? given : ".") + "/launch_bench");
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
-  auto opened = LocalProcesses::open(folder, program);
+  auto opened = LocalProcesses::open(folder, folder, program);
   if (!opened.ok()) return state.SkipWithError(opened.error().message.c_str());
   std::unique_ptr<LocalProcesses> processes = std::move(opened).value();
   const double before = cpu_seconds();

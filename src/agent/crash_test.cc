@@ -151,14 +151,14 @@ TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
 TEST(Crash, WhatIsLeftOfALaunchThatWasBeingForgottenGoesWithTheNextLook) {
   const TestFolder folder;
   folder.write("state/1.0.0.ended", "kind=exited");
-  folder.write("state/1.0.0.lock", "");
+  folder.write("state/1.0.0.stop", "");
   folder.write("state/instance", "mine");
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();
   ASSERT_TRUE(adopted.ok());
   EXPECT_TRUE(adopted.value().empty());
   EXPECT_FALSE(std::filesystem::exists(folder / "state/1.0.0.ended"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "state/1.0.0.lock"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "state/1.0.0.stop"));
   EXPECT_TRUE(std::filesystem::exists(folder / "state/instance"));
 }
 

@@ -43,7 +43,7 @@ struct flock whole_file() {
 }
 
 pid_t lock_holder(const JobFiles& files) {
-  const Fd lock(::open(files.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const Fd lock(::open(files.launch().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct flock asked = whole_file();
   if (!lock.ok() || ::fcntl(lock.get(), F_GETLK, &asked) != 0) return 0;
   return asked.l_type == F_UNLCK ? 0 : asked.l_pid;
@@ -95,12 +95,12 @@ std::optional<JobEnd> written_end(const JobFiles& files) {
 // How the launch ended, for good; nothing while a supervisor holds the lock.
 Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   if (const auto end = written_end(files)) return end;
-  const Fd lock(::open(files.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock.ok()) return system_error(files.lock(), errno);
+  const Fd lock(::open(files.launch().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.ok()) return system_error(files.launch(), errno);
   struct flock whole = whole_file();
   if (::fcntl(lock.get(), F_SETLK, &whole) != 0) {
     if (errno == EAGAIN || errno == EACCES) return std::optional<JobEnd>{};
-    return system_error(files.lock(), errno);
+    return system_error(files.launch(), errno);
   }
   // Between the first look and the lock it may have been written.
   if (const auto end = written_end(files)) return end;
@@ -119,8 +119,7 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
 
 // Its end goes last: as long as anything else is there it can be told.
 void remove_files(const JobFiles& files) {
-  for (const std::string& path :
-       {files.running(), files.stop(), files.lock(), files.launch(), files.ended()}) {
+  for (const std::string& path : {files.running(), files.stop(), files.launch(), files.ended()}) {
     ::unlink(path.c_str());
   }
 }
@@ -223,7 +222,6 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   // It may be cut short by a crash; then nothing has been started, and adopt() says so.
   TRY(write_new_file(files.launch(), launch_fields(launch).write()));
   const auto begin = [&]() -> Result<JobProcess> {
-    TRY(write_new_file(files.lock(), ""));
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);
     Fd ready_read(ready[0]);

@@ -46,8 +46,9 @@ JobEnd stopped_before_it_began(const StopRequest& request);
 struct JobFiles {
   std::string base{};  // STATE/JOB.EPOCH.RANK
 
+  // Also what the supervisor locks. A process loses its lock when it closes any descriptor of the
+  // file, so whoever holds it does not open the file again.
   std::string launch() const { return base + ".launch"; }
-  std::string lock() const { return base + ".lock"; }
   std::string running() const { return base + ".running"; }
   std::string stop() const { return base + ".stop"; }
   std::string ended() const { return base + ".ended"; }

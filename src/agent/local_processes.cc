@@ -38,18 +38,20 @@ bool has(const Environment& environment, std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& state,
+                                                             const std::string& data,
                                                              std::string program) {
   TRY_ASSIGN(LocalJobs jobs, LocalJobs::open(state, std::move(program)));
-  TRY(make_directory(state + "/logs", 0711));
-  TRY(make_directory(state + "/checkpoints", 0711));
+  for (const std::string& path : {data, data + "/logs", data + "/checkpoints"}) {
+    TRY(make_directory(path, 0711));
+  }
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.ok()) return system_error("epoll", errno);
-  return std::unique_ptr<LocalProcesses>(new LocalProcesses(std::move(jobs), std::move(epoll)));
+  return std::unique_ptr<LocalProcesses>(
+      new LocalProcesses(std::move(jobs), data, std::move(epoll)));
 }
 
 std::string LocalProcesses::log_path(const LaunchName& name) const {
-  return jobs_.state() + "/logs/" + std::to_string(name.job) + "." + std::to_string(name.rank) +
-         ".log";
+  return data_ + "/logs/" + std::to_string(name.job) + "." + std::to_string(name.rank) + ".log";
 }
 
 Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
@@ -105,7 +107,7 @@ Status LocalProcesses::give_places(Launch& launch) const {
     if (is_other) TRY(make_log(launch.output, *user));
   }
   if (has(launch.environment, kCheckpoints)) return {};
-  std::string folder = jobs_.state() + "/checkpoints";
+  std::string folder = data_ + "/checkpoints";
   if (is_other) {
     folder += "/" + std::to_string(user->uid);
     TRY(make_directory(folder, 0700));

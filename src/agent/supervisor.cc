@@ -67,7 +67,7 @@ class Supervisor {
   int run();
 
  private:
-  JobEnd supervise();
+  JobEnd supervise(const Result<Fields>& fields);
   Status start();
   Status let_go(pid_t pid, const Fd& go, const Fd& fault);
   StopRequest read_stop() const;
@@ -91,8 +91,9 @@ class Supervisor {
 int Supervisor::run() {
   prctl(PR_SET_NAME, "orrery-job");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Not made anew: where it is missing the launch was settled and forgotten meanwhile.
-  const Fd lock(::open(files_.lock().c_str(), O_RDWR | O_CLOEXEC));
+  const auto fields = read_fields(files_.launch());
+  // Where it is missing the launch was settled and forgotten meanwhile.
+  const Fd lock(::open(files_.launch().c_str(), O_RDWR | O_CLOEXEC));
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -100,7 +101,7 @@ int Supervisor::run() {
   if (!lock.ok() || ::fcntl(lock.get(), F_SETLKW, &whole) != 0) return 1;
   if (exists(files_.ended()) || exists(files_.running())) return 0;
 
-  const JobEnd end = supervise();
+  const JobEnd end = supervise(fields);
   // A full disk must not lose an end for good; there is nothing better to do meanwhile.
   while (!write_file_atomically(files_.ended(), end_fields(end).write()).ok()) {
     if (!exists(files_.launch())) return 1;
@@ -109,8 +110,7 @@ int Supervisor::run() {
   return 0;
 }
 
-JobEnd Supervisor::supervise() {
-  auto fields = read_fields(files_.launch());
+JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   if (!fields.ok()) return not_started(fields.error().message);
   auto launch = read_launch(fields.value());
   if (!launch.ok()) return not_started(files_.launch() + ": " + launch.error().message);
