@@ -157,6 +157,9 @@ Status JobProcess::stop(Duration grace, JobEnd::Kind why) const {
   const StopRequest request{.grace = grace, .why = why};
   // Where it cannot be written the signal alone says enough.
   static_cast<void>(write_file_atomically(files_.stop(), stop_fields(request).write()).ok());
+  // Where a fork server was killed in the middle there may be two, and the other one has the job.
+  const Fd in_charge = find_supervisor(files_);
+  if (in_charge.ok()) send_signal(in_charge, SIGTERM);
   if (send_signal(supervisor_, SIGTERM) || errno == ESRCH) return {};
   return system_error("stopping " + launch_name(launch_), errno);
 }
