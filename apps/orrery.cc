@@ -1,3 +1,7 @@
+#include "agent/supervisor.h"
 #include "cli/main.h"
 
-int main(int argc, char** argv) { return orrery::run(argc, argv); }
+int main(int argc, char** argv) {
+  if (const auto code = orrery::supervise_if_asked(argc, argv)) return *code;
+  return orrery::run(argc, argv);
+}

@@ -76,8 +76,12 @@ AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes
 Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, AgentLog log) {
   TRY_ASSIGN(Machine machine, detect_machine({.gpus_declared = options.gpus}));
   if (machine.gpus.size() > 64) return invalid("a node has at most 64 GPUs; start two agents");
+  const std::string& data = options.data.empty() ? options.state : options.data;
+  if (data.empty() || data.front() != '/') {
+    return invalid("the data directory '" + data + "' must be an absolute path");
+  }
   std::string program = options.program.empty() ? supervisor_program() : options.program;
-  TRY_ASSIGN(auto processes, LocalProcesses::open(options.state, std::move(program)));
+  TRY_ASSIGN(auto processes, LocalProcesses::open(options.state, data, std::move(program)));
   TRY_ASSIGN(std::string instance, read_instance(options.state));
   NodeOptions node{.instance = std::move(instance),
                    .name = options.name.empty() ? machine.hostname : options.name,

@@ -16,7 +16,8 @@
 namespace orrery {
 
 struct AgentOptions {
-  std::string state{};         // an absolute path, of this agent alone
+  std::string state{};         // an absolute path, of this agent alone; may be in memory
+  std::string data{};          // for logs and checkpoints; empty: the state directory
   std::string name{};          // empty: the host's
   std::string address{};       // where other nodes reach this one; empty: the name
   std::optional<int> gpus{};   // declared, instead of asking the driver

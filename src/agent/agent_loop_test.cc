@@ -188,6 +188,24 @@ TEST_F(AgentLoopTest, TheNextAgentTakesOverTheJobsOfOneThatIsGone) {
   ASSERT_TRUE(scheduler_.wait_for_state(wanted.name, LaunchState::Ended));
 }
 
+TEST_F(AgentLoopTest, TheSmallProgramSupervisesAsTheWholeOneDoes) {
+  options_.program = ORRERY_JOB;
+  RunningAgent agent(options_, scheduler_);
+  Assignment good = job(1, {"exit", "3"});
+  Assignment bad = job(2, {});
+  bad.argv = {"/no/such/program"};
+  bad.gpus = 2;
+  scheduler_.want({good, bad});
+  const auto ends = scheduler_.wait_for([](const Report& report) {
+    return report.launches.size() == 2 && report.launches[0].state == LaunchState::Ended &&
+           report.launches[1].state == LaunchState::Ended;
+  });
+  ASSERT_TRUE(ends);
+  EXPECT_EQ(ends->launches[0].end, (JobEnd{.kind = JobEnd::Kind::Exited, .exit_code = 3}));
+  EXPECT_EQ(ends->launches[1].end.kind, JobEnd::Kind::NotStarted);
+  EXPECT_EQ(ends->launches[1].end.message, "program '/no/such/program': No such file or directory");
+}
+
 TEST_F(AgentLoopTest, AnAgentThatLeavesTakesItsJobsWithItAndSaysSo) {
   RunningAgent agent(options_, scheduler_);
   const Assignment wanted = job(1, {"polite"});

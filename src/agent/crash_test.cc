@@ -118,7 +118,7 @@ TEST(Crash, ARunningJobIsTakenOverWithAllThatIsKnownOfIt) {
 TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNothing) {
   const TestFolder folder;
   const Launch launch{.job = JobId{1}, .argv = act({"append", folder / "ran.1"})};
-  folder.write("state/1.0.0/launch", launch_fields(launch).write());
+  folder.write("state/1.0.0.launch", launch_fields(launch).write());
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();
   ASSERT_TRUE(adopted.ok());
@@ -137,10 +137,10 @@ TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNoth
 
 TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
   const TestFolder folder;
-  folder.write("state/1.0.0/launch",
+  folder.write("state/1.0.0.launch",
                launch_fields({.job = JobId{1}, .argv = {"/bin/true"}}).write());
   folder.write(
-      "state/1.0.0/running",
+      "state/1.0.0.running",
       running_fields({.supervisor = ::getpid(), .pid = ::getpid(), .boot = "old"}).write());
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();
@@ -148,10 +148,24 @@ TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
   EXPECT_EQ(end_of(adopted.value().front()).kind, JobEnd::Kind::SupervisorLost);
 }
 
+TEST(Crash, WhatIsLeftOfALaunchThatWasBeingForgottenGoesWithTheNextLook) {
+  const TestFolder folder;
+  folder.write("state/1.0.0.ended", "kind=exited");
+  folder.write("state/1.0.0.stop", "");
+  folder.write("state/instance", "mine");
+  const LocalJobs jobs = open_jobs(folder / "state");
+  const auto adopted = jobs.adopt();
+  ASSERT_TRUE(adopted.ok());
+  EXPECT_TRUE(adopted.value().empty());
+  EXPECT_FALSE(std::filesystem::exists(folder / "state/1.0.0.ended"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "state/1.0.0.stop"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "state/instance"));
+}
+
 TEST(Crash, FilesThatWereCutShortAreAnEndToo) {
   const TestFolder folder;
-  folder.write("state/1.2.3/launch", "job=1");
-  folder.write("state/1.2.3/ended", "kind=exi");
+  folder.write("state/1.2.3.launch", "job=1");
+  folder.write("state/1.2.3.ended", "kind=exi");
   folder.write("state/lease", "");
   const LocalJobs jobs = open_jobs(folder / "state");
   const auto adopted = jobs.adopt();

@@ -16,6 +16,14 @@ std::string read_word(const std::string& path) {
   return word;
 }
 
+Status write_new_file(const std::string& path, std::string_view content) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd.ok()) return system_error(path, errno);
+  Status status = write_file(fd, path, content);
+  if (!status.ok()) ::unlink(path.c_str());
+  return status;
+}
+
 Status write_control(const std::string& path, std::string_view content) {
   const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd.ok()) return system_error(path, errno);

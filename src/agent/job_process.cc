@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,8 +15,6 @@
 #include "agent/cgroup.h"
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
-
-extern char** environ;
 
 namespace orrery {
 namespace {
@@ -46,7 +43,7 @@ struct flock whole_file() {
 }
 
 pid_t lock_holder(const JobFiles& files) {
-  const Fd lock(::open(files.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const Fd lock(::open(files.launch().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct flock asked = whole_file();
   if (!lock.ok() || ::fcntl(lock.get(), F_GETLK, &asked) != 0) return 0;
   return asked.l_type == F_UNLCK ? 0 : asked.l_pid;
@@ -98,12 +95,12 @@ std::optional<JobEnd> written_end(const JobFiles& files) {
 // How the launch ended, for good; nothing while a supervisor holds the lock.
 Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   if (const auto end = written_end(files)) return end;
-  const Fd lock(::open(files.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock.ok()) return system_error(files.lock(), errno);
+  const Fd lock(::open(files.launch().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock.ok()) return system_error(files.launch(), errno);
   struct flock whole = whole_file();
   if (::fcntl(lock.get(), F_SETLK, &whole) != 0) {
     if (errno == EAGAIN || errno == EACCES) return std::optional<JobEnd>{};
-    return system_error(files.lock(), errno);
+    return system_error(files.launch(), errno);
   }
   // Between the first look and the lock it may have been written.
   if (const auto end = written_end(files)) return end;
@@ -120,44 +117,11 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   return std::optional<JobEnd>(end);
 }
 
-// In a session of its own, so that what reaches the agent's terminal does not reach the job; with
-// the signals it waits for held back from its first moment.
-Result<pid_t> spawn(const std::string& program, std::vector<std::string> arguments, int ready) {
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  sigset_t held;
-  sigset_t all;
-  sigemptyset(&held);
-  sigaddset(&held, SIGCHLD);
-  sigaddset(&held, SIGTERM);
-  sigfillset(&all);
-  sigdelset(&all, SIGKILL);
-  sigdelset(&all, SIGSTOP);
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setsigmask(&attributes, &held);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawn_file_actions_adddup2(&files, ready, kReadyFd);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-  pid_t pid = 0;
-  const int failed =
-      ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failed != 0) return system_error(program, failed);
-  return pid;
-}
-
-void remove_directory(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+// Its end goes last: as long as anything else is there it can be told.
+void remove_files(const JobFiles& files) {
+  for (const std::string& path : {files.running(), files.stop(), files.launch(), files.ended()}) {
+    ::unlink(path.c_str());
+  }
 }
 
 // "JOB.EPOCH.RANK" of a launch whose file is lost.
@@ -193,6 +157,9 @@ Status JobProcess::stop(Duration grace, JobEnd::Kind why) const {
   const StopRequest request{.grace = grace, .why = why};
   // Where it cannot be written the signal alone says enough.
   static_cast<void>(write_file_atomically(files_.stop(), stop_fields(request).write()).ok());
+  // Where a fork server was killed in the middle there may be two, and the other one has the job.
+  const Fd in_charge = find_supervisor(files_);
+  if (in_charge.ok()) send_signal(in_charge, SIGTERM);
   if (send_signal(supervisor_, SIGTERM) || errno == ESRCH) return {};
   return system_error("stopping " + launch_name(launch_), errno);
 }
@@ -237,40 +204,58 @@ Result<LocalJobs> LocalJobs::open(const std::string& state, std::string program)
   return LocalJobs(state, std::move(program), std::move(lock));
 }
 
+// A server that was killed may have forked before; then the lock lets only one of the two begin.
+Result<Fd> LocalJobs::begin_supervisor(const std::string& name, int ready) const {
+  if (!server_) {
+    TRY_ASSIGN(server_, ForkServer::start(program_));
+  }
+  if (auto supervisor = server_->supervise(state_, name, ready); supervisor.ok()) return supervisor;
+  server_.reset();
+  TRY_ASSIGN(const pid_t pid,
+             spawn_supervisor(program_, supervisor_arguments(state_, name), ready));
+  Fd supervisor = open_process(pid);
+  INVARIANT(supervisor.ok(), "a child that was not waited for can be opened");
+  return supervisor;
+}
+
 Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   TRY(check_launch(launch));
   const std::string name = launch_name(launch);
-  JobFiles files{.directory = state_ + "/" + name};
-  if (::mkdir(files.directory.c_str(), 0700) != 0) return system_error(files.directory, errno);
+  JobFiles files{.base = state_ + "/" + name};
+  // It may be cut short by a crash; then nothing has been started, and adopt() says so.
+  TRY(write_new_file(files.launch(), launch_fields(launch).write()));
   const auto begin = [&]() -> Result<JobProcess> {
-    TRY(write_file_atomically(files.launch(), launch_fields(launch).write()));
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);
     Fd ready_read(ready[0]);
     const Fd ready_write(ready[1]);
-    TRY_ASSIGN(const pid_t pid,
-               spawn(program_, supervisor_arguments(state_, name), ready_write.get()));
-    Fd supervisor = open_process(pid);
-    INVARIANT(supervisor.ok(), "a child that was not waited for can be opened");
+    TRY_ASSIGN(Fd supervisor, begin_supervisor(name, ready_write.get()));
     return JobProcess(files, launch, std::move(supervisor), std::move(ready_read));
   };
   auto job = begin();
-  if (!job.ok()) remove_directory(files.directory);
+  if (!job.ok()) remove_files(files);
   return job;
 }
 
 Result<std::vector<JobProcess>> LocalJobs::adopt() const {
   std::vector<std::string> names;
+  std::vector<std::string> others;  // by the launch they belong to
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator(state_, failed)) {
-    const std::string name = entry.path().filename();
-    if (is_launch_name(name)) names.push_back(name);
+    const std::string name = entry.path().stem();
+    if (!is_launch_name(name)) continue;
+    (entry.path().extension() == ".launch" ? names : others).push_back(name);
   }
   if (failed) return system_error(state_, failed.value());
   std::sort(names.begin(), names.end());
+  for (const std::string& name : others) {
+    // Left by one who was interrupted while he forgot it.
+    if (std::binary_search(names.begin(), names.end(), name)) continue;
+    remove_files({.base = state_ + "/" + name});
+  }
   std::vector<JobProcess> jobs;
   for (const std::string& name : names) {
-    JobFiles files{.directory = state_ + "/" + name};
+    JobFiles files{.base = state_ + "/" + name};
     Launch launch = launch_from_name(name);
     if (const auto fields = read_fields(files.launch()); fields.ok()) {
       if (auto read = read_launch(fields.value()); read.ok()) launch = std::move(read).value();
@@ -291,7 +276,7 @@ Status LocalJobs::forget(const JobProcess& job) const {
   if (!end) {
     return Error{Code::FailedPrecondition, launch_name(job.launch()) + " has not ended yet"};
   }
-  remove_directory(job.files().directory);
+  remove_files(job.files());
   return {};
 }
 

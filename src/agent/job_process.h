@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/files.h"
+#include "agent/fork_server.h"
 #include "agent/job_record.h"
 #include "agent/launch.h"
 #include "base/result.h"
@@ -54,7 +55,7 @@ class JobProcess {
 
 // The jobs of one state directory, of which one process at a time may be in charge.
 //
-// A launch has a directory there, named JOB.EPOCH.RANK, from before anything is started until
+// A launch has a file there, named JOB.EPOCH.RANK.launch, from before anything is started until
 // forget(); as its name can be taken only once, nothing is started twice. Not for use by several
 // threads at once: the lock that settles what became of a launch belongs to the whole process.
 class LocalJobs {
@@ -76,9 +77,12 @@ class LocalJobs {
   LocalJobs(std::string state, std::string program, Fd lock)
       : state_(std::move(state)), program_(std::move(program)), lock_(std::move(lock)) {}
 
+  Result<Fd> begin_supervisor(const std::string& name, int ready) const;
+
   std::string state_;
   std::string program_;
   Fd lock_;
+  mutable std::unique_ptr<ForkServer> server_{};  // from the first start on
 };
 
 }  // namespace orrery

@@ -231,6 +231,13 @@ TEST_F(JobProcessTest, AJobEndsWithTheLeaseThoughNobodyStopsIt) {
   EXPECT_EQ(late.message, "the lease was over before it began");
 }
 
+TEST_F(JobProcessTest, AJobThatIsStoppedBecauseOfTheLeaseEndsWithIt) {
+  const JobProcess job = start(jobs_, launch({"hang"}));
+  job.wait_until_started();
+  ASSERT_TRUE(job.stop(Duration::zero(), Kind::LeaseLost).ok());
+  EXPECT_EQ(end_of(job).kind, Kind::LeaseLost);
+}
+
 TEST_F(JobProcessTest, ALeaseThatIsRenewedKeepsTheJob) {
   Launch leased = launch({"hang"});
   leased.ends_with_lease = true;

@@ -41,15 +41,17 @@ Fields stop_fields(const StopRequest& request);
 StopRequest read_stop_request(const Fields& fields, Duration grace);
 JobEnd stopped_before_it_began(const StopRequest& request);
 
-// The files of one launch in its directory.
+// The files of one launch. They have no directory of their own: to make and remove one takes a disk
+// file system a hundred times as long as a file.
 struct JobFiles {
-  std::string directory{};
+  std::string base{};  // STATE/JOB.EPOCH.RANK
 
-  std::string launch() const { return directory + "/launch"; }
-  std::string lock() const { return directory + "/lock"; }
-  std::string running() const { return directory + "/running"; }
-  std::string stop() const { return directory + "/stop"; }
-  std::string ended() const { return directory + "/ended"; }
+  // Also what the supervisor locks. A process loses its lock when it closes any descriptor of the
+  // file, so whoever holds it does not open the file again.
+  std::string launch() const { return base + ".launch"; }
+  std::string running() const { return base + ".running"; }
+  std::string stop() const { return base + ".stop"; }
+  std::string ended() const { return base + ".ended"; }
 };
 
 }  // namespace orrery

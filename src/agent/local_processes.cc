@@ -38,22 +38,20 @@ bool has(const Environment& environment, std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& state,
+                                                             const std::string& data,
                                                              std::string program) {
   TRY_ASSIGN(LocalJobs jobs, LocalJobs::open(state, std::move(program)));
-  TRY(make_directory(state + "/logs", 0711));
-  TRY(make_directory(state + "/checkpoints", 0711));
+  for (const std::string& path : {data, data + "/logs", data + "/checkpoints"}) {
+    TRY(make_directory(path, 0711));
+  }
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.ok()) return system_error("epoll", errno);
-  return std::unique_ptr<LocalProcesses>(new LocalProcesses(std::move(jobs), std::move(epoll)));
+  return std::unique_ptr<LocalProcesses>(
+      new LocalProcesses(std::move(jobs), data, std::move(epoll)));
 }
 
 std::string LocalProcesses::log_path(const LaunchName& name) const {
-  return jobs_.state() + "/logs/" + std::to_string(name.job) + "." + std::to_string(name.rank) +
-         ".log";
-}
-
-std::string LocalProcesses::checkpoint_path(const LaunchName& name) const {
-  return jobs_.state() + "/checkpoints/" + std::to_string(name.job);
+  return data_ + "/logs/" + std::to_string(name.job) + "." + std::to_string(name.rank) + ".log";
 }
 
 Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
@@ -102,20 +100,20 @@ Status LocalProcesses::start(const Launch& wanted) {
 
 Status LocalProcesses::give_places(Launch& launch) const {
   const LaunchName name = name_of(launch);
-  const bool own_log = launch.output.empty();
-  if (own_log) launch.output = launch.errors = log_path(name);
-  const bool own_checkpoints = !has(launch.environment, kCheckpoints);
-  const std::string checkpoints = checkpoint_path(name);
-  if (own_checkpoints) {
-    TRY(make_directory(checkpoints, 0700));
-    launch.environment.emplace_back(kCheckpoints, checkpoints);
-  }
   TRY_ASSIGN(const auto user, find_job_user(launch.user));
-  if (!user || user->uid == ::geteuid()) return {};
-  if (own_log) TRY(make_log(launch.output, *user));
-  if (own_checkpoints && ::lchown(checkpoints.c_str(), user->uid, user->gid) != 0) {
-    return system_error(checkpoints, errno);
+  const bool is_other = user && user->uid != ::geteuid();
+  if (launch.output.empty()) {
+    launch.output = launch.errors = log_path(name);
+    if (is_other) TRY(make_log(launch.output, *user));
   }
+  if (has(launch.environment, kCheckpoints)) return {};
+  std::string folder = data_ + "/checkpoints";
+  if (is_other) {
+    folder += "/" + std::to_string(user->uid);
+    TRY(make_directory(folder, 0700));
+    if (::lchown(folder.c_str(), user->uid, user->gid) != 0) return system_error(folder, errno);
+  }
+  launch.environment.emplace_back(kCheckpoints, folder + "/" + std::to_string(name.job));
   return {};
 }
 
@@ -164,7 +162,6 @@ Status LocalProcesses::forget(const LaunchName& name) {
   struct stat log {};
   const std::string path = log_path(name);
   if (::stat(path.c_str(), &log) == 0 && log.st_size == 0) ::unlink(path.c_str());
-  ::rmdir(checkpoint_path(name).c_str());
   return {};
 }
 

@@ -11,16 +11,19 @@
 
 namespace orrery {
 
-// The jobs of this machine, in one state directory.
+// The jobs of this machine, in one state directory. It may be one that a boot of the machine
+// empties (a file system in memory makes starts cheaper): no job outlives that either. The data
+// directory is for what shall stay.
 //
-// A launch without an output of its own writes to logs/JOB.RANK.log there, through all its epochs;
-// one without a checkpoint directory gets checkpoints/JOB. Both belong to the job's user. They stay
-// when the launch is forgotten, unless there is nothing in them.
+// A launch without an output of its own writes to DATA/logs/JOB.RANK.log, through all its epochs,
+// and the file stays when the launch is forgotten, unless it is empty. One without a checkpoint
+// directory is told of DATA/checkpoints/JOB, or DATA/checkpoints/UID/JOB where it runs as another
+// user. The job makes it, as only a job that writes checkpoints needs one; it may.
 class LocalProcesses final : public Processes {
  public:
   // `program` becomes the supervisor; see LocalJobs::open().
   static Result<std::unique_ptr<LocalProcesses>> open(const std::string& state,
-                                                      std::string program);
+                                                      const std::string& data, std::string program);
 
   // Readable, for poll(), when ended() may have something to say.
   int fd() const { return epoll_.get(); }
@@ -39,14 +42,15 @@ class LocalProcesses final : public Processes {
   Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
 
  private:
-  LocalProcesses(LocalJobs jobs, Fd epoll) : jobs_(std::move(jobs)), epoll_(std::move(epoll)) {}
+  LocalProcesses(LocalJobs jobs, std::string data, Fd epoll)
+      : jobs_(std::move(jobs)), data_(std::move(data)), epoll_(std::move(epoll)) {}
 
   std::string log_path(const LaunchName& name) const;
-  std::string checkpoint_path(const LaunchName& name) const;
   Status give_places(Launch& launch) const;
   void watch(const LaunchName& name, const JobProcess& job);
 
   LocalJobs jobs_;
+  std::string data_;
   Fd epoll_;
   std::map<LaunchName, JobProcess> known_{};
   std::map<int, LaunchName> watched_{};  // by descriptor

@@ -100,5 +100,14 @@ TEST(LogFollower, FollowsAJobToItsEndAndMissesNothing) {
   EXPECT_EQ(text, "[x]\n[y]\n");
 }
 
+TEST(LogFollow, AFileOfSomebodyElseIsRefused) {
+  const TestFolder folder;
+  folder.write("log", "secret");
+  LogFollower mine(folder / "log", 0, ::geteuid());
+  EXPECT_EQ(mine.read().value().bytes, "secret");
+  LogFollower theirs(folder / "log", 0, ::geteuid() + 1);
+  EXPECT_FALSE(theirs.read().ok());
+}
+
 }  // namespace
 }  // namespace orrery

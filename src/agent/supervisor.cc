@@ -15,6 +15,7 @@
 
 #include "agent/cgroup.h"
 #include "agent/files.h"
+#include "agent/fork_server.h"
 #include "agent/job_child.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
@@ -24,6 +25,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view kAsked = "--supervise-job";
+constexpr std::string_view kServerAsked = "--fork-supervisors";
 // Between two rounds of killing what a job leaves behind; they are rare and usually one is enough.
 constexpr Duration kAgain = std::chrono::milliseconds(20);
 // Timers stand still while a machine sleeps, and leases do not.
@@ -65,7 +67,7 @@ class Supervisor {
   int run();
 
  private:
-  JobEnd supervise();
+  JobEnd supervise(const Result<Fields>& fields);
   Status start();
   Status let_go(pid_t pid, const Fd& go, const Fd& fault);
   StopRequest read_stop() const;
@@ -89,7 +91,9 @@ class Supervisor {
 int Supervisor::run() {
   prctl(PR_SET_NAME, "orrery-job");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Fd lock(::open(files_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const auto fields = read_fields(files_.launch());
+  // Where it is missing the launch was settled and forgotten meanwhile.
+  const Fd lock(::open(files_.launch().c_str(), O_RDWR | O_CLOEXEC));
   struct flock whole {};
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
@@ -97,17 +101,16 @@ int Supervisor::run() {
   if (!lock.ok() || ::fcntl(lock.get(), F_SETLKW, &whole) != 0) return 1;
   if (exists(files_.ended()) || exists(files_.running())) return 0;
 
-  const JobEnd end = supervise();
+  const JobEnd end = supervise(fields);
   // A full disk must not lose an end for good; there is nothing better to do meanwhile.
   while (!write_file_atomically(files_.ended(), end_fields(end).write()).ok()) {
-    if (!exists(files_.directory)) return 1;
+    if (!exists(files_.launch())) return 1;
     wait_for_signal(std::chrono::seconds(1));
   }
   return 0;
 }
 
-JobEnd Supervisor::supervise() {
-  auto fields = read_fields(files_.launch());
+JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   if (!fields.ok()) return not_started(fields.error().message);
   auto launch = read_launch(fields.value());
   if (!launch.ok()) return not_started(files_.launch() + ": " + launch.error().message);
@@ -290,9 +293,15 @@ JobEnd Supervisor::take_in() {
   return end;
 }
 
+int run_supervisor(const std::string& state, const std::string& name) {
+  ::close_range(kReadyFd + 1, std::numeric_limits<unsigned>::max(), 0);
+  ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
+  return Supervisor(state, name).run();
+}
+
 }  // namespace
 
-std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.directory; }
+std::string launch_cookie(const JobFiles& files) { return "ORRERY_LAUNCH=" + files.base; }
 
 std::string supervisor_program() {
   const std::string self = "/proc/self/exe";
@@ -305,15 +314,19 @@ std::vector<std::string> supervisor_arguments(const std::string& state, const st
   return {"orrery-job", std::string(kAsked), state, name};
 }
 
+std::vector<std::string> fork_server_arguments() {
+  return {"orrery-job", std::string(kServerAsked)};
+}
+
 std::optional<int> supervise_if_asked(int argc, char** argv) {
-  if (argc != 4 || argv[1] != kAsked) return std::nullopt;
-  ::close_range(kReadyFd + 1, std::numeric_limits<unsigned>::max(), 0);
+  const bool serves = argc == 2 && argv[1] == kServerAsked;
+  if (!serves && (argc != 4 || argv[1] != kAsked)) return std::nullopt;
   ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
   // A reader that went away is told by the write.
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t waited_for = signals_waited_for();
   sigprocmask(SIG_BLOCK, &waited_for, nullptr);
-  return Supervisor(argv[2], argv[3]).run();
+  return serves ? serve_forks(&run_supervisor) : run_supervisor(argv[2], argv[3]);
 }
 
 }  // namespace orrery

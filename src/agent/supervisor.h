@@ -9,10 +9,10 @@
 namespace orrery {
 
 // One small process stands above each job and outlives the agent. It starts the job, waits for its
-// end, takes in whatever the job leaves behind, and writes down how it ended. It is this same
-// program, called with arguments that nobody types.
+// end, takes in whatever the job leaves behind, and writes down how it ended. It is `orrery-job` or
+// this same program, called with arguments that nobody types.
 //
-// While it lives it holds a lock on the launch's lock file, and the kernel tells who holds it; so
+// While it lives it holds a lock on the launch's file, and the kernel tells who holds it; so
 // whether a job is looked after does not hang on a number in a file.
 //
 // A SIGTERM asks it to stop the job: SIGTERM to the job's group, then, after the grace period of
@@ -28,6 +28,9 @@ std::string supervisor_program();
 
 // The arguments that ask for it.
 std::vector<std::string> supervisor_arguments(const std::string& state, const std::string& name);
+
+// Those that ask for a process which forks supervisors; see fork_server.h.
+std::vector<std::string> fork_server_arguments();
 
 // The supervisor keeps this open until the job's program runs, or never will.
 inline constexpr int kReadyFd = 3;

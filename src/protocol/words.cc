@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include <array>
+#include <string>
 
 #include "protocol/agent_words.h"
 
@@ -26,7 +25,9 @@ std::optional<JobEnd::Kind> parse_end(std::string_view name) {
 std::string_view to_string(LaunchState state) { return kStates[static_cast<std::size_t>(state)]; }
 
 std::string text(const LaunchName& name) {
-  return fmt::format("{}.{}.{}", name.job, name.epoch, name.rank);
+  // Without the library, as this is linked into the small supervisor, too.
+  return std::to_string(name.job) + "." + std::to_string(name.epoch) + "." +
+         std::to_string(name.rank);
 }
 
 }  // namespace orrery
