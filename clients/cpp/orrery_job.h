@@ -450,6 +450,9 @@ class Job {
         if ((unsent.empty() && Clock::now() >= next) || closing_) {
           unsent += take_outbox();
           next = Clock::now() + options_.between;
+        } else if (unsent.empty() && outbox_.count(kCanStopAt)) {
+          unsent = said_[kCanStopAt] = outbox_[kCanStopAt];  // the others wait for it
+          outbox_.erase(kCanStopAt);
         }
         if (!error_.empty() || (closing_ && unsent.empty())) return true;
         if (closing_ && Clock::now() > close_by_) return true;

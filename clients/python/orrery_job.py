@@ -32,6 +32,7 @@ HOLD_S = 30.0  # how long a rank waits for the others' agreement
 PROGRESS_S = 0.1  # between two messages of progress; what came last is what is sent
 RETRY_S = (0.05, 5.0)  # between two attempts to connect: first, longest
 LONGEST_LINE = 64 * 1024
+KINDS = ("progress", "checkpointed", "can_stop_at", "bye")
 
 
 def connect(every=1):
@@ -272,8 +273,10 @@ class Job:
             with self._changed:
                 due = not unsent and time.monotonic() >= next_progress
                 if due or self._closing:
-                    unsent += self._take_outbox()
+                    unsent += self._take_outbox(KINDS)
                     next_progress = time.monotonic() + PROGRESS_S
+                elif not unsent:
+                    unsent = self._take_outbox(("can_stop_at",))  # the others wait for it
                 waiting = bool(self._outbox)
                 over = self._closing and not unsent
             if over:
@@ -300,9 +303,8 @@ class Job:
             if self.error is not None or len(received) > LONGEST_LINE:
                 return welcome
 
-    def _take_outbox(self):
-        order = ("progress", "checkpointed", "can_stop_at", "bye")
-        messages = [self._outbox.pop(kind) for kind in order if kind in self._outbox]
+    def _take_outbox(self, kinds):
+        messages = [self._outbox.pop(kind) for kind in kinds if kind in self._outbox]
         self._said.update((message["kind"], message) for message in messages)
         return _lines(messages)
 

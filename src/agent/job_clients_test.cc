@@ -225,9 +225,9 @@ class Counters : public testing::Test {
 };
 
 TEST_F(Counters, StopAtTheSameCountAndGoOnFromThere) {
-  // One is much faster than the other: nothing but the agreement keeps them together.
-  const std::vector<Launch> launches = {launch(1, 0, 1'000'000, "0.001"),
-                                        launch(1, 1, 1'000'000, "0.02")};
+  // One is faster than the other: nothing but the agreement keeps them together.
+  const std::vector<Launch> launches = {launch(1, 0, 1'000'000, "0.002"),
+                                        launch(1, 1, 1'000'000, "0.006")};
   std::vector<JobProcess> running;
   for (const Launch& one : launches) running.push_back(start(jobs_, one));
   for (const Launch& one : launches) {
