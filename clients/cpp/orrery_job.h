@@ -278,7 +278,7 @@ class Job {
     return stopping_;
   }
 
-  // Called in another thread when the job's next start has another size.
+  // Called in another thread when the job's next start has another size. It must not throw.
   void on_resize(std::function<void(int gpus, int ranks)> callback) {
     std::pair<int, int> notice;
     {

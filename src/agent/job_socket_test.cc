@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,29 @@ TEST_F(JobSocket, IsOnlyTheJobsUsersToUse) {
   EXPECT_EQ(found.st_mode & 0777u, 0600u);
   ASSERT_EQ(::lstat((folder_ / "s").c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777u, 0711u);
+}
+
+TEST_F(JobSocket, BelongsToTheUserTheJobRunsAs) {
+  Launch other = example();
+  other.job = JobId{8};
+  other.user = "no such user";
+  other.socket = folder_ / "s/8.3.0";
+  EXPECT_FALSE(post_.sockets().listen(other).ok());
+  EXPECT_FALSE(std::filesystem::exists(other.socket));
+  const passwd* const nobody = ::getpwnam("nobody");
+  if (::geteuid() != 0 || !nobody) GTEST_SKIP() << "needs root and the user nobody";
+  other.user = "nobody";
+  post_.listen(other);
+  struct stat found {};
+  ASSERT_EQ(::lstat(other.socket.c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, nobody->pw_uid);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0711));
+  ASSERT_EQ(::seteuid(nobody->pw_uid), 0);
+  const bool own = TestClient(other.socket).connected();
+  const bool foreign = TestClient(launch_.socket).connected();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(own);
+  EXPECT_FALSE(foreign);
 }
 
 TEST_F(JobSocket, AClientIsWelcomedHeardAndSeenOff) {
