@@ -204,18 +204,20 @@ TEST(JobClientMembers, PassesOverWhatItDoesNotKnow) {
   EXPECT_TRUE(members.read("{}"));
 }
 
-// Two ranks of examples/counter.py as jobs of this agent.
+const std::string kCounter = std::string(ORRERY_SOURCE) + "/examples/counter.py";
+
+// Two ranks of it as jobs of this agent.
 class Counters : public testing::Test {
  protected:
   Launch launch(int epoch, int rank, int to, const char* step) {
-    return post_.listen({.job = JobId{7},
-                         .epoch = epoch,
-                         .gang = {.rank = rank, .ranks = 2},
-                         .argv = {ORRERY_PYTHON, "-B", ORRERY_SOURCE "/examples/counter.py",
-                                  std::to_string(to), "--step", step},
-                         .output = folder_ / ("log." + std::to_string(rank)),
-                         .checkpoint_directory = folder_.path(),
-                         .resumed = epoch > 1});
+    return post_.listen(
+        {.job = JobId{7},
+         .epoch = epoch,
+         .gang = {.rank = rank, .ranks = 2},
+         .argv = {ORRERY_PYTHON, "-B", kCounter, std::to_string(to), "--step", step},
+         .output = folder_ / ("log." + std::to_string(rank)),
+         .checkpoint_directory = folder_.path(),
+         .resumed = epoch > 1});
   }
   std::string count(int rank) { return read_word(folder_ / ("count." + std::to_string(rank))); }
 

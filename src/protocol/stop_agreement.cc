@@ -38,15 +38,14 @@ void StopAgreement::left(int rank) {
 StopAgreement::State StopAgreement::look(Time now) {
   if (all_left()) state_ = State::Over;
   if (state_ == State::Asking) {
-    if (any_unable()) {
-      state_ = State::Terminate;
-    } else if (all_answered()) {
+    const bool able = !any_unable();
+    if (able && all_answered()) {
       state_ = State::Agreed;
       agreed_ = now;
       for (const Rank& rank : ranks_) {
         if (!rank.left) iteration_ = std::max(iteration_, *rank.answer);
       }
-    } else if (now >= deadline()) {
+    } else if (!able || now >= deadline()) {
       state_ = State::Terminate;
     }
   } else if (state_ == State::Agreed) {
