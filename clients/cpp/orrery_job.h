@@ -436,7 +436,7 @@ class Job {
     std::string unsent =
         "{\"kind\":\"hello\",\"version\":1,\"rank\":" + std::to_string(rank_) + "}\n";
     std::string received;
-    auto next = Clock::time_point::min();
+    auto next = Clock::now();
     {
       const std::lock_guard<std::mutex> held(mutex_);
       for (const auto& [kind, line] : said_) {
