@@ -8,7 +8,7 @@ CLANG_FORMAT ?= clang-format-14
 export V SETUP
 
 RELEASE := build/release
-SOURCES = $(shell find src apps tests bench fuzz -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find src apps tests bench fuzz clients -name '*.h' -o -name '*.cc')
 
 # On a terminal ninja keeps to one line by itself; in a log it shows only what goes wrong.
 ninja = $(if $(V),ninja -v,$(shell [ -t 2 ] && echo ninja || echo ninja --quiet)) -j$(JOBS) -C

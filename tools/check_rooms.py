@@ -15,7 +15,7 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
     r"CLI/": {"cli"},
-    r"nlohmann/": {"workload", "report", "cli", "protocol", "daemon"},
+    r"nlohmann/": {"workload", "report", "cli", "protocol", "daemon", "agent"},
     r"toml\+\+/|toml\.hpp": {"workload"},
     r"zstd": {"report"},
     r"lemon/": set(),

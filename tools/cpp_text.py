@@ -2,7 +2,7 @@
 import pathlib
 import re
 
-TOP_FOLDERS = ("src", "apps", "tests", "bench", "fuzz")
+TOP_FOLDERS = ("src", "apps", "tests", "bench", "fuzz", "clients")
 
 _NOT_CODE = re.compile(
     r"""

@@ -19,7 +19,8 @@ Status check_text(const Launch& launch) {
       return invalid("the environment variable '" + name + "' cannot be set");
     }
   }
-  for (const std::string* path : {&launch.directory, &launch.output, &launch.errors}) {
+  for (const std::string* path : {&launch.directory, &launch.output, &launch.errors, &launch.socket,
+                                  &launch.checkpoint_directory}) {
     const bool may_be_absent = path != &launch.directory;
     if (may_be_absent && path->empty()) continue;
     if (!absolute(*path) || has_zero(*path)) {
@@ -117,6 +118,9 @@ Fields launch_fields(const Launch& launch) {
   fields.add("cgroup_version", launch.cgroup_home.version);
   fields.add("grace_ns", launch.grace.count());
   fields.add("ends_with_lease", launch.ends_with_lease ? 1 : 0);
+  fields.add("socket", launch.socket);
+  fields.add("checkpoint_directory", launch.checkpoint_directory);
+  fields.add("resumed", launch.resumed ? 1 : 0);
   return fields;
 }
 
@@ -151,6 +155,9 @@ Result<Launch> read_launch(const Fields& fields) {
   launch.cgroup_home = {.path = fields.text("cgroup_home"), .version = small("cgroup_version", 0)};
   launch.grace = Duration(fields.number("grace_ns"));
   launch.ends_with_lease = fields.number("ends_with_lease") != 0;
+  launch.socket = fields.text("socket");
+  launch.checkpoint_directory = fields.text("checkpoint_directory");
+  launch.resumed = fields.number("resumed") != 0;
   TRY(check_launch(launch));
   return launch;
 }
@@ -161,6 +168,9 @@ Environment job_environment(const Launch& launch) {
   for (const auto& [name, value] : launch.environment) put(environment, name, value);
   put(environment, "ORRERY_JOB_ID", std::to_string(static_cast<int>(launch.job)));
   put(environment, "ORRERY_EPOCH", std::to_string(launch.epoch));
+  put(environment, "ORRERY_RESUMED", launch.resumed ? "1" : "0");
+  put(environment, "ORRERY_SOCKET", launch.socket);
+  put(environment, "ORRERY_CHECKPOINT_DIR", launch.checkpoint_directory);
   put(environment, "ORRERY_CPUS", cpu_list_text(launch.cpus));
   put(environment, "ORRERY_MEMORY_BYTES", std::to_string(launch.memory_bytes));
   put(environment, "ORRERY_GPUS", joined(launch.gpus));

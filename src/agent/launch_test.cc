@@ -27,7 +27,10 @@ Launch example() {
           .memory_bytes = 1 << 30,
           .cgroup_home = {.path = "/sys/fs/cgroup/orrery", .version = 2},
           .grace = std::chrono::seconds(5),
-          .ends_with_lease = true};
+          .ends_with_lease = true,
+          .socket = "/run/orrery/7.3.5",
+          .checkpoint_directory = "/checkpoints/7",
+          .resumed = true};
 }
 
 std::string value(const Environment& environment, const std::string& wanted) {
@@ -51,6 +54,9 @@ TEST(Launch, IsReadBackAsItWasWritten) {
   EXPECT_EQ(read.value().argv, launch.argv);
   EXPECT_EQ(read.value().environment, launch.environment);
   EXPECT_EQ(read.value().cpus, launch.cpus);
+  EXPECT_EQ(read.value().socket, launch.socket);
+  EXPECT_EQ(read.value().checkpoint_directory, launch.checkpoint_directory);
+  EXPECT_TRUE(read.value().resumed);
   EXPECT_EQ(launch_name(read.value()), "7.3.5");
 }
 
@@ -74,6 +80,8 @@ TEST(Launch, WhatCannotBeStartedIsRefused) {
   EXPECT_TRUE(refused([](Launch& launch) { launch.directory = "here"; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.directory = ""; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.output = "log"; }));
+  EXPECT_TRUE(refused([](Launch& launch) { launch.socket = "socket"; }));
+  EXPECT_TRUE(refused([](Launch& launch) { launch.checkpoint_directory = "here"; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.gang.rank = 8; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.gang.master_port = 0; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.memory_bytes = -1; }));
@@ -96,6 +104,16 @@ TEST(Launch, TheEnvironmentTellsRanksToEverybodysTaste) {
   EXPECT_EQ(value(environment, "CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-b");
   EXPECT_EQ(value(environment, "ORRERY_CPUS"), "0-1,5");
   EXPECT_EQ(value(environment, "EQUALS"), "a=b");
+}
+
+TEST(Launch, TheEnvironmentSaysWhereToTalkAndWhereCheckpointsGo) {
+  Launch launch = example();
+  EXPECT_EQ(value(job_environment(launch), "ORRERY_SOCKET"), "/run/orrery/7.3.5");
+  EXPECT_EQ(value(job_environment(launch), "ORRERY_CHECKPOINT_DIR"), "/checkpoints/7");
+  EXPECT_EQ(value(job_environment(launch), "ORRERY_RESUMED"), "1");
+  launch.socket.clear();
+  launch.environment = {{"ORRERY_SOCKET", "/of/another/job"}};
+  EXPECT_EQ(value(job_environment(launch), "ORRERY_SOCKET"), "") << "set and empty: there is none";
 }
 
 TEST(Launch, AJobCannotPretendToOtherDevicesButMaySetItsPath) {
