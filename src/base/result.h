@@ -18,6 +18,7 @@ enum class Code : int {
   DeadlineExceeded = 4,
   NotFound = 5,
   AlreadyExists = 6,
+  PermissionDenied = 7,
   ResourceExhausted = 8,
   FailedPrecondition = 9,
   Aborted = 10,
@@ -25,6 +26,7 @@ enum class Code : int {
   Internal = 13,
   Unavailable = 14,
   DataLoss = 15,
+  Unauthenticated = 16,
 };
 
 struct Error {
