@@ -2,6 +2,9 @@
 
 #include <grpc/support/log.h>
 
+#include <cstdio>
+#include <string_view>
+
 namespace orrery {
 
 Code code_of(const grpc::Status& status) {
@@ -26,7 +29,11 @@ Code code_of(const grpc::Status& status) {
 }
 
 void quiet_grpc() {
-  gpr_set_log_function([](gpr_log_func_args*) {});
+  gpr_set_log_function([](gpr_log_func_args* said) {
+    if (std::string_view(said->message).starts_with("assertion failed")) {
+      std::fprintf(stderr, "%s:%d: %s\n", said->file, said->line, said->message);
+    }
+  });
 }
 
 }  // namespace orrery
