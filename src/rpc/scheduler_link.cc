@@ -28,7 +28,8 @@ struct RpcSchedulerLink::Parts {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
-  std::optional<v1::Report> waiting;
+  std::optional<v1::Report> newest;
+  bool unsent = false;  // on the connection there is
   Connection* connection = nullptr;
   std::thread thread;  // last: it uses all of the above
 };
@@ -47,9 +48,9 @@ class RpcSchedulerLink::Connection final : public grpc::ClientBidiReactor<v1::Re
   }
   // With the mutex held.
   void write_next() {
-    if (writing_ || closed_ || !parts_.waiting) return;
-    going_.Swap(&*parts_.waiting);
-    parts_.waiting.reset();
+    if (writing_ || closed_ || !parts_.unsent) return;
+    going_ = *parts_.newest;
+    parts_.unsent = false;
     writing_ = true;
     StartWrite(&going_);
   }
@@ -126,6 +127,7 @@ bool RpcSchedulerLink::Parts::attend() {
   std::unique_lock lock(mutex);
   connection = &stream;
   if (stopping) stream.cancel();
+  unsent = newest.has_value();
   stream.write_next();
   changed.wait(lock, [&] { return stream.done(); });
   connection = nullptr;
@@ -161,7 +163,8 @@ void RpcSchedulerLink::send(Report report) {
   v1::Report message;
   write_wire(report, message);
   const std::lock_guard lock(parts_->mutex);
-  parts_->waiting = std::move(message);
+  parts_->newest = std::move(message);
+  parts_->unsent = true;
   if (parts_->connection != nullptr) parts_->connection->write_next();
 }
 
