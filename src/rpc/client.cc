@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "rpc/channel.h"
 #include "rpc/wire.h"
@@ -32,8 +35,18 @@ Status without_answer(const Result<Nothing>& result) {
 }  // namespace
 
 struct RpcClient::Parts {
+  struct Submission {
+    grpc::ClientContext context{};
+    v1::SubmitRequest in{};
+    v1::SubmitAnswer out{};
+  };
+
   explicit Parts(ClientOptions given)
       : options(std::move(given)), stub(v1::Scheduler::NewStub(open_channel(options))) {}
+  ~Parts() {
+    std::unique_lock lock(mutex);
+    all_ended.wait(lock, [this] { return under_way == 0; });
+  }
 
   template <class Answer, class Request, class In, class Out>
   Result<Answer> call(grpc::Status (Stub::*method)(grpc::ClientContext*, const In&, Out*),
@@ -48,8 +61,26 @@ struct RpcClient::Parts {
     return read_wire<Answer>(out);
   }
 
+  // A context holds the connection. The library cannot bear that the last one goes on its own
+  // thread, so they are handed back and go on ours.
+  void ended(std::shared_ptr<Submission> submission) {
+    const std::lock_guard lock(mutex);
+    done.push_back(std::move(submission));
+    --under_way;
+    all_ended.notify_all();
+  }
+  std::vector<std::shared_ptr<Submission>> begin() {
+    const std::lock_guard lock(mutex);
+    ++under_way;
+    return std::exchange(done, {});
+  }
+
   ClientOptions options;
   std::unique_ptr<Stub> stub;
+  std::mutex mutex;
+  std::condition_variable all_ended;
+  int under_way = 0;
+  std::vector<std::shared_ptr<Submission>> done;
 };
 
 RpcClient::RpcClient(ClientOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
@@ -99,20 +130,20 @@ Result<JoinAnswer> RpcClient::join(const JoinRequest& request) {
 }
 
 void RpcClient::submit(const SubmitRequest& request, Reply<SubmitAnswer> reply) {
-  struct Call {
-    grpc::ClientContext context{};
-    v1::SubmitRequest in{};
-    v1::SubmitAnswer out{};
-  };
-  auto call = std::make_shared<Call>();
-  call->context.set_deadline(deadline_in(parts_->options.deadline));
-  write_wire(request, call->in);
-  Call& held = *call;
+  parts_->begin();
+  auto submission = std::make_shared<Parts::Submission>();
+  Parts::Submission& held = *submission;
+  held.context.set_deadline(deadline_in(parts_->options.deadline));
+  write_wire(request, held.in);
   parts_->stub->async()->Submit(&held.context, &held.in, &held.out,
-                                [call = std::move(call), reply = std::move(reply),
-                                 address = parts_->options.address](const grpc::Status& status) {
-                                  if (!status.ok()) return reply(error_of(status, address));
-                                  reply(read_wire<SubmitAnswer>(call->out));
+                                [submission = std::move(submission), reply = std::move(reply),
+                                 parts = parts_.get()](const grpc::Status& status) mutable {
+                                  if (status.ok()) {
+                                    reply(read_wire<SubmitAnswer>(submission->out));
+                                  } else {
+                                    reply(error_of(status, parts->options.address));
+                                  }
+                                  parts->ended(std::move(submission));
                                 });
 }
 

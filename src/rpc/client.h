@@ -43,7 +43,7 @@ class RpcClient {
   Result<JoinAnswer> join(const JoinRequest& request);
 
   // Does not block: many submissions can be under way at a time. The reply comes on a thread of the
-  // library, also when the client has gone by then.
+  // library. The destructor waits for those that are still to come, so no reply may destroy it.
   void submit(const SubmitRequest& request, Reply<SubmitAnswer> reply);
 
  private:
