@@ -8,7 +8,9 @@
 
 namespace orrery {
 
-struct Nothing {};
+struct Nothing {
+  bool operator==(const Nothing&) const = default;
+};
 
 template <class Answer>
 using Reply = std::function<void(Result<Answer>)>;  // called once, on any thread

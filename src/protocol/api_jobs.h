@@ -15,10 +15,12 @@ namespace orrery {
 struct SubmitRequest {
   JobRequest job{};
   std::string key{};  // the same key again is the same submission; empty: none
+  bool operator==(const SubmitRequest&) const = default;
 };
 struct SubmitAnswer {
   JobNumber first = 0;
   std::int64_t count = 0;
+  bool operator==(const SubmitAnswer&) const = default;
 };
 
 struct JobStatus {
@@ -47,6 +49,7 @@ struct JobStatus {
   std::int64_t epoch = 0;            // how often it was given devices
   int failures = 0;
   bool stopping = false;  // its state has changed already, its processes not yet
+  bool operator==(const JobStatus&) const = default;
 };
 
 struct StatusRequest {
@@ -55,6 +58,7 @@ struct StatusRequest {
   std::string user{};            // empty: anybody's
   std::int64_t limit = 100'000;  // the newest
   bool predict = false;          // when those that wait will start
+  bool operator==(const StatusRequest&) const = default;
 };
 struct StatusAnswer {
   double now_s = 0;
@@ -63,13 +67,16 @@ struct StatusAnswer {
   std::int64_t pending = 0;       // of all jobs, not only those listed
   std::int64_t running = 0;
   std::int64_t settling = 0;  // ended or paused, with processes that have not gone yet
+  bool operator==(const StatusAnswer&) const = default;
 };
 
 struct CancelRequest {
   std::vector<JobNumber> ids{};
+  bool operator==(const CancelRequest&) const = default;
 };
 struct CancelAnswer {
   std::vector<JobNumber> cancelled{};  // the others had ended already
+  bool operator==(const CancelAnswer&) const = default;
 };
 
 struct LogsRequest {
@@ -78,11 +85,13 @@ struct LogsRequest {
   std::int64_t offset = 0;  // negative: that far from the end
   std::int64_t most = 65536;
   Duration wait{};  // at most, for something new
+  bool operator==(const LogsRequest&) const = default;
 };
 struct LogsAnswer {
   std::string bytes{};
   std::int64_t next = 0;
   bool ended = false;
+  bool operator==(const LogsAnswer&) const = default;
 };
 
 }  // namespace orrery

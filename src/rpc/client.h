@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "protocol/api.h"
+#include "rpc/access.h"
+
+namespace orrery {
+
+struct ClientOptions {
+  std::string address{};             // HOST:PORT of the scheduler
+  std::optional<TlsMaterial> tls{};  // none: plain. Without certificate and key: nobody, for join
+  std::string server_name{};         // in the server's certificate; empty: the host
+  Duration deadline = std::chrono::seconds(30);  // of a call; calls that wait have their wait more
+};
+
+// Asks a scheduler. Every call blocks until it is answered or its deadline has passed; several
+// threads may call at a time. An error has the code the scheduler gave; Unavailable says which
+// address did not answer.
+class RpcClient {
+ public:
+  explicit RpcClient(ClientOptions options);
+  ~RpcClient();
+  RpcClient(const RpcClient&) = delete;
+  RpcClient& operator=(const RpcClient&) = delete;
+
+  Result<SubmitAnswer> submit(const SubmitRequest& request);
+  Result<StatusAnswer> status(const StatusRequest& request);
+  Result<CancelAnswer> cancel(const CancelRequest& request);
+  Result<LogsAnswer> logs(const LogsRequest& request);
+  Result<NodesAnswer> nodes();
+  Status drain(const DrainRequest& request);
+  Status set_policy(const PolicyRequest& request);
+  Status set_quota(const QuotaRequest& request);
+  Result<QuotasAnswer> quotas();
+  Result<EventsAnswer> events(const EventsRequest& request);
+  Result<WhatIfAnswer> what_if(const WhatIfRequest& request);
+  Result<SituationAnswer> situation();
+  Result<TokenAnswer> make_token(const TokenRequest& request);
+  Result<JoinAnswer> join(const JoinRequest& request);
+
+  // Does not block: many submissions can be under way at a time. The reply comes on a thread of the
+  // library. The destructor waits for those that are still to come, so no reply may destroy it.
+  void submit(const SubmitRequest& request, Reply<SubmitAnswer> reply);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace orrery

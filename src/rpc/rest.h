@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "protocol/api.h"
+#include "rpc/access.h"
+#include "rpc/http_server.h"
+
+namespace orrery {
+
+struct RestOptions {
+  HttpOptions http{};
+  Access access{};
+  std::function<std::string()> metrics{};        // for Prometheus; empty: there are none
+  Duration deadline = std::chrono::seconds(30);  // of a call; those that wait have their wait more
+};
+
+// The same calls as gRPC's, as JSON over HTTP: docs/formats/api.md. The Api must outlive stop().
+class RestServer {
+ public:
+  static Result<std::unique_ptr<RestServer>> start(const RestOptions& options, Api& api);
+  ~RestServer();
+  RestServer(const RestServer&) = delete;
+  RestServer& operator=(const RestServer&) = delete;
+
+  int port() const;
+  void stop();  // calls that wait are answered with Unavailable
+
+ private:
+  struct Parts;
+  explicit RestServer(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,133 @@
+#include "model/cluster.h"
+#include "protocol/agent_words.h"
+#include "rpc/wire_reader.h"
+#include "rpc/wire_writer.h"
+
+namespace orrery {
+namespace {
+
+constexpr Range kGpuCount{0, kGpusPerNodeMax};
+
+}  // namespace
+
+// Found by their arguments, which is why they do not stand in the nameless namespace.
+void fields(auto& io, Like<LaunchName> auto& v) {
+  io("job", v.job, kCount);
+  io("epoch", v.epoch, kCount);
+  io("rank", v.rank, kCount);
+}
+void fields(auto& io, Like<NodeOffer> auto& v) {
+  io("name", v.name);
+  io("address", v.address);
+  io("gpus", v.gpus, kGpuCount);
+  io("cpu_milli", v.cpu_milli, kCount);
+  io("memory_bytes", v.memory_bytes, kCount);
+  io("gpu_memory_bytes", v.gpu_memory_bytes, kCount);
+  io("gpu_type", v.gpu_type);
+}
+void fields(auto& io, Like<JobEnd> auto& v) {
+  io("kind", v.kind);
+  io("exit_code", v.exit_code);
+  io("signal", v.signal);
+  io("message", v.message);
+}
+void fields(auto& io, Like<LaunchReport> auto& v) {
+  io("name", v.name);
+  io("state", v.state);
+  io("end", v.end);
+  io("iteration", v.iteration);
+  io("iterations", v.iterations);
+  io("checkpointed", v.checkpointed);
+  io("can_stop_at", v.can_stop_at);
+}
+void fields(auto& io, Like<LogPiece> auto& v) {
+  io("request", v.request);
+  io("bytes", v.bytes);
+  io("offset", v.offset);
+  io("ended", v.ended);
+  io("error", v.error);
+}
+void fields(auto& io, Like<Report> auto& v) {
+  io("version", v.version);
+  io("offer", v.offer);
+  io("instance", v.instance);
+  io("session", v.session);
+  io("number", v.number);
+  io("term", v.term);
+  io("orders", v.orders);
+  io("launches", v.launches);
+  io("logs", v.logs);
+  io("leaving", v.leaving);
+}
+
+void fields(auto& io, Like<Assignment> auto& v) {
+  io("name", v.name);
+  io("ranks", v.ranks, kOneOrMore);
+  io("local_rank", v.local_rank, kCount);
+  io("local_ranks", v.local_ranks, kOneOrMore);
+  io("node", v.node, kCount);
+  io("nodes", v.nodes, kOneOrMore);
+  io("master_address", v.master_address);
+  io("master_port", v.master_port, Range{0, 65535});
+  io("argv", v.argv, kWords);
+  io("environment", v.environment, kWords);
+  io("directory", v.directory);
+  io("user", v.user);
+  io("gpus", v.gpus);
+  io("cpu_milli", v.cpu_milli, kCount);
+  io("memory_bytes", v.memory_bytes, kCount);
+  io("grace_ns", v.grace, kCount);
+  io("output", v.output);
+  io("checkpoint_directory", v.checkpoint_directory);
+  io("resumes", v.resumes);
+  io("shares", v.shares);
+}
+void fields(auto& io, Like<StopOrder> auto& v) {
+  io("launch", v.launch);
+  io("at", v.at);
+  io("reason", v.reason);
+}
+void fields(auto& io, Like<LogRequest> auto& v) {
+  io("request", v.request);
+  io("launch", v.launch);
+  io("offset", v.offset);
+  io("most", v.most, Range{1, 1 << 20});
+  io("wait_ns", v.wait, kCount);
+}
+void fields(auto& io, Like<Orders> auto& v) {
+  io("version", v.version);
+  io("instance", v.instance);
+  io("session", v.session);
+  io("term", v.term);
+  io("number", v.number);
+  io("report", v.report);
+  io("lease_ns", v.lease, kCount);
+  io("assignments", v.assignments);
+  io("forget", v.forget);
+  io("stops", v.stops);
+  io("logs", v.logs);
+  io("refused", v.refused);
+}
+
+template void write_wire(const LaunchName&, Message&);
+template Result<LaunchName> read_wire(const Message&);
+template void write_wire(const NodeOffer&, Message&);
+template Result<NodeOffer> read_wire(const Message&);
+template void write_wire(const JobEnd&, Message&);
+template Result<JobEnd> read_wire(const Message&);
+template void write_wire(const LaunchReport&, Message&);
+template Result<LaunchReport> read_wire(const Message&);
+template void write_wire(const LogPiece&, Message&);
+template Result<LogPiece> read_wire(const Message&);
+template void write_wire(const Report&, Message&);
+template Result<Report> read_wire(const Message&);
+template void write_wire(const Assignment&, Message&);
+template Result<Assignment> read_wire(const Message&);
+template void write_wire(const StopOrder&, Message&);
+template Result<StopOrder> read_wire(const Message&);
+template void write_wire(const LogRequest&, Message&);
+template Result<LogRequest> read_wire(const Message&);
+template void write_wire(const Orders&, Message&);
+template Result<Orders> read_wire(const Message&);
+
+}  // namespace orrery

@@ -1,0 +1,342 @@
+#include "rpc/wire.h"
+
+#include <google/protobuf/message.h>
+#include <gtest/gtest.h>
+#include <orrery/v1/agent.pb.h>
+#include <orrery/v1/scheduler.pb.h>
+
+#include <limits>
+#include <memory>
+
+#include "base/random.h"
+#include "protocol/agent_words.h"
+#include "protocol/api.h"
+
+namespace orrery {
+namespace {
+
+// Random values of every struct. Each names all its members, so that a new one cannot be forgotten.
+struct Filler {
+  static void fill(Random& random, bool& v) { v = random.between(0, 1) == 1; }
+  static void fill(Random& random, int& v) { v = static_cast<int>(random.between(1, 60)); }
+  static void fill(Random& random, std::int64_t& v) { v = random.between(1, 1 << 20); }
+  static void fill(Random& random, std::uint64_t& v) { v = random.bits(); }
+  static void fill(Random& random, double& v) { v = random.uniform() * 1000; }
+  static void fill(Random& random, Duration& v) {
+    v = Duration(random.between(1, 1'000'000'000'000));
+  }
+  static void fill(Random& random, std::string& v) {
+    static const char* const kLetters[] = {"a", "Z", " ", "\n", "\"", "\xc3\xa9", "\xe2\x82\xac"};
+    v.clear();
+    for (auto size = random.between(0, 12); size > 0; --size) v += kLetters[random.between(0, 6)];
+  }
+  static void fill_bytes(Random& random, std::string& v) {
+    v.resize(static_cast<std::size_t>(random.between(0, 40)));
+    for (char& byte : v) byte = static_cast<char>(random.bits());
+  }
+  static void fill(Random& random, JobState& v) { v = static_cast<JobState>(random.between(0, 6)); }
+  static void fill(Random& random, LaunchState& v) {
+    v = static_cast<LaunchState>(random.between(0, 3));
+  }
+  static void fill(Random& random, JobEnd::Kind& v) {
+    v = static_cast<JobEnd::Kind>(random.between(0, 6));
+  }
+  static void fill(Random& random, Caller::Role& v) {
+    v = static_cast<Caller::Role>(random.between(0, 3));
+  }
+  static void fill(Random& random, std::pair<std::string, std::string>& v) {
+    fill(random, v.first);
+    fill(random, v.second);
+  }
+  static void fill(Random& random, std::map<std::string, std::string>& v) {
+    for (auto size = random.between(0, 3); size > 0; --size) {
+      std::pair<std::string, std::string> entry;
+      fill(random, entry);
+      v.insert(entry);
+    }
+  }
+  static void each(Random& random, auto&... members) { (fill(random, members), ...); }
+
+  static void fill(Random&, Nothing&) {}
+  static void fill(Random& r, JobRequest& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array);
+  }
+  static void fill(Random& r, SubmitRequest& v) {
+    auto& [job, key] = v;
+    each(r, job, key);
+  }
+  static void fill(Random& r, SubmitAnswer& v) {
+    auto& [first, count] = v;
+    each(r, first, count);
+  }
+  static void fill(Random& r, JobStatus& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z);
+  }
+  static void fill(Random& r, StatusRequest& v) {
+    auto& [ids, finished, user, limit, predict] = v;
+    each(r, ids, finished, user, limit, predict);
+  }
+  static void fill(Random& r, StatusAnswer& v) {
+    auto& [now, policy, jobs, pending, running, settling] = v;
+    each(r, now, policy, jobs, pending, running, settling);
+  }
+  static void fill(Random& r, CancelRequest& v) {
+    auto& [ids] = v;
+    each(r, ids);
+  }
+  static void fill(Random& r, CancelAnswer& v) {
+    auto& [cancelled] = v;
+    each(r, cancelled);
+  }
+  static void fill(Random& r, LogsRequest& v) {
+    auto& [id, rank, offset, most, wait] = v;
+    each(r, id, rank, offset, most, wait);
+  }
+  static void fill(Random& r, LogsAnswer& v) {
+    auto& [bytes, next, ended] = v;
+    fill_bytes(r, bytes);
+    each(r, next, ended);
+  }
+  static void fill(Random& r, NodeStatus& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j);
+  }
+  static void fill(Random& r, NodesAnswer& v) {
+    auto& [nodes] = v;
+    each(r, nodes);
+  }
+  static void fill(Random& r, DrainRequest& v) {
+    auto& [node, resume, now] = v;
+    each(r, node, resume, now);
+  }
+  static void fill(Random& r, PolicyRequest& v) {
+    auto& [policy, options] = v;
+    each(r, policy, options);
+  }
+  static void fill(Random& r, QuotaRequest& v) {
+    auto& [tenant, gpus, borrows] = v;
+    each(r, tenant, gpus, borrows);
+  }
+  static void fill(Random& r, QuotaStatus& v) {
+    auto& [tenant, gpus, held, borrows] = v;
+    each(r, tenant, gpus, held, borrows);
+  }
+  static void fill(Random& r, QuotasAnswer& v) {
+    auto& [quotas] = v;
+    each(r, quotas);
+  }
+  static void fill(Random& r, EventsRequest& v) {
+    auto& [from, most, wait] = v;
+    each(r, from, most, wait);
+  }
+  static void fill(Random& r, EventsAnswer& v) {
+    auto& [lines, next] = v;
+    each(r, lines, next);
+  }
+  static void fill(Random& r, WhatIfRequest& v) {
+    auto& [job, nodes_more, policy] = v;
+    each(r, job, nodes_more, policy);
+  }
+  static void fill(Random& r, WhatIfAnswer& v) {
+    auto& [text, json] = v;
+    each(r, text, json);
+  }
+  static void fill(Random& r, SituationAnswer& v) {
+    auto& [json] = v;
+    each(r, json);
+  }
+  static void fill(Random& r, TokenRequest& v) {
+    auto& [role, name, valid, uses] = v;
+    each(r, role, name, valid, uses);
+  }
+  static void fill(Random& r, TokenAnswer& v) {
+    auto& [token] = v;
+    each(r, token);
+  }
+  static void fill(Random& r, JoinRequest& v) {
+    auto& [token, name, request] = v;
+    each(r, token, name, request);
+  }
+  static void fill(Random& r, JoinAnswer& v) {
+    auto& [certificate, authority] = v;
+    each(r, certificate, authority);
+  }
+  static void fill(Random& r, LaunchName& v) {
+    auto& [job, epoch, rank] = v;
+    each(r, job, epoch, rank);
+  }
+  static void fill(Random& r, NodeOffer& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(r, a, b, c, d, e, f, g);
+  }
+  static void fill(Random& r, JobEnd& v) {
+    auto& [kind, exit_code, signal, message] = v;
+    each(r, kind, exit_code, signal, message);
+  }
+  static void fill(Random& r, LaunchReport& v) {
+    auto& [a, b, c, d, e, f, g] = v;
+    each(r, a, b, c, d, e, f, g);
+  }
+  static void fill(Random& r, LogPiece& v) {
+    auto& [request, bytes, offset, ended, error] = v;
+    fill_bytes(r, bytes);
+    each(r, request, offset, ended, error);
+  }
+  static void fill(Random& r, Report& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j);
+  }
+  static void fill(Random& r, Assignment& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u);
+  }
+  static void fill(Random& r, StopOrder& v) {
+    auto& [launch, at, reason] = v;
+    each(r, launch, at, reason);
+  }
+  static void fill(Random& r, LogRequest& v) {
+    auto& [a, b, c, d, e] = v;
+    each(r, a, b, c, d, e);
+  }
+  static void fill(Random& r, Orders& v) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  template <class Value>
+  static void fill(Random& random, std::vector<Value>& v) {
+    v.resize(static_cast<std::size_t>(random.between(0, 3)));
+    for (Value& value : v) fill(random, value);
+  }
+  template <class Value>
+  static void fill(Random& random, std::optional<Value>& v) {
+    v.reset();
+    if (random.between(0, 1) == 1) fill(random, v.emplace());
+  }
+};
+
+template <class Value, class Message>
+void expect_round_trips() {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    Value value{};
+    Filler::fill(random, value);
+    Message sent;
+    write_wire(value, sent);
+    Message received;
+    ASSERT_TRUE(received.ParseFromString(sent.SerializeAsString()));
+    const auto back = read_wire<Value>(received);
+    ASSERT_TRUE(back.ok()) << back.error().message << " in " << sent.ShortDebugString();
+    ASSERT_TRUE(back.value() == value) << "seed " << seed << ": " << sent.ShortDebugString();
+  }
+}
+
+TEST(Wire, WhatClientsSayComesBackAsItWas) {
+  expect_round_trips<Nothing, v1::Nothing>();
+  expect_round_trips<JobRequest, v1::JobRequest>();
+  expect_round_trips<SubmitRequest, v1::SubmitRequest>();
+  expect_round_trips<SubmitAnswer, v1::SubmitAnswer>();
+  expect_round_trips<JobStatus, v1::JobStatus>();
+  expect_round_trips<StatusRequest, v1::StatusRequest>();
+  expect_round_trips<StatusAnswer, v1::StatusAnswer>();
+  expect_round_trips<CancelRequest, v1::CancelRequest>();
+  expect_round_trips<CancelAnswer, v1::CancelAnswer>();
+  expect_round_trips<LogsRequest, v1::LogsRequest>();
+  expect_round_trips<LogsAnswer, v1::LogsAnswer>();
+  expect_round_trips<NodeStatus, v1::NodeStatus>();
+  expect_round_trips<NodesAnswer, v1::NodesAnswer>();
+  expect_round_trips<DrainRequest, v1::DrainRequest>();
+  expect_round_trips<PolicyRequest, v1::PolicyRequest>();
+  expect_round_trips<QuotaRequest, v1::QuotaRequest>();
+  expect_round_trips<QuotaStatus, v1::QuotaStatus>();
+  expect_round_trips<QuotasAnswer, v1::QuotasAnswer>();
+  expect_round_trips<EventsRequest, v1::EventsRequest>();
+  expect_round_trips<EventsAnswer, v1::EventsAnswer>();
+  expect_round_trips<WhatIfRequest, v1::WhatIfRequest>();
+  expect_round_trips<WhatIfAnswer, v1::WhatIfAnswer>();
+  expect_round_trips<SituationAnswer, v1::SituationAnswer>();
+  expect_round_trips<TokenRequest, v1::TokenRequest>();
+  expect_round_trips<TokenAnswer, v1::TokenAnswer>();
+  expect_round_trips<JoinRequest, v1::JoinRequest>();
+  expect_round_trips<JoinAnswer, v1::JoinAnswer>();
+}
+
+TEST(Wire, WhatAgentsSayComesBackAsItWas) {
+  expect_round_trips<LaunchName, v1::LaunchName>();
+  expect_round_trips<NodeOffer, v1::NodeOffer>();
+  expect_round_trips<JobEnd, v1::JobEnd>();
+  expect_round_trips<LaunchReport, v1::LaunchReport>();
+  expect_round_trips<LogPiece, v1::LogPiece>();
+  expect_round_trips<Report, v1::Report>();
+  expect_round_trips<Assignment, v1::Assignment>();
+  expect_round_trips<StopOrder, v1::StopOrder>();
+  expect_round_trips<LogRequest, v1::LogRequest>();
+  expect_round_trips<Orders, v1::Orders>();
+}
+
+template <class Value>
+std::string refusal(const google::protobuf::Message& message) {
+  const auto read = read_wire<Value>(message);
+  if (read.ok()) return "was taken";
+  EXPECT_EQ(read.error().code, Code::InvalidArgument);
+  return read.error().message;
+}
+
+TEST(Wire, WhatIsLeftOutOfARequestIsAsUsual) {
+  EXPECT_EQ(read_wire<JobRequest>(v1::JobRequest()).value(), JobRequest{});
+  EXPECT_EQ(read_wire<SubmitRequest>(v1::SubmitRequest()).value(), SubmitRequest{});
+  EXPECT_EQ(read_wire<StatusRequest>(v1::StatusRequest()).value(), StatusRequest{});
+  EXPECT_EQ(read_wire<LogsRequest>(v1::LogsRequest()).value(), LogsRequest{});
+  EXPECT_EQ(read_wire<EventsRequest>(v1::EventsRequest()).value(), EventsRequest{});
+  EXPECT_EQ(read_wire<QuotaRequest>(v1::QuotaRequest()).value(), QuotaRequest{});
+  EXPECT_EQ(read_wire<WhatIfRequest>(v1::WhatIfRequest()).value(), WhatIfRequest{});
+  EXPECT_EQ(read_wire<TokenRequest>(v1::TokenRequest()).value(), TokenRequest{});
+  EXPECT_EQ(read_wire<LaunchReport>(v1::LaunchReport()).value().iteration, -1);
+}
+
+TEST(Wire, AValueThatIsNoEnumeratorIsRefused) {
+  v1::Report report;
+  report.add_launches()->set_state(static_cast<v1::LaunchReport::State>(9));
+  EXPECT_EQ(refusal<Report>(report),
+            "launches.state: 9 is no State; there are Waiting, Running, Stopping, Ended");
+  v1::TokenRequest token;
+  token.set_role(static_cast<v1::Caller::Role>(-1));
+  EXPECT_EQ(refusal<TokenRequest>(token),
+            "role: -1 is no Role; there are User, Operator, Agent, Admin");
+}
+
+TEST(Wire, AListThatIsTooLongIsRefused) {
+  v1::SubmitRequest request;
+  for (int i = 0; i <= static_cast<int>(kArrayMax); ++i) request.mutable_job()->add_array(i);
+  EXPECT_EQ(refusal<SubmitRequest>(request), "job.array: 100001 entries; at most 100000 are taken");
+  v1::PolicyRequest policy;
+  for (int i = 0; i < 1001; ++i) (*policy.mutable_options())[std::to_string(i)] = "x";
+  EXPECT_EQ(refusal<PolicyRequest>(policy), "options: 1001 entries; at most 1000 are taken");
+}
+
+TEST(Wire, ANumberOutOfItsBoundsIsRefused) {
+  v1::Report report;
+  report.mutable_offer()->set_gpus(65);
+  EXPECT_EQ(refusal<Report>(report), "offer.gpus: 65 is above 64");
+  v1::Orders orders;
+  EXPECT_EQ(refusal<Orders>(orders), "was taken");
+  orders.add_assignments();
+  EXPECT_EQ(refusal<Orders>(orders), "assignments.ranks: 0 is below 1");
+  v1::LogsRequest logs;
+  logs.set_wait_ns(-1);
+  EXPECT_EQ(refusal<LogsRequest>(logs), "wait_ns: -1 is below 0");
+  v1::LaunchReport launch;
+  launch.set_iteration(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(refusal<LaunchReport>(launch), "iteration: write a finite number");
+}
+
+TEST(Wire, TextIsMadeUtf8AndBytesStayAsTheyAre) {
+  v1::LogPiece piece;
+  write_wire(LogPiece{.bytes = "\xff\xfe", .error = "a\xff\xe2\x82z"}, piece);
+  EXPECT_EQ(piece.bytes(), "\xff\xfe");
+  EXPECT_EQ(piece.error(), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz");
+}
+
+}  // namespace
+}  // namespace orrery
