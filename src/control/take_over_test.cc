@@ -199,6 +199,25 @@ TEST_F(TakeOver, NobodyDecidesWhereNothingIsOpen) {
   EXPECT_EQ(second.arrived, std::vector{job});
 }
 
+TEST_F(TakeOver, WhoWaitsForTheSameIsNotToldAgain) {
+  const JobId same = submit(1);
+  const JobId other = submit(1);
+  const auto tell = [=](Reason::Code code) {
+    return [=](const View&, Plan& plan) {
+      plan.wait(same, {.code = Reason::Code::GpusBusy});
+      plan.wait(other, {.code = code});
+    };
+  };
+  first.say = tell(Reason::Code::GpusBusy);
+  scheduler.hold_round({});
+  second.say = tell(Reason::Code::BehindOthers);
+  take_over();
+  const std::size_t before = log.events.size();
+  scheduler.hold_round(Time(seconds(1)));
+  ASSERT_EQ(log.events.size(), before + 1);
+  EXPECT_EQ(log.events.back().job, other);
+}
+
 class NodesCome : public TakeOver {
  protected:
   NodesCome() : TakeOver(true) {}
