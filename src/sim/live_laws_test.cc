@@ -212,5 +212,45 @@ TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
   }
 }
 
+TEST(LiveLaws, AJobThatIsAloneGoesOnWhoeverTakesOver) {
+  Cluster cluster;
+  cluster.nodes.resize(2);
+  for (Node& node : cluster.nodes) node.gpus = 4;
+  Workload workload;
+  workload.profiles = {{.stage_s = {1, 1, 1}, .slots = {2, 1, 1}}};
+  JobSpec& job = workload.jobs.emplace_back();
+  job.gpus = 2;
+  job.iterations = 10'000;
+  job.iteration_s = 3;
+  job.start_cost = std::chrono::seconds(10);
+  job.profile = ProfileId{0};
+  const std::vector<std::string> names = all_policies();
+  for (const std::string& before : names) {
+    for (const std::string& after : names) {
+      SCOPED_TRACE(fmt::format("{} after {}", after, before));
+      Lines lines;
+      LiveRun run(workload, cluster, before, lines);
+      const auto runs = [&] { return !run.scheduler().state().running().empty(); };
+      while (!runs() && run.step()) run.hold_round();
+      ASSERT_TRUE(runs());
+      run.take_over(after);
+      run.hold_round();
+      ASSERT_TRUE(runs());
+      ASSERT_EQ(std::ranges::count_if(lines.lines,
+                                      [](const std::string& line) {
+                                        return line.find(to_string(EventKind::Paused)) !=
+                                               std::string::npos;
+                                      }),
+                0);
+      run.lose(index(run.scheduler().state().job(JobId{0}).held.devices.front().node));
+      ASSERT_FALSE(runs());
+      run.take_over(after);
+      run.hold_round();
+      while (!runs() && run.step()) run.hold_round();
+      ASSERT_TRUE(runs()) << "there is another node";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace orrery
