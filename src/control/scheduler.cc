@@ -48,7 +48,14 @@ void Scheduler::emit(Event& event) {
   event.time = now_;
   event.sequence = sequence_++;
   state_.apply(event);
+  note_told(event);
   parts_.sink.write(event);
+}
+
+void Scheduler::note_told(const Event& event) {
+  if (event.kind == EventKind::Submitted) told_.push_back({});
+  if (event.kind == EventKind::Queued) told_[index(event.job)] = event.reason.code;
+  if (event.grant != nullptr) told_[index(event.job)] = {};
 }
 
 void Scheduler::arrive(JobId job) {
@@ -66,6 +73,7 @@ void Scheduler::submit(const JobSpec& spec, Time now) {
 
 void Scheduler::queue_not_here(JobId id) {
   sight_[index(id)] = Sight::NotHere;
+  if (told_[index(id)] == Reason::Code::NotHere) return;
   Event event{
       .kind = EventKind::Queued, .job = id, .reason = *packer_->not_here(state_.job(id).shape)};
   emit(event);
@@ -115,7 +123,7 @@ View Scheduler::view(Time now) {
 Time Scheduler::hold_round(Time now) {
   now_ = now;
   admit();
-  if (std::exchange(taken_over_, false)) settle_adopted();
+  if (taken_over_) settle_adopted();
   // Where nothing is open there is nothing to decide; what happens meanwhile is told later.
   if (packer_->current().gpus_total() == 0) return kNever;
   const View view = this->view(now);
@@ -130,7 +138,7 @@ Time Scheduler::hold_round(Time now) {
   freed_.clear();
   acting_ = true;
   act(plan_);
-  acting_ = false;
+  acting_ = taken_over_ = false;
   return plan_.wake_at();
 }
 
@@ -157,6 +165,8 @@ void Scheduler::act(Plan& plan) {
   }
   for (const Plan::Verdict& verdict : plan.waits()) {
     if (state_.job(verdict.job).state == JobState::Running) continue;
+    // Who waits for the same under whoever took over has been told.
+    if (taken_over_ && told_[index(verdict.job)] == verdict.reason.code) continue;
     Event event{.kind = EventKind::Queued, .job = verdict.job, .reason = verdict.reason};
     emit(event);
   }

@@ -92,6 +92,7 @@ class Scheduler {
   bool fits_in_place(const Job& job, const Grant& grant);
   bool is_on_closed_node(const Job& job) const;
   void arrive(JobId job);
+  void note_told(const Event& event);
   void act(Plan& plan);
   void emit(Event& event);
   void release(const Job& job);
@@ -102,13 +103,14 @@ class Scheduler {
   Packer* packer_;
   State state_;
   Plan plan_;
-  std::vector<Sight> sight_;  // by job
+  std::vector<Sight> sight_;        // by job
+  std::vector<Reason::Code> told_;  // by job: why it waits, unless it has run since
   std::vector<JobId> arrived_;
   std::vector<JobId> ended_;
   std::vector<NodeId> freed_;
   std::vector<JobId> running_;  // in sight, where others run as well
   int aside_ = 0;
-  bool taken_over_ = false;  // since the last round
+  bool taken_over_ = false;  // and no round was held since
   bool acting_ = false;      // what is paused was asked for
   Time now_{};
   std::uint64_t sequence_ = 0;

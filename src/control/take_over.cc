@@ -27,6 +27,7 @@ void Scheduler::recover(const Event& event) {
   now_ = event.time;
   sequence_ = event.sequence + 1;
   state_.apply(event);
+  note_told(event);
   if (event.kind == EventKind::Submitted) sight_.push_back({});
 }
 

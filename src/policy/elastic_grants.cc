@@ -17,7 +17,7 @@ int fewer(const View& view, JobId job, int gpus) {
   for (const SpeedCurve::Point& point : view.workload->curves[index(spec.curve)].points) {
     if (point.gpus < gpus) best = point.gpus;
   }
-  return best;
+  return best == 0 && spec.gpus < gpus ? spec.gpus : best;
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
   }
   for (ElasticJob* job : moved_) {
     const int held = std::exchange(job->held, job->target);
-    if (job->promised && !job->pinned && !promises.disturbed(*job)) plan.wake(now_ + kAtOnce);
+    const bool planned_anew = !job->promised || job->pinned || promises.disturbed(*job);
+    // One that is late already has been seen to.
+    if (!planned_anew && !job->broken) plan.wake(now_ + kAtOnce);
     job->held = held;
   }
 }

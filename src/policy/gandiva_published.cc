@@ -15,9 +15,7 @@ constexpr std::chrono::minutes kRotation{1};
 // equal nodes; where there is more to know our own takes its place.
 class GandivaPublished final : public Policy {
  public:
-  explicit GandivaPublished(const GandivaOptions& options)
-      : knows_too_little_(!std::ranges::all_of(options.workload->jobs, asks_for_gpus_alone)),
-        ours_(make_gandiva(options)) {}
+  explicit GandivaPublished(const GandivaOptions& options) : ours_(make_gandiva(options)) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     const auto ended = [&](JobId job) { return view.has_ended(job); };
@@ -104,7 +102,7 @@ class GandivaPublished final : public Policy {
     }
   }
 
-  bool knows_too_little_;
+  bool knows_too_little_ = false;
   const std::unique_ptr<Policy> ours_;
   std::optional<NodeSets> sets_;
   std::vector<JobId> in_sight_;

@@ -1,6 +1,29 @@
 #include "policy/in_order.h"
 
+#include "policy/sticky.h"
+
 namespace orrery {
+namespace {
+
+class Sticky final : public Policy {
+ public:
+  Sticky(std::unique_ptr<Order> order, const InOrderOptions& options)
+      : planner_(std::move(order), options) {}
+
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    planner_.absorb(view, packer, plan);
+    planner_.ask(view, packer, plan);
+  }
+
+ private:
+  StickyPlanner planner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_sticky(std::unique_ptr<Order> order, const InOrderOptions& options) {
+  return std::make_unique<Sticky>(std::move(order), options);
+}
 
 std::unique_ptr<Policy> make_in_order(std::unique_ptr<Order> order, const InOrderOptions& options) {
   // Laying out anew would stop or move those who run, which is what preempting means.

@@ -21,7 +21,7 @@ struct InOrderOptions {
 
 std::unique_ptr<Policy> make_in_order(std::unique_ptr<Order> order, const InOrderOptions& options);
 
-// The two ways of doing it, a file each.
+// The two ways of doing it.
 std::unique_ptr<Policy> make_sticky(std::unique_ptr<Order> order, const InOrderOptions& options);
 std::unique_ptr<Policy> make_anew(std::unique_ptr<Order> order);
 

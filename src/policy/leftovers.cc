@@ -66,7 +66,9 @@ void Leftovers::first_rungs(std::span<ElasticJob* const> jobs) {
 void Leftovers::keep(std::span<ElasticJob* const> jobs) {
   order_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i]->held > jobs[i]->target && jobs[i]->target > 0) order_.push_back(i);
+    if (frozen_[i] == 0 && jobs[i]->held > jobs[i]->target && jobs[i]->target > 0) {
+      order_.push_back(i);
+    }
   }
   std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t i) {
     return jobs[i]->ladder->slope(jobs[i]->target, jobs[i]->held) * jobs[i]->factor /

@@ -4,23 +4,6 @@
 #include <bit>
 
 namespace orrery {
-namespace {
-
-class Sticky final : public Policy {
- public:
-  Sticky(std::unique_ptr<Order> order, const InOrderOptions& options)
-      : planner_(std::move(order), options) {}
-
-  void plan(const View& view, Packer& packer, Plan& plan) override {
-    planner_.absorb(view, packer, plan);
-    planner_.ask(view, packer, plan);
-  }
-
- private:
-  StickyPlanner planner_;
-};
-
-}  // namespace
 
 StickyPlanner::StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions& options)
     : order_(std::move(order)), options_(options) {}
@@ -149,10 +132,6 @@ bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLin
   const bool left_over = packer.current().gpus_free() > gpus_before || others_freed;
   if (options_.backfill && left_over) lines_.ask_all();
   return true;
-}
-
-std::unique_ptr<Policy> make_sticky(std::unique_ptr<Order> order, const InOrderOptions& options) {
-  return std::make_unique<Sticky>(std::move(order), options);
 }
 
 }  // namespace orrery

@@ -15,6 +15,15 @@ namespace {
 std::vector<std::string> all_policies() {
   std::vector<std::string> names;
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
+  for (const char* variant :
+       {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
+        "las tick=1s", "gittins delta=60s", "themis sticky=false", "gandiva variant=reference",
+        "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none",
+        "elasticflow admission=none", "elasticflow scale-up=reference",
+        "edf-admission late-blocks=true", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false", "orrery-deadline rounds-cost=true"}) {
+    names.emplace_back(variant);
+  }
   for (const char* order : {"fifo", "srtf", "las", "ftf"}) {
     for (const AllocatorInfo& allocator : allocators()) {
       if (allocator.name == "opt") continue;  // an integer program in every round takes its time
@@ -60,7 +69,8 @@ TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
       SimulationSetup setup;
       setup.workload = &workload;
       setup.cluster = &cluster;
-      setup.policy = policy;
+      setup.policy = policy.substr(0, policy.find(' '));
+      setup.options = LiveRun::options_in(policy);
       ASSERT_TRUE(simulate(setup, known).ok());
       Lines grown;
       LiveRun run(workload, cluster, policy, grown);
@@ -71,6 +81,7 @@ TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
 }
 
 // One that comes between rounds and does what operators, owners and failures do.
+
 class Trouble {
  public:
   Trouble(std::uint64_t seed, std::vector<std::string> names)
@@ -88,6 +99,8 @@ class Trouble {
       let_in(run);
     } else if (what < 0.33) {
       pause(run);
+    } else if (what < 0.36) {
+      run.restart(another());
     }
   }
 
@@ -185,7 +198,7 @@ void expect_all_end(std::uint64_t seed, const std::vector<std::string>& names, L
 
 TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
   const std::vector<std::string> all = all_policies();
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Random random(seed * 7919);
     std::vector<std::string> names = {pick(random, all), pick(random, all)};
     SCOPED_TRACE(fmt::format("seed {}: {} and {}", seed, names[0], names[1]));
@@ -196,6 +209,46 @@ TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
     Lines again;
     expect_all_end(seed, names, again);
     ASSERT_EQ(lines.lines, again.lines);
+  }
+}
+
+TEST(LiveLaws, AJobThatIsAloneGoesOnWhoeverTakesOver) {
+  Cluster cluster;
+  cluster.nodes.resize(2);
+  for (Node& node : cluster.nodes) node.gpus = 4;
+  Workload workload;
+  workload.profiles = {{.stage_s = {1, 1, 1}, .slots = {2, 1, 1}}};
+  JobSpec& job = workload.jobs.emplace_back();
+  job.gpus = 2;
+  job.iterations = 10'000;
+  job.iteration_s = 3;
+  job.start_cost = std::chrono::seconds(10);
+  job.profile = ProfileId{0};
+  const std::vector<std::string> names = all_policies();
+  for (const std::string& before : names) {
+    for (const std::string& after : names) {
+      SCOPED_TRACE(fmt::format("{} after {}", after, before));
+      Lines lines;
+      LiveRun run(workload, cluster, before, lines);
+      const auto runs = [&] { return !run.scheduler().state().running().empty(); };
+      while (!runs() && run.step()) run.hold_round();
+      ASSERT_TRUE(runs());
+      run.take_over(after);
+      run.hold_round();
+      ASSERT_TRUE(runs());
+      ASSERT_EQ(std::ranges::count_if(lines.lines,
+                                      [](const std::string& line) {
+                                        return line.find(to_string(EventKind::Paused)) !=
+                                               std::string::npos;
+                                      }),
+                0);
+      run.lose(index(run.scheduler().state().job(JobId{0}).held.devices.front().node));
+      ASSERT_FALSE(runs());
+      run.take_over(after);
+      run.hold_round();
+      while (!runs() && run.step()) run.hold_round();
+      ASSERT_TRUE(runs()) << "there is another node";
+    }
   }
 }
 
