@@ -37,8 +37,16 @@ struct SimulateArguments {
 };
 Status simulate_command(const SimulateArguments& arguments);
 
+// The running scheduler that is meant instead of a trace.
+struct LiveArguments {
+  std::string state;  // its state directory
+  std::string server;
+  std::string credentials;
+};
+
 struct RecordArguments {
   SimulateArguments run;
+  LiveArguments live;
   std::string output;
   std::string format;  // events, orrery or synergy; empty: by the name of the output
 };
@@ -99,6 +107,8 @@ Status reproduce_command(const ReproduceArguments& arguments);
 
 struct WhatifArguments {
   std::string trace;
+  LiveArguments live;
+  int nodes_more = 0;  // live only
   std::string cluster;
   std::string policy;
   std::string job;       // key=value,...
