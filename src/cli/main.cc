@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/live_choice.h"
+#include "cli/live_commands.h"
 
 namespace orrery {
 namespace {

@@ -5,21 +5,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/commands.h"
+#include "cli/live_commands.h"
 
 namespace CLI {
 class App;
 }
 
 namespace orrery {
-
-// What the commands over files do when they are asked about a running scheduler instead. One that
-// is not there cannot be asked.
-struct LiveCommands {
-  std::function<Status(const WhatifArguments&)> whatif{};
-  std::function<Status(const RecordArguments&)> record{};
-  std::function<Status(const ReplayArguments&)> replay{};  // of a log that record wrote
-};
 
 // Commands that come from elsewhere.
 struct Extension {

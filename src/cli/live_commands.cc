@@ -1,4 +1,4 @@
-#include "cli/live_choice.h"
+#include "cli/live_commands.h"
 
 #include <fmt/format.h>
 
