@@ -30,7 +30,10 @@ class Adder {
     const auto kept = std::make_shared<Arguments>();
     arguments = kept.get();
     CLI::App* added = app_.add_subcommand(name, line);
-    added->callback([kept, command, &run = run_, around = around_] {
+    constexpr bool kKeepsUnexpected = requires { kept->unexpected; };
+    added->allow_extras(kKeepsUnexpected);
+    added->callback([kept, command, added, &run = run_, around = around_] {
+      if constexpr (kKeepsUnexpected) kept->unexpected = added->remaining();
       run = [kept, command, around] { return command(*kept, *around); };
     });
     if constexpr (requires { kept->connection; }) add_connection(*added, kept->connection);

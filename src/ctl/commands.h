@@ -32,6 +32,7 @@ struct SubmitArguments {
   std::vector<std::pair<std::string, std::string>> settings{};  // as job_draft.h names them
   std::vector<std::string> variables{};                         // NAME=VALUE, or NAME
   std::vector<std::string> program{};                           // with its arguments
+  std::vector<std::string> unexpected{};                        // words that are nothing of these
   bool wait = false;
   bool json = false;
 };

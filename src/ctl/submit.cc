@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/nearest_word.h"
 #include "ctl/commands.h"
 #include "ctl/job_draft.h"
 #include "ctl/job_file.h"
@@ -32,6 +34,22 @@ Json json_of(const Submitted& job, bool named) {
   if (job.answer.count != 1) object["count"] = job.answer.count;
   if (named) object["name"] = job.name.empty() ? Json() : Json(job.name);
   return object;
+}
+
+Status check_words(const SubmitArguments& arguments) {
+  if (arguments.unexpected.empty()) return {};
+  const std::string& word = arguments.unexpected.front();
+  if (!word.starts_with('-')) {
+    return invalid(fmt::format(
+        "'{}': write the program after --, as in `orrery submit --gpus 2 -- python3 train.py`",
+        word));
+  }
+  std::vector<std::string_view> names = {"env",   "file",   "wait",       "json",
+                                         "state", "server", "credentials"};
+  for (const JobSetting& setting : job_settings()) names.push_back(setting.name);
+  const std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  return invalid(fmt::format("there is no option {}; did you mean --{}?", word,
+                             nearest_word(name.substr(0, name.find('=')), names)));
 }
 
 // What is said on the command line wins over the file.
@@ -119,6 +137,7 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
 }  // namespace
 
 Status submit_command(const SubmitArguments& arguments, const Surroundings& around) {
+  TRY(check_words(arguments));
   TRY_ASSIGN(const std::vector<JobDraft> drafts, drafts_of(arguments));
   std::vector<JobRequest> requests;
   for (const JobDraft& draft : drafts) {

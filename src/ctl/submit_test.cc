@@ -117,7 +117,9 @@ TEST(Submit, WhatIsSaidWrongNeverReachesTheScheduler) {
       {{"--env", "UNSET"}, {"UNSET is not set here"}},
       {{"--env", "=1"}, {"write NAME=VALUE"}},
       {{"--name", ""}, {"--name"}},
-      {{"--gpu", "2"}, {"--gpu"}},
+      {{"--gpu", "2"}, {"no option --gpu", "did you mean --gpus?"}},
+      {{"--cpu=2"}, {"no option --cpu=2", "did you mean --cpus?"}},
+      {{"train.sh"}, {"'train.sh': write the program after --"}},
       {{"--file", "/nowhere/job.toml"}, {"/nowhere/job.toml: cannot be read"}},
   };
   for (const auto& wrong : calls) {
