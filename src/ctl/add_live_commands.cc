@@ -33,7 +33,8 @@ class Adder {
     constexpr bool kKeepsUnexpected = requires { kept->unexpected; };
     added->allow_extras(kKeepsUnexpected);
     added->callback([kept, command, added, &run = run_, around = around_] {
-      if constexpr (kKeepsUnexpected) kept->unexpected = added->remaining();
+      std::vector<std::string> unexpected = added->remaining();
+      if constexpr (kKeepsUnexpected) kept->unexpected = std::move(unexpected);
       run = [kept, command, around] { return command(*kept, *around); };
     });
     if constexpr (requires { kept->connection; }) add_connection(*added, kept->connection);
