@@ -222,9 +222,8 @@ void Book::launch(LiveJob& live, const Decided& entry) {
   ++live.epoch;
   live.wanted = true;
   std::erase_if(live.runs, [&](const LiveRun& run) {
-    return std::ranges::none_of(live.launches, [&](const LiveLaunch& launch) {
-      return launch.name.epoch == run.epoch;
-    });
+    return std::ranges::none_of(
+        live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch == run.epoch; });
   });
   LiveRun run{.epoch = live.epoch};
   live.ran_on.clear();

@@ -133,16 +133,16 @@ struct Decided {
   double iterations_per_s = 0;
   Time ready{};
   double work_left = 0;
-  Reason reason{};            // without `other`
+  Reason reason{};             // without `other`
   JobNumber reason_other = 0;  // 0: none
   Time promised{};
   Time finished{};
   bool operator==(const Decided&) const = default;
 };
 
-using Entry = std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined,
-                           NodeTurned, LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld,
-                           Decided>;
+using Entry =
+    std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined, NodeTurned,
+                 LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld, Decided>;
 
 inline bool is_decision(const Entry& entry) { return std::holds_alternative<Decided>(entry); }
 

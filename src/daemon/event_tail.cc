@@ -25,12 +25,14 @@ std::string without_environment(const std::string& body) {
 
 }  // namespace
 
-std::string event_line(const Record& record) {
+std::string event_line(const Record& record, std::int64_t era_unix_ns) {
   fmt::memory_buffer out;
   append(out, "{\"seq\":");
   append_number(out, record.sequence);
   append(out, ",\"t\":");
   append_number(out, record.time.time_since_epoch().count());
+  append(out, ",\"unix_ns\":");
+  append_number(out, era_unix_ns + record.time.time_since_epoch().count());
   append(out, ",\"event\":");
   append_string(out, record.kind);
   if (record.job != kNoJob) {
@@ -58,7 +60,7 @@ Result<Record> read_event_line(std::string_view line) {
 }
 
 void EventTail::add(const Record& record) {
-  lines_.push_back(event_line(record));
+  lines_.push_back(event_line(record, era_unix_ns_));
   if (lines_.size() > kKept) lines_.pop_front();
   last_ = record.sequence;
 }
@@ -80,7 +82,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
       return store.read(
           from,
           [&](const Record& record) {
-            answer.lines.push_back(event_line(record));
+            answer.lines.push_back(event_line(record, era_unix_ns_));
             return Status();
           },
           std::min(request.most, kept_from - from));

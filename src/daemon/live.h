@@ -38,7 +38,7 @@ struct LiveJob {
   std::shared_ptr<const JobRequest> request{};  // one for all jobs of an array
   int array_index = -1;
   std::int64_t epoch = 0;
-  bool wanted = false;  // the launches of this epoch are
+  bool wanted = false;          // the launches of this epoch are
   std::vector<LiveRun> runs{};  // this epoch, and earlier ones that have not quite ended
   std::vector<LiveLaunch> launches{};
   int failures = 0;

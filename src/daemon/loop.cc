@@ -116,8 +116,7 @@ void Loop::write_down() {
     (void)committer_->append(std::move(records)).ok();
   }
   for (Core::Outgoing& outgoing : core_->take_orders()) {
-    effects_.push_back({.after = -1,
-                        .done = [this, outgoing = std::move(outgoing)]() mutable {
+    effects_.push_back({.after = -1, .done = [this, outgoing = std::move(outgoing)]() mutable {
                           options_.send(outgoing.connection, std::move(outgoing.orders));
                         }});
   }

@@ -22,8 +22,7 @@ class Row {
   explicit Row(const json& row) : row_(row) {}
 
   std::int64_t next() {
-    const bool there = row_.is_array() && place_ < row_.size() &&
-                       row_[place_].is_number_integer();
+    const bool there = row_.is_array() && place_ < row_.size() && row_[place_].is_number_integer();
     ok_ = ok_ && there;
     return there ? row_[place_++].get<std::int64_t>() : 0;
   }
