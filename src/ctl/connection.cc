@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const Environment& environment, const char* name) {
+std::string variable(const Variables& environment, const char* name) {
   const auto found = environment.find(name);
   return found == environment.end() ? "" : found->second;
 }
@@ -60,7 +60,7 @@ Status check_address(const std::string& address) {
                              address.substr(0, 100)));
 }
 
-Result<std::string> credentials_directory(const std::string& said, const Environment& environment) {
+Result<std::string> credentials_directory(const std::string& said, const Variables& environment) {
   if (!said.empty()) return said;
   if (const std::string set = variable(environment, "ORRERY_CREDENTIALS"); !set.empty()) return set;
   const std::string home = variable(environment, "HOME");
@@ -69,7 +69,7 @@ Result<std::string> credentials_directory(const std::string& said, const Environ
 }
 
 Result<Endpoint> find_scheduler(const ConnectionArguments& arguments,
-                                const Environment& environment) {
+                                const Variables& environment) {
   if (!arguments.state.empty() && !arguments.server.empty()) {
     return invalid("--state and --server name two schedulers; leave out one");
   }

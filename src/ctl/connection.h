@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-using Environment = std::map<std::string, std::string>;
+using Variables = std::map<std::string, std::string>;
 
 // Where the scheduler is, as the caller says it.
 struct ConnectionArguments {
@@ -31,10 +31,10 @@ inline constexpr const char* kAgentCertificate = "agent";    // the same for a n
 // What the arguments name; else ORRERY_STATE. The address in a state directory is that of the
 // scheduler that runs there.
 Result<Endpoint> find_scheduler(const ConnectionArguments& arguments,
-                                const Environment& environment);
+                                const Variables& environment);
 
 // --credentials, else ORRERY_CREDENTIALS, else ~/.config/orrery.
-Result<std::string> credentials_directory(const std::string& said, const Environment& environment);
+Result<std::string> credentials_directory(const std::string& said, const Variables& environment);
 
 // Refuses what is not HOST:PORT.
 Status check_address(const std::string& address);

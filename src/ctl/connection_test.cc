@@ -23,7 +23,7 @@ TEST(Connection, AServerIsMetWithCredentialsFromTheHomeDirectoryUnlessOthersAreN
   const StateFolder folder;
   folder.write("ca.pem", "certificate");
   const ConnectionArguments server{.server = "head:7077"};
-  const Environment set{{"ORRERY_CREDENTIALS", folder.path()}, {"ORRERY_STATE", "/nowhere"}};
+  const Variables set{{"ORRERY_CREDENTIALS", folder.path()}, {"ORRERY_STATE", "/nowhere"}};
   const Endpoint wanted{
       .address = "head:7077", .credentials = folder.path(), .certificate = "client"};
   EXPECT_EQ(find_scheduler(server, set).value(), wanted) << "what is said wins over ORRERY_STATE";

@@ -128,8 +128,8 @@ bool is_passed_on(std::string_view name) {
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> environment_of(const JobDraft& draft,
-                                                                        const Environment& caller) {
-  Environment job;
+                                                                        const Variables& caller) {
+  Variables job;
   for (const auto& [name, value] : caller) {
     if (is_passed_on(name)) job[name] = value;
   }

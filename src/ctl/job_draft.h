@@ -39,7 +39,7 @@ Status set_all(JobDraft& draft, std::string_view pairs);
 // is PATH, HOME, USER, LANG and LC_*, then what the draft names. What comes out passes check(), but
 // for the program where `needs_program` is false.
 struct Calling {
-  const Environment& environment;
+  const Variables& environment;
   const std::string& directory;
   bool needs_program = true;
 };

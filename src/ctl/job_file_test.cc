@@ -33,7 +33,7 @@ env = { SEED = 7, MODE = "fast" }
 )");
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_EQ(read.value().size(), 1U);
-  const Environment environment{{"HOME", "/home/ann"}, {"EDITOR", "ed"}};
+  const Variables environment{{"HOME", "/home/ann"}, {"EDITOR", "ed"}};
   const auto finished =
       finish(read.value()[0], {.environment = environment, .directory = "/home/ann"});
   ASSERT_TRUE(finished.ok()) << finished.error().message;
@@ -134,7 +134,7 @@ TEST(JobFile, FaultsAreNamedWithTheirLineAndWhatToWrite) {
 }
 
 TEST(JobDraft, TheCallersEnvironmentIsNotTakenOverButForAFewNames) {
-  const Environment caller{{"PATH", "/bin"}, {"LC_ALL", "C"}, {"TOKEN", "hush"}, {"X", "1"}};
+  const Variables caller{{"PATH", "/bin"}, {"LC_ALL", "C"}, {"TOKEN", "hush"}, {"X", "1"}};
   JobDraft draft;
   draft.request.argv = {"a"};
   draft.variables = {"TOKEN", "PATH=/opt/bin"};

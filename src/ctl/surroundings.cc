@@ -15,8 +15,8 @@
 namespace orrery {
 namespace {
 
-Environment whole_environment() {
-  Environment found;
+Variables whole_environment() {
+  Variables found;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');

@@ -27,7 +27,7 @@ struct JoinOrder {
 struct Surroundings {
   std::function<Result<std::unique_ptr<Client>>(const Endpoint&)> connect{};
   std::function<Status(const JoinOrder&)> join{};
-  Environment environment{};
+  Variables environment{};
   std::string directory{};  // where the command was called
   std::string host{};       // the name of this machine
   int width = 120;          // of the terminal

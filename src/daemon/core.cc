@@ -106,7 +106,7 @@ std::vector<Record> Core::take_records() {
 
 // ---- Beginning, policies, rounds
 
-Status Core::make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const {
+Status Core::make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) const {
   TRY_ASSIGN(setup, make_policy(choice.name, choice.options,
                                 {.workload = book_.workload(),
                                  .defaults = Defaults::Ours,
@@ -122,7 +122,7 @@ Status Core::begin(std::int64_t unix_ns, Time now) {
                     book_.policy().name.empty() ? options_.policy : book_.policy());
 }
 
-Status Core::begin_term(std::int64_t term, const PolicyChoice& choice) {
+Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
   PolicySetup checked;
   TRY(make_policy_from(choice, checked));
   log(TermBegan{.term = term, .policy = choice});
@@ -169,7 +169,7 @@ void Core::take_over() {
 }
 
 Status Core::set_policy(const Caller& caller, const PolicyRequest& request, Time now) {
-  PolicyChoice choice = book_.policy();
+  ChosenPolicy choice = book_.policy();
   choice.name = request.policy;
   choice.options = request.options;
   PolicySetup checked;

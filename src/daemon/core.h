@@ -16,7 +16,7 @@
 namespace orrery {
 
 struct CoreOptions {
-  PolicyChoice policy{.name = "fifo"};  // as long as the log names none
+  ChosenPolicy policy{.name = "fifo"};  // as long as the log names none
   Duration lease = std::chrono::seconds(15);
   // On top of lease and grace, before a job of a lost node may run elsewhere: supervisors look at
   // their lease once a second, killing takes a moment, and clocks run unequally fast.
@@ -103,13 +103,13 @@ class Core final : private EventSink {
   void log(const Entry& entry);
   static void must(const Status& status);  // for entries that this code made itself
   void settle();
-  Status make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const;
+  Status make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) const;
   void pass_time(Time now);
   void set_up();
   void take_over();
   void hold_round();
   Status redo(const Entry& entry, Time now);
-  Status begin_term(std::int64_t term, const PolicyChoice& choice);
+  Status begin_term(std::int64_t term, const ChosenPolicy& choice);
 
   void admit(std::size_t first);
   void hold_dependents_back();

@@ -161,7 +161,7 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
 
 void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted) {
   const LiveJob& job = book_.job(id);
-  const auto run = std::ranges::find(job.runs, epoch, &LiveRun::epoch);
+  const auto run = std::ranges::find(job.runs, epoch, &EpochRun::epoch);
   if (run != job.runs.end() && run->done == run->ranks) {
     // Also one that was just asked to stop or to move: its work is done, and must not be done
     // again.

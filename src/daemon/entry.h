@@ -28,23 +28,23 @@ struct EraBegan {
   bool operator==(const EraBegan&) const = default;
 };
 
-struct PolicyChoice {
+struct ChosenPolicy {
   std::string name{};
   std::map<std::string, std::string> options{};
   std::uint64_t seed = 0;
   Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
-  bool operator==(const PolicyChoice&) const = default;
+  bool operator==(const ChosenPolicy&) const = default;
 };
 
 // The scheduler has started; its policy begins anew.
 struct TermBegan {
   std::int64_t term = 0;
-  PolicyChoice policy{};
+  ChosenPolicy policy{};
   bool operator==(const TermBegan&) const = default;
 };
 
 struct PolicyChanged {
-  PolicyChoice policy{};
+  ChosenPolicy policy{};
   std::string by{};
   bool operator==(const PolicyChanged&) const = default;
 };

@@ -36,7 +36,7 @@ JobRequest full_request() {
 }
 
 std::vector<Entry> one_of_each() {
-  const PolicyChoice policy{.name = "las",
+  const ChosenPolicy policy{.name = "las",
                             .options = {{"levels", "3"}, {"quote\"", "x"}},
                             .seed = 17,
                             .round = std::chrono::seconds(60)};

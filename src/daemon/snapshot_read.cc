@@ -91,7 +91,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(read_reason(line, live.reason, other));
   if (other != 0) live.reason.other = static_cast<JobId>(other);
   TRY(read_rows(line, "runs", [&](Row& row) {
-    LiveRun run{.epoch = row.next()};
+    EpochRun run{.epoch = row.next()};
     run.ranks = static_cast<int>(row.next());
     run.done = static_cast<int>(row.next());
     live.runs.push_back(run);

@@ -62,7 +62,7 @@ class JobWriter {
 
  private:
   void write_launches(JsonBody& body, const LiveJob& live) const {
-    write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const LiveRun& run) {
+    write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const EpochRun& run) {
       fmt::format_to(std::back_inserter(out), "[{},{},{}]", run.epoch, run.ranks, run.done);
     });
     write_rows(
