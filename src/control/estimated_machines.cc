@@ -13,6 +13,12 @@ void EstimatedMachines::report_to(Scheduler& scheduler) {
   seats_.follow(scheduler.state());
 }
 
+double EstimatedMachines::work_left(JobId job) const {
+  constexpr double kOverrun = 0.05;  // of all it said; ours, so that it is neither done nor new
+  const double left = runs_.work_left(job);
+  return left > 0 ? left : kOverrun * scheduler_->state().job(job).spec->iterations;
+}
+
 void EstimatedMachines::recover(Time now) {
   for (const JobId id : scheduler_->state().running()) {
     const Job& job = scheduler_->state().job(id);
@@ -30,7 +36,7 @@ void EstimatedMachines::recover(Time now) {
 void EstimatedMachines::perform(const Action& action) {
   const JobId id = action.job;
   const Job& job = scheduler_->state().job(id);
-  const double left = job.state == JobState::Running ? runs_.work_left(id) : job.work_left;
+  const double left = job.state == JobState::Running ? work_left(id) : job.work_left;
   seats_.stand_up(id);
   if (action.kind == Action::Kind::Pause) {
     scheduler_->paused(id, left, action.reason);

@@ -24,7 +24,8 @@ class EstimatedMachines final : public Executor {
   void set_trainer(const Trainer* trainer) { seats_.set_trainer(trainer); }
 
   void perform(const Action& action) override;
-  double work_left(JobId job) const override { return runs_.work_left(job); }
+  // Never nothing: a job that runs on past what it said is counted on to go on for a while.
+  double work_left(JobId job) const override;
 
   // From outside. Of a running job:
   void measured(JobId job, double work_left, Time at) { runs_.measured(job, work_left, at); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/invariant.h"
 #include "daemon/core.h"
 
 namespace orrery {
@@ -249,6 +250,7 @@ void Core::wake_nodes_of(const LiveJob& job) {
 Assignment Core::assignment(const LiveJob& job, const LiveLaunch& launch) const {
   const JobRequest& request = *job.request;
   const Grant& held = state().job(*book_.find(job.number)).held;
+  INVARIANT(!held.devices.empty(), "who is wanted somewhere holds devices");
   const int gpus = std::max(1, gpu_count(held.devices));
   const int own = std::popcount(launch.gpus);
   const NodeId first = held.devices.front().node;

@@ -20,8 +20,8 @@ bool same(const Record& a, const Record& b) {
 Replay::Replay(const CoreOptions& options) : core_(std::make_unique<Core>(options)) {}
 
 void Replay::part(const Record* recorded, const Record* made) {
-  difference_ =
-      fmt::format("record {}: recorded: {}; replayed: {}", sequence_, side(recorded), side(made));
+  difference_ = fmt::format("record {}, after {}: recorded: {}; replayed: {}", sequence_, last_,
+                            side(recorded), side(made));
 }
 
 Status Replay::next(const Record& record) {
@@ -41,6 +41,7 @@ Status Replay::next(const Record& record) {
     part(nullptr, &made_.front());
     return {};
   }
+  last_ = side(&record);
   TRY(core_->replay(entry, record.time));
   bool first = true;
   for (Record& made : core_->take_records()) {

@@ -33,6 +33,7 @@ class Replay {
   std::deque<Record> made_;  // decisions that the log has not come to yet
   std::int64_t agreed_ = 0;
   std::int64_t sequence_ = 0;
+  std::string last_;  // what came from outside last
   std::optional<std::string> difference_;
 };
 

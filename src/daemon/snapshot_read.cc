@@ -76,7 +76,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(read_time(line, "started", live.started));
   TRY(read_time(line, "ended", live.ended));
   TRY(line.integer("epoch", live.epoch, kMaybe));
-  live.wanted = line.find("wanted") != nullptr;
+  live.wanted = line.find("on") != nullptr;
   TRY(line.integer("failures", live.failures, kMaybe, 0, kMax<int>));
   TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::PolicyChanged)));
   TRY(line.number("iteration", live.iteration, kMaybe));

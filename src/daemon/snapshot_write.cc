@@ -46,7 +46,7 @@ class JobWriter {
     if (live.started) body.number("started", ns(*live.started), -1);
     if (live.ended) body.number("ended", ns(*live.ended), -1);
     body.number("epoch", live.epoch);
-    body.number("wanted", live.wanted ? 1 : 0);
+    body.number("on", live.wanted ? 1 : 0);  // a reason has a "wanted" of its own
     body.number("failures", live.failures);
     body.number("told", static_cast<std::int64_t>(live.told));
     body.real("iteration", live.iteration, -1);

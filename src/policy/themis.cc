@@ -75,6 +75,8 @@ class Themis final : public Policy {
       // The published code takes the fraction for the throughput; see docs/systems/muri.md.
       const double rate = options_.published_rate ? fraction : fraction / alone_s;
       entry.isolated_so_far += (entry.work_before - work) / entry.rate_before;
+      // Live, a measurement may find more work left than there was before.
+      entry.isolated_so_far = std::max(0.0, entry.isolated_so_far);
       entry.work_before = work;
       entry.rate_before = rate;
       fair_.push_back({.gpus = static_cast<double>(entry.gpus),

@@ -1,6 +1,6 @@
 // The scheduler's and the agents' own code in worlds where everything goes wrong. A world that
-// fails is named by its seed: ORRERY_FAULT_SEED=N runs that one alone and tells its story;
-// ORRERY_FAULT_SEEDS=N runs so many.
+// fails is named by its seed: ORRERY_FAULT_SEED=N runs that one alone and tells its story, with
+// ORRERY_FAULT_JOB=M all that the log says of a job; ORRERY_FAULT_SEEDS=N runs so many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

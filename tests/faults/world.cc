@@ -51,7 +51,7 @@ World::~World() {
 
 void World::say(std::string what) {
   story_.push_back(fmt::format("{:9.3f} {}", seconds(now_), what));
-  if (story_.size() > 400) story_.pop_front();
+  if (story_.size() > 2000) story_.pop_front();
 }
 
 void World::fail(const std::string& what) {
@@ -148,6 +148,13 @@ void World::commit() {
   std::int64_t sequence = store_->last();
   for (Record& record : held_.records) record.sequence = ++sequence;
   if (!held_.records.empty()) {
+    if (const char* job = std::getenv("ORRERY_FAULT_JOB")) {
+      for (const Record& record : held_.records) {
+        if (std::to_string(static_cast<int>(record.job)) == job || record.kind == "term") {
+          say(fmt::format("log {} {} {}", record.sequence, record.kind, record.body));
+        }
+      }
+    }
     if (const Status status = store_->append(held_.records); !status.ok()) {
       say("a commit fails: " + status.error().message);
       return stop_scheduler(random_.uniform() < 0.5);
