@@ -56,6 +56,8 @@ $(RELEASE)/build.ninja:
 demo: build
 	$(say) "$(RELEASE)/orrery demo"
 	@$(RELEASE)/orrery demo
+	$(say) "examples/live_demo.sh"
+	@examples/live_demo.sh $(RELEASE)/orrery
 
 ## test: build everything and run every test
 test:

@@ -91,6 +91,17 @@ JobStatus status_of_job(const Core& core, JobId id) {
   return status;
 }
 
+// Processes that may be running although nobody wants them any more.
+std::int64_t settling(const Core& core) {
+  std::int64_t wanted = 0;
+  for (const JobId id : core.state().running()) {
+    const LiveJob& job = core.book().job(id);
+    wanted += std::ranges::count_if(
+        job.launches, [&](const LiveLaunch& launch) { return Book::wants(job, launch); });
+  }
+  return core.alive() - wanted;
+}
+
 }  // namespace
 
 StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now) {
@@ -99,7 +110,7 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now)
                       .policy = core.book().policy().name,
                       .pending = state.waiting(),
                       .running = static_cast<std::int64_t>(state.running().size()),
-                      .settling = core.alive()};
+                      .settling = settling(core)};
   std::vector<JobId> chosen;
   for (const JobNumber number : request.ids) {
     if (const auto id = core.book().find(number)) chosen.push_back(*id);

@@ -140,6 +140,24 @@ class Service {
     return {};
   }
 
+  // A port that was not asked for is the one of the last time, where agents still look for us, if
+  // it can be had.
+  Status listen_for_calls(const std::string& host, const TlsMaterial& tls) {
+    ServerOptions options{.address = arguments_.listen, .tls = tls, .access = callers_.access()};
+    if (arguments_.listen.ends_with(":0")) {
+      if (const auto last = read_file(state_ + "/port"); last.ok()) {
+        options.address = host + ":" + last.value().substr(0, last.value().find('\n'));
+        auto again = RpcServer::start(options, *server_, *server_);
+        if (again.ok()) rpc_ = std::move(again).value();
+        options.address = arguments_.listen;
+      }
+    }
+    if (rpc_ == nullptr) {
+      TRY_ASSIGN(rpc_, RpcServer::start(options, *server_, *server_));
+    }
+    return write_file_atomically(state_ + "/port", fmt::format("{}\n", rpc_->port()));
+  }
+
   Status start_agent() {
     AgentOptions options{.state = state_ + "/agent",
                          .name = arguments_.name,
