@@ -200,6 +200,8 @@ Status Book::take(const Decided& entry) {
     // Told to people, who know jobs by their numbers.
     if (entry.reason_other != 0) live.reason.other = static_cast<JobId>(entry.reason_other);
   }
+  if (entry.kind == EventKind::Queued) live.told = entry.reason.code;
+  if (holds(entry.kind)) live.told = {};
   if (entry.kind == EventKind::Admitted || entry.kind == EventKind::Queued) return {};
   if (entry.kind == EventKind::Regrouped) return {};
   if (holds(entry.kind)) {

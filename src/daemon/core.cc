@@ -32,7 +32,9 @@ void Core::set_up() {
                                                             .sink = *this,
                                                             .infeasible_waits = true});
   machines_->report_to(*scheduler_);
-  for (Job& job : jobs) scheduler_->restore(std::move(job));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    scheduler_->restore(std::move(jobs[i]), book_.jobs()[i].told);
+  }
 }
 
 Core::~Core() = default;
@@ -61,8 +63,10 @@ std::string Core::snapshot(Duration keep) const {
 }
 
 Status Core::restore(std::string_view snapshot) {
-  TRY(Snapshots::read(snapshot, book_,
-                      [this](Job job) { scheduler_->restore(std::move(job)); }));
+  TRY(Snapshots::read(snapshot, book_, [this](Job job) {
+    const Reason::Code told = book_.jobs().back().told;
+    scheduler_->restore(std::move(job), told);
+  }));
   now_ = book_.time();
   contacts_.resize(book_.nodes().size());
   return {};

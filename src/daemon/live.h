@@ -44,6 +44,7 @@ struct LiveJob {
   int failures = 0;
   std::optional<JobEnd> end{};  // the last one that counted
   Reason reason{};              // of the last event that had one
+  Reason::Code told{};          // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};
   std::optional<Time> ended{};

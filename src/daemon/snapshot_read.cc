@@ -79,6 +79,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(line.integer("epoch", live.epoch, kMaybe));
   live.wanted = line.find("wanted") != nullptr;
   TRY(line.integer("failures", live.failures, kMaybe, 0, kMax<int>));
+  TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::PolicyChanged)));
   TRY(line.number("iteration", live.iteration, kMaybe));
   TRY(line.number("iterations", live.iterations, kMaybe));
   TRY(line.number("checkpointed", live.checkpointed, kMaybe));

@@ -48,6 +48,7 @@ class JobWriter {
     body.number("epoch", live.epoch);
     body.number("wanted", live.wanted ? 1 : 0);
     body.number("failures", live.failures);
+    body.number("told", static_cast<std::int64_t>(live.told));
     body.real("iteration", live.iteration, -1);
     body.real("iterations", live.iterations, -1);
     body.real("checkpointed", live.checkpointed, -1);

@@ -63,7 +63,21 @@ void World::fail(const std::string& what) {
 std::string World::story() const {
   std::string all;
   for (const std::string& line : story_) all += line + "\n";
-  return all;
+  if (core_ == nullptr) return all;
+  for (const LiveJob& job : core_->book().jobs()) {
+    const Job& known = core_->state().job(*core_->book().find(job.number));
+    if (is_final(known.state) && job.launches.empty()) continue;
+    all += fmt::format("job {}: {} epoch {} wants {} GPUs, {}", job.number, to_string(known.state),
+                       job.epoch, job.request->gpus, text(job.reason));
+    for (const LiveLaunch& launch : job.launches) all += " " + text(launch.name);
+    all += "\n";
+  }
+  for (const LiveNode& node : core_->book().nodes()) {
+    all += fmt::format("node {}: {} GPUs, {}{}\n", node.offer.name, node.offer.gpus,
+                       to_string(node.state), node.draining ? ", draining" : "");
+  }
+  return all + fmt::format("policy {}, {} wishes, {} alive\n", core_->book().policy().name,
+                           wishes_.size(), core_->alive());
 }
 
 Duration World::machine_time(const Machine& machine) const {
