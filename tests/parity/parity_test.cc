@@ -62,6 +62,28 @@ TEST_P(Parity, TheLiveSchedulerDecidesAsTheSimulatorDoes) {
   EXPECT_GT(counts.starts, 50);
 }
 
+// What simulations never show: work that is done by the profile and goes on all the same.
+TEST_P(Parity, JobsThatTakeLongerThanExpectedEndAllTheSame) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Scenario scenario = seed % 2 == 0 ? profiled_scenario(seed) : plain_scenario(seed);
+    Wire wire;
+    LiveCluster live(scenario, choice_of(GetParam()), wire);
+    std::map<JobNumber, Time> ends;
+    for (std::size_t i = 0; i < scenario.submissions.size(); ++i) {
+      const auto& [at, request] = scenario.submissions[i];
+      ends[static_cast<JobNumber>(i) + 1] = at + 4 * request.expected + std::chrono::minutes(10);
+    }
+    const Time last = Time(std::chrono::hours(24));
+    ASSERT_EQ(live.run(ends, last), "") << "seed " << seed;
+    for (const Job& job : live.core().state().jobs()) {
+      const Reason& reason = live.core().book().job(job.spec->id).reason;
+      if (reason.code == Reason::Code::NotHere) continue;
+      EXPECT_TRUE(is_final(job.state)) << "seed " << seed << " job " << index(job.spec->id) + 1
+                                       << " " << to_string(job.state) << ": " << text(reason);
+    }
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   for (char& letter : name) {
