@@ -107,6 +107,7 @@ class Core final : private EventSink {
   void pass_time(Time now);
   void set_up();
   void take_over();
+  Time round_at() const;
   void hold_round();
   Status redo(const Entry& entry, Time now);
   Status begin_term(std::int64_t term, const ChosenPolicy& choice);

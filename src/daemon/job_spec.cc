@@ -12,13 +12,6 @@ namespace {
 // so that a policy neither takes scaling for free nor for hopeless.
 constexpr double kScaling = 0.848;
 
-NameId name_id(Workload& workload, NameIds& names, const std::string& name) {
-  if (name.empty()) return kNoName;
-  const auto [found, added] = names.try_emplace(name, static_cast<NameId>(workload.names.size()));
-  if (added) workload.names.push_back(name);
-  return found->second;
-}
-
 CurveId curve_of(Workload& workload, const JobRequest& request) {
   if (request.gpus_max <= request.gpus_min) return kNoCurve;
   SpeedCurve curve;
@@ -36,6 +29,13 @@ CurveId curve_of(Workload& workload, const JobRequest& request) {
 }
 
 }  // namespace
+
+NameId name_id(Workload& workload, NameIds& names, const std::string& name) {
+  if (name.empty()) return kNoName;
+  const auto [found, added] = names.try_emplace(name, static_cast<NameId>(workload.names.size()));
+  if (added) workload.names.push_back(name);
+  return found->second;
+}
 
 std::string job_name(const JobRequest& request, int array_index) {
   const std::string& program = request.argv.front();
@@ -69,6 +69,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
                .curve = curve_of(workload, request)};
   if (request.deadline) spec.deadline = submitted + *request.deadline;
+  if (options.profile) options.profile(workload, spec, request);
   workload.jobs.push_back(std::move(spec));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <unordered_map>
 
@@ -11,9 +12,17 @@ namespace orrery {
 struct SpecOptions {
   // How long a job is counted on to run that does not say. Policies that go by length see it.
   Duration expected_default = std::chrono::hours(1);
+  // Puts into a new job what is known of the model its request names: stage times, a speed curve,
+  // the CPUs and memory it can use, and its work in iterations of that model. What these refer to
+  // is added to the workload's tables. The same request must always find the same. Empty: nothing
+  // is known of any model.
+  std::function<void(Workload& workload, JobSpec& spec, const JobRequest& request)> profile{};
 };
 
 using NameIds = std::unordered_map<std::string, NameId>;
+
+// The place of a name among the workload's, where it is put if it is new. An empty one has none.
+NameId name_id(Workload& workload, NameIds& names, const std::string& name);
 
 // Adds a job to the workload as the policies see it. Work is counted in seconds on the GPUs asked
 // for: an iteration takes one. `array_index` is -1 for a job alone.

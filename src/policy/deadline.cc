@@ -286,11 +286,14 @@ class Deadline final : public Policy {
     const double given_s = seconds(job.deadline - now_);
     if (left_s >= given_s) return kNever;
     const double wait_s = (left_s - given_s * job.sure) / (1 - job.sure);
-    return now_ + std::max(options_.slot, from_seconds(wait_s));
+    return now_ + std::max(patience(), from_seconds(wait_s));
   }
 
+  // Never nothing, or a job that takes longer than it said would be asked about without end.
+  Duration patience() const { return options_.slot > Duration::zero() ? options_.slot : kSoon; }
+
   Time when_hopeless(const ElasticJob& job) const {
-    if (options_.rounds_cost) return std::max(now_ + options_.slot, job.deadline);
+    if (options_.rounds_cost) return std::max(now_ + patience(), job.deadline);
     if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
     const Duration needed = job.soonest_alone(now_) - now_;
     return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));

@@ -70,13 +70,13 @@ class Themis final : public Policy {
     for (Entry& entry : line_) {
       const JobSpec& spec = view.spec(entry.job);
       const double alone_s = spec.iteration_s * options_.contention.factor(1);
-      const double work = view.work_left(entry.job);
+      // One that takes longer than anybody expected is always about to end.
+      const double left = view.work_left(entry.job);
+      const double work = left > 0 ? left : 1;
       const double fraction = std::min(1.0, equal / entry.gpus);
       // The published code takes the fraction for the throughput; see docs/systems/muri.md.
       const double rate = options_.published_rate ? fraction : fraction / alone_s;
-      entry.isolated_so_far += (entry.work_before - work) / entry.rate_before;
-      // Live, a measurement may find more work left than there was before.
-      entry.isolated_so_far = std::max(0.0, entry.isolated_so_far);
+      entry.isolated_so_far += std::max(0.0, entry.work_before - work) / entry.rate_before;
       entry.work_before = work;
       entry.rate_before = rate;
       fair_.push_back({.gpus = static_cast<double>(entry.gpus),

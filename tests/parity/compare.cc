@@ -1,0 +1,51 @@
+#include "parity/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/simulation.h"
+
+namespace orrery {
+
+std::string difference(const Scenario& scenario, const std::string& policy, Wire& wire,
+                       Counts& counts) {
+  const PolicyChoice choice = choice_of(policy);
+  LiveCluster live(scenario, choice, wire);
+  const Workload workload = workload_of(scenario);
+  SimulationSetup setup;
+  setup.workload = &workload;
+  setup.cluster = &live.core().book().cluster();
+  setup.policy = choice.name;
+  setup.options = choice.options;
+  setup.seed = choice.seed;
+  setup.round = choice.round;
+  Recording recording;
+  const auto simulated = simulate(setup, recording);
+  if (!simulated.ok()) return simulated.error().message;
+  std::map<JobNumber, Time> ends;
+  for (const Event& event : recording.events()) {
+    if (event.kind != EventKind::Completed) continue;
+    ends[static_cast<JobNumber>(index(event.job)) + 1] = event.time;
+  }
+  if (std::string wrong = live.run(ends, recording.events().back().time); !wrong.empty()) {
+    return wrong;
+  }
+  std::vector<Decision> expected;
+  for (const Event& event : recording.events()) {
+    expected.push_back({.time = event.time, .what = live.core().book().decided(event)});
+  }
+  expected = in_common_terms(std::move(expected));
+  const std::vector<Decision> made = in_common_terms(live.decisions());
+  for (std::size_t i = 0; i < std::max(made.size(), expected.size()); ++i) {
+    if (i < made.size() && i < expected.size() && made[i] == expected[i]) continue;
+    return fmt::format("decision {} of {}\nsimulated: {}\nlive:      {}", i, expected.size(),
+                       i < expected.size() ? text(expected[i]) : "nothing more",
+                       i < made.size() ? text(made[i]) : "nothing more");
+  }
+  counts.decisions += made.size();
+  counts.starts += live.starts();
+  return "";
+}
+
+}  // namespace orrery
