@@ -137,7 +137,7 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const std::optional<TlsMate
   return grpc::SslServerCredentials(options);
 }
 
-void set_limits(grpc::ServerBuilder& builder, const ServerOptions& options) {
+void set_limits(grpc::ServerBuilder& builder, const RpcServerOptions& options) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes_max));
   builder.SetMaxSendMessageSize(-1);
   // Else a second server could listen on the same port, and each would get half of the calls.
@@ -154,7 +154,7 @@ void set_limits(grpc::ServerBuilder& builder, const ServerOptions& options) {
 }  // namespace
 
 struct RpcServer::Parts {
-  Parts(const ServerOptions& options, Api& api, AgentHost& host)
+  Parts(const RpcServerOptions& options, Api& api, AgentHost& host)
       : gate(options.access, options.tls.has_value(), options.calls_max),
         agent_gate(options.access, options.tls.has_value(), options.agents_max),
         scheduler(std::make_unique<SchedulerService>(api, gate)),
@@ -168,7 +168,7 @@ struct RpcServer::Parts {
   std::unique_ptr<grpc::Server> server;
 };
 
-Result<std::unique_ptr<RpcServer>> RpcServer::start(const ServerOptions& options, Api& api,
+Result<std::unique_ptr<RpcServer>> RpcServer::start(const RpcServerOptions& options, Api& api,
                                                     AgentHost& host) {
   INVARIANT(options.access.identify, "a server knows how to tell who calls");
   TRY(read_listen_address(options.address, options.tls.has_value()));
