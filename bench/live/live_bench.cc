@@ -80,27 +80,45 @@ Status agent(const Arguments& arguments) {
 
 // ---- Load
 
-Status submit_many(const ClientOptions& options, int count, int threads, double& took) {
-  std::atomic<int> left = count;
-  std::atomic<int> refused = 0;
-  std::latch connected(threads + 1);
-  std::vector<std::thread> crowd;
-  for (int i = 0; i < threads; ++i) {
-    crowd.emplace_back([&] {
-      RpcClient client(options);
-      if (!client.quotas().ok()) ++refused;  // makes the connection
-      connected.arrive_and_wait();
-      const SubmitRequest request{.job = small_job()};
-      while (--left >= 0) {
-        if (!client.submit(request).ok()) ++refused;
-      }
+// A client with a connection of its own that has always one submission under way.
+class BusyClient {
+ public:
+  BusyClient(const ClientOptions& options, std::atomic<int>& left, std::latch& done)
+      : client_(options), left_(left), done_(done) {}
+
+  Status connect() { return client_.quotas().ok() ? Status() : Status(invalid("no connection")); }
+  void go_on() {
+    if (--left_ < 0) return done_.count_down();
+    client_.submit(request_, [this](const Result<SubmitAnswer>& answer) {
+      if (!answer.ok()) ++refused_;
+      go_on();
     });
   }
-  connected.arrive_and_wait();
+  int refused() const { return refused_; }
+
+ private:
+  RpcClient client_;
+  std::atomic<int>& left_;
+  std::latch& done_;
+  SubmitRequest request_{.job = small_job()};
+  std::atomic<int> refused_ = 0;
+};
+
+Status submit_many(const ClientOptions& options, int count, int clients, double& took) {
+  std::atomic<int> left = count;
+  std::latch done(clients);
+  std::vector<std::unique_ptr<BusyClient>> crowd;
+  for (int i = 0; i < clients; ++i) {
+    crowd.push_back(std::make_unique<BusyClient>(options, left, done));
+    TRY(crowd.back()->connect());
+  }
   const auto begin = SteadyClock::now();
-  for (std::thread& one : crowd) one.join();
+  for (const auto& client : crowd) client->go_on();
+  done.wait();
   took = since(begin);
-  if (refused > 0) return Error{Code::Internal, fmt::format("{} calls failed", refused.load())};
+  for (const auto& client : crowd) {
+    if (client->refused() > 0) return Error{Code::Internal, "submissions were refused"};
+  }
   return {};
 }
 

@@ -19,7 +19,7 @@ Result<Record> read_event_line(std::string_view line);
 class EventTail {
  public:
   void begin_after(std::int64_t sequence) { last_ = sequence; }
-  void add(const Record& record);
+  void add(Record record);
 
   // Answers, unless there is nothing yet and the request is willing to wait.
   bool serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
@@ -28,7 +28,7 @@ class EventTail {
  private:
   static constexpr std::size_t kKept = 10'000;
 
-  std::deque<std::string> lines_;  // the last one is of last_
+  std::deque<Record> records_;  // the last one is last_; a line is made when somebody asks for it
   std::int64_t last_ = 0;
 };
 

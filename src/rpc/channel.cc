@@ -23,6 +23,7 @@ std::shared_ptr<grpc::Channel> open_channel(const ClientOptions& options) {
   // page nobody serves.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   if (!options.tls) {
     return grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(),
                                      arguments);
