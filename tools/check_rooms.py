@@ -14,9 +14,9 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
-    r"CLI/": {"cli"},
-    r"nlohmann/": {"workload", "report", "cli", "protocol", "daemon", "agent", "rpc"},
-    r"toml\+\+/|toml\.hpp": {"workload"},
+    r"CLI/": {"cli", "ctl", "service"},
+    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc"},
+    r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
     r"Cbc|Coin|OsiClp": {"solve"},
@@ -27,9 +27,10 @@ WALLS = {
     r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
 }
 
-# cli/ talks to a person and measures, agent/ runs real processes, rpc/ talks to other machines,
-# daemon/ is the scheduler's process; everything below them is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "cli", "rpc", "daemon"}
+# cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ talks to
+# other machines, daemon/ is the scheduler's process; everything below them is handed time and a
+# seeded generator.
+OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "service"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("

@@ -37,27 +37,6 @@ struct SimulateArguments {
 };
 Status simulate_command(const SimulateArguments& arguments);
 
-struct RecordArguments {
-  SimulateArguments run;
-  std::string output;
-  std::string format;  // events, orrery or synergy; empty: by the name of the output
-};
-Status record_command(const RecordArguments& arguments);
-
-struct ReplayArguments {
-  std::string input;  // an event log, or a trace
-  // What else is to be tried; for a trace, what it takes to run it.
-  std::vector<std::string> policies;
-  std::vector<std::string> options;
-  std::string cluster;
-  std::string semantics;  // for a trace only
-  std::string report;
-  int threads = 0;
-  bool json = false;
-  bool quiet = false;
-};
-Status replay_command(const ReplayArguments& arguments);
-
 struct GenerateArguments {
   std::string model;
   std::map<std::string, std::string> options;
@@ -96,25 +75,5 @@ struct ReproduceArguments {
   int threads = 0;
 };
 Status reproduce_command(const ReproduceArguments& arguments);
-
-struct WhatifArguments {
-  std::string trace;
-  std::string cluster;
-  std::string policy;
-  std::string job;       // key=value,...
-  std::string job_file;  // a trace of one job
-  std::string trace_format = "auto";
-  std::string profiles;
-  std::string gpu_type;
-  std::string semantics = "orrery";
-  std::vector<std::string> options;
-  std::uint64_t seed = 0;
-  std::string round;
-  std::int64_t limit = 0;
-  int threads = 0;
-  bool json = false;
-  bool quiet = false;
-};
-Status whatif_command(const WhatifArguments& arguments);
 
 }  // namespace orrery

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/live_commands.h"
 
 namespace orrery {
 namespace {
@@ -29,6 +30,12 @@ int exit_code(const Status& status) {
 }
 
 using Run = std::function<Status()>;
+
+void add_live(CLI::App& command, LiveArguments& live) {
+  command.add_option("--state", live.state, "instead of a trace: a running scheduler's directory");
+  command.add_option("--server", live.server, "instead of a trace: HOST:PORT of a scheduler");
+  command.add_option("--credentials", live.credentials, "folder with the certificate for --server");
+}
 
 CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
                        SimulateArguments& a, Run& run) {
@@ -72,16 +79,20 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
   return command;
 }
 
-void add_record(CLI::App& app, RecordArguments& a, Run& run) {
-  CLI::App* command =
-      add_simulate(app, "record", "run one policy and keep what happened", false, a.run, run);
+void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run& run) {
+  CLI::App* command = add_simulate(
+      app, "record", "keep what happened, in one run or at a running scheduler", false, a.run, run);
+  for (const char* option : {"--trace", "--cluster", "--policy"}) {
+    command->get_option(option)->required(false);
+  }
+  add_live(*command, a.live);
   command->add_option("--out,-o", a.output, "file to write")->required();
   command->add_option("--format", a.format,
                       "events, orrery or synergy; by the name of the file if left out");
-  command->callback([&a, &run] { run = [&a] { return record_command(a); }; });
+  command->callback([&a, &live, &run] { run = [&a, &live] { return record_or_live(a, live); }; });
 }
 
-void add_replay(CLI::App& app, ReplayArguments& a, Run& run) {
+void add_replay(CLI::App& app, ReplayArguments& a, const LiveCommands& live, Run& run) {
   CLI::App* command = app.add_subcommand(
       "replay", "make a recorded run again: are its decisions the same, or what if ...");
   command->add_option("file", a.input, "an event log, or a recorded trace")->required();
@@ -95,7 +106,7 @@ void add_replay(CLI::App& app, ReplayArguments& a, Run& run) {
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress");
-  command->callback([&a, &run] { run = [&a] { return replay_command(a); }; });
+  command->callback([&a, &live, &run] { run = [&a, &live] { return replay_or_live(a, live); }; });
 }
 
 void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
@@ -156,17 +167,20 @@ void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
 }
 
-void add_whatif(CLI::App& app, WhatifArguments& a, Run& run) {
+void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run& run) {
   CLI::App* command =
       app.add_subcommand("whatif", "one more job: would it be in time, and who would be slowed");
-  command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...")->required();
-  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
-      ->required();
-  command->add_option("--policy", a.policy, "a policy, as NAME or NAME:key=value:...")->required();
+  command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...");
+  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8");
+  command->add_option("--policy", a.policy, "a policy, as NAME or NAME:key=value:...");
+  add_live(*command, a.live);
+  command->add_option("--nodes", a.nodes_more, "of a running scheduler: with so many nodes more")
+      ->check(CLI::Range(0, 10'000));
   command->add_option(
       "--job", a.job,
       "the job: submit=10h,gpus=4,model=bert,batch=128,iterations=5000,deadline=2h");
-  command->add_option("--job-file", a.job_file, "the job as a trace of one, in any format");
+  command->add_option("--job-file", a.job_file,
+                      "the job as a trace of one, in any format; live: a job file");
   command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
       ->capture_default_str();
   command->add_option("--profiles", a.profiles,
@@ -183,7 +197,7 @@ void add_whatif(CLI::App& app, WhatifArguments& a, Run& run) {
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress");
-  command->callback([&a, &run] { run = [&a] { return whatif_command(a); }; });
+  command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
 }
 
 // What is wrong with the word in the place of the command; empty: nothing, or an option is there.
@@ -197,9 +211,21 @@ std::string command_problem(const CLI::App& app, std::span<char* const> words) {
                       : fmt::format("there is no command '{}'; {}", word, there_are);
 }
 
+// The words before --. Those after it are a program with its arguments, which are its own business:
+// CLI11 would take "[1,2]" for a list.
+std::span<char*> split_program(std::span<char*> words, const Extension& extension,
+                               std::vector<std::string>& program) {
+  const auto& takers = extension.with_program;
+  if (words.size() < 2 || std::ranges::find(takers, words[1]) == takers.end()) return words;
+  const auto mark = std::ranges::find(words, std::string_view("--"));
+  if (mark == words.end()) return words;
+  program.assign(mark + 1, words.end());
+  return words.first(static_cast<std::size_t>(mark - words.begin()));
+}
+
 }  // namespace
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, const Extension& extension) {
   CLI::App app{"Orrery: a scheduler for deep-learning training whose simulator is the scheduler"};
   app.set_version_flag("--version", ORRERY_VERSION);
   app.require_subcommand(1);
@@ -221,25 +247,27 @@ int run(int argc, char** argv) {
   command->callback([&] { run = [&] { return demo_command(demo); }; });
   add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
   add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
-  add_record(app, record, run);
-  add_replay(app, replay, run);
+  add_record(app, record, extension.live, run);
+  add_replay(app, replay, extension.live, run);
   command = app.add_subcommand("policies", "the policies and their options");
   command->add_flag("--json", json);
   command->callback([&] { run = [&] { return policies_command(json); }; });
   add_traces(app, traces, run);
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
-  add_whatif(app, whatif, run);
+  add_whatif(app, whatif, extension.live, run);
+  std::vector<std::string> program;
+  const auto words = split_program({argv, static_cast<std::size_t>(argc)}, extension, program);
+  if (extension.add_commands) extension.add_commands(app, run, program);
 
   // A reader that has gone away is an error of writing, told like any other.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto words = std::span<char* const>(argv, static_cast<std::size_t>(argc));
   if (const std::string problem = command_problem(app, words); !problem.empty()) {
     complain(problem + "\nTry 'orrery demo' first, or 'orrery --help'.");
     return 2;
   }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& problem) {

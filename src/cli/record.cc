@@ -4,7 +4,7 @@
 #include <ostream>
 #include <streambuf>
 
-#include "cli/commands.h"
+#include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
 #include "workload/synergy_models.h"

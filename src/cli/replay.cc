@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
+#include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
 #include "cli/recorded_run.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/commands.h"
+#include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
 #include "cli/whatif.h"

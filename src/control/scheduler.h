@@ -58,8 +58,9 @@ class Scheduler {
   // An event of a log, in its order: changes the state and is told nobody. The next event follows
   // it. Whoever recovers takes over before the first round.
   void recover(const Event& event);
-  // The next job, as it was in another scheduler's state; likewise.
-  void restore(Job job);
+  // The next job, as it was in another scheduler's state; likewise. `told` is why it waits, if it
+  // was told so and has not run since.
+  void restore(Job job, Reason::Code told);
 
   // Moves time on, for what is told without one.
   void set_time(Time now) { now_ = now; }

@@ -31,8 +31,9 @@ void Scheduler::recover(const Event& event) {
   if (event.kind == EventKind::Submitted) sight_.push_back({});
 }
 
-void Scheduler::restore(Job job) {
+void Scheduler::restore(Job job, Reason::Code told) {
   state_.restore(std::move(job));
+  told_.push_back(told);
   sight_.push_back({});
 }
 

@@ -150,7 +150,7 @@ Status Book::take(const LaunchEnded& entry) {
   }
   node(launch->node).launches.erase(entry.launch);
   live.launches.erase(launch);
-  const auto run = std::ranges::find(live.runs, entry.launch.epoch, &LiveRun::epoch);
+  const auto run = std::ranges::find(live.runs, entry.launch.epoch, &EpochRun::epoch);
   if (run != live.runs.end() && succeeded(entry.end)) ++run->done;
   // The first failure says why a job ended; what it drags down with it does not.
   const bool counts = succeeded(entry.end) || (live.wanted && entry.launch.epoch == live.epoch);
@@ -198,6 +198,8 @@ Status Book::take(const Decided& entry) {
     // Told to people, who know jobs by their numbers.
     if (entry.reason_other != 0) live.reason.other = static_cast<JobId>(entry.reason_other);
   }
+  if (entry.kind == EventKind::Queued) live.told = entry.reason.code;
+  if (holds(entry.kind)) live.told = {};
   if (entry.kind == EventKind::Admitted || entry.kind == EventKind::Queued) return {};
   if (entry.kind == EventKind::Regrouped) return {};
   if (holds(entry.kind)) {
@@ -219,12 +221,11 @@ Status Book::take(const Decided& entry) {
 void Book::launch(LiveJob& live, const Decided& entry) {
   ++live.epoch;
   live.wanted = true;
-  std::erase_if(live.runs, [&](const LiveRun& run) {
-    return std::ranges::none_of(live.launches, [&](const LiveLaunch& launch) {
-      return launch.name.epoch == run.epoch;
-    });
+  std::erase_if(live.runs, [&](const EpochRun& run) {
+    return std::ranges::none_of(
+        live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch == run.epoch; });
   });
-  LiveRun run{.epoch = live.epoch};
+  EpochRun run{.epoch = live.epoch};
   live.ran_on.clear();
   live.end.reset();
   if (!live.started) live.started = time_;

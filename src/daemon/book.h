@@ -48,7 +48,7 @@ class Book {
 
   std::int64_t unix_ns() const { return unix_ns_; }
   std::int64_t term() const { return term_; }
-  const PolicyChoice& policy() const { return policy_; }
+  const ChosenPolicy& policy() const { return policy_; }
   const std::map<std::string, Quota>& quotas() const { return quotas_; }
   const std::map<std::string, std::string>& tokens() const { return tokens_; }
   Time time() const { return time_; }  // of the last entry
@@ -87,7 +87,7 @@ class Book {
   std::unordered_map<std::string, NameId> names_;
   std::map<std::string, Quota> quotas_;
   std::map<std::string, std::string> tokens_;
-  PolicyChoice policy_;
+  ChosenPolicy policy_;
   JobNumber next_number_ = 1;
   std::int64_t unix_ns_ = 0;
   std::int64_t term_ = 0;

@@ -5,8 +5,7 @@
 namespace orrery {
 
 std::int64_t Clock::unix_ns() {
-  return std::chrono::duration_cast<Duration>(
-             std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 

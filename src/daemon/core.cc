@@ -8,9 +8,7 @@
 #include "daemon/snapshot.h"
 
 namespace orrery {
-Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) {
-  set_up();
-}
+Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) { set_up(); }
 
 // A scheduler with the jobs of the one before, if there was one, and no memory of its own. Somebody
 // has to be in charge until take_over(); nobody is asked before.
@@ -20,8 +18,8 @@ void Core::set_up() {
   PolicySetup nobody;
   must(make_policy_from({.name = "fifo"}, nobody));
   policy_ = std::move(nobody);
-  packer_ = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
-                                     std::move(policy_.rule));
+  packer_ =
+      std::make_unique<Packer>(book_.cluster(), book_.workload().names, std::move(policy_.rule));
   machines_ = std::make_unique<EstimatedMachines>(book_.workload(), ContentionModel(),
                                                   [](const Action&) {});
   scheduler_ = std::make_unique<Scheduler>(Scheduler::Parts{.workload = book_.workload(),
@@ -32,7 +30,9 @@ void Core::set_up() {
                                                             .sink = *this,
                                                             .infeasible_waits = true});
   machines_->report_to(*scheduler_);
-  for (Job& job : jobs) scheduler_->restore(std::move(job));
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    scheduler_->restore(std::move(jobs[i]), book_.jobs()[i].told);
+  }
 }
 
 Core::~Core() = default;
@@ -61,8 +61,10 @@ std::string Core::snapshot(Duration keep) const {
 }
 
 Status Core::restore(std::string_view snapshot) {
-  TRY(Snapshots::read(snapshot, book_,
-                      [this](Job job) { scheduler_->restore(std::move(job)); }));
+  TRY(Snapshots::read(snapshot, book_, [this](Job job) {
+    const Reason::Code told = book_.jobs().back().told;
+    scheduler_->restore(std::move(job), told);
+  }));
   now_ = book_.time();
   contacts_.resize(book_.nodes().size());
   return {};
@@ -77,8 +79,8 @@ Status Core::recover(const Record& record) {
     const JobId first = *book_.find(submitted->first);
     for (std::size_t i = index(first); i < book_.jobs().size(); ++i) {
       const JobSpec& spec = book_.workload().jobs[i];
-      scheduler_->recover({.time = now_, .kind = EventKind::Submitted, .job = spec.id,
-                           .spec = &spec});
+      scheduler_->recover(
+          {.time = now_, .kind = EventKind::Submitted, .job = spec.id, .spec = &spec});
     }
   } else if (const auto* decided = std::get_if<Decided>(&entry)) {
     Grant grant;
@@ -88,9 +90,7 @@ Status Core::recover(const Record& record) {
   return {};
 }
 
-void Core::must(const Status& status) {
-  INVARIANT(status.ok(), "entries made here fit the book");
-}
+void Core::must(const Status& status) { INVARIANT(status.ok(), "entries made here fit the book"); }
 
 void Core::settle() {
   while (!changed_.empty()) {
@@ -106,7 +106,7 @@ std::vector<Record> Core::take_records() {
 
 // ---- Beginning, policies, rounds
 
-Status Core::make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const {
+Status Core::make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) const {
   TRY_ASSIGN(setup, make_policy(choice.name, choice.options,
                                 {.workload = book_.workload(),
                                  .defaults = Defaults::Ours,
@@ -122,7 +122,7 @@ Status Core::begin(std::int64_t unix_ns, Time now) {
                     book_.policy().name.empty() ? options_.policy : book_.policy());
 }
 
-Status Core::begin_term(std::int64_t term, const PolicyChoice& choice) {
+Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
   PolicySetup checked;
   TRY(make_policy_from(choice, checked));
   log(TermBegan{.term = term, .policy = choice});
@@ -147,7 +147,8 @@ Status Core::begin_term(std::int64_t term, const PolicyChoice& choice) {
 Status Core::replay(const Entry& entry, Time now) {
   redoes_ = true;
   now_ = std::max(now, now_);
-  if (const auto* term = std::get_if<TermBegan>(&entry)) return begin_term(term->term, term->policy);
+  if (const auto* term = std::get_if<TermBegan>(&entry))
+    return begin_term(term->term, term->policy);
   if (const auto* changed = std::get_if<PolicyChanged>(&entry)) {
     PolicySetup checked;
     TRY(make_policy_from(changed->policy, checked));
@@ -158,8 +159,8 @@ Status Core::replay(const Entry& entry, Time now) {
 void Core::take_over() {
   PolicySetup fresh;
   must(make_policy_from(book_.policy(), fresh));
-  auto packer = std::make_unique<Packer>(book_.cluster(), book_.workload().names,
-                                         std::move(fresh.rule));
+  auto packer =
+      std::make_unique<Packer>(book_.cluster(), book_.workload().names, std::move(fresh.rule));
   machines_->set_trainer(fresh.policy->trainer());
   scheduler_->take_over(*fresh.policy, *packer, book_.cluster());
   policy_ = std::move(fresh);
@@ -168,7 +169,7 @@ void Core::take_over() {
 }
 
 Status Core::set_policy(const Caller& caller, const PolicyRequest& request, Time now) {
-  PolicyChoice choice = book_.policy();
+  ChosenPolicy choice = book_.policy();
   choice.name = request.policy;
   choice.options = request.options;
   PolicySetup checked;

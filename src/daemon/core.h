@@ -16,12 +16,12 @@
 namespace orrery {
 
 struct CoreOptions {
-  PolicyChoice policy{.name = "fifo"};  // as long as the log names none
+  ChosenPolicy policy{.name = "fifo"};  // as long as the log names none
   Duration lease = std::chrono::seconds(15);
   // On top of lease and grace, before a job of a lost node may run elsewhere: supervisors look at
   // their lease once a second, killing takes a moment, and clocks run unequally fast.
   Duration margin = std::chrono::seconds(5);
-  Duration round_gap{};                             // rounds are at least this far apart
+  Duration round_gap{};                              // rounds are at least this far apart
   Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well
   SpecOptions specs{};
 };
@@ -90,9 +90,9 @@ class Core final : private EventSink {
     std::int64_t connection = 0;  // 0: none
     std::string instance{};
     Time seen{};
-    std::int64_t orders = 0;    // the last number given
-    std::int64_t report = 0;    // the last one seen
-    bool dirty = false;         // its orders have changed
+    std::int64_t orders = 0;               // the last number given
+    std::int64_t report = 0;               // the last one seen
+    bool dirty = false;                    // its orders have changed
     std::vector<LaunchReport> launches{};  // of its last report
     std::vector<LogRequest> logs{};        // not answered yet
   };
@@ -103,13 +103,13 @@ class Core final : private EventSink {
   void log(const Entry& entry);
   static void must(const Status& status);  // for entries that this code made itself
   void settle();
-  Status make_policy_from(const PolicyChoice& choice, PolicySetup& setup) const;
+  Status make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) const;
   void pass_time(Time now);
   void set_up();
   void take_over();
   void hold_round();
   Status redo(const Entry& entry, Time now);
-  Status begin_term(std::int64_t term, const PolicyChoice& choice);
+  Status begin_term(std::int64_t term, const ChosenPolicy& choice);
 
   void admit(std::size_t first);
   void hold_dependents_back();
@@ -154,7 +154,7 @@ class Core final : private EventSink {
   bool round_due_ = false;
   bool cluster_changed_ = false;
   bool redoes_ = false;
-  std::vector<JobId> changed_;      // by events since settle()
+  std::vector<JobId> changed_;          // by events since settle()
   std::vector<bool> held_by_gate_;      // by job
   std::vector<bool> waits_for_others_;  // by job
   bool priorities_ = false;             // some job has one

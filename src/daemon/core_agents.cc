@@ -11,9 +11,10 @@ namespace orrery {
 
 std::string Core::refusal(const Report& report) const {
   if (report.version != kProtocolVersion) {
-    return fmt::format("the agent speaks version {} and the scheduler version {}; install the "
-                       "same release on both",
-                       report.version, kProtocolVersion);
+    return fmt::format(
+        "the agent speaks version {} and the scheduler version {}; install the "
+        "same release on both",
+        report.version, kProtocolVersion);
   }
   const NodeOffer& offer = report.offer;
   if (offer.name.empty() || offer.name.size() > 256) return "a node needs a name";
@@ -29,9 +30,10 @@ std::string Core::refusal(const Report& report) const {
   // Another machine with the name, or the same with its state gone: what the other runs, if it is
   // still there, must be over first.
   if (node.state == NodeState::Up || !node.launches.empty()) {
-    return fmt::format("another agent is node {} until its lease is over; give this one another "
-                       "--name, or wait",
-                       offer.name);
+    return fmt::format(
+        "another agent is node {} until its lease is over; give this one another "
+        "--name, or wait",
+        offer.name);
   }
   return "";
 }
@@ -60,7 +62,8 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
   contact.launches = report.launches;
   contact.dirty = true;
   leases_due_ = std::min(leases_due_, now_ + options_.lease);
-  const NodeState state = report.leaving && report.launches.empty() ? NodeState::Left : NodeState::Up;
+  const NodeState state =
+      report.leaving && report.launches.empty() ? NodeState::Left : NodeState::Up;
   if (book_.node(node).state != state) turn(node, state, book_.node(node).draining, "");
   for (const LogPiece& piece : report.logs) {
     const auto asked = std::erase_if(
@@ -112,11 +115,10 @@ void Core::disconnected(std::int64_t connection) {
 }
 
 void Core::turn(NodeId node, NodeState state, bool draining, const std::string& by) {
-  must(redo(NodeTurned{.node = book_.node(node).offer.name,
-                       .state = state,
-                       .draining = draining,
-                       .by = by},
-            now_));
+  must(redo(
+      NodeTurned{
+          .node = book_.node(node).offer.name, .state = state, .draining = draining, .by = by},
+      now_));
 }
 
 // Takes a report for what it says: ends are for good; and a launch that is not in it, although the
@@ -141,8 +143,8 @@ void Core::heed(NodeId node, const Report& report) {
     if (settled != 0 && report.orders >= settled) missing.push_back(name);
   }
   for (const LaunchName& name : missing) {
-    launch_ended(name, {.kind = JobEnd::Kind::SupervisorLost,
-                        .message = "its node knows nothing of it"});
+    launch_ended(name,
+                 {.kind = JobEnd::Kind::SupervisorLost, .message = "its node knows nothing of it"});
   }
 }
 

@@ -14,6 +14,8 @@ void Core::gate() {
     const auto id = static_cast<JobId>(i);
     const Job& job = state().job(id);
     if (is_final(job.state) || waits_for_others_[i]) continue;
+    // Nobody makes room for a job that finds no nodes anyway.
+    if (book_.job(id).told == Reason::Code::NotHere) continue;
     const JobRequest& request = *book_.job(id).request;
     jobs.push_back({.job = id,
                     .tenant = tenant_of(request),

@@ -19,9 +19,9 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
   JobRequest& job = request.job;
   if (job.user.empty()) job.user = caller.name;
   if (job.user != caller.name && caller.role == Caller::Role::User) {
-    return Error{Code::PermissionDenied,
-                 fmt::format("{} may not submit jobs as {}; leave --user out", caller.name,
-                             job.user)};
+    return Error{
+        Code::PermissionDenied,
+        fmt::format("{} may not submit jobs as {}; leave --user out", caller.name, job.user)};
   }
   TRY(check(job));
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, job.array.size()));
@@ -36,9 +36,9 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
     if (!id) return no_job(other).at("after");
     const JobState ended = state().job(*id).state;
     if (is_final(ended) && ended != JobState::Done) {
-      return Error{Code::FailedPrecondition,
-                   fmt::format("after: job {} will never be done, it is {}", other,
-                               to_string(ended))};
+      return Error{
+          Code::FailedPrecondition,
+          fmt::format("after: job {} will never be done, it is {}", other, to_string(ended))};
     }
   }
   const JobNumber first = book_.next_number();
@@ -161,7 +161,7 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
 
 void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted) {
   const LiveJob& job = book_.job(id);
-  const auto run = std::ranges::find(job.runs, epoch, &LiveRun::epoch);
+  const auto run = std::ranges::find(job.runs, epoch, &EpochRun::epoch);
   if (run != job.runs.end() && run->done == run->ranks) {
     // Also one that was just asked to stop or to move: its work is done, and must not be done
     // again.

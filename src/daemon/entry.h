@@ -28,23 +28,23 @@ struct EraBegan {
   bool operator==(const EraBegan&) const = default;
 };
 
-struct PolicyChoice {
+struct ChosenPolicy {
   std::string name{};
   std::map<std::string, std::string> options{};
   std::uint64_t seed = 0;
   Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
-  bool operator==(const PolicyChoice&) const = default;
+  bool operator==(const ChosenPolicy&) const = default;
 };
 
 // The scheduler has started; its policy begins anew.
 struct TermBegan {
   std::int64_t term = 0;
-  PolicyChoice policy{};
+  ChosenPolicy policy{};
   bool operator==(const TermBegan&) const = default;
 };
 
 struct PolicyChanged {
-  PolicyChoice policy{};
+  ChosenPolicy policy{};
   std::string by{};
   bool operator==(const PolicyChanged&) const = default;
 };
@@ -133,16 +133,16 @@ struct Decided {
   double iterations_per_s = 0;
   Time ready{};
   double work_left = 0;
-  Reason reason{};            // without `other`
+  Reason reason{};             // without `other`
   JobNumber reason_other = 0;  // 0: none
   Time promised{};
   Time finished{};
   bool operator==(const Decided&) const = default;
 };
 
-using Entry = std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined,
-                           NodeTurned, LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld,
-                           Decided>;
+using Entry =
+    std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined, NodeTurned,
+                 LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld, Decided>;
 
 inline bool is_decision(const Entry& entry) { return std::holds_alternative<Decided>(entry); }
 

@@ -16,7 +16,7 @@ constexpr auto kMaybe = Need::Optional;
 
 }  // namespace
 
-void write_policy(JsonBody& body, const PolicyChoice& policy) {
+void write_policy(JsonBody& body, const ChosenPolicy& policy) {
   body.text("policy", policy.name);
   if (!policy.options.empty()) {
     fmt::memory_buffer& out = body.begin("options");
@@ -34,7 +34,7 @@ void write_policy(JsonBody& body, const PolicyChoice& policy) {
   body.number("round", policy.round.count());
 }
 
-Status read_policy(const LogLine& line, PolicyChoice& policy) {
+Status read_policy(const LogLine& line, ChosenPolicy& policy) {
   TRY(line.text("policy", policy.name, kNeeded));
   TRY(line.integer("seed", policy.seed, kMaybe));
   std::int64_t round = 0;

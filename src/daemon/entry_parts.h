@@ -8,8 +8,8 @@ namespace orrery {
 
 // Parts that entries and snapshots write alike.
 
-void write_policy(JsonBody& body, const PolicyChoice& policy);
-Status read_policy(const LogLine& line, PolicyChoice& policy);
+void write_policy(JsonBody& body, const ChosenPolicy& policy);
+Status read_policy(const LogLine& line, ChosenPolicy& policy);
 
 void write_offer(JsonBody& body, const NodeOffer& offer);
 Status read_offer(const LogLine& line, NodeOffer& offer);

@@ -188,8 +188,8 @@ Result<Entry> read_body(const Record& record, const LogLine& line) {
 
 Result<Entry> read_entry(const Record& record) {
   const auto place = [&](Error error) {
-    return Error{Code::DataLoss, fmt::format("log entry {} ({}): {}", record.sequence, record.kind,
-                                             error.message)};
+    return Error{Code::DataLoss,
+                 fmt::format("log entry {} ({}): {}", record.sequence, record.kind, error.message)};
   };
   const json body = json::parse(record.body, nullptr, false);
   if (!body.is_object()) return place(invalid("is no JSON object"));

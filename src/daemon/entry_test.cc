@@ -36,7 +36,7 @@ JobRequest full_request() {
 }
 
 std::vector<Entry> one_of_each() {
-  const PolicyChoice policy{.name = "las",
+  const ChosenPolicy policy{.name = "las",
                             .options = {{"levels", "3"}, {"quote\"", "x"}},
                             .seed = 17,
                             .round = std::chrono::seconds(60)};
@@ -74,7 +74,8 @@ std::vector<Entry> one_of_each() {
                                .gpu_memory_bytes = 2,
                                .gpu_type = "H100"},
                      .instance = "abc"},
-          NodeTurned{.node = "n1", .state = NodeState::Lost, .draining = true, .clears = true, .by = "op"},
+          NodeTurned{
+              .node = "n1", .state = NodeState::Lost, .draining = true, .clears = true, .by = "op"},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 1},
                       .end = {.kind = JobEnd::Kind::Signalled, .signal = 9, .message = "why"}},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 0},
@@ -116,8 +117,8 @@ TEST(Entry, ThatIsDamagedNamesItsPlaceInTheLog) {
 
 TEST(Entry, WithAWrongFieldIsRefused) {
   const auto refused = [](std::string kind, std::string body, int job = 1) {
-    return !read_entry({.kind = std::move(kind), .job = static_cast<JobId>(job),
-                        .body = std::move(body)})
+    return !read_entry(
+                {.kind = std::move(kind), .job = static_cast<JobId>(job), .body = std::move(body)})
                 .ok();
   };
   EXPECT_TRUE(refused("started", "{}"));

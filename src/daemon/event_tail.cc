@@ -25,12 +25,14 @@ std::string without_environment(const std::string& body) {
 
 }  // namespace
 
-std::string event_line(const Record& record) {
+std::string event_line(const Record& record, std::int64_t era_unix_ns) {
   fmt::memory_buffer out;
   append(out, "{\"seq\":");
   append_number(out, record.sequence);
   append(out, ",\"t\":");
   append_number(out, record.time.time_since_epoch().count());
+  append(out, ",\"unix_ns\":");
+  append_number(out, era_unix_ns + record.time.time_since_epoch().count());
   append(out, ",\"event\":");
   append_string(out, record.kind);
   if (record.job != kNoJob) {
@@ -80,7 +82,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
       return store.read(
           from,
           [&](const Record& record) {
-            answer.lines.push_back(event_line(record));
+            answer.lines.push_back(event_line(record, era_unix_ns_));
             return Status();
           },
           std::min(request.most, kept_from - from));
@@ -92,7 +94,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
   } else {
     const auto begin = records_.begin() + (from - kept_from);
     const auto end = begin + std::min<std::int64_t>(request.most, records_.end() - begin);
-    for (auto record = begin; record != end; ++record) answer.lines.push_back(event_line(*record));
+    for (auto record = begin; record != end; ++record) answer.lines.push_back(event_line(*record, era_unix_ns_));
   }
   answer.next = from + static_cast<std::int64_t>(answer.lines.size());
   reply(std::move(answer));

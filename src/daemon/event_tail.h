@@ -9,8 +9,8 @@
 namespace orrery {
 
 // One line of JSON for one record: what `orrery events` shows and `orrery record` keeps. Values of
-// environment variables are left out.
-std::string event_line(const Record& record);
+// environment variables are left out. `era_unix_ns` is when cluster time was 0.
+std::string event_line(const Record& record, std::int64_t era_unix_ns);
 // The same back; what was left out stays out.
 Result<Record> read_event_line(std::string_view line);
 
@@ -18,7 +18,10 @@ Result<Record> read_event_line(std::string_view line);
 // from the store.
 class EventTail {
  public:
-  void begin_after(std::int64_t sequence) { last_ = sequence; }
+  void begin(std::int64_t last_sequence, std::int64_t era_unix_ns) {
+    last_ = last_sequence;
+    era_unix_ns_ = era_unix_ns;
+  }
   void add(Record record);
 
   // Answers, unless there is nothing yet and the request is willing to wait.
@@ -30,6 +33,7 @@ class EventTail {
 
   std::deque<Record> records_;  // the last one is last_; a line is made when somebody asks for it
   std::int64_t last_ = 0;
+  std::int64_t era_unix_ns_ = 0;
 };
 
 }  // namespace orrery

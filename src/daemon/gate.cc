@@ -26,8 +26,8 @@ std::vector<GateJob> take_borrowers(std::vector<GateJob>& jobs,
     }
     const auto quota = quotas.find(std::string(job.tenant));
     if (quota != quotas.end() && !quota->second.borrows) {
-      held.push_back({job.job, {.code = Reason::Code::Quota, .wanted = job.gpus,
-                                .available = covered}});
+      held.push_back(
+          {job.job, {.code = Reason::Code::Quota, .wanted = job.gpus, .available = covered}});
     } else {
       borrowers.push_back(job);
     }
@@ -46,9 +46,8 @@ std::vector<Held> held_back(std::vector<GateJob> jobs, const std::map<std::strin
   if (!quotas.empty()) borrowers = take_borrowers(jobs, quotas, held);
   std::int64_t left = gpus_total;
   for (auto first = jobs.begin(); first != jobs.end();) {
-    const auto last = std::find_if(first, jobs.end(), [&](const GateJob& job) {
-      return job.priority != first->priority;
-    });
+    const auto last = std::find_if(
+        first, jobs.end(), [&](const GateJob& job) { return job.priority != first->priority; });
     const bool let_in = left > 0 || first == jobs.begin();
     for (; first != last; ++first) {
       if (let_in) {

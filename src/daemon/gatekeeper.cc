@@ -55,9 +55,9 @@ Result<JoinAnswer> Gatekeeper::issue(const Identity& identity, const std::string
 Gatekeeper::Joined Gatekeeper::join(const Caller& caller, const JoinRequest& request) {
   if (trust_ == nullptr) return {.answer = nobody()};
   if (request.token.empty() && !caller.name.empty()) {
-    return {.answer = issue({static_cast<Role>(caller.role), caller.name},
-                            request.certificate_request),
-            .note = fmt::format("{} has renewed its certificate", caller.name)};
+    return {
+        .answer = issue({static_cast<Role>(caller.role), caller.name}, request.certificate_request),
+        .note = fmt::format("{} has renewed its certificate", caller.name)};
   }
   const TokenVerdict verdict = tokens_.take(request.token, request.name, now());
   if (verdict.fault != TokenFault::None) {

@@ -14,8 +14,7 @@ constexpr double kScaling = 0.848;
 
 NameId name_id(Workload& workload, NameIds& names, const std::string& name) {
   if (name.empty()) return kNoName;
-  const auto [found, added] =
-      names.try_emplace(name, static_cast<NameId>(workload.names.size()));
+  const auto [found, added] = names.try_emplace(name, static_cast<NameId>(workload.names.size()));
   if (added) workload.names.push_back(name);
   return found->second;
 }
@@ -40,8 +39,7 @@ CurveId curve_of(Workload& workload, const JobRequest& request) {
 
 std::string job_name(const JobRequest& request, int array_index) {
   const std::string& program = request.argv.front();
-  std::string name =
-      request.name.empty() ? program.substr(program.rfind('/') + 1) : request.name;
+  std::string name = request.name.empty() ? program.substr(program.rfind('/') + 1) : request.name;
   if (array_index >= 0) name += fmt::format("[{}]", array_index);
   return name;
 }
@@ -68,8 +66,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .gpu_type = name_id(workload, names, request.gpu_type),
                .priority = request.priority < 0 ? 1 : 0,
                .deadline = {},
-               .deadline_kind =
-                   request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
+               .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
                .curve = curve_of(workload, request)};
   if (request.deadline) spec.deadline = submitted + *request.deadline;
   workload.jobs.push_back(std::move(spec));

@@ -26,7 +26,7 @@ struct LiveLaunch {
 };
 
 // The processes of one epoch.
-struct LiveRun {
+struct EpochRun {
   std::int64_t epoch = 0;
   int ranks = 0;
   int done = 0;  // ended well
@@ -38,12 +38,13 @@ struct LiveJob {
   std::shared_ptr<const JobRequest> request{};  // one for all jobs of an array
   int array_index = -1;
   std::int64_t epoch = 0;
-  bool wanted = false;  // the launches of this epoch are
-  std::vector<LiveRun> runs{};  // this epoch, and earlier ones that have not quite ended
+  bool wanted = false;           // the launches of this epoch are
+  std::vector<EpochRun> runs{};  // this epoch, and earlier ones that have not quite ended
   std::vector<LiveLaunch> launches{};
   int failures = 0;
   std::optional<JobEnd> end{};  // the last one that counted
   Reason reason{};              // of the last event that had one
+  Reason::Code told{};          // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};
   std::optional<Time> ended{};

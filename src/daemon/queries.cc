@@ -45,9 +45,8 @@ std::string reason_of(const Job& job, const LiveJob& live) {
   if (job.state == JobState::Done) return "";
   if (job.state == JobState::Failed && live.end) return end_text(*live.end);
   if (job.state == JobState::Running) {
-    const bool settles = std::ranges::any_of(live.launches, [&](const LiveLaunch& launch) {
-      return launch.name.epoch != live.epoch;
-    });
+    const bool settles = std::ranges::any_of(
+        live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch != live.epoch; });
     return settles ? "waits for its earlier processes to end" : "";
   }
   std::string reason = text(live.reason);
@@ -185,8 +184,7 @@ std::string metrics_text(const Core& core, const LoopFigures& figures) {
   put("jobs_submitted_total", "counter", "Jobs ever submitted.",
       static_cast<double>(core.book().next_number() - 1));
   put("jobs_pending", "gauge", "Jobs that wait.", static_cast<double>(state.waiting()));
-  put("jobs_running", "gauge", "Jobs that hold GPUs.",
-      static_cast<double>(state.running().size()));
+  put("jobs_running", "gauge", "Jobs that hold GPUs.", static_cast<double>(state.running().size()));
   put("processes_alive", "gauge", "Processes that may be running.",
       static_cast<double>(core.alive()));
   put("nodes_up", "gauge", "Nodes that were heard of within their lease.", up);

@@ -16,7 +16,7 @@ struct LoopFigures {
   std::int64_t submissions = 0;
   std::int64_t records = 0;
   std::int64_t commits_failed = 0;
-  double round_s = 0;       // in all
+  double round_s = 0;  // in all
   double round_s_max = 0;
   double resident_bytes = 0;
 };

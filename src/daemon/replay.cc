@@ -20,8 +20,8 @@ bool same(const Record& a, const Record& b) {
 Replay::Replay(const CoreOptions& options) : core_(std::make_unique<Core>(options)) {}
 
 void Replay::part(const Record* recorded, const Record* made) {
-  difference_ = fmt::format("record {}: recorded: {}; replayed: {}", sequence_, side(recorded),
-                            side(made));
+  difference_ =
+      fmt::format("record {}: recorded: {}; replayed: {}", sequence_, side(recorded), side(made));
 }
 
 Status Replay::next(const Record& record) {

@@ -20,7 +20,7 @@ namespace {
 
 class LiveServer final : public Server {
  public:
-  explicit LiveServer(ServerOptions options)
+  explicit LiveServer(ServerSetup options)
       : options_(std::move(options)), gatekeeper_(options_.trust) {}
 
   Status begin() {
@@ -35,7 +35,7 @@ class LiveServer final : public Server {
                     found.core->book().nodes().size(), found.core->book().policy().name));
     for (const std::string& note : found.notes) say(note);
     snapshot_at_ = found.store.last();
-    tail_.begin_after(found.store.last());
+    tail_.begin(found.store.last(), found.core->book().unix_ns());
     Loop::Options loop;
     loop.on_durable = [this](std::vector<Record> records) { on_durable(std::move(records)); };
     loop.send = [this](std::int64_t to, Orders orders) { send(to, std::move(orders)); };
@@ -127,23 +127,24 @@ class LiveServer final : public Server {
     }
     loop_->post([this, request = std::move(request), reply = std::move(reply)](Core& core, Time) {
       // The thread outlives nothing: it has a copy of all it needs.
-      std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request, reply] {
+      std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request,
+                   reply] {
         reply(ask(situation, request));
       }).detach();
     });
   }
   void make_token(const Caller& caller, TokenRequest request, Reply<TokenAnswer> reply) override {
-    change<TokenAnswer>(caller, Call::MakeToken, "", std::move(reply),
-                        [this, request = std::move(request)](Core& core,
-                                                             Time now) -> Result<TokenAnswer> {
-                          TRY_ASSIGN(auto made, gatekeeper_.make(request));
-                          core.keep_token(made.kept, now);
-                          return TokenAnswer{.token = made.token};
-                        });
+    change<TokenAnswer>(
+        caller, Call::MakeToken, "", std::move(reply),
+        [this, request = std::move(request)](Core& core, Time now) -> Result<TokenAnswer> {
+          TRY_ASSIGN(auto made, gatekeeper_.make(request));
+          core.keep_token(made.kept, now);
+          return TokenAnswer{.token = made.token};
+        });
   }
   void join(const Caller& caller, JoinRequest request, Reply<JoinAnswer> reply) override {
-    loop_->post([this, caller, request = std::move(request),
-                 reply = std::move(reply)](Core& core, Time now) {
+    loop_->post([this, caller, request = std::move(request), reply = std::move(reply)](Core& core,
+                                                                                       Time now) {
       auto joined = gatekeeper_.join(caller, request);
       if (joined.kept) core.keep_token(*joined.kept, now);
       if (!joined.note.empty()) say(joined.note);
@@ -284,8 +285,8 @@ class LiveServer final : public Server {
   }
 
   void on_pass(Time now) {
-    if (loop_ != nullptr && loop_->last_sequence() - snapshot_at_ >=
-                                options_.records_between_snapshots) {
+    if (loop_ != nullptr &&
+        loop_->last_sequence() - snapshot_at_ >= options_.records_between_snapshots) {
       loop_->post([this](Core& core, Time) { snapshot(core); });
       snapshot_at_ = loop_->last_sequence();
     }
@@ -331,7 +332,7 @@ class LiveServer final : public Server {
     if (options_.say) options_.say(line);
   }
 
-  ServerOptions options_;
+  ServerSetup options_;
   Gatekeeper gatekeeper_;
   EventTail tail_;
   std::mutex links_mutex_;
@@ -348,7 +349,7 @@ class LiveServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
+Result<std::unique_ptr<Server>> Server::start(ServerSetup options) {
   auto server = std::make_unique<LiveServer>(std::move(options));
   TRY(server->begin());
   return std::unique_ptr<Server>(std::move(server));

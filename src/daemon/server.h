@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-struct ServerOptions {
+struct ServerSetup {
   std::string state{};  // the directory; the log is orrery.db in it
   CoreOptions core{};
   // A snapshot is made when the log has grown by so many records; the log before the one before it
@@ -20,7 +20,7 @@ struct ServerOptions {
   std::int64_t records_between_snapshots = 200'000;
   Duration keep_finished = std::chrono::hours(24 * 7);  // jobs, across restarts
   std::function<void(const std::string&)> say{};        // a line of the operator's log
-  LocalTrust* trust = nullptr;  // none: nobody can join by a token
+  LocalTrust* trust = nullptr;                          // none: nobody can join by a token
   // Looks ahead from a situation, which is a snapshot; run on a thread of its own.
   std::function<Result<WhatIfAnswer>(const std::string& situation, const WhatIfRequest& request)>
       ask_ahead{};
@@ -36,7 +36,7 @@ struct ServerOptions {
 class Server : public Api, public AgentHost {
  public:
   // Recovers what the state directory holds.
-  static Result<std::unique_ptr<Server>> start(ServerOptions options);
+  static Result<std::unique_ptr<Server>> start(ServerSetup options);
 
   // Ends the loop; everything acknowledged is on disk, and a snapshot makes the next start quick.
   virtual Status stop() = 0;

@@ -22,8 +22,7 @@ class Row {
   explicit Row(const json& row) : row_(row) {}
 
   std::int64_t next() {
-    const bool there = row_.is_array() && place_ < row_.size() &&
-                       row_[place_].is_number_integer();
+    const bool there = row_.is_array() && place_ < row_.size() && row_[place_].is_number_integer();
     ok_ = ok_ && there;
     return there ? row_[place_++].get<std::int64_t>() : 0;
   }
@@ -79,6 +78,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(line.integer("epoch", live.epoch, kMaybe));
   live.wanted = line.find("wanted") != nullptr;
   TRY(line.integer("failures", live.failures, kMaybe, 0, kMax<int>));
+  TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::PolicyChanged)));
   TRY(line.number("iteration", live.iteration, kMaybe));
   TRY(line.number("iterations", live.iterations, kMaybe));
   TRY(line.number("checkpointed", live.checkpointed, kMaybe));
@@ -91,7 +91,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(read_reason(line, live.reason, other));
   if (other != 0) live.reason.other = static_cast<JobId>(other);
   TRY(read_rows(line, "runs", [&](Row& row) {
-    LiveRun run{.epoch = row.next()};
+    EpochRun run{.epoch = row.next()};
     run.ranks = static_cast<int>(row.next());
     run.done = static_cast<int>(row.next());
     live.runs.push_back(run);

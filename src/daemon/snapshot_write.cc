@@ -48,6 +48,7 @@ class JobWriter {
     body.number("epoch", live.epoch);
     body.number("wanted", live.wanted ? 1 : 0);
     body.number("failures", live.failures);
+    body.number("told", static_cast<std::int64_t>(live.told));
     body.real("iteration", live.iteration, -1);
     body.real("iterations", live.iterations, -1);
     body.real("checkpointed", live.checkpointed, -1);
@@ -61,16 +62,15 @@ class JobWriter {
 
  private:
   void write_launches(JsonBody& body, const LiveJob& live) const {
-    write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const LiveRun& run) {
+    write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const EpochRun& run) {
       fmt::format_to(std::back_inserter(out), "[{},{},{}]", run.epoch, run.ranks, run.done);
     });
-    write_rows(body, "launches", live.launches,
-               [&](fmt::memory_buffer& out, const LiveLaunch& launch) {
-                 fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{}]",
-                                launch.name.epoch, launch.name.rank, index(launch.node),
-                                launch.gpus, launch.local_rank, launch.local_ranks,
-                                launch.node_index);
-               });
+    write_rows(
+        body, "launches", live.launches, [&](fmt::memory_buffer& out, const LiveLaunch& launch) {
+          fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{}]", launch.name.epoch,
+                         launch.name.rank, index(launch.node), launch.gpus, launch.local_rank,
+                         launch.local_ranks, launch.node_index);
+        });
     write_rows(body, "ran_on", live.ran_on, [](fmt::memory_buffer& out, NodeId node) {
       append_number(out, static_cast<std::int64_t>(node));
     });

@@ -250,7 +250,7 @@ const std::string& Authority::certificate_pem() const { return parts_->certifica
 Result<std::string> Authority::issue(std::string_view request_pem, const Identity& identity,
                                      std::chrono::seconds life,
                                      std::chrono::sys_seconds now) const {
-  TRY(check_name(identity.name));
+  TRY(check_caller_name(identity.name));
   TRY_ASSIGN(const Validity validity, validity_from(now, life, parts_->until));
   const NamesHandle names(sk_GENERAL_NAME_new_null());
   if (!names) return openssl_error("cannot make a certificate");

@@ -82,9 +82,9 @@ TEST(Identity, IsNotReadFromAnythingElse) {
         "orrery://User/ann", "orrery://user/a\nb", "orrery://user/ann?role=admin"}) {
     EXPECT_FALSE(parse_identity(uri).ok()) << uri;
   }
-  EXPECT_TRUE(check_name(std::string(64, 'a')).ok());
-  EXPECT_FALSE(check_name(std::string(65, 'a')).ok());
-  EXPECT_FALSE(check_name(std::string_view("a\0b", 3)).ok());
+  EXPECT_TRUE(check_caller_name(std::string(64, 'a')).ok());
+  EXPECT_FALSE(check_caller_name(std::string(65, 'a')).ok());
+  EXPECT_FALSE(check_caller_name(std::string_view("a\0b", 3)).ok());
 }
 
 }  // namespace

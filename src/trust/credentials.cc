@@ -36,7 +36,7 @@ std::string own_name() {
   passwd* found = nullptr;
   std::vector<char> buffer(16384);
   if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
-      found != nullptr && check_name(found->pw_name).ok()) {
+      found != nullptr && check_caller_name(found->pw_name).ok()) {
     return found->pw_name;
   }
   return "uid-" + std::to_string(::geteuid());
@@ -90,7 +90,7 @@ Result<Credentials> load_or_issue(const std::string& directory, const Kind& kind
 }  // namespace
 
 Result<Credentials> load_credentials(const std::string& directory, const std::string& name) {
-  TRY(check_name(name));
+  TRY(check_caller_name(name));
   const Paths paths = paths_of(directory, name);
   Credentials credentials;
   TRY_ASSIGN(credentials.ca_pem, read_private(directory + "/ca.pem"));
@@ -108,7 +108,7 @@ Result<Credentials> load_credentials(const std::string& directory, const std::st
 
 Status save_credentials(const std::string& directory, const std::string& name,
                         const Credentials& credentials) {
-  TRY(check_name(name));
+  TRY(check_caller_name(name));
   TRY(make_private_directory(directory));
   TRY_ASSIGN(const Fd lock, lock_directory(directory));
   const Paths paths = paths_of(directory, name);

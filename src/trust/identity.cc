@@ -41,7 +41,7 @@ std::optional<Role> role_named(std::string_view text) {
 }
 
 // The message does not repeat the name: it may be anything, of any length, from anybody.
-Status check_name(std::string_view name) {
+Status check_caller_name(std::string_view name) {
   if (name.empty()) return invalid("a name is missing");
   if (name.size() > kNameBytesMax) {
     return invalid(fmt::format("a name of {} bytes; use at most {}", name.size(), kNameBytesMax));
@@ -68,7 +68,7 @@ Result<Identity> parse_identity(std::string_view uri) {
   if (slash == uri.npos) return invalid("no identity: it reads orrery://ROLE/NAME");
   const auto role = role_named(uri.substr(0, slash));
   if (!role) return invalid("an unknown role; there are user, operator, agent and admin");
-  TRY(check_name(uri.substr(slash + 1)));
+  TRY(check_caller_name(uri.substr(slash + 1)));
   return Identity{*role, std::string(uri.substr(slash + 1))};
 }
 

@@ -30,7 +30,7 @@ struct Identity {
 
 // Names have 1 to 64 of letters, digits and . _ - @ and begin with a letter, a digit or _; so they
 // can stand in a certificate, a path, a URI and a log line without being quoted.
-Status check_name(std::string_view name);
+Status check_caller_name(std::string_view name);
 
 // "orrery://user/ann", as it stands in a certificate.
 std::string identity_uri(const Identity& identity);

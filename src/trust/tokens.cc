@@ -48,7 +48,7 @@ std::optional<TokenText> parts_of(std::string_view text) {
 
 Status check_terms(const TokenTerms& terms, int uses_min) {
   if (!terms.name.empty()) {
-    TRY(check_name(terms.name));
+    TRY(check_caller_name(terms.name));
   } else if (terms.role != Role::Agent) {
     return invalid(fmt::format("a token for any {} would let its bearer be everybody: give a name",
                                to_string(terms.role)));
@@ -169,7 +169,7 @@ void Tokens::put(StoredToken token) {
 TokenVerdict Tokens::take(std::string_view text, std::string_view name,
                          std::chrono::sys_seconds now) {
   const auto parts = parts_of(text);
-  if (!parts || !check_name(name).ok()) return {.fault = TokenFault::Malformed};
+  if (!parts || !check_caller_name(name).ok()) return {.fault = TokenFault::Malformed};
   const std::string digest = hex(sha256(parts->secret));
   StoredToken* found = nullptr;
   for (auto& [key, token] : tokens_) {

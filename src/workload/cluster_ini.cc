@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/nearest_word.h"
 #include "workload/cluster_format.h"
 #include "workload/line_reader.h"
 #include "workload/row.h"
@@ -52,27 +52,6 @@ std::string lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return result;
-}
-
-// How many letters must be put in, taken out or changed to make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row.back();
-}
-
-std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
-  return *std::ranges::min_element(
-      known, {}, [&](std::string_view candidate) { return distance(word, candidate); });
 }
 
 class Ini {
@@ -131,7 +110,7 @@ class Ini {
     if (auto named = check_name(key); !named.ok()) return lines_.wrong(named.error().message);
     const std::string shown = key.substr(0, kShownMax);
     return lines_.wrong(fmt::format("unknown key '{}' in {}; the nearest known one is '{}'", shown,
-                                    sections_.back(), nearest(shown, known)));
+                                    sections_.back(), nearest_word(shown, known)));
   }
 
   Status set(Key key, std::string_view value) {

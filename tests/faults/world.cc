@@ -35,8 +35,8 @@ World::World(std::uint64_t seed, const Weather& weather, std::string policy)
     machine.gpus = static_cast<int>(random_.between(1, 4));
     machine.rate = 1 + (random_.uniform() - 0.5) * 0.002;
     machine.offset = up_to(std::chrono::hours(1000));
-    machine.processes = std::make_unique<FakeProcesses>(
-        [this](const LaunchName& name) { return script_of(name); });
+    machine.processes =
+        std::make_unique<FakeProcesses>([this](const LaunchName& name) { return script_of(name); });
     start_agent(machine);
   }
   start_scheduler();
@@ -63,12 +63,26 @@ void World::fail(const std::string& what) {
 std::string World::story() const {
   std::string all;
   for (const std::string& line : story_) all += line + "\n";
-  return all;
+  if (core_ == nullptr) return all;
+  for (const LiveJob& job : core_->book().jobs()) {
+    const Job& known = core_->state().job(*core_->book().find(job.number));
+    if (is_final(known.state) && job.launches.empty()) continue;
+    all += fmt::format("job {}: {} epoch {} wants {} GPUs, {}", job.number, to_string(known.state),
+                       job.epoch, job.request->gpus, text(job.reason));
+    for (const LiveLaunch& launch : job.launches) all += " " + text(launch.name);
+    all += "\n";
+  }
+  for (const LiveNode& node : core_->book().nodes()) {
+    all += fmt::format("node {}: {} GPUs, {}{}\n", node.offer.name, node.offer.gpus,
+                       to_string(node.state), node.draining ? ", draining" : "");
+  }
+  return all + fmt::format("policy {}, {} wishes, {} alive\n", core_->book().policy().name,
+                           wishes_.size(), core_->alive());
 }
 
 Duration World::machine_time(const Machine& machine) const {
-  return machine.offset + Duration(static_cast<std::int64_t>(
-                              static_cast<double>(now_.count()) * machine.rate));
+  return machine.offset +
+         Duration(static_cast<std::int64_t>(static_cast<double>(now_.count()) * machine.rate));
 }
 
 // What a launch does follows from its name alone, whoever asks.
@@ -175,12 +189,11 @@ void World::start_agent(Machine& machine) {
   for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.index = i, .name = "declared"});
   machine.agent = std::make_unique<NodeAgent>(
       NodeOptions{.instance = "i-" + machine.name,
-                       .name = machine.name,
-                       .address = "127.0.0.1",
-                       .machine = std::move(has),
-                       .log = [this, name = machine.name](std::string_view line) {
-                         say(name + ": " + std::string(line));
-                       }},
+                  .name = machine.name,
+                  .address = "127.0.0.1",
+                  .machine = std::move(has),
+                  .log = [this, name = machine.name](
+                             std::string_view line) { say(name + ": " + std::string(line)); }},
       *machine.processes, machine_time(machine));
   if (const Status adopted = machine.agent->adopt(); !adopted.ok()) {
     fail("an agent does not start: " + adopted.error().message);
@@ -225,8 +238,8 @@ void World::send(std::size_t machine, std::optional<Report> report, std::optiona
       if (assignment.shares) sharing_.insert(assignment.name);
     }
   }
-  const Duration cut = report ? machines_[machine].cut_to_scheduler
-                              : machines_[machine].cut_from_scheduler;
+  const Duration cut =
+      report ? machines_[machine].cut_to_scheduler : machines_[machine].cut_from_scheduler;
   if (now_ < cut || chance(weather_.lost)) return;
   Duration delay = up_to(std::chrono::milliseconds(rough_ ? 300 : 20));
   if (chance(weather_.late)) delay = up_to(std::chrono::seconds(20));
@@ -319,8 +332,10 @@ void World::users() {
     const Machine& machine = machines_[static_cast<std::size_t>(
         random_.between(0, static_cast<std::int64_t>(machines_.size()) - 1))];
     (void)core_
-        ->drain(root, {.node = machine.name, .resume = random_.uniform() < 0.6,
-                       .now = random_.uniform() < 0.5},
+        ->drain(root,
+                {.node = machine.name,
+                 .resume = random_.uniform() < 0.6,
+                 .now = random_.uniform() < 0.5},
                 cluster_time())
         .ok();
   } else if (dice < 90) {
@@ -330,8 +345,8 @@ void World::users() {
         cluster_time());
     if (!set.ok()) fail(set.error().message);
   } else if (dice < 94) {
-    static const std::vector<std::string> kPolicies = {"fifo", "srtf", "las", "muri-l", "gandiva",
-                                                       "themis", "antman", "elasticflow"};
+    static const std::vector<std::string> kPolicies = {
+        "fifo", "srtf", "las", "muri-l", "gandiva", "themis", "antman", "elasticflow"};
     const auto& next = kPolicies[static_cast<std::size_t>(
         random_.between(0, static_cast<std::int64_t>(kPolicies.size()) - 1))];
     say("policy " + next);
@@ -380,8 +395,8 @@ void World::look() {
       const LaunchName name{static_cast<JobNumber>(launch.job), launch.epoch, launch.gang.rank};
       const auto [other, alone] = running.try_emplace(name.job, name);
       if (!alone && other->second.epoch != name.epoch) {
-        fail(fmt::format("job {} runs twice: {} and {}", name.job, text(other->second),
-                         text(name)));
+        fail(
+            fmt::format("job {} runs twice: {} and {}", name.job, text(other->second), text(name)));
       }
       if (sharing_.contains(name)) continue;
       for (const std::string& gpu : launch.gpus) {
@@ -476,9 +491,8 @@ void World::check_end() {
   CoreOptions options;
   options.policy.name = policy_;
   Replay replay(options);
-  const Status replayed = store_->read(store_->first(), [&](const Record& record) {
-    return replay.next(record);
-  });
+  const Status replayed =
+      store_->read(store_->first(), [&](const Record& record) { return replay.next(record); });
   replay.finish();
   if (!replayed.ok()) fail("the log cannot be replayed: " + replayed.error().message);
   if (replay.difference()) fail("the log decides otherwise: " + *replay.difference());

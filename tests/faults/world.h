@@ -20,7 +20,7 @@ namespace orrery {
 
 // How rough a world is. Chances are for each step, of which there are some ten a second.
 struct Weather {
-  double lost = 0.05;        // of messages
+  double lost = 0.05;  // of messages
   double doubled = 0.03;
   double late = 0.1;         // up to 20 s
   double partition = 0.004;  // of an agent, one way or both, up to a minute
@@ -56,8 +56,8 @@ class World {
   struct Machine {
     std::string name{};
     int gpus = 0;
-    double rate = 1;     // of its clock
-    Duration offset{};   // of its boot
+    double rate = 1;    // of its clock
+    Duration offset{};  // of its boot
     std::unique_ptr<FakeProcesses> processes{};
     std::unique_ptr<NodeAgent> agent{};  // none: it is down
     Duration agent_back{};

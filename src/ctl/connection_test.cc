@@ -1,0 +1,62 @@
+#include "ctl/connection.h"
+
+#include <gtest/gtest.h>
+
+#include "ctl/test_call.h"
+
+namespace orrery {
+namespace {
+
+std::string refusal(const Result<Endpoint>& found) {
+  return found.ok() ? "found " + found.value().address : found.error().message;
+}
+
+TEST(Connection, AStateDirectoryHasAnAddressAndItsOwnersCredentials) {
+  const StateFolder state;
+  const Endpoint wanted{
+      .address = "127.0.0.1:7077", .credentials = state.file("trust"), .certificate = "admin"};
+  EXPECT_EQ(find_scheduler({.state = state.path()}, {}).value(), wanted);
+  EXPECT_EQ(find_scheduler({}, {{"ORRERY_STATE", state.path()}}).value(), wanted);
+}
+
+TEST(Connection, AServerIsMetWithCredentialsFromTheHomeDirectoryUnlessOthersAreNamed) {
+  const StateFolder folder;
+  folder.write("ca.pem", "certificate");
+  const ConnectionArguments server{.server = "head:7077"};
+  const Variables set{{"ORRERY_CREDENTIALS", folder.path()}, {"ORRERY_STATE", "/nowhere"}};
+  const Endpoint wanted{
+      .address = "head:7077", .credentials = folder.path(), .certificate = "client"};
+  EXPECT_EQ(find_scheduler(server, set).value(), wanted) << "what is said wins over ORRERY_STATE";
+  EXPECT_EQ(credentials_directory("", {{"HOME", "/home/ann"}}).value(), "/home/ann/.config/orrery");
+  const std::string none = refusal(find_scheduler(server, {{"HOME", "/nowhere"}}));
+  EXPECT_NE(none.find("orrery join --server head:7077"), std::string::npos) << none;
+}
+
+TEST(Connection, WhatIsMissingIsSaid) {
+  const StateFolder state;
+  std::filesystem::remove(state.file("address"));
+  const auto unserved = find_scheduler({.state = state.path()}, {});
+  ASSERT_FALSE(unserved.ok());
+  EXPECT_EQ(unserved.error().code, Code::Unavailable);
+  EXPECT_NE(unserved.error().message.find("orrery serve --local --state " + state.path()),
+            std::string::npos);
+  EXPECT_NE(refusal(find_scheduler({.state = "/nowhere"}, {})).find("no such state directory"),
+            std::string::npos);
+  EXPECT_NE(refusal(find_scheduler({}, {})).find("--state DIR"), std::string::npos);
+  EXPECT_NE(refusal(find_scheduler({.state = "a", .server = "b:1"}, {})).find("leave out one"),
+            std::string::npos);
+  EXPECT_NE(refusal(find_scheduler({.credentials = "a"}, {})).find("--server"), std::string::npos);
+}
+
+TEST(Connection, AnAddressIsAHostAndAPort) {
+  for (const char* good : {"head:1", "10.0.0.1:65535", "[::1]:7077"}) {
+    EXPECT_TRUE(check_address(good).ok()) << good;
+  }
+  for (const char* bad : {"", "head", "head:", ":7077", "head:0", "head:65536", "head:x",
+                          "::1:7077", "a b:1", "http://head:1", "head:1 ", "[]:1"}) {
+    EXPECT_FALSE(check_address(bad).ok()) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

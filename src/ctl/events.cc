@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "ctl/commands.h"
+#include "ctl/event_text.h"
+#include "ctl/live_variants.h"
+
+namespace orrery {
+namespace {
+
+constexpr Duration kOneCall = std::chrono::seconds(1);
+constexpr Duration kApart = std::chrono::milliseconds(50);
+constexpr std::int64_t kShownBefore = 10;
+
+// Hands every event from `from` on to `take`, in order; to the end, or for ever.
+template <class Take>
+Status page(Client& client, std::int64_t from, bool follow, const Surroundings& around, Take take) {
+  EventsRequest request{.from = from, .wait = follow ? kOneCall : Duration::zero()};
+  while (!around.interrupted()) {
+    TRY_ASSIGN(const EventsAnswer answer,
+               ask_again(around, [&] { return client.events(request); }));
+    for (const std::string& line : answer.lines) TRY(take(line));
+    if (answer.lines.empty() && !follow) return {};
+    if (answer.lines.empty()) around.pause(kApart);
+    request.from = answer.next;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status events_command(const EventsArguments& arguments, const Surroundings& around) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  if (arguments.follow) around.catch_interrupts();
+  const std::int64_t usual = arguments.follow ? -kShownBefore : 0;
+  return page(*client, arguments.from.value_or(usual), arguments.follow, around,
+              [&](const std::string& line) {
+                return around.print((arguments.json ? line : event_text(line)) + '\n');
+              });
+}
+
+Status live_record(const LiveRecord& record, const Surroundings& around) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(record.connection, around));
+  around.catch_interrupts();
+  const std::string draft = record.output + ".part";
+  std::ofstream out(draft, std::ios::binary | std::ios::trunc);
+  const auto unwritten = [&record] {
+    return Error{Code::Unavailable,
+                 fmt::format("{}: cannot be written; is the folder there, and the disk not full?",
+                             record.output)};
+  };
+  out << "{\"orrery_live_log\":1}\n";
+  std::int64_t events = 0;
+  Status paged = page(*client, 0, false, around, [&](const std::string& line) -> Status {
+    ++events;
+    out << line << '\n';
+    return out ? Status() : Status(unwritten());
+  });
+  out.close();
+  if (paged.ok() && !out) paged = unwritten();
+  if (paged.ok() && around.interrupted()) {
+    paged = Error{Code::Cancelled, "interrupted: nothing was written"};
+  }
+  std::error_code problem;
+  if (paged.ok()) std::filesystem::rename(draft, record.output, problem);
+  if (paged.ok() && problem) paged = unwritten();
+  if (!paged.ok()) {
+    std::filesystem::remove(draft, problem);
+    return paged;
+  }
+  return around.print(fmt::format("{}: {} events\n", record.output, events));
+}
+
+}  // namespace orrery

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "ctl/surroundings.h"
+
+// Commands that otherwise work on files, asked of a running scheduler.
+
+namespace orrery {
+
+struct LiveWhatif {
+  ConnectionArguments connection{};
+  std::string job{};       // gpus=4,time=2h,...; neither: what would become of those that wait
+  std::string job_file{};  // a job file with one job
+  std::string policy{};    // empty: the one that rules
+  int nodes_more = 0;
+  bool json = false;
+};
+Status live_whatif(const LiveWhatif& question, const Surroundings& around);
+
+struct LiveRecord {
+  ConnectionArguments connection{};
+  std::string output{};
+};
+// Writes every event the scheduler keeps, a line each, after a line {"orrery_live_log":1}. The file
+// is there whole or not at all.
+Status live_record(const LiveRecord& record, const Surroundings& around);
+
+}  // namespace orrery

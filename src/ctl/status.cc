@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "ctl/commands.h"
+#include "ctl/job_texts.h"
+#include "ctl/news.h"
+#include "ctl/status_text.h"
+#include "ctl/wait_for_jobs.h"
+#include "model/duration_text.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::string_view kClearScreen = "\x1b[H\x1b[2J";
+
+Result<StatusRequest> request_of(const StatusArguments& arguments) {
+  StatusRequest request{.finished = arguments.all || arguments.json, .user = arguments.user};
+  for (const std::string& text : arguments.ids) {
+    TRY_ASSIGN(const std::vector<JobNumber> jobs, parse_job_numbers(text));
+    request.ids.insert(request.ids.end(), jobs.begin(), jobs.end());
+  }
+  if (!request.ids.empty()) {
+    if (arguments.all || !arguments.user.empty()) {
+      return invalid("--all and --user choose among jobs; leave them out, or the numbers");
+    }
+    request.finished = true;
+    request.predict = true;
+  }
+  return request;
+}
+
+std::string text_of(const StatusAnswer& answer, const StatusRequest& request,
+                    const Surroundings& around) {
+  if (request.ids.size() == 1 && answer.jobs.size() == 1) {
+    return status_card(answer.jobs.front(), answer.now_s);
+  }
+  std::string text = status_table(answer, around.width);
+  if (answer.jobs.empty() && !request.finished) text += "--all lists those that have ended, too\n";
+  return text;
+}
+
+Status watch(Client& client, const StatusRequest& request, const Surroundings& around) {
+  constexpr Duration kRedraw = std::chrono::seconds(2);  // times go on even if nothing happens
+  around.catch_interrupts();
+  News news(client, around);
+  while (true) {
+    TRY_ASSIGN(const StatusAnswer answer,
+               ask_again(around, [&] { return client.status(request); }));
+    const std::string text = text_of(answer, request, around);
+    TRY(around.print(around.terminal ? fmt::format("{}{}", kClearScreen, text) : text + '\n'));
+    if (around.interrupted()) return {};
+    news.wait(kRedraw);
+    if (around.interrupted()) return {};
+  }
+}
+
+}  // namespace
+
+Status status_command(const StatusArguments& arguments, const Surroundings& around) {
+  TRY_ASSIGN(const StatusRequest request, request_of(arguments));
+  if (arguments.watch && (arguments.json || !arguments.wait_idle.empty())) {
+    return invalid("--watch: leave out --json and --wait-idle");
+  }
+  Duration most{};
+  if (!arguments.wait_idle.empty()) {
+    if (!request.ids.empty()) {
+      return invalid("--wait-idle waits for all jobs; leave out the numbers");
+    }
+    Result<Duration> parsed = parse_duration(arguments.wait_idle);
+    if (!parsed.ok()) return std::move(parsed).error().at("--wait-idle");
+    most = parsed.value();
+  }
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  if (arguments.watch) return watch(*client, request, around);
+  if (!arguments.wait_idle.empty()) {
+    Status idle = wait_until_idle(most, *client, around);
+    if (!arguments.json || !idle.ok()) return idle;
+  }
+  TRY_ASSIGN(const StatusAnswer answer, client->status(request));
+  return around.print(arguments.json ? status_json(answer) : text_of(answer, request, around));
+}
+
+}  // namespace orrery

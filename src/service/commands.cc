@@ -1,0 +1,54 @@
+#include "service/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace orrery {
+namespace {
+
+void add_serve(CLI::App& app, std::function<Status()>& run) {
+  const auto a = std::make_shared<ServeArguments>();
+  CLI::App* command = app.add_subcommand("serve", "schedule real jobs on real machines");
+  command->add_option("--state", a->state, "directory for all that must outlive a restart")
+      ->required();
+  command->add_flag("--local", a->local, "with an agent for this machine, in the same process");
+  command->add_option("--policy", a->policy, "one of `orrery policies`; asked for once, kept after")
+      ->capture_default_str();
+  command->add_option("--option", a->options, "key=value for the policy (repeatable)");
+  command->add_option("--seed", a->seed, "for policies that draw");
+  command->add_option("--round", a->round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--listen", a->listen, "HOST:PORT for clients and agents; port 0: any")
+      ->capture_default_str();
+  command->add_option("--rest", a->rest, "HOST:PORT for REST and metrics, or off")
+      ->capture_default_str();
+  command->add_option("--host", a->hosts, "a name or address others reach it by (repeatable)");
+  command->add_option("--lease", a->lease, "how long a node may be silent")->capture_default_str();
+  command->add_option("--gpus", a->gpus, "with --local: GPUs to offer, instead of those there are")
+      ->check(CLI::Range(0, 64));
+  command->add_option("--name", a->name, "with --local: the node's name");
+  command->add_option("--cgroup", a->cgroup, "with --local: directory for the jobs' cgroups");
+  command->callback([a, &run] { run = [a] { return serve_command(*a); }; });
+}
+
+void add_agent(CLI::App& app, std::function<Status()>& run) {
+  const auto a = std::make_shared<AgentArguments>();
+  CLI::App* command = app.add_subcommand("agent", "run jobs on this machine for a scheduler");
+  command->add_option("--state", a->state, "directory of this agent alone")->required();
+  command->add_option("--server", a->server, "the scheduler, HOST:PORT")->required();
+  command->add_option("--credentials", a->credentials, "where `orrery join --role agent` put them");
+  command->add_option("--name", a->name, "the node's name; the host's if left out");
+  command->add_option("--address", a->address, "where other nodes reach this one");
+  command->add_option("--gpus", a->gpus, "GPUs to offer, instead of those there are")
+      ->check(CLI::Range(0, 64));
+  command->add_option("--cgroup", a->cgroup, "directory for the jobs' cgroups");
+  command->callback([a, &run] { run = [a] { return agent_command(*a); }; });
+}
+
+}  // namespace
+
+void add_service_commands(CLI::App& app, std::function<Status()>& run) {
+  add_serve(app, run);
+  add_agent(app, run);
+}
+
+}  // namespace orrery

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/live_commands.h"
+
+namespace CLI {
+class App;
+}
+
+namespace orrery {
+
+// The processes of a live cluster: `orrery serve` and `orrery agent`.
+
+struct ServeArguments {
+  std::string state{};
+  bool local = false;  // with an agent for this machine
+  std::string policy = "fifo";
+  std::vector<std::string> options{};  // key=value
+  std::uint64_t seed = 0;
+  std::string round{};  // empty: whenever something happens
+  std::string listen = "127.0.0.1:0";
+  std::string rest = "127.0.0.1:0";  // "off": none
+  std::vector<std::string> hosts{};  // further names the scheduler is reached by
+  std::string lease = "15s";
+  int gpus = -1;  // of the agent; -1: what there is
+  std::string name{};
+  std::string cgroup{};
+};
+Status serve_command(const ServeArguments& arguments);
+
+struct AgentArguments {
+  std::string state{};
+  std::string server{};
+  std::string credentials{};
+  std::string name{};
+  std::string address{};
+  int gpus = -1;
+  std::string cgroup{};
+};
+Status agent_command(const AgentArguments& arguments);
+
+void add_service_commands(CLI::App& app, std::function<Status()>& run);
+
+// A log that `orrery record` wrote of a live scheduler: does the same code decide the same?
+Status replay_live(const ReplayArguments& arguments);
+
+}  // namespace orrery

@@ -1,0 +1,194 @@
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "agent/agent_loop.h"
+#include "base/files.h"
+#include "daemon/clock.h"
+#include "daemon/server.h"
+#include "model/duration_text.h"
+#include "rpc/rest.h"
+#include "rpc/server.h"
+#include "service/callers.h"
+#include "service/commands.h"
+#include "service/local_link.h"
+#include "trust/credentials.h"
+#include "trust/listen.h"
+
+namespace orrery {
+namespace {
+
+// Enough for any client that does some work between two calls; a bound for one that does none.
+constexpr RateLimitOptions kCallRates{.per_second = 50'000, .burst = 100'000};
+
+std::chrono::sys_seconds now() {
+  return std::chrono::floor<std::chrono::seconds>(
+      std::chrono::sys_time<Duration>(Duration(Clock::unix_ns())));
+}
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+Result<CoreOptions> core_options(const ServeArguments& arguments) {
+  CoreOptions options;
+  options.policy.name = arguments.policy;
+  options.policy.seed = arguments.seed;
+  for (const std::string& pair : arguments.options) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos) {
+      return invalid(fmt::format("--option {}: write key=value", pair));
+    }
+    options.policy.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  if (!arguments.round.empty()) {
+    TRY_ASSIGN(options.policy.round, parse_duration(arguments.round));
+  }
+  TRY_ASSIGN(options.lease, parse_duration(arguments.lease));
+  if (options.lease < std::chrono::seconds(1)) return invalid("--lease: write at least 1s");
+  return options;
+}
+
+// The scheduler's process: what it owns is ended in the reverse order.
+class Service {
+ public:
+  explicit Service(const ServeArguments& arguments) : arguments_(arguments) {}
+
+  Status start() {
+    TRY(make_state());
+    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
+    trust_ = std::make_unique<LocalTrust>(std::move(trust));
+    TRY_ASSIGN(CoreOptions core, core_options(arguments_));
+    TRY_ASSIGN(server_, Server::start({.state = state_,
+                                       .core = std::move(core),
+                                       .say = [](const std::string& line) { log_to_stderr(line); },
+                                       .trust = trust_.get()}));
+    server_->on_failure([this](const Error& error) {
+      failure_ = error;
+      failed_ = true;
+      ::kill(::getpid(), SIGTERM);
+    });
+    TRY(listen());
+    if (arguments_.local) TRY(start_agent());
+    return {};
+  }
+
+  Status wait() {
+    const sigset_t set = ending_signals();
+    int signal = 0;
+    sigwait(&set, &signal);
+    log_to_stderr(failed_ ? "ends because its log cannot be written" : "ends");
+    std::error_code ignored;
+    std::filesystem::remove(state_ + "/address", ignored);
+    if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
+    if (agent_thread_.joinable()) agent_thread_.join();
+    if (rest_ != nullptr) rest_->stop();
+    rpc_->stop();
+    const Status stopped = server_->stop();
+    if (failed_) return failure_;
+    return stopped;
+  }
+
+ private:
+  Status make_state() {
+    if (arguments_.state.empty()) {
+      return invalid("--state: name the directory in which the scheduler keeps what it knows");
+    }
+    std::error_code error;
+    state_ = std::filesystem::absolute(arguments_.state, error).lexically_normal().string();
+    std::filesystem::create_directories(state_, error);
+    if (error) return system_error(state_, error.value());
+    return {};
+  }
+
+  Status listen() {
+    const TlsMaterial tls{
+        // With the authority's, so that whoever joins can tell by its token that this is it.
+        .certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
+        .key = trust_->server.key_pem.reveal(),
+        .authority = trust_->server.ca_pem};
+    TRY(check_listen(arguments_.listen, true));
+    TRY_ASSIGN(rpc_, RpcServer::start(
+                         {.address = arguments_.listen, .tls = tls, .access = callers_.access()},
+                         *server_, *server_));
+    const std::string host = arguments_.listen.substr(0, arguments_.listen.rfind(':'));
+    const bool any = host == "0.0.0.0" || host == "[::]";
+    const std::string address = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
+    if (arguments_.rest != "off") {
+      RestOptions rest{.access = callers_.access(),
+                       .metrics = [this] { return server_->metrics(); }};
+      rest.http.address = arguments_.rest;
+      rest.http.tls = tls;
+      TRY_ASSIGN(rest_, RestServer::start(rest, *server_));
+      log_to_stderr(fmt::format("REST and metrics on https://{}:{}",
+                                arguments_.rest.substr(0, arguments_.rest.rfind(':')),
+                                rest_->port()));
+      TRY(write_file_atomically(state_ + "/rest", fmt::format("{}:{}\n", host, rest_->port())));
+    }
+    TRY(write_file_atomically(state_ + "/address", address + "\n"));
+    log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
+    return {};
+  }
+
+  Status start_agent() {
+    AgentOptions options{.state = state_ + "/agent",
+                         .name = arguments_.name,
+                         .address = "127.0.0.1",
+                         .cgroup = arguments_.cgroup};
+    if (arguments_.gpus >= 0) options.gpus = arguments_.gpus;
+    TRY_ASSIGN(agent_, AgentLoop::open(options, log_to_stderr));
+    if (agent_->node().machine.gpus.empty() && !options.gpus) {
+      options.gpus = agent_->node().machine.cpu_count();
+      log_to_stderr(
+          fmt::format("no GPU here: offers {} places for jobs, one for each CPU; "
+                      "--gpus N says otherwise",
+                      *options.gpus));
+      agent_.reset();
+      TRY_ASSIGN(agent_, AgentLoop::open(options, log_to_stderr));
+    }
+    const std::string node = offer_of(agent_->node()).name;
+    agent_thread_ = std::thread([this, node] {
+      const Status run = agent_->run([&](OnOrders on_orders) {
+        return Result<std::unique_ptr<SchedulerLink>>(
+            link_locally(*server_, node, std::move(on_orders)));
+      });
+      if (!run.ok()) log_to_stderr("the agent ends: " + run.error().message);
+    });
+    return {};
+  }
+
+  const ServeArguments& arguments_;
+  std::string state_;
+  Callers callers_{kCallRates};
+  std::unique_ptr<LocalTrust> trust_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<RpcServer> rpc_;
+  std::unique_ptr<RestServer> rest_;
+  std::unique_ptr<AgentLoop> agent_;
+  std::thread agent_thread_;
+  Error failure_{Code::Internal, ""};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+Status serve_command(const ServeArguments& arguments) {
+  // Held back from every thread there will be; wait() asks for them.
+  const sigset_t set = ending_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  Service service(arguments);
+  TRY(service.start());
+  return service.wait();
+}
+
+}  // namespace orrery
