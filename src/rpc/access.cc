@@ -7,8 +7,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kKnownMax = 10'000;
-
 bool stays_here(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
@@ -20,22 +18,8 @@ Result<Caller> Gate::enter(const std::string& certificate_pem) {
     return Error{Code::Unauthenticated,
                  "this call needs a certificate; `orrery join` gets one for a token"};
   }
-  TRY_ASSIGN(Caller caller, identify(certificate_pem));
-  return admit(std::move(caller));
-}
-
-Result<Caller> Gate::identify(const std::string& certificate_pem) {
-  const auto now = std::chrono::steady_clock::now();
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = known_.find(certificate_pem);
-    if (found != known_.end() && now < found->second.until) return found->second.caller;
-  }
   TRY_ASSIGN(Caller caller, access_.identify(certificate_pem));
-  const std::lock_guard lock(mutex_);
-  if (known_.size() >= kKnownMax) known_.clear();
-  known_[certificate_pem] = {.caller = caller, .until = now + identity_life_};
-  return caller;
+  return admit(std::move(caller));
 }
 
 Result<Caller> Gate::enter_to_join(const std::string& certificate_pem) {

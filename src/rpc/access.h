@@ -1,11 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 #include "base/result.h"
 #include "protocol/caller.h"
@@ -29,18 +26,11 @@ struct Access {
   std::function<Status(const Caller&)> admit{};
 };
 
-// Reading a certificate takes longer than most calls, so what identify said of one holds for this
-// long.
-inline constexpr Duration kIdentityLife = std::chrono::seconds(10);
-
 // Where callers come in: says who they are, and how many calls there are at a time.
 class Gate {
  public:
-  Gate(Access access, bool tls, int calls_max, Duration identity_life = kIdentityLife)
-      : access_(std::move(access)),
-        tls_(tls),
-        calls_max_(calls_max),
-        identity_life_(identity_life) {}
+  Gate(Access access, bool tls, int calls_max)
+      : access_(std::move(access)), tls_(tls), calls_max_(calls_max) {}
 
   // Unauthenticated without a certificate, what identify and admit say, or ResourceExhausted while
   // there are too many calls. Who was let in must leave().
@@ -52,21 +42,12 @@ class Gate {
   int calls() const { return calls_; }
 
  private:
-  struct Known {
-    Caller caller{};
-    std::chrono::steady_clock::time_point until{};
-  };
-
-  Result<Caller> identify(const std::string& certificate_pem);
   Result<Caller> admit(Caller caller);
 
   const Access access_;
   const bool tls_;
   const int calls_max_;
-  const Duration identity_life_;
   std::atomic<int> calls_{0};
-  std::mutex mutex_;
-  std::unordered_map<std::string, Known> known_;  // by certificate
 };
 
 // Splits HOST:PORT, [::1]:PORT; refuses plain connections on an address that others can reach.
