@@ -1,29 +1,22 @@
-// live_bench WHAT ...: the parts of bench/live/run.py, each in a process of its own. Those that
-// measure print seconds.
+// live_bench WHAT ...: the parts of bench/live/run.py that a program has to do, each in a process
+// of its own. Load goes to the scheduler of a state directory; what is printed is seconds.
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <future>
 #include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "agent/agent_loop.h"
-#include "agent/supervisor.h"
+#include "base/files.h"
 #include "base/random.h"
 #include "crowd.h"
-#include "rpc/scheduler_link.h"
-#include "service.h"
-
-extern char** environ;
+#include "daemon/server.h"
+#include "rpc/client.h"
 
 namespace orrery {
 namespace {
@@ -40,42 +33,17 @@ void print_seconds(double took) {
   std::fflush(stdout);
 }
 
-void wait_for_end_of_input() {
-  char byte = 0;
-  while (::read(STDIN_FILENO, &byte, 1) > 0) continue;
-}
-
 JobRequest small_job() { return {.argv = {"/bin/true"}, .name = "true"}; }
 
-// ---- Processes that others are measured against
-
-Status serve(const Arguments& arguments) {
-  TRY_ASSIGN(const auto service, Service::start(arguments[0], arguments[1]));
-  std::printf("%d\n", service->port());
-  std::fflush(stdout);
-  wait_for_end_of_input();
-  std::fprintf(stderr, "%s", service->server().metrics().c_str());
-  return service->stop();
-}
-
-Status agent(const Arguments& arguments) {
-  const std::string& name = arguments[2];
-  const AgentOptions options{.state = arguments[4],
-                             .name = name,
-                             .gpus = std::atoi(arguments[3].c_str()),
-                             .switches_users = false};
-  TRY_ASSIGN(const ClientOptions client, agent_of(arguments[0], arguments[1], name));
-  TRY_ASSIGN(const auto loop, AgentLoop::open(options, [](std::string_view) {}));
-  std::thread end([&] {
-    wait_for_end_of_input();
-    loop->end(AgentLoop::Leave::JobsStopped);
-  });
-  const Status status = loop->run([&](OnOrders on_orders) -> Result<std::unique_ptr<SchedulerLink>> {
-    return std::unique_ptr<SchedulerLink>(
-        new RpcSchedulerLink(LinkOptions{.client = client}, std::move(on_orders)));
-  });
-  end.join();
-  return status;
+// The administrator whose certificate is in the state directory.
+Result<ClientOptions> admin_of(const std::string& state) {
+  TRY_ASSIGN(const Credentials admin, load_credentials(state + "/trust", "admin"));
+  TRY_ASSIGN(std::string address, read_file(state + "/address"));
+  address.erase(address.find_last_not_of('\n') + 1);
+  return ClientOptions{.address = std::move(address),
+                       .tls = TlsMaterial{.certificate = admin.certificate_pem,
+                                          .key = admin.key_pem.reveal(),
+                                          .authority = admin.ca_pem}};
 }
 
 // ---- Load
@@ -123,19 +91,19 @@ Status submit_many(const ClientOptions& options, int count, int clients, double&
 }
 
 Status submit(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0], arguments[1]));
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
   double took = 0;
-  TRY(submit_many(options, std::atoi(arguments[2].c_str()), std::atoi(arguments[3].c_str()), took));
+  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()), took));
   print_seconds(took);
   return {};
 }
 
 Status array(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0], arguments[1]));
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
   RpcClient client(options);
   TRY(client.quotas());
   SubmitRequest request{.job = small_job()};
-  for (int i = 1; i <= std::atoi(arguments[2].c_str()); ++i) request.job.array.push_back(i);
+  for (int i = 1; i <= std::atoi(arguments[1].c_str()); ++i) request.job.array.push_back(i);
   const auto begin = SteadyClock::now();
   TRY(client.submit(request));
   print_seconds(since(begin));
@@ -151,12 +119,12 @@ Status wait_until_idle(RpcClient& client) {
 }
 
 Status empty(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0], arguments[1]));
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
   RpcClient client(options);
   TRY(wait_until_idle(client));
   const auto begin = SteadyClock::now();
   double ignored = 0;
-  TRY(submit_many(options, std::atoi(arguments[2].c_str()), std::atoi(arguments[3].c_str()),
+  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()),
                   ignored));
   TRY(wait_until_idle(client));
   print_seconds(since(begin));
@@ -192,8 +160,10 @@ Status fill(Server& server, Random& random, int jobs) {
 
 // Agents join, the queue is filled, and for a while jobs end and others come.
 Status scale(const Arguments& arguments) {
-  TRY_ASSIGN(const auto service, Service::start(arguments[0], arguments[1]));
-  Server& server = service->server();
+  ServerSetup setup{.state = arguments[0]};
+  setup.core.policy.name = arguments[1];
+  TRY_ASSIGN(const auto started, Server::start(std::move(setup)));
+  Server& server = *started;
   Random random(1);
   const int jobs = std::atoi(arguments[3].c_str());
   auto begin = SteadyClock::now();
@@ -212,41 +182,8 @@ Status scale(const Arguments& arguments) {
   std::fflush(stdout);
   begin = SteadyClock::now();
   if (arguments[5] == "kill") std::_Exit(0);
-  TRY(service->stop());
+  TRY(server.stop());
   std::printf("stopped in %.3f s\n", since(begin));
-  return {};
-}
-
-// From the start of the process to the first answer.
-Status restart(const Arguments& arguments) {
-  int in[2] = {};
-  int out[2] = {};
-  if (::pipe(in) != 0 || ::pipe(out) != 0) return system_error("pipe", errno);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addclose(&actions, in[1]);
-  std::string words[] = {"live_bench", "serve", arguments[0], arguments[1]};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-  const auto begin = SteadyClock::now();
-  pid_t pid = 0;
-  if (::posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv, environ) != 0) {
-    return system_error("live_bench serve", errno);
-  }
-  char port[16] = {};
-  if (::read(out[0], port, sizeof port - 1) <= 0) return invalid("the server does not start");
-  const double listens = since(begin);
-  TRY_ASSIGN(const ClientOptions options,
-             admin_of(arguments[0], "127.0.0.1:" + std::to_string(std::atoi(port))));
-  RpcClient client(options);
-  TRY_ASSIGN(const StatusAnswer answer, client.status({.limit = 1}));
-  const double took = since(begin);
-  std::fprintf(stderr, "listens after %.3f s; %lld pending, %lld running\n", listens,
-               static_cast<long long>(answer.pending), static_cast<long long>(answer.running));
-  print_seconds(took);
-  ::close(in[1]);
-  ::waitpid(pid, nullptr, 0);
   return {};
 }
 
@@ -257,13 +194,10 @@ struct Command {
   Status (*run)(const Arguments&);
 };
 constexpr Command kCommands[] = {
-    {"serve", "STATE POLICY: prints its port and serves until its input ends", 2, serve},
-    {"agent", "STATE ADDRESS NAME GPUS FOLDER: attends until its input ends", 5, agent},
-    {"submit", "STATE ADDRESS COUNT THREADS: so many calls, each with one job", 4, submit},
-    {"array", "STATE ADDRESS COUNT: one call with an array", 3, array},
-    {"empty", "STATE ADDRESS COUNT THREADS: until as many jobs have run", 4, empty},
+    {"submit", "STATE COUNT CLIENTS: so many calls, each with one job", 3, submit},
+    {"array", "STATE COUNT: one call with an array", 2, array},
+    {"empty", "STATE COUNT CLIENTS: until as many jobs have run", 3, empty},
     {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},
-    {"restart", "STATE POLICY: from start to first answer", 2, restart},
 };
 
 int run(int argc, char** argv) {
@@ -285,7 +219,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace orrery
 
-int main(int argc, char** argv) {
-  if (const auto code = orrery::supervise_if_asked(argc, argv)) return *code;
-  return orrery::run(argc, argv);
-}
+int main(int argc, char** argv) { return orrery::run(argc, argv); }
