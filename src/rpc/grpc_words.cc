@@ -1,6 +1,7 @@
 #include "rpc/grpc_words.h"
 
 #include <absl/synchronization/mutex.h>
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 
 #include <cstdio>
@@ -30,6 +31,10 @@ Code code_of(const grpc::Status& status) {
 }
 
 void quiet_grpc() {
+  // The library ends its threads when its last user goes and begins anew with the next. Held for
+  // good, a command need not wait for that before it ends.
+  static const bool held = (grpc_init(), true);
+  static_cast<void>(held);
   // Debian's archive looks for cycles among its locks at every one of them, which is for its
   // authors.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
