@@ -49,7 +49,7 @@ class NoHost final : public AgentHost {
 
 struct Service {
   Service() {
-    ServerOptions options{.tls = authority.issue("server")};
+    RpcServerOptions options{.tls = authority.issue("server")};
     options.access.identify = [](const std::string&) { return Caller{.name = "ann"}; };
     auto started = RpcServer::start(options, api, host);
     INVARIANT(started.ok(), started.error().message.c_str());

@@ -34,7 +34,8 @@ if(ORRERY_STATIC_RPC)
                                              -Wl,--end-group)
 else()
   find_package(gRPC CONFIG REQUIRED)
-  target_link_libraries(grpc_parts INTERFACE gRPC::grpc++ protobuf::libprotobuf)
+  target_link_libraries(grpc_parts INTERFACE gRPC::grpc++ protobuf::libprotobuf
+                                             absl::synchronization)
 endif()
 find_package(ZLIB REQUIRED)
 target_link_libraries(grpc_parts INTERFACE ${httplib_LINK_LIBRARIES} OpenSSL::SSL OpenSSL::Crypto

@@ -22,7 +22,7 @@ WALLS = {
     r"Cbc|Coin|OsiClp": {"solve"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
-    r"grpc(?:pp)?/|google/protobuf/|orrery/v\d+/.*\.pb\.h|httplib": {"rpc"},
+    r"grpc(?:pp)?/|absl/|google/protobuf/|orrery/v\d+/.*\.pb\.h|httplib": {"rpc"},
     r"openssl/|trust/openssl\.h": {"rpc", "trust"},
     r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
 }

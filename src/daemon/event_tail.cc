@@ -59,10 +59,10 @@ Result<Record> read_event_line(std::string_view line) {
   return record;
 }
 
-void EventTail::add(const Record& record) {
-  lines_.push_back(event_line(record, era_unix_ns_));
-  if (lines_.size() > kKept) lines_.pop_front();
+void EventTail::add(Record record) {
   last_ = record.sequence;
+  records_.push_back(std::move(record));
+  if (records_.size() > kKept) records_.pop_front();
 }
 
 bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
@@ -75,7 +75,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
     return true;
   }
   EventsAnswer answer;
-  const std::int64_t kept_from = last_ - static_cast<std::int64_t>(lines_.size()) + 1;
+  const std::int64_t kept_from = last_ - static_cast<std::int64_t>(records_.size()) + 1;
   if (from < kept_from) {
     const Status read = committer.with_store([&](Store& store) {
       from = std::max(from, store.first());
@@ -92,9 +92,9 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
       return true;
     }
   } else {
-    const auto begin = lines_.begin() + (from - kept_from);
-    const auto count = std::min<std::int64_t>(request.most, lines_.end() - begin);
-    answer.lines.assign(begin, begin + count);
+    const auto begin = records_.begin() + (from - kept_from);
+    const auto end = begin + std::min<std::int64_t>(request.most, records_.end() - begin);
+    for (auto record = begin; record != end; ++record) answer.lines.push_back(event_line(*record, era_unix_ns_));
   }
   answer.next = from + static_cast<std::int64_t>(answer.lines.size());
   reply(std::move(answer));

@@ -22,7 +22,7 @@ class EventTail {
     last_ = last_sequence;
     era_unix_ns_ = era_unix_ns;
   }
-  void add(const Record& record);
+  void add(Record record);
 
   // Answers, unless there is nothing yet and the request is willing to wait.
   bool serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
@@ -31,7 +31,7 @@ class EventTail {
  private:
   static constexpr std::size_t kKept = 10'000;
 
-  std::deque<std::string> lines_;  // the last one is of last_
+  std::deque<Record> records_;  // the last one is last_; a line is made when somebody asks for it
   std::int64_t last_ = 0;
   std::int64_t era_unix_ns_ = 0;
 };

@@ -6,9 +6,15 @@
 namespace orrery {
 namespace {
 
+using SteadyClock = std::chrono::steady_clock;
+
 // More than this waiting for the disk, and tasks wait as well: memory is bounded, and who asks too
 // much is slowed down rather than refused.
 constexpr std::int64_t kUnsavedMax = 50'000;
+
+// While something waits for the disk, tasks that come are gathered for so long: what they come to
+// would wait as well, and one pass for many costs less than one for each.
+constexpr auto kGather = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -68,17 +74,23 @@ void Loop::run() {
     const auto is_full = [&] { return appended_ - durable_ > kUnsavedMax; };
     const auto may_end = [&] { return closing_ && tasks_.empty() && effects_.empty(); };
     const Time due = std::min(core_->next_due(), options_.also_due ? options_.also_due() : kNever);
-    wake_.wait_until(lock, clock_.at(is_full() ? kNever : due), [&] {
-      return failed_ || durable_ > released_ || (!tasks_.empty() && !is_full()) || may_end();
+    const auto gathers = [&] { return appended_ > durable_ && SteadyClock::now() < gathered_; };
+    const auto at = clock_.at(is_full() ? kNever : due);
+    wake_.wait_until(lock, gathers() ? std::min(at, gathered_) : at, [&] {
+      return failed_ || durable_ > released_ || (!tasks_.empty() && !is_full() && !gathers()) ||
+             may_end();
     });
     if (failed_) break;
     if (may_end()) return;
-    const bool full = is_full();
-    auto tasks = full ? decltype(tasks_)() : std::exchange(tasks_, {});
+    const bool waits = is_full() || (gathers() && clock_.now() < due);
+    auto tasks = waits ? decltype(tasks_)() : std::exchange(tasks_, {});
     released_ = durable_;
     lock.unlock();
     release();
-    if (!full) pass(std::move(tasks));
+    if (!waits) {
+      pass(std::move(tasks));
+      gathered_ = SteadyClock::now() + kGather;
+    }
     lock.lock();
   }
   const Error error = *failed_;
@@ -91,6 +103,8 @@ void Loop::run() {
 void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
   const Time now = clock_.now();
   for (auto& task : tasks) task(*core_, now);
+  // Answers need not wait for what the round writes; orders had better.
+  write_records();
   const std::int64_t rounds = core_->rounds();
   const auto before = std::chrono::steady_clock::now();
   core_->tick(now);
@@ -105,6 +119,18 @@ void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
 }
 
 void Loop::write_down() {
+  write_records();
+  for (Core::Outgoing& outgoing : core_->take_orders()) {
+    effects_.push_back({.after = appended_,
+                        .done = [this, outgoing = std::move(outgoing)]() mutable {
+                          options_.send(outgoing.connection, std::move(outgoing.orders));
+                        }});
+  }
+  for (const LogPiece& piece : core_->take_logs()) options_.on_log(piece);
+  if (!effects_.empty() && effects_.front().after <= released_) release();
+}
+
+void Loop::write_records() {
   std::vector<Record> records = core_->take_records();
   if (!records.empty()) {
     figures_.records += static_cast<std::int64_t>(records.size());
@@ -115,16 +141,9 @@ void Loop::write_down() {
     // A failure is told by on_failure, which ends the loop.
     (void)committer_->append(std::move(records)).ok();
   }
-  for (Core::Outgoing& outgoing : core_->take_orders()) {
-    effects_.push_back({.after = -1, .done = [this, outgoing = std::move(outgoing)]() mutable {
-                          options_.send(outgoing.connection, std::move(outgoing.orders));
-                        }});
-  }
-  for (const LogPiece& piece : core_->take_logs()) options_.on_log(piece);
   for (auto effect = effects_.rbegin(); effect != effects_.rend() && effect->after < 0; ++effect) {
     effect->after = appended_;
   }
-  if (!effects_.empty() && effects_.front().after <= released_) release();
 }
 
 void Loop::release() {

@@ -1,5 +1,7 @@
 #include "rpc/grpc_words.h"
 
+#include <absl/synchronization/mutex.h>
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 
 #include <cstdio>
@@ -29,6 +31,13 @@ Code code_of(const grpc::Status& status) {
 }
 
 void quiet_grpc() {
+  // The library ends its threads when its last user goes and begins anew with the next. Held for
+  // good, a command need not wait for that before it ends.
+  static const bool held = (grpc_init(), true);
+  static_cast<void>(held);
+  // Debian's archive looks for cycles among its locks at every one of them, which is for its
+  // authors.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   gpr_set_log_function([](gpr_log_func_args* said) {
     if (std::string_view(said->message).starts_with("assertion failed")) {
       std::fprintf(stderr, "%s:%d: %s\n", said->file, said->line, said->message);

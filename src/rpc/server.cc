@@ -137,7 +137,7 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const std::optional<TlsMate
   return grpc::SslServerCredentials(options);
 }
 
-void set_limits(grpc::ServerBuilder& builder, const ServerOptions& options) {
+void set_limits(grpc::ServerBuilder& builder, const RpcServerOptions& options) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes_max));
   builder.SetMaxSendMessageSize(-1);
   // Else a second server could listen on the same port, and each would get half of the calls.
@@ -145,6 +145,8 @@ void set_limits(grpc::ServerBuilder& builder, const ServerOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1000);  // of one connection
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);  // a page nobody serves
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // A machine that went away without a word is noticed within half a minute.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
@@ -154,7 +156,7 @@ void set_limits(grpc::ServerBuilder& builder, const ServerOptions& options) {
 }  // namespace
 
 struct RpcServer::Parts {
-  Parts(const ServerOptions& options, Api& api, AgentHost& host)
+  Parts(const RpcServerOptions& options, Api& api, AgentHost& host)
       : gate(options.access, options.tls.has_value(), options.calls_max),
         agent_gate(options.access, options.tls.has_value(), options.agents_max),
         scheduler(std::make_unique<SchedulerService>(api, gate)),
@@ -168,7 +170,7 @@ struct RpcServer::Parts {
   std::unique_ptr<grpc::Server> server;
 };
 
-Result<std::unique_ptr<RpcServer>> RpcServer::start(const ServerOptions& options, Api& api,
+Result<std::unique_ptr<RpcServer>> RpcServer::start(const RpcServerOptions& options, Api& api,
                                                     AgentHost& host) {
   INVARIANT(options.access.identify, "a server knows how to tell who calls");
   TRY(read_listen_address(options.address, options.tls.has_value()));

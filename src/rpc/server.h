@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-struct ServerOptions {
+struct RpcServerOptions {
   std::string address = "127.0.0.1:0";  // port 0: any that is free
   std::optional<TlsMaterial> tls{};     // none: plain, on this machine only
   Access access{};
@@ -29,7 +29,7 @@ inline constexpr Duration kWaitMax = std::chrono::seconds(30);
 // is called again, and late replies go nowhere.
 class RpcServer {
  public:
-  static Result<std::unique_ptr<RpcServer>> start(const ServerOptions& options, Api& api,
+  static Result<std::unique_ptr<RpcServer>> start(const RpcServerOptions& options, Api& api,
                                                   AgentHost& host);
   ~RpcServer();
   RpcServer(const RpcServer&) = delete;

@@ -31,9 +31,9 @@ Result<Caller> by_common_name(const std::string& pem) {
 
 class RpcServerTest : public testing::Test {
  protected:
-  void start(const std::function<void(ServerOptions&)>& change = {}) {
-    ServerOptions options{.tls = authority_.issue("server"),
-                          .access = {.identify = by_common_name, .admit = {}}};
+  void start(const std::function<void(RpcServerOptions&)>& change = {}) {
+    RpcServerOptions options{.tls = authority_.issue("server"),
+                             .access = {.identify = by_common_name, .admit = {}}};
     if (change) change(options);
     auto started = RpcServer::start(options, api_, agents_);
     ASSERT_TRUE(started.ok()) << started.error().message;
@@ -153,7 +153,7 @@ TEST_F(RpcServerTest, CertificatesOfAnotherAuthorityAreRefusedByBothSides) {
 }
 
 TEST_F(RpcServerTest, WhoIsNotKnownOrNotAdmittedIsRefused) {
-  start([](ServerOptions& options) {
+  start([](RpcServerOptions& options) {
     options.access.admit = [](const Caller& caller) -> Status {
       if (caller.name != "greedy") return {};
       return Error{Code::ResourceExhausted, "too fast"};
@@ -174,7 +174,7 @@ TEST_F(RpcServerTest, AnAddressWhereNobodyListensIsNamed) {
 }
 
 TEST_F(RpcServerTest, AMessageThatIsTooLargeIsRefusedAndNothingElseSuffers) {
-  start([](ServerOptions& options) { options.message_bytes_max = 10'000; });
+  start([](RpcServerOptions& options) { options.message_bytes_max = 10'000; });
   RpcClient client(as("ann"));
   const auto refused = client.submit({.job = {.argv = {std::string(20'000, 'x')}}});
   ASSERT_FALSE(refused.ok());
@@ -217,26 +217,27 @@ TEST_F(RpcServerTest, GarbageOnThePortAndUnknownMethodsChangeNothing) {
 }
 
 TEST_F(RpcServerTest, PlainConnectionsStayOnThisMachine) {
-  ServerOptions options{.address = "0.0.0.0:0", .access = {.identify = by_common_name}};
+  RpcServerOptions options{.address = "0.0.0.0:0", .access = {.identify = by_common_name}};
   const auto refused = RpcServer::start(options, api_, agents_);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::FailedPrecondition);
-  start([](ServerOptions& plain) { plain.tls.reset(); });
+  start([](RpcServerOptions& plain) { plain.tls.reset(); });
   EXPECT_TRUE(RpcClient({.address = address()}).nodes().ok());
 }
 
 TEST_F(RpcServerTest, OnlyOneServerListensOnAPort) {
   start();
-  ServerOptions options{.address = address(),
-                        .tls = authority_.issue("server"),
-                        .access = {.identify = by_common_name}};
+  RpcServerOptions options{.address = address(),
+                           .tls = authority_.issue("server"),
+                           .access = {.identify = by_common_name}};
   const auto second = RpcServer::start(options, api_, agents_);
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::Unavailable);
 }
 
 TEST_F(RpcServerTest, CertificateAndKeyMustBelongTogether) {
-  ServerOptions options{.tls = authority_.issue("server"), .access = {.identify = by_common_name}};
+  RpcServerOptions options{.tls = authority_.issue("server"),
+                           .access = {.identify = by_common_name}};
   options.tls->key = authority_.issue("other").key;
   EXPECT_FALSE(RpcServer::start(options, api_, agents_).ok());
 }
@@ -264,7 +265,7 @@ TEST_F(RpcServerTest, StopEndsCallsThatWaitAndLateRepliesGoNowhere) {
 }
 
 TEST_F(RpcServerTest, MoreCallsThanAllowedAreRefusedAtOnce) {
-  start([](ServerOptions& options) { options.calls_max = 2; });
+  start([](RpcServerOptions& options) { options.calls_max = 2; });
   api_.hold = true;
   RpcClient client(as("ann"));
   auto first = std::async(std::launch::async, [&] { return client.nodes(); });

@@ -1,0 +1,222 @@
+// live_bench WHAT ...: the parts of bench/live/run.py that a program has to do, each in a process
+// of its own. Load goes to the scheduler of a state directory; what is printed is seconds.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "crowd.h"
+#include "daemon/server.h"
+#include "rpc/client.h"
+
+namespace orrery {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using SteadyClock = std::chrono::steady_clock;
+
+double since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
+void print_seconds(double took) {
+  std::printf("%.6f\n", took);
+  std::fflush(stdout);
+}
+
+JobRequest small_job() { return {.argv = {"/bin/true"}, .name = "true"}; }
+
+// The administrator whose certificate is in the state directory.
+Result<ClientOptions> admin_of(const std::string& state) {
+  TRY_ASSIGN(const Credentials admin, load_credentials(state + "/trust", "admin"));
+  TRY_ASSIGN(std::string address, read_file(state + "/address"));
+  address.erase(address.find_last_not_of('\n') + 1);
+  return ClientOptions{.address = std::move(address),
+                       .tls = TlsMaterial{.certificate = admin.certificate_pem,
+                                          .key = admin.key_pem.reveal(),
+                                          .authority = admin.ca_pem}};
+}
+
+// ---- Load
+
+// A client with a connection of its own that has always one submission under way.
+class BusyClient {
+ public:
+  BusyClient(const ClientOptions& options, std::atomic<int>& left, std::latch& done)
+      : client_(options), left_(left), done_(done) {}
+
+  Status connect() { return client_.quotas().ok() ? Status() : Status(invalid("no connection")); }
+  void go_on() {
+    if (--left_ < 0) return done_.count_down();
+    client_.submit(request_, [this](const Result<SubmitAnswer>& answer) {
+      if (!answer.ok()) ++refused_;
+      go_on();
+    });
+  }
+  int refused() const { return refused_; }
+
+ private:
+  RpcClient client_;
+  std::atomic<int>& left_;
+  std::latch& done_;
+  SubmitRequest request_{.job = small_job()};
+  std::atomic<int> refused_ = 0;
+};
+
+Status submit_many(const ClientOptions& options, int count, int clients, double& took) {
+  std::atomic<int> left = count;
+  std::latch done(clients);
+  std::vector<std::unique_ptr<BusyClient>> crowd;
+  for (int i = 0; i < clients; ++i) {
+    crowd.push_back(std::make_unique<BusyClient>(options, left, done));
+    TRY(crowd.back()->connect());
+  }
+  const auto begin = SteadyClock::now();
+  for (const auto& client : crowd) client->go_on();
+  done.wait();
+  took = since(begin);
+  for (const auto& client : crowd) {
+    if (client->refused() > 0) return Error{Code::Internal, "submissions were refused"};
+  }
+  return {};
+}
+
+Status submit(const Arguments& arguments) {
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
+  double took = 0;
+  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()), took));
+  print_seconds(took);
+  return {};
+}
+
+Status array(const Arguments& arguments) {
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
+  RpcClient client(options);
+  TRY(client.quotas());
+  SubmitRequest request{.job = small_job()};
+  for (int i = 1; i <= std::atoi(arguments[1].c_str()); ++i) request.job.array.push_back(i);
+  const auto begin = SteadyClock::now();
+  TRY(client.submit(request));
+  print_seconds(since(begin));
+  return {};
+}
+
+Status wait_until_idle(RpcClient& client) {
+  while (true) {
+    TRY_ASSIGN(const StatusAnswer now, client.status({.limit = 0}));
+    if (now.pending + now.running + now.settling == 0) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+Status empty(const Arguments& arguments) {
+  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
+  RpcClient client(options);
+  TRY(wait_until_idle(client));
+  const auto begin = SteadyClock::now();
+  double ignored = 0;
+  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()),
+                  ignored));
+  TRY(wait_until_idle(client));
+  print_seconds(since(begin));
+  return {};
+}
+
+// ---- Scale
+
+// Jobs of 1 to 8 GPUs and 10 minutes to 10 hours, as they say; each submission is one call.
+SubmitRequest varied_job(Random& random) {
+  SubmitRequest request{.job = small_job()};
+  request.job.gpus = 1 << random.between(0, 3);
+  request.job.expected = std::chrono::seconds(random.between(600, 36'000));
+  request.job.user = fmt::format("user{}", random.between(0, 99));
+  return request;
+}
+
+Status fill(Server& server, Random& random, int jobs) {
+  const Caller admin{.role = Caller::Role::Admin, .name = "bench"};
+  std::atomic<int> failed = 0;
+  std::atomic<int> answered = 0;
+  std::promise<void> all;
+  for (int i = 0; i < jobs; ++i) {
+    server.submit(admin, varied_job(random), [&](const Result<SubmitAnswer>& answer) {
+      if (!answer.ok()) ++failed;
+      if (++answered == jobs) all.set_value();
+    });
+  }
+  all.get_future().wait();
+  if (failed > 0) return Error{Code::Internal, fmt::format("{} refused", failed.load())};
+  return {};
+}
+
+// Agents join, the queue is filled, and for a while jobs end and others come.
+Status scale(const Arguments& arguments) {
+  ServerSetup setup{.state = arguments[0]};
+  setup.core.policy.name = arguments[1];
+  TRY_ASSIGN(const auto started, Server::start(std::move(setup)));
+  Server& server = *started;
+  Random random(1);
+  const int jobs = std::atoi(arguments[3].c_str());
+  auto begin = SteadyClock::now();
+  TRY(fill(server, random, jobs));
+  std::printf("filled in %.3f s\n", since(begin));
+  {
+    const Crowd crowd(server, std::atoi(arguments[2].c_str()), std::chrono::seconds(10),
+                      std::chrono::seconds(50));
+    begin = SteadyClock::now();
+    while (since(begin) < std::atof(arguments[4].c_str())) {
+      TRY(fill(server, random, 1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  std::printf("%s", server.metrics().c_str());
+  std::fflush(stdout);
+  begin = SteadyClock::now();
+  if (arguments[5] == "kill") std::_Exit(0);
+  TRY(server.stop());
+  std::printf("stopped in %.3f s\n", since(begin));
+  return {};
+}
+
+struct Command {
+  const char* name;
+  const char* usage;
+  std::size_t arguments;
+  Status (*run)(const Arguments&);
+};
+constexpr Command kCommands[] = {
+    {"submit", "STATE COUNT CLIENTS: so many calls, each with one job", 3, submit},
+    {"array", "STATE COUNT: one call with an array", 2, array},
+    {"empty", "STATE COUNT CLIENTS: until as many jobs have run", 3, empty},
+    {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},
+};
+
+int run(int argc, char** argv) {
+  const Arguments given(argv + std::min(argc, 2), argv + argc);
+  for (const Command& command : kCommands) {
+    if (argc < 2 || command.name != std::string_view(argv[1])) continue;
+    if (given.size() != command.arguments) break;
+    const Status status = command.run(given);
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "live_bench %s: %s\n", command.name, status.error().message.c_str());
+    return 1;
+  }
+  for (const Command& command : kCommands) {
+    std::fprintf(stderr, "live_bench %s %s\n", command.name, command.usage);
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace orrery
+
+int main(int argc, char** argv) { return orrery::run(argc, argv); }
