@@ -1,0 +1,204 @@
+#include "daemon/core.h"
+
+#include "daemon/replay.h"
+#include "daemon/test_core.h"
+
+namespace orrery {
+namespace {
+
+using std::chrono::seconds;
+
+TEST(Core, StartsAJobOnANodeAndKnowsItsEnd) {
+  TestCore test;
+  test.join("n", 2, 1);
+  const JobNumber job = test.submit({.gpus = 2});
+  ASSERT_EQ(test.orders[1].assignments.size(), 1u);
+  EXPECT_EQ(test.orders[1].assignments.front().gpus, 3u);
+  EXPECT_EQ(test.state(job), JobState::Running);
+  test.report("n", 2, 1, {ended({job, 1, 0})});
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Done);
+  EXPECT_EQ(test.orders[1].forget, std::vector<LaunchName>{(LaunchName{job, 1, 0})});
+  EXPECT_TRUE(test.orders[1].assignments.empty());
+}
+
+TEST(Core, TheSameKeyIsTheSameSubmission) {
+  TestCore test;
+  const SubmitRequest request{.job = {.argv = {"train"}, .array = {1, 2, 3}}, .key = "k"};
+  const auto first = test.core.submit(kRoot, request, test.now);
+  const auto again = test.core.submit(kRoot, request, test.now);
+  const auto other = test.core.submit({.name = "ann"}, request, test.now);
+  ASSERT_TRUE(first.ok() && again.ok() && other.ok());
+  EXPECT_EQ(first.value().first, again.value().first);
+  EXPECT_EQ(again.value().count, 3);
+  EXPECT_EQ(other.value().first, 4) << "keys belong to those who made them";
+}
+
+TEST(Core, AFailureIsTriedAgainAsOftenAsWasAskedAndALostNodeCostsNothing) {
+  TestCore test;
+  test.join("n", 1, 1);
+  const JobNumber job = test.submit({.retries = 1});
+  test.report("n", 1, 1, {ended({job, 1, 0}, JobEnd::Kind::SupervisorLost)});
+  test.pass();
+  EXPECT_EQ(test.job(job).epoch, 2);
+  EXPECT_EQ(test.job(job).failures, 0);
+  test.report("n", 1, 1, {ended({job, 2, 0}, JobEnd::Kind::Exited, 7)});
+  test.pass();
+  EXPECT_EQ(test.job(job).failures, 1);
+  EXPECT_EQ(test.state(job), JobState::Running);
+  test.report("n", 1, 1, {ended({job, 3, 0}, JobEnd::Kind::Exited, 7)});
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Failed);
+  EXPECT_EQ(test.job(job).end->exit_code, 7);
+}
+
+TEST(Core, AJobGoesOnElsewhereOnlyWhenNothingOfItCanBeAlive) {
+  TestCore test;
+  test.join("a", 1, 1);
+  test.join("b", 1, 2);
+  const JobNumber job = test.submit({.grace = seconds(3)});
+  test.obey("a", 1, 1);
+  test.pass(seconds(10));
+  test.obey("b", 1, 2);
+  test.pass(seconds(6));  // a has been silent for longer than its lease
+  EXPECT_EQ(test.core.book().nodes()[0].state, NodeState::Lost);
+  EXPECT_EQ(test.state(job), JobState::Running);
+  EXPECT_TRUE(test.orders[2].assignments.empty());
+  test.obey("b", 1, 2);
+  test.pass(seconds(15 + 3 + 5 - 16) - std::chrono::milliseconds(1));
+  EXPECT_TRUE(test.orders[2].assignments.empty()) << "lease, grace and margin are not over";
+  test.pass(seconds(1));
+  ASSERT_EQ(test.orders[2].assignments.size(), 1u);
+  EXPECT_EQ(test.orders[2].assignments.front().name, (LaunchName{job, 2, 0}));
+  EXPECT_TRUE(test.orders[2].assignments.front().resumes);
+}
+
+TEST(Core, AnEndThatComesAfterAPauseIsAnEnd) {
+  TestCore test;
+  test.join("n", 1, 1);
+  const JobNumber job = test.submit({});
+  test.obey("n", 1, 1);
+  ASSERT_TRUE(test.core.drain(kRoot, {.node = "n", .now = true}, test.now).ok());
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Paused);
+  test.report("n", 1, 1, {ended({job, 1, 0})});
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Done) << "its work must not be done twice";
+}
+
+TEST(Core, WaitsForOthersAndGoesWithThem) {
+  TestCore test;
+  test.join("n", 4, 1);
+  const JobNumber first = test.submit({});
+  const JobNumber second = test.submit({.after = {first}});
+  const JobNumber third = test.submit({.after = {second}});
+  EXPECT_EQ(test.state(second), JobState::Pending);
+  EXPECT_EQ(test.job(second).reason.code, Reason::Code::Dependency);
+  test.report("n", 4, 1, {ended({first, 1, 0})});
+  test.pass();
+  EXPECT_EQ(test.state(second), JobState::Running);
+  test.report("n", 4, 1, {ended({second, 1, 0}, JobEnd::Kind::Exited, 1)});
+  test.pass();
+  EXPECT_EQ(test.state(second), JobState::Failed);
+  EXPECT_EQ(test.state(third), JobState::Cancelled);
+  EXPECT_FALSE(test.core.submit(kRoot, {.job = {.argv = {"x"}, .after = {second}}}, test.now).ok());
+}
+
+TEST(Core, OnlyAnOperatorTouchesWhatBelongsToOthers) {
+  TestCore test;
+  const JobNumber job = test.submit({});
+  const Caller ann{.role = Caller::Role::User, .name = "ann"};
+  const auto denied = test.core.cancel(ann, {.ids = {job}}, test.now);
+  ASSERT_FALSE(denied.ok());
+  EXPECT_EQ(denied.error().code, Code::PermissionDenied);
+  const auto as_other = test.core.submit(ann, {.job = {.argv = {"x"}, .user = "bob"}}, test.now);
+  ASSERT_FALSE(as_other.ok());
+  EXPECT_EQ(as_other.error().code, Code::PermissionDenied);
+  EXPECT_FALSE(test.core.cancel(kRoot, {.ids = {99}}, test.now).ok());
+  EXPECT_TRUE(test.core.cancel(kRoot, {.ids = {job}}, test.now).ok());
+  EXPECT_EQ(test.state(job), JobState::Cancelled);
+}
+
+TEST(Core, AnotherMachineOfTheSameNameIsRefusedWhileTheFirstIsThere) {
+  TestCore test;
+  test.join("n", 1, 1);
+  test.core.reported(2, {.offer = {.name = "n", .gpus = 1}, .instance = "another", .number = 1},
+                     test.now);
+  test.pass();
+  EXPECT_NE(test.orders[2].refused, "");
+  test.core.reported(3, {.version = 99, .offer = {.name = "m"}, .instance = "i", .number = 1},
+                     test.now);
+  test.pass();
+  EXPECT_NE(test.orders[3].refused, "");
+}
+
+// What the log and a snapshot bring back is what there was.
+TEST(Core, ComesBackFromItsLogAndFromASnapshot) {
+  TestCore test;
+  test.join("a", 2, 1);
+  test.join("b", 1, 2);
+  ASSERT_TRUE(test.core.set_quota(kRoot, {.tenant = "root", .gpus = 3}, test.now).ok());
+  for (int i = 0; i < 4; ++i) test.submit({.array = {i, i + 100}});
+  test.obey("a", 2, 1);
+  test.pass(seconds(7));
+  test.report("a", 2, 1, {ended({1, 1, 0}), {.name = {2, 1, 0}, .state = LaunchState::Running}});
+  test.pass();
+  ASSERT_TRUE(test.core.cancel(kRoot, {.ids = {5}}, test.now).ok());
+  test.submit({.after = {2}});
+  test.write_down();
+  Core from_log{CoreOptions{}};
+  for (const Record& record : test.log) ASSERT_TRUE(from_log.recover(record).ok());
+  const std::string before = test.core.snapshot(Duration::max());
+  EXPECT_EQ(from_log.snapshot(Duration::max()), before);
+  Core from_snapshot{CoreOptions{}};
+  const Status restored = from_snapshot.restore(before);
+  ASSERT_TRUE(restored.ok()) << restored.error().message;
+  EXPECT_EQ(from_snapshot.snapshot(Duration::max()), before);
+  EXPECT_TRUE(from_snapshot.begin(1, test.now).ok());
+  EXPECT_TRUE(from_log.begin(1, test.now).ok());
+  from_snapshot.tick(test.now);
+  from_log.tick(test.now);
+  EXPECT_EQ(from_snapshot.take_records(), from_log.take_records());
+}
+
+TEST(Core, ReplaysItsLogAndNoticesOneThatWasChanged) {
+  TestCore test;
+  test.join("a", 2, 1);
+  for (int i = 0; i < 5; ++i) test.submit({.gpus = 1 + i % 2});
+  ASSERT_TRUE(test.core.set_policy(kRoot, {.policy = "las"}, test.now).ok());
+  test.pass(seconds(100));
+  test.obey("a", 2, 1);
+  const auto replay = [&](const std::vector<Record>& log) {
+    Replay run{CoreOptions{}};
+    for (const Record& record : log) EXPECT_TRUE(run.next(record).ok());
+    run.finish();
+    return run.difference().value_or("");
+  };
+  EXPECT_EQ(replay(test.log), "");
+  std::vector<Record> changed = test.log;
+  const auto started = std::ranges::find(changed, "started", &Record::kind);
+  ASSERT_NE(started, changed.end());
+  started->job = static_cast<JobId>(static_cast<int>(started->job) + 1);
+  EXPECT_NE(replay(changed), "");
+  changed = test.log;
+  changed.erase(std::ranges::find(changed, "queued", &Record::kind));
+  EXPECT_NE(replay(changed), "");
+}
+
+TEST(Core, ADamagedSnapshotIsDataLossWithItsLine) {
+  TestCore test;
+  test.join("a", 2, 1);
+  test.submit({});
+  const std::string good = test.core.snapshot(Duration::max());
+  for (const std::string& bad :
+       {std::string(), std::string("x"), good + "{}\n", good + "[1]\n",
+        good + R"({"number":9,"state":"Running","held":[[7,"1"]]})" + "\n"}) {
+    Core core{CoreOptions{}};
+    const Status status = core.restore(bad);
+    ASSERT_FALSE(status.ok()) << bad;
+    EXPECT_EQ(status.error().code, Code::DataLoss);
+  }
+}
+
+}  // namespace
+}  // namespace orrery
