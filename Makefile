@@ -3,6 +3,7 @@
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
+FAULT_SEEDS ?= 10000
 PYTHON ?= python3
 CLANG_FORMAT ?= clang-format-14
 export V SETUP
@@ -37,7 +38,7 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test format asan tsan bench fuzz clean
+.PHONY: help build demo test faults format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-tidy
 
 ## build: build/release/orrery, and nothing else
@@ -63,6 +64,13 @@ demo: build
 test:
 	@tools/setup build test
 	$(call tests,release)
+
+## faults: FAULT_SEEDS worlds in which everything goes wrong (200 of them are part of test)
+faults:
+	@tools/setup build test
+	$(call configure,release)
+	@$(ninja) $(RELEASE) faults_test
+	@cd $(RELEASE) && ORRERY_FAULT_SEEDS=$(FAULT_SEEDS) ctest -R '^InPart/Faults' -j$(JOBS) --output-on-failure
 
 ## check: format, rooms and sizes, clang-tidy; any finding fails
 check:
