@@ -163,4 +163,13 @@ Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& op
   return std::move(outlook).forecast();
 }
 
+Result<std::map<JobNumber, Time>> predicted_starts(const std::string& situation,
+                                                   AheadOptions limits) {
+  limits.starts_only = true;
+  TRY_ASSIGN(const Forecast forecast, look_ahead(situation, limits));
+  std::map<JobNumber, Time> starts;
+  for (const auto& [job, start] : forecast.starts) starts[job] = start.at;
+  return starts;
+}
+
 }  // namespace orrery

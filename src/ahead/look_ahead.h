@@ -45,4 +45,8 @@ struct Forecast {
 // more than the log says begins anew here, and may have decided otherwise.
 Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& options);
 
+// Only when those that wait will start; who is not named waits longer than is looked.
+Result<std::map<JobNumber, Time>> predicted_starts(const std::string& situation,
+                                                   AheadOptions limits = {});
+
 }  // namespace orrery
