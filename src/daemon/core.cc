@@ -189,25 +189,22 @@ Status Core::set_quota(const Caller& caller, const QuotaRequest& request, Time n
 
 void Core::keep_token(const TokenKept& token, Time now) { must(redo(token, now)); }
 
-Time Core::round_at() const {
-  if (!round_due_) return kNever;
-  const Time round = std::max(now_, last_round_ + options_.round_gap);
+// What the policy asked for, or what has happened, may have to wait for the next multiple.
+Time Core::next_round() const {
+  const Time wanted = round_due_ ? now_ : wake_;
+  if (wanted == kNever) return kNever;
+  const Time round = std::max(wanted, last_round_ + options_.round_gap);
   const Duration step = book_.policy().round;
   if (step <= Duration::zero()) return round;
   return Time((round.time_since_epoch() + step - Duration(1)) / step * step);
 }
 
-Time Core::next_due() const { return std::min({wake_, leases_due_, round_at()}); }
+Time Core::next_due() const { return std::min(leases_due_, next_round()); }
 
 void Core::tick(Time now) {
   pass_time(now);
   if (leases_due_ <= now_) look_at_leases();
-  // What the policy asked for may have to wait for the next multiple, but it is asked for once.
-  if (wake_ <= now_) {
-    round_due_ = true;
-    wake_ = kNever;
-  }
-  if (round_at() <= now_) hold_round();
+  if (next_round() <= now_) hold_round();
 }
 
 void Core::hold_round() {

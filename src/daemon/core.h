@@ -64,6 +64,7 @@ class Core final : private EventSink {
   // Does what is due: leases that have run out, a round.
   void tick(Time now);
   Time next_due() const;
+  Time next_round() const;  // as far as is known; kNever: not before something happens
 
   // For replay: what came from outside, once more. Decisions are not given to it; they follow.
   Status replay(const Entry& entry, Time now);
@@ -83,6 +84,8 @@ class Core final : private EventSink {
   const Book& book() const { return book_; }
   const State& state() const { return scheduler_->state(); }
   double work_left(JobId job) const;
+  // When a running job will be done, as far as can be told.
+  Time expected_end(JobId job) const { return machines_->end(job); }
   std::int64_t rounds() const { return rounds_; }
   std::int64_t alive() const { return alive_; }  // processes that may be running
   // When a node was last heard of, and whether it is connected.
@@ -107,7 +110,6 @@ class Core final : private EventSink {
   void pass_time(Time now);
   void set_up();
   void take_over();
-  Time round_at() const;
   void hold_round();
   Status redo(const Entry& entry, Time now);
   Status begin_term(std::int64_t term, const ChosenPolicy& choice);

@@ -13,6 +13,7 @@
 #include "daemon/memory.h"
 #include "daemon/queries.h"
 #include "daemon/recovery.h"
+#include "daemon/start_forecasts.h"
 #include "trust/calls.h"
 
 namespace orrery {
@@ -21,7 +22,9 @@ namespace {
 class LiveServer final : public Server {
  public:
   explicit LiveServer(ServerSetup options)
-      : options_(std::move(options)), gatekeeper_(options_.trust) {}
+      : options_(std::move(options)),
+        gatekeeper_(options_.trust),
+        forecasts_(StartForecasts::make(options_.predict_starts)) {}
 
   Status begin() {
     TRY_ASSIGN(Recovered found, recover(options_.state + "/orrery.db", options_.core));
@@ -78,10 +81,25 @@ class LiveServer final : public Server {
                          });
   }
   void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) override {
-    change<StatusAnswer>(caller, Call::ShowStatus, "", std::move(reply),
-                         [request = std::move(request)](Core& core, Time now) {
-                           return Result<StatusAnswer>(status_of(core, request, now));
-                         });
+    if (!request.predict) {
+      return change<StatusAnswer>(caller, Call::ShowStatus, "", std::move(reply),
+                                  [request = std::move(request)](Core& core, Time now) {
+                                    return Result<StatusAnswer>(status_of(core, request, now));
+                                  });
+    }
+    if (const Status may = check(caller, Call::ShowStatus, ""); !may.ok()) {
+      return reply(may.error());
+    }
+    loop_->post([this, request = std::move(request), reply = std::move(reply)](Core& core,
+                                                                               Time now) {
+      std::optional<std::string> situation;
+      if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
+      const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
+      loop_->when_durable([forecasts = forecasts_, answer = status_of(core, request, now), era_s,
+                           situation = std::move(situation), reply] {
+        forecasts->fill(answer, era_s, situation, reply);
+      });
+    });
   }
   void cancel(const Caller& caller, CancelRequest request, Reply<CancelAnswer> reply) override {
     change<CancelAnswer>(caller, Call::Cancel, "", std::move(reply),
@@ -334,6 +352,7 @@ class LiveServer final : public Server {
 
   ServerSetup options_;
   Gatekeeper gatekeeper_;
+  const std::shared_ptr<StartForecasts> forecasts_;
   EventTail tail_;
   std::mutex links_mutex_;
   std::map<std::int64_t, Linked> links_;

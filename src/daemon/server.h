@@ -24,6 +24,8 @@ struct ServerSetup {
   // Looks ahead from a situation, which is a snapshot; run on a thread of its own.
   std::function<Result<WhatIfAnswer>(const std::string& situation, const WhatIfRequest& request)>
       ask_ahead{};
+  // Likewise: when those that wait will start.
+  std::function<Result<std::map<JobNumber, Time>>(const std::string& situation)> predict_starts{};
 };
 
 // The scheduler as a process has it: a Core with the machine's clock, a store, clients and agents.

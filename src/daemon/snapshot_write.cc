@@ -109,7 +109,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
   std::string out;
   JsonBody header;
   header.number("orrery_snapshot", 1);
-  header.number("t", ns(book.time_));
+  header.number("t", ns(std::max(book.time_, now)));
   header.number("unix_ns", book.unix_ns_);
   header.number("term", book.term_);
   header.number("next", book.next_number_);

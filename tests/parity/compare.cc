@@ -4,33 +4,44 @@
 
 #include <algorithm>
 
+#include "base/invariant.h"
 #include "sim/simulation.h"
 
 namespace orrery {
 
-std::string difference(const Scenario& scenario, const std::string& policy, Wire& wire,
-                       Counts& counts) {
+Recording simulated(const Scenario& scenario, const std::string& policy) {
   const PolicyChoice choice = choice_of(policy);
-  LiveCluster live(scenario, choice, wire);
+  Wire wire;
+  const LiveCluster described(scenario, choice, wire);
   const Workload workload = workload_of(scenario);
   SimulationSetup setup;
   setup.workload = &workload;
-  setup.cluster = &live.core().book().cluster();
+  setup.cluster = &described.core().book().cluster();
   setup.policy = choice.name;
   setup.options = choice.options;
   setup.seed = choice.seed;
   setup.round = choice.round;
   Recording recording;
-  const auto simulated = simulate(setup, recording);
-  if (!simulated.ok()) return simulated.error().message;
+  const auto run = simulate(setup, recording);
+  INVARIANT(run.ok(), "a test names policies there are");
+  return recording;
+}
+
+std::map<JobNumber, Time> ends_of(const Recording& recording) {
   std::map<JobNumber, Time> ends;
   for (const Event& event : recording.events()) {
     if (event.kind != EventKind::Completed) continue;
     ends[static_cast<JobNumber>(index(event.job)) + 1] = event.time;
   }
-  if (std::string wrong = live.run(ends, recording.events().back().time); !wrong.empty()) {
-    return wrong;
-  }
+  return ends;
+}
+
+std::string difference(const Scenario& scenario, const std::string& policy, Wire& wire,
+                       Counts& counts) {
+  const Recording recording = simulated(scenario, policy);
+  LiveCluster live(scenario, choice_of(policy), wire);
+  const Time last = recording.events().back().time;
+  if (std::string wrong = live.run(ends_of(recording), last); !wrong.empty()) return wrong;
   std::vector<Decision> expected;
   for (const Event& event : recording.events()) {
     expected.push_back({.time = event.time, .what = live.core().book().decided(event)});

@@ -160,7 +160,9 @@ Workload workload_of(const Scenario& scenario) {
 void Recording::write(const Event& event) {
   if (event.kind == EventKind::Submitted) return;
   events_.push_back(event);
-  if (event.grant != nullptr) events_.back().grant = &grants_.emplace_back(*event.grant);
+  if (event.grant == nullptr) return;
+  grants_.push_back(std::make_shared<const Grant>(*event.grant));
+  events_.back().grant = grants_.back().get();
 }
 
 std::vector<Decision> in_common_terms(std::vector<Decision> decisions) {

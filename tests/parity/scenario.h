@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +50,7 @@ class Recording final : public EventSink {
 
  private:
   std::vector<Event> events_;
-  std::deque<Grant> grants_;
+  std::deque<std::shared_ptr<const Grant>> grants_;  // what events point to, also in a copy
 };
 
 // In an order that is the same on both sides: processes that end at one instant end in no
