@@ -12,9 +12,9 @@ using SteadyClock = std::chrono::steady_clock;
 // much is slowed down rather than refused.
 constexpr std::int64_t kUnsavedMax = 50'000;
 
-// While something waits for the disk, tasks that come are gathered for so long: what they come to
-// would wait as well, and one pass for many costs less than one for each.
-constexpr auto kGather = std::chrono::milliseconds(1);
+// While something waits for the disk, tasks and rounds wait for it, but no longer than this: what
+// they come to could not leave before, and one pass for many costs less than one for each.
+constexpr auto kGather = std::chrono::milliseconds(5);
 
 }  // namespace
 
@@ -76,13 +76,13 @@ void Loop::run() {
     const Time due = std::min(core_->next_due(), options_.also_due ? options_.also_due() : kNever);
     const auto gathers = [&] { return appended_ > durable_ && SteadyClock::now() < gathered_; };
     const auto at = clock_.at(is_full() ? kNever : due);
-    wake_.wait_until(lock, gathers() ? std::min(at, gathered_) : at, [&] {
+    wake_.wait_until(lock, gathers() ? gathered_ : at, [&] {
       return failed_ || durable_ > released_ || (!tasks_.empty() && !is_full() && !gathers()) ||
              may_end();
     });
     if (failed_) break;
     if (may_end()) return;
-    const bool waits = is_full() || (gathers() && clock_.now() < due);
+    const bool waits = is_full() || gathers();
     auto tasks = waits ? decltype(tasks_)() : std::exchange(tasks_, {});
     released_ = durable_;
     lock.unlock();
@@ -100,37 +100,22 @@ void Loop::run() {
   if (options_.on_failure) options_.on_failure(error);
 }
 
+// The round that tasks ask for is held in the next pass. So their answers, which need the disk and
+// this thread, need not wait for it.
 void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
   const Time now = clock_.now();
-  for (auto& task : tasks) task(*core_, now);
-  // Answers need not wait for what the round writes; orders had better.
-  write_records();
   const std::int64_t rounds = core_->rounds();
-  const auto before = std::chrono::steady_clock::now();
+  const auto before = SteadyClock::now();
   core_->tick(now);
   if (core_->rounds() != rounds) {
-    const double took =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-    figures_.round_s += took;
-    figures_.round_s_max = std::max(figures_.round_s_max, took);
+    figures_.rounds.add(std::chrono::duration<double>(SteadyClock::now() - before).count());
   }
+  for (auto& task : tasks) task(*core_, now);
   if (options_.on_pass) options_.on_pass(now);
   write_down();
 }
 
 void Loop::write_down() {
-  write_records();
-  for (Core::Outgoing& outgoing : core_->take_orders()) {
-    effects_.push_back({.after = appended_,
-                        .done = [this, outgoing = std::move(outgoing)]() mutable {
-                          options_.send(outgoing.connection, std::move(outgoing.orders));
-                        }});
-  }
-  for (const LogPiece& piece : core_->take_logs()) options_.on_log(piece);
-  if (!effects_.empty() && effects_.front().after <= released_) release();
-}
-
-void Loop::write_records() {
   std::vector<Record> records = core_->take_records();
   if (!records.empty()) {
     figures_.records += static_cast<std::int64_t>(records.size());
@@ -141,9 +126,16 @@ void Loop::write_records() {
     // A failure is told by on_failure, which ends the loop.
     (void)committer_->append(std::move(records)).ok();
   }
+  for (Core::Outgoing& outgoing : core_->take_orders()) {
+    effects_.push_back({.after = -1, .done = [this, outgoing = std::move(outgoing)]() mutable {
+                          options_.send(outgoing.connection, std::move(outgoing.orders));
+                        }});
+  }
+  for (const LogPiece& piece : core_->take_logs()) options_.on_log(piece);
   for (auto effect = effects_.rbegin(); effect != effects_.rend() && effect->after < 0; ++effect) {
     effect->after = appended_;
   }
+  if (!effects_.empty() && effects_.front().after <= released_) release();
 }
 
 void Loop::release() {

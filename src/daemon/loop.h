@@ -53,7 +53,6 @@ class Loop {
  private:
   void run();
   void pass(std::vector<std::function<void(Core&, Time)>> tasks);
-  void write_records();
   void release();
 
   struct Effect {
@@ -69,7 +68,8 @@ class Loop {
   std::deque<Record> unsaid_;  // written, not yet on disk
   std::int64_t appended_ = 0;
   std::int64_t released_ = 0;
-  std::chrono::steady_clock::time_point gathered_{};  // before that, tasks wait for others
+  std::chrono::steady_clock::time_point
+      gathered_{};    // until then tasks and rounds wait for the disk
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::vector<std::function<void(Core&, Time)>> tasks_;

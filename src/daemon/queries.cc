@@ -202,8 +202,14 @@ std::string metrics_text(const Core& core, const LoopFigures& figures) {
   put("gpus", "gauge", "GPUs of the nodes that are up.", gpus);
   put("gpus_held", "gauge", "GPUs that jobs hold; shared ones count for each.", busy);
   put("rounds_total", "counter", "Scheduling rounds.", static_cast<double>(core.rounds()));
-  put("round_seconds_total", "counter", "Time spent in rounds.", figures.round_s);
-  put("round_seconds_max", "gauge", "The longest round so far.", figures.round_s_max);
+  out += "# HELP orrery_round_seconds Time spent in rounds.\n# TYPE orrery_round_seconds summary\n";
+  for (const double part : {0.5, 0.9, 0.99}) {
+    out += fmt::format("orrery_round_seconds{{quantile=\"{}\"}} {}\n", part,
+                       figures.rounds.quantile(part));
+  }
+  out += fmt::format("orrery_round_seconds_sum {}\norrery_round_seconds_count {}\n",
+                     figures.rounds.sum(), figures.rounds.count());
+  put("round_seconds_max", "gauge", "The longest round so far.", figures.rounds.max());
   put("log_records_total", "counter", "Records handed to the store.",
       static_cast<double>(figures.records));
   put("resident_bytes", "gauge", "Memory of the scheduler.", figures.resident_bytes);

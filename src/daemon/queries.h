@@ -1,6 +1,7 @@
 #pragma once
 
 #include "daemon/core.h"
+#include "daemon/round_times.h"
 #include "protocol/api.h"
 
 // What clients can ask of a core, and its answers. Nothing here changes it.
@@ -16,8 +17,7 @@ struct LoopFigures {
   std::int64_t submissions = 0;
   std::int64_t records = 0;
   std::int64_t commits_failed = 0;
-  double round_s = 0;  // in all
-  double round_s_max = 0;
+  RoundTimes rounds{};
   double resident_bytes = 0;
 };
 std::string metrics_text(const Core& core, const LoopFigures& figures);
