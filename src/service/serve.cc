@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "agent/agent_loop.h"
+#include "ahead/look_ahead.h"
+#include "ahead/what_if.h"
 #include "base/files.h"
 #include "daemon/clock.h"
 #include "daemon/server.h"
@@ -69,10 +71,21 @@ class Service {
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     TRY_ASSIGN(CoreOptions core, core_options(arguments_));
-    TRY_ASSIGN(server_, Server::start({.state = state_,
-                                       .core = std::move(core),
-                                       .say = [](const std::string& line) { log_to_stderr(line); },
-                                       .trust = trust_.get()}));
+    const AheadOptions limits{.specs = core.specs};
+    TRY_ASSIGN(
+        server_,
+        Server::start({.state = state_,
+                       .core = std::move(core),
+                       .say = [](const std::string& line) { log_to_stderr(line); },
+                       .trust = trust_.get(),
+                       .ask_ahead =
+                           [limits](const std::string& situation, const WhatIfRequest& request) {
+                             return what_if_live(situation, request, limits);
+                           },
+                       .predict_starts =
+                           [limits](const std::string& situation) {
+                             return predicted_starts(situation, limits);
+                           }}));
     server_->on_failure([this](const Error& error) {
       failure_ = error;
       failed_ = true;
@@ -143,7 +156,7 @@ class Service {
   // A port that was not asked for is the one of the last time, where agents still look for us, if
   // it can be had.
   Status listen_for_calls(const std::string& host, const TlsMaterial& tls) {
-    ServerOptions options{.address = arguments_.listen, .tls = tls, .access = callers_.access()};
+    RpcServerOptions options{.address = arguments_.listen, .tls = tls, .access = callers_.access()};
     if (arguments_.listen.ends_with(":0")) {
       if (const auto last = read_file(state_ + "/port"); last.ok()) {
         options.address = host + ":" + last.value().substr(0, last.value().find('\n'));
