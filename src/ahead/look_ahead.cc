@@ -21,7 +21,7 @@ class Outlook {
   Status begin(const std::string& situation) {
     TRY(core_.restore(situation));
     forecast_.now = now_ = core_.book().time();
-    PolicyChoice policy = core_.book().policy();
+    ChosenPolicy policy = core_.book().policy();
     if (!options_.policy.empty()) {
       policy.name = options_.policy;
       policy.options = options_.policy_options;

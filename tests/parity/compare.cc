@@ -10,7 +10,7 @@
 namespace orrery {
 
 Recording simulated(const Scenario& scenario, const std::string& policy) {
-  const PolicyChoice choice = choice_of(policy);
+  const ChosenPolicy choice = choice_of(policy);
   Wire wire;
   const LiveCluster described(scenario, choice, wire);
   const Workload workload = workload_of(scenario);

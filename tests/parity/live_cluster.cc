@@ -14,7 +14,7 @@ constexpr int kRoundsAtOnceMax = 100;
 
 }  // namespace
 
-LiveCluster::LiveCluster(const Scenario& scenario, const PolicyChoice& policy, Wire& wire)
+LiveCluster::LiveCluster(const Scenario& scenario, const ChosenPolicy& policy, Wire& wire)
     : scenario_(scenario),
       wire_(wire),
       core_({.policy = policy, .lease = kLease, .specs = scenario.specs}) {

@@ -27,7 +27,7 @@ class Wire {
 // nobody has anything more to say. Processes are made up and end when they are told to.
 class LiveCluster {
  public:
-  LiveCluster(const Scenario& scenario, const PolicyChoice& policy, Wire& wire);
+  LiveCluster(const Scenario& scenario, const ChosenPolicy& policy, Wire& wire);
 
   const Core& core() const { return core_; }
   // Lets the scenario pass until everything at `last` has happened, with jobs that end then and not

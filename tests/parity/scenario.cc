@@ -120,9 +120,9 @@ Scenario profiled_scenario(std::uint64_t seed) {
   return scenario;
 }
 
-PolicyChoice choice_of(const std::string& policy) {
+ChosenPolicy choice_of(const std::string& policy) {
   std::istringstream words(policy);
-  PolicyChoice choice{.seed = 7};
+  ChosenPolicy choice{.seed = 7};
   words >> choice.name;
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');

@@ -30,7 +30,7 @@ Scenario plain_scenario(std::uint64_t seed);
 Scenario profiled_scenario(std::uint64_t seed);
 
 // "las" or "las sticky=false", perhaps with round=60s.
-PolicyChoice choice_of(const std::string& policy);
+ChosenPolicy choice_of(const std::string& policy);
 
 struct Decision {
   Time time{};
