@@ -4,7 +4,8 @@
 Needs root and what tools/packages.txt lists under [bench-live] (--install calls tools/setup for
 it), and `ninja -C build/release live_benches`. Everything is on loopback and in a folder that is
 removed at the end. Both sides have the same places for jobs (4 nodes, 8 jobs each) and the same
-disk; what Orrery acknowledges is on it, while Slurm writes its state every few seconds.
+disk; what Orrery acknowledges is on it, while Slurm writes its state every few seconds. What agents
+and slurmd keep is in memory.
 
 Each figure is the median of several runs, with the least and the most. Where others took more than
 a quarter of the processors' time meanwhile no ratio is printed.
@@ -56,10 +57,10 @@ class Figure:
 class Orrery:
     """A scheduler and its agents, as processes of the built program."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, memory):
         self.program = build / "orrery"
         self.load = build / "bench/live/live_bench"
-        self.folder = folder
+        self.folder, self.memory = folder, memory
         self.state = folder / "state"
         self.processes = []
 
@@ -87,7 +88,7 @@ class Orrery:
         subprocess.run([self.program, "join", "--server", address, "--role", "agent", "--name",
                         name, "--credentials", credentials], check=True, text=True, input=token,
                        stdout=subprocess.DEVNULL)
-        self.processes.append(self.run("agent", "--state", self.folder / f"agent-{name}",
+        self.processes.append(self.run("agent", "--state", self.memory / f"agent-{name}",
                                        "--server", address, "--credentials", credentials,
                                        "--name", name, "--gpus", PLACES))
 
@@ -108,7 +109,7 @@ class Orrery:
         self.processes = []
 
     def clear(self):
-        for left in self.folder.iterdir():
+        for left in (*self.folder.iterdir(), *self.memory.iterdir()):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def seconds(self, what, *words):
@@ -253,11 +254,15 @@ def main():
           f"{time.strftime('%F %T')}", flush=True)
     build = options.build.resolve()
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="orrery-live-", dir=options.folder))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        def make_folder(where):
+            made = pathlib.Path(tempfile.mkdtemp(prefix="orrery-live-", dir=where))
+            stack.callback(shutil.rmtree, made, ignore_errors=True)
+            return made
+        folder = make_folder(options.folder)
         folder.chmod(0o755)  # munged is not root
         (folder / "orrery").mkdir()
-        orrery, slurm = Orrery(build, folder / "orrery"), None
+        memory = make_folder("/dev/shm" if os.path.isdir("/dev/shm") else options.folder)
+        orrery, slurm = Orrery(build, folder / "orrery", memory), None
         stack.callback(orrery.stop)
         if not options.no_slurm:
             slurm = Slurm(build, folder / "slurm")
