@@ -17,6 +17,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -253,6 +254,7 @@ def main():
           f"{platform.release()}, load {' '.join(open('/proc/loadavg').read().split()[:3])}, "
           f"{time.strftime('%F %T')}", flush=True)
     build = options.build.resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended as well
     with contextlib.ExitStack() as stack:
         def make_folder(where):
             made = pathlib.Path(tempfile.mkdtemp(prefix="orrery-live-", dir=where))

@@ -17,8 +17,15 @@ fail() {
 command=$1
 folder=$2
 
+# A busy slurmctld takes its time, but not for ever.
 wait_gone() {
-  while kill -0 "$1" 2>/dev/null; do sleep 0.05; done
+  tries=0
+  while kill -0 "$1" 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ $tries -eq 200 ]; then kill -KILL "$1" 2>/dev/null || true; fi
+    if [ $tries -ge 400 ]; then return; fi
+    sleep 0.05
+  done
 }
 
 stop() {
