@@ -270,6 +270,8 @@ def main():
             slurm = Slurm(build, folder / "slurm")
             slurm.start()
             stack.callback(slurm.stop)
+        # Once the end has begun it is not cut short.
+        stack.callback(signal.signal, signal.SIGTERM, signal.SIG_IGN)
         bench = Bench(options, orrery, slurm)
         for name in options.only.split(","):
             if name not in ("clients", "array", "commands", "empty", "scale"):
