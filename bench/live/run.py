@@ -211,7 +211,7 @@ class Bench:
             self.scale_of(policy)
 
     def scale_of(self, policy):
-        rounds, restarts, memory = [], [], []
+        rounds, restarts, memory, memory_after = [], [], [], []
         for _ in range(self.options.runs):
             self.orrery.clear()
             self.orrery.state.mkdir()
@@ -226,14 +226,15 @@ class Bench:
             self.orrery.start(policy)
             call(self.orrery.program, "status", "1", "--state", self.orrery.state, "--json")
             restarts.append(time.monotonic() - begin)
-            memory.append(self.orrery.memory_mb())
+            memory_after.append(self.orrery.memory_mb())
             self.orrery.stop()
         print(f"{policy}, 1,000 agents, 100,000 jobs wait; {self.options.seconds} s of jobs that "
               "end and come")
         for name in ("p50", "p99", "max"):
             print(f"  round {name}, ms        {Figure([each[name] for each in rounds])}")
         print(f"  restart to answer, s  {Figure(restarts)}   after kill -9")
-        print(f"  memory, MB            {Figure(memory)}")
+        print(f"  memory, MB            {Figure(memory)}   the agents included")
+        print(f"  memory, MB            {Figure(memory_after)}   after the restart")
 
 
 def main():
