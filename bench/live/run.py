@@ -4,7 +4,8 @@
 Needs root and what tools/packages.txt lists under [bench-live] (--install calls tools/setup for
 it), and `ninja -C build/release live_benches`. Everything is on loopback and in a folder that is
 removed at the end. Both sides have the same places for jobs (4 nodes, 8 jobs each) and the same
-disk; what Orrery acknowledges is on it, while Slurm writes its state every few seconds.
+disk; what Orrery acknowledges is on it, while Slurm writes its state every few seconds. What agents
+and slurmd keep is in memory.
 
 Each figure is the median of several runs, with the least and the most. Where others took more than
 a quarter of the processors' time meanwhile no ratio is printed.
@@ -16,6 +17,7 @@ import pathlib
 import platform
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -56,10 +58,10 @@ class Figure:
 class Orrery:
     """A scheduler and its agents, as processes of the built program."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, memory):
         self.program = build / "orrery"
         self.load = build / "bench/live/live_bench"
-        self.folder = folder
+        self.folder, self.memory = folder, memory
         self.state = folder / "state"
         self.processes = []
 
@@ -87,7 +89,7 @@ class Orrery:
         subprocess.run([self.program, "join", "--server", address, "--role", "agent", "--name",
                         name, "--credentials", credentials], check=True, text=True, input=token,
                        stdout=subprocess.DEVNULL)
-        self.processes.append(self.run("agent", "--state", self.folder / f"agent-{name}",
+        self.processes.append(self.run("agent", "--state", self.memory / f"agent-{name}",
                                        "--server", address, "--credentials", credentials,
                                        "--name", name, "--gpus", PLACES))
 
@@ -108,7 +110,7 @@ class Orrery:
         self.processes = []
 
     def clear(self):
-        for left in self.folder.iterdir():
+        for left in (*self.folder.iterdir(), *self.memory.iterdir()):
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def seconds(self, what, *words):
@@ -209,7 +211,7 @@ class Bench:
             self.scale_of(policy)
 
     def scale_of(self, policy):
-        rounds, restarts, memory = [], [], []
+        rounds, restarts, memory, memory_after = [], [], [], []
         for _ in range(self.options.runs):
             self.orrery.clear()
             self.orrery.state.mkdir()
@@ -224,14 +226,15 @@ class Bench:
             self.orrery.start(policy)
             call(self.orrery.program, "status", "1", "--state", self.orrery.state, "--json")
             restarts.append(time.monotonic() - begin)
-            memory.append(self.orrery.memory_mb())
+            memory_after.append(self.orrery.memory_mb())
             self.orrery.stop()
         print(f"{policy}, 1,000 agents, 100,000 jobs wait; {self.options.seconds} s of jobs that "
               "end and come")
         for name in ("p50", "p99", "max"):
             print(f"  round {name}, ms        {Figure([each[name] for each in rounds])}")
         print(f"  restart to answer, s  {Figure(restarts)}   after kill -9")
-        print(f"  memory, MB            {Figure(memory)}")
+        print(f"  memory, MB            {Figure(memory)}   the agents included")
+        print(f"  memory, MB            {Figure(memory_after)}   after the restart")
 
 
 def main():
@@ -252,17 +255,24 @@ def main():
           f"{platform.release()}, load {' '.join(open('/proc/loadavg').read().split()[:3])}, "
           f"{time.strftime('%F %T')}", flush=True)
     build = options.build.resolve()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended as well
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="orrery-live-", dir=options.folder))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        def make_folder(where):
+            made = pathlib.Path(tempfile.mkdtemp(prefix="orrery-live-", dir=where))
+            stack.callback(shutil.rmtree, made, ignore_errors=True)
+            return made
+        folder = make_folder(options.folder)
         folder.chmod(0o755)  # munged is not root
         (folder / "orrery").mkdir()
-        orrery, slurm = Orrery(build, folder / "orrery"), None
+        memory = make_folder("/dev/shm" if os.path.isdir("/dev/shm") else options.folder)
+        orrery, slurm = Orrery(build, folder / "orrery", memory), None
         stack.callback(orrery.stop)
         if not options.no_slurm:
             slurm = Slurm(build, folder / "slurm")
             slurm.start()
             stack.callback(slurm.stop)
+        # Once the end has begun it is not cut short.
+        stack.callback(signal.signal, signal.SIGTERM, signal.SIG_IGN)
         bench = Bench(options, orrery, slurm)
         for name in options.only.split(","):
             if name not in ("clients", "array", "commands", "empty", "scale"):

@@ -17,8 +17,15 @@ fail() {
 command=$1
 folder=$2
 
+# A busy slurmctld takes its time, but not for ever.
 wait_gone() {
-  while kill -0 "$1" 2>/dev/null; do sleep 0.05; done
+  tries=0
+  while kill -0 "$1" 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ $tries -eq 200 ]; then kill -KILL "$1" 2>/dev/null || true; fi
+    if [ $tries -ge 400 ]; then return; fi
+    sleep 0.05
+  done
 }
 
 stop() {
@@ -29,7 +36,7 @@ stop() {
     kill "$pid" 2>/dev/null || continue
     wait_gone "$pid"
   done
-  rm -rf "$folder"
+  rm -rf "$(cat "$folder/pids/spool")" "$folder"
 }
 
 start_munge() {
@@ -91,9 +98,12 @@ start() {
   done
   mkdir -m 755 "$folder" || fail "$folder: name a folder that is not there yet"
   mkdir "$folder/pids" "$folder/state"
-  # Where agents keep the like: in memory, as it need not outlive a boot.
+  # In memory where there is such a file system, as the agents' state beside it: neither need
+  # outlive a boot.
   spool=$folder/spool
-  mkdir "$spool"
+  if [ -d /dev/shm ]; then spool=$(mktemp -d /dev/shm/slurm-spool-XXXXXX); fi
+  echo "$spool" >"$folder/pids/spool"
+  mkdir -p "$spool"
   start_munge
   write_configuration
   export SLURM_CONF="$folder/slurm.conf"

@@ -94,7 +94,8 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
   } else {
     const auto begin = records_.begin() + (from - kept_from);
     const auto end = begin + std::min<std::int64_t>(request.most, records_.end() - begin);
-    for (auto record = begin; record != end; ++record) answer.lines.push_back(event_line(*record, era_unix_ns_));
+    for (auto record = begin; record != end; ++record)
+      answer.lines.push_back(event_line(*record, era_unix_ns_));
   }
   answer.next = from + static_cast<std::int64_t>(answer.lines.size());
   reply(std::move(answer));
