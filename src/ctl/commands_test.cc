@@ -166,8 +166,9 @@ TEST(Events, ArePagedToTheLastOrFollowed) {
 }
 
 TEST(Events, AreReadableLines) {
-  const std::string line = event_text(
-      R"({"t":1800000000500000000,"seq":4,"event":"started","job":17,"nodes":["a\n"],"why":"x"})");
+  const std::string line =
+      event_text(R"({"seq":4,"t":5,"unix_ns":1800000000500000000,"event":"started","job":17,)"
+                 R"("what":{"nodes":["a\n"],"why":"x"}})");
   EXPECT_NE(line.find("started"), std::string::npos);
   EXPECT_NE(line.find("17  nodes=[\"a\\n\"]  why=x"), std::string::npos) << line;
   EXPECT_EQ(line.find("seq"), std::string::npos);

@@ -65,8 +65,7 @@ std::string text(const Reason& reason) {
     case Reason::Code::TooDear:
       return fmt::format(
           "refused: while so much is promised it would cost {} GPU-seconds, and one job is "
-          "promised "
-          "{} at most",
+          "promised {} at most",
           wanted, available);
     case Reason::Code::Quota:
       return fmt::format("waits for its quota: asks for {} GPUs, {} are left of it", wanted,

@@ -30,7 +30,7 @@ World::World(std::uint64_t seed, const Weather& weather, std::string policy)
       script_seed_(seed * 0x9e3779b97f4a7c15) {
   machines_.resize(static_cast<std::size_t>(random_.between(1, 4)));
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    Machine& machine = machines_[i];
+    FakeMachine& machine = machines_[i];
     machine.name = fmt::format("n{}", i);
     machine.gpus = static_cast<int>(random_.between(1, 4));
     machine.rate = 1 + (random_.uniform() - 0.5) * 0.002;
@@ -80,7 +80,7 @@ std::string World::story() const {
                            wishes_.size(), core_->alive());
 }
 
-Duration World::machine_time(const Machine& machine) const {
+Duration World::machine_time(const FakeMachine& machine) const {
   return machine.offset +
          Duration(static_cast<std::int64_t>(static_cast<double>(now_.count()) * machine.rate));
 }
@@ -115,7 +115,7 @@ void World::start_scheduler() {
     return fail("the scheduler does not begin: " + begun.error().message);
   }
   say(fmt::format("the scheduler starts, term {}", core_->book().term()));
-  for (Machine& machine : machines_) machine.connection = 0;
+  for (FakeMachine& machine : machines_) machine.connection = 0;
   commit();
 }
 
@@ -188,8 +188,8 @@ void World::commit() {
 
 // ---- Agents
 
-void World::start_agent(Machine& machine) {
-  orrery::Machine has;
+void World::start_agent(FakeMachine& machine) {
+  Machine has;
   has.hostname = machine.name;
   has.numa = {{.id = 0, .cpus = {0, 1, 2, 3, 4, 5, 6, 7}}};
   has.memory_bytes = std::int64_t{1} << 36;
@@ -208,7 +208,7 @@ void World::start_agent(Machine& machine) {
   machine.connection = 0;
 }
 
-void World::reboot(Machine& machine) {
+void World::reboot(FakeMachine& machine) {
   say(machine.name + " reboots");
   machine.agent.reset();
   machine.processes->reboot();
@@ -217,7 +217,7 @@ void World::reboot(Machine& machine) {
 
 void World::run_agents() {
   for (std::size_t i = 0; i < machines_.size(); ++i) {
-    Machine& machine = machines_[i];
+    FakeMachine& machine = machines_[i];
     const Duration time = machine_time(machine);
     machine.processes->advance(time);
     if (machine.agent == nullptr) {
@@ -271,7 +271,7 @@ void World::deliver() {
   });
   std::ranges::stable_sort(due, {}, &Message::at);
   for (Message& message : due) {
-    Machine& machine = machines_[message.machine];
+    FakeMachine& machine = machines_[message.machine];
     if (message.report && core_ != nullptr) {
       core_->reported(message.connection, *message.report, cluster_time());
     } else if (message.orders && machine.agent != nullptr) {
@@ -280,123 +280,11 @@ void World::deliver() {
   }
 }
 
-// ---- People
-
-void World::submit_one() {
-  Wish wish{.key = fmt::format("k{}", ++wished_)};
-  JobRequest& job = wish.request.job;
-  wish.request.key = wish.key;
-  job.argv = {"train"};
-  job.gpus = static_cast<int>(random_.between(1, random_.uniform() < 0.1 ? 6 : 2));
-  job.retries = static_cast<int>(random_.between(0, 2));
-  job.expected = up_to(std::chrono::seconds(60));
-  job.grace = up_to(std::chrono::seconds(8));
-  job.process_per_gpu = random_.uniform() < 0.2;
-  if (random_.uniform() < 0.1) job.array = {1, 2, 3};
-  if (random_.uniform() < 0.2) job.priority = static_cast<int>(random_.between(-1, 1));
-  if (random_.uniform() < 0.1 && !acknowledged_.empty()) {
-    auto other = acknowledged_.begin();
-    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
-    job.after = {other->second};
-  }
-  wishes_.push_back(std::move(wish));
-}
-
-void World::ask(const Wish& wish) {
-  const auto answer = core_->submit({.name = "ann"}, wish.request, cluster_time());
-  if (answer.ok()) {
-    held_.answers.emplace_back(wish.key, answer.value());
-  } else {
-    // Refused, as when the job it comes after has failed; nobody waits for it.
-    std::erase_if(wishes_, [&](const Wish& other) { return other.key == wish.key; });
-  }
-}
-
-void World::users() {
-  if (core_ == nullptr) return;
-  const Caller root{.role = Caller::Role::Admin, .name = "root"};
-  const std::vector<Wish> wishes = wishes_;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (now_ < wishes[i].again) continue;
-    const auto mine = std::ranges::find(wishes_, wishes[i].key, &Wish::key);
-    if (mine == wishes_.end()) continue;
-    mine->again = now_ + up_to(std::chrono::seconds(10));
-    ask(wishes[i]);
-  }
-  if (!chance(weather_.user)) return;
-  const std::int64_t dice = random_.between(0, 99);
-  if (dice < 60 && wished_ < 40) {
-    submit_one();
-  } else if (dice < 75 && !acknowledged_.empty()) {
-    auto other = acknowledged_.begin();
-    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
-    const auto done = core_->cancel(root, {.ids = {other->second}}, cluster_time());
-    if (done.ok()) {
-      held_.cancelled.insert(held_.cancelled.end(), done.value().cancelled.begin(),
-                             done.value().cancelled.end());
-    }
-  } else if (dice < 85) {
-    const Machine& machine = machines_[static_cast<std::size_t>(
-        random_.between(0, static_cast<std::int64_t>(machines_.size()) - 1))];
-    (void)core_
-        ->drain(root,
-                {.node = machine.name,
-                 .resume = random_.uniform() < 0.6,
-                 .now = random_.uniform() < 0.5},
-                cluster_time())
-        .ok();
-  } else if (dice < 90) {
-    const bool off = random_.uniform() < 0.5;
-    const Status set = core_->set_quota(
-        root, {.tenant = "ann", .gpus = off ? std::optional<int>() : std::optional<int>(2)},
-        cluster_time());
-    if (!set.ok()) fail(set.error().message);
-  } else if (dice < 94) {
-    static const std::vector<std::string> kPolicies = {
-        "fifo", "srtf", "las", "muri-l", "gandiva", "themis", "antman", "elasticflow"};
-    const auto& next = kPolicies[static_cast<std::size_t>(
-        random_.between(0, static_cast<std::int64_t>(kPolicies.size()) - 1))];
-    say("policy " + next);
-    const Status set = core_->set_policy(root, {.policy = next}, cluster_time());
-    if (!set.ok()) fail(set.error().message);
-  }
-}
-
-// ---- Faults
-
-void World::weather() {
-  if (core_ != nullptr && chance(weather_.scheduler_crash)) {
-    stop_scheduler(random_.uniform() < weather_.power_cut);
-  }
-  if (core_ != nullptr && chance(weather_.disk_fault)) {
-    disk_.plan(static_cast<Fault>(random_.between(1, static_cast<int>(Fault::PowerCut))),
-               static_cast<int>(random_.between(1, 30)));
-  }
-  for (Machine& machine : machines_) {
-    if (machine.agent != nullptr && chance(weather_.agent_crash)) {
-      say(machine.name + ": the agent is killed");
-      machine.agent.reset();
-      machine.agent_back = now_ + up_to(std::chrono::seconds(40));
-    }
-    if (chance(weather_.machine_reboot)) reboot(machine);
-    if (chance(weather_.partition)) {
-      const Duration until = now_ + up_to(std::chrono::seconds(60));
-      if (random_.uniform() < 0.8) machine.cut_to_scheduler = until;
-      if (random_.uniform() < 0.8) machine.cut_from_scheduler = until;
-      say(machine.name + " is cut off");
-      if (random_.uniform() < 0.5) {
-        if (core_ != nullptr) core_->disconnected(machine.connection);
-        machine.connection = 0;
-      }
-    }
-  }
-}
-
 // ---- What must never be
 
 void World::look() {
   std::map<JobNumber, LaunchName> running;
-  for (const Machine& machine : machines_) {
+  for (const FakeMachine& machine : machines_) {
     std::uint64_t used = 0;
     for (const Launch& launch : machine.processes->running()) {
       const LaunchName name{static_cast<JobNumber>(launch.job), launch.epoch, launch.gang.rank};
@@ -453,7 +341,7 @@ bool World::calm_down(Duration at_most) {
     if (core_ == nullptr) continue;
     if (!resumed) {
       const Caller root{.role = Caller::Role::Admin, .name = "root"};
-      for (const Machine& machine : machines_) {
+      for (const FakeMachine& machine : machines_) {
         (void)core_->drain(root, {.node = machine.name, .resume = true}, cluster_time()).ok();
       }
       resumed = true;

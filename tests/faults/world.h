@@ -9,28 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "agent/fake_processes.h"
-#include "agent/node_agent.h"
 #include "base/random.h"
-#include "daemon/core.h"
 #include "daemon/recovery.h"
+#include "faults/world_parts.h"
 #include "store/faulty_disk.h"
 
 namespace orrery {
-
-// How rough a world is. Chances are for each step, of which there are some ten a second.
-struct Weather {
-  double lost = 0.05;  // of messages
-  double doubled = 0.03;
-  double late = 0.1;         // up to 20 s
-  double partition = 0.004;  // of an agent, one way or both, up to a minute
-  double scheduler_crash = 0.004;
-  double power_cut = 0.3;  // of these crashes: what was not synced is gone as well
-  double disk_fault = 0.004;
-  double agent_crash = 0.006;
-  double machine_reboot = 0.001;
-  double user = 0.3;  // somebody submits, cancels, drains, changes the policy
-};
 
 // A whole cluster on a fake network, clock, disk and processes, around the scheduler's and the
 // agents' own code. Everything that happens follows from the seed. After each step it is looked at
@@ -53,39 +37,6 @@ class World {
   int completed() const { return completed_; }
 
  private:
-  struct Machine {
-    std::string name{};
-    int gpus = 0;
-    double rate = 1;    // of its clock
-    Duration offset{};  // of its boot
-    std::unique_ptr<FakeProcesses> processes{};
-    std::unique_ptr<NodeAgent> agent{};  // none: it is down
-    Duration agent_back{};
-    std::int64_t connection = 0;
-    Duration cut_to_scheduler{};  // until then nothing gets through
-    Duration cut_from_scheduler{};
-  };
-  struct Message {
-    Duration at{};
-    std::size_t machine = 0;
-    std::int64_t connection = 0;
-    std::optional<Report> report{};  // else orders
-    std::optional<Orders> orders{};
-  };
-  // A submission that somebody waits for.
-  struct Wish {
-    std::string key{};
-    SubmitRequest request{};
-    Duration again{};
-  };
-  // What the scheduler would say once its records are on disk.
-  struct Held {
-    std::vector<Record> records{};
-    std::vector<Core::Outgoing> orders{};
-    std::vector<std::pair<std::string, SubmitAnswer>> answers{};
-    std::vector<JobNumber> cancelled{};
-  };
-
   void step();
   void weather();
   void users();
@@ -95,8 +46,8 @@ class World {
   void commit();
   void start_scheduler();
   void stop_scheduler(bool power);
-  void start_agent(Machine& machine);
-  void reboot(Machine& machine);
+  void start_agent(FakeMachine& machine);
+  void reboot(FakeMachine& machine);
   void send(std::size_t machine, std::optional<Report> report, std::optional<Orders> orders,
             std::int64_t connection);
   void submit_one();
@@ -108,7 +59,7 @@ class World {
 
   bool chance(double part) { return rough_ && random_.uniform() < part; }
   Duration up_to(Duration most) { return Duration(random_.between(1, most.count())); }
-  Duration machine_time(const Machine& machine) const;
+  Duration machine_time(const FakeMachine& machine) const;
   Time cluster_time() const { return Time(now_); }
   FakeProcesses::Script script_of(const LaunchName& name);
 
@@ -123,7 +74,7 @@ class World {
   std::optional<Store> store_;
   Duration scheduler_back_{};
   Held held_;
-  std::vector<Machine> machines_;
+  std::vector<FakeMachine> machines_;
   std::vector<Message> messages_;
   std::int64_t last_connection_ = 0;
   std::vector<Wish> wishes_;

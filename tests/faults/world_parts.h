@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/fake_processes.h"
+#include "agent/node_agent.h"
+#include "daemon/core.h"
+
+// What a world is made of.
+
+namespace orrery {
+
+// How rough a world is. Chances are for each step, of which there are some ten a second.
+struct Weather {
+  double lost = 0.05;  // of messages
+  double doubled = 0.03;
+  double late = 0.1;         // up to 20 s
+  double partition = 0.004;  // of an agent, one way or both, up to a minute
+  double scheduler_crash = 0.004;
+  double power_cut = 0.3;  // of these crashes: what was not synced is gone as well
+  double disk_fault = 0.004;
+  double agent_crash = 0.006;
+  double machine_reboot = 0.001;
+  double user = 0.3;  // somebody submits, cancels, drains, changes the policy
+};
+
+struct FakeMachine {
+  std::string name{};
+  int gpus = 0;
+  double rate = 1;    // of its clock
+  Duration offset{};  // of its boot
+  std::unique_ptr<FakeProcesses> processes{};
+  std::unique_ptr<NodeAgent> agent{};  // none: it is down
+  Duration agent_back{};
+  std::int64_t connection = 0;
+  Duration cut_to_scheduler{};  // until then nothing gets through
+  Duration cut_from_scheduler{};
+};
+struct Message {
+  Duration at{};
+  std::size_t machine = 0;
+  std::int64_t connection = 0;
+  std::optional<Report> report{};  // else orders
+  std::optional<Orders> orders{};
+};
+// A submission that somebody waits for.
+struct Wish {
+  std::string key{};
+  SubmitRequest request{};
+  Duration again{};
+};
+// What the scheduler would say once its records are on disk.
+struct Held {
+  std::vector<Record> records{};
+  std::vector<Core::Outgoing> orders{};
+  std::vector<std::pair<std::string, SubmitAnswer>> answers{};
+  std::vector<JobNumber> cancelled{};
+};
+
+}  // namespace orrery

@@ -1,0 +1,122 @@
+// What people and the weather do to a world.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/world.h"
+
+namespace orrery {
+
+// ---- People
+
+void World::submit_one() {
+  Wish wish{.key = fmt::format("k{}", ++wished_)};
+  JobRequest& job = wish.request.job;
+  wish.request.key = wish.key;
+  job.argv = {"train"};
+  job.gpus = static_cast<int>(random_.between(1, random_.uniform() < 0.1 ? 6 : 2));
+  job.retries = static_cast<int>(random_.between(0, 2));
+  job.expected = up_to(std::chrono::seconds(60));
+  job.grace = up_to(std::chrono::seconds(8));
+  job.process_per_gpu = random_.uniform() < 0.2;
+  if (random_.uniform() < 0.1) job.array = {1, 2, 3};
+  if (random_.uniform() < 0.2) job.priority = static_cast<int>(random_.between(-1, 1));
+  if (random_.uniform() < 0.1 && !acknowledged_.empty()) {
+    auto other = acknowledged_.begin();
+    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
+    job.after = {other->second};
+  }
+  wishes_.push_back(std::move(wish));
+}
+
+void World::ask(const Wish& wish) {
+  const auto answer = core_->submit({.name = "ann"}, wish.request, cluster_time());
+  if (answer.ok()) {
+    held_.answers.emplace_back(wish.key, answer.value());
+  } else {
+    // Refused, as when the job it comes after has failed; nobody waits for it.
+    std::erase_if(wishes_, [&](const Wish& other) { return other.key == wish.key; });
+  }
+}
+
+void World::users() {
+  if (core_ == nullptr) return;
+  const Caller root{.role = Caller::Role::Admin, .name = "root"};
+  const std::vector<Wish> wishes = wishes_;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    if (now_ < wishes[i].again) continue;
+    const auto mine = std::ranges::find(wishes_, wishes[i].key, &Wish::key);
+    if (mine == wishes_.end()) continue;
+    mine->again = now_ + up_to(std::chrono::seconds(10));
+    ask(wishes[i]);
+  }
+  if (!chance(weather_.user)) return;
+  const std::int64_t dice = random_.between(0, 99);
+  if (dice < 60 && wished_ < 40) {
+    submit_one();
+  } else if (dice < 75 && !acknowledged_.empty()) {
+    auto other = acknowledged_.begin();
+    std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
+    const auto done = core_->cancel(root, {.ids = {other->second}}, cluster_time());
+    if (done.ok()) {
+      held_.cancelled.insert(held_.cancelled.end(), done.value().cancelled.begin(),
+                             done.value().cancelled.end());
+    }
+  } else if (dice < 85) {
+    const FakeMachine& machine = machines_[static_cast<std::size_t>(
+        random_.between(0, static_cast<std::int64_t>(machines_.size()) - 1))];
+    (void)core_
+        ->drain(root,
+                {.node = machine.name,
+                 .resume = random_.uniform() < 0.6,
+                 .now = random_.uniform() < 0.5},
+                cluster_time())
+        .ok();
+  } else if (dice < 90) {
+    const bool off = random_.uniform() < 0.5;
+    const Status set = core_->set_quota(
+        root, {.tenant = "ann", .gpus = off ? std::optional<int>() : std::optional<int>(2)},
+        cluster_time());
+    if (!set.ok()) fail(set.error().message);
+  } else if (dice < 94) {
+    static const std::vector<std::string> kPolicies = {
+        "fifo", "srtf", "las", "muri-l", "gandiva", "themis", "antman", "elasticflow"};
+    const auto& next = kPolicies[static_cast<std::size_t>(
+        random_.between(0, static_cast<std::int64_t>(kPolicies.size()) - 1))];
+    say("policy " + next);
+    const Status set = core_->set_policy(root, {.policy = next}, cluster_time());
+    if (!set.ok()) fail(set.error().message);
+  }
+}
+
+// ---- Faults
+
+void World::weather() {
+  if (core_ != nullptr && chance(weather_.scheduler_crash)) {
+    stop_scheduler(random_.uniform() < weather_.power_cut);
+  }
+  if (core_ != nullptr && chance(weather_.disk_fault)) {
+    disk_.plan(static_cast<Fault>(random_.between(1, static_cast<int>(Fault::PowerCut))),
+               static_cast<int>(random_.between(1, 30)));
+  }
+  for (FakeMachine& machine : machines_) {
+    if (machine.agent != nullptr && chance(weather_.agent_crash)) {
+      say(machine.name + ": the agent is killed");
+      machine.agent.reset();
+      machine.agent_back = now_ + up_to(std::chrono::seconds(40));
+    }
+    if (chance(weather_.machine_reboot)) reboot(machine);
+    if (chance(weather_.partition)) {
+      const Duration until = now_ + up_to(std::chrono::seconds(60));
+      if (random_.uniform() < 0.8) machine.cut_to_scheduler = until;
+      if (random_.uniform() < 0.8) machine.cut_from_scheduler = until;
+      say(machine.name + " is cut off");
+      if (random_.uniform() < 0.5) {
+        if (core_ != nullptr) core_->disconnected(machine.connection);
+        machine.connection = 0;
+      }
+    }
+  }
+}
+
+}  // namespace orrery
