@@ -65,6 +65,7 @@ class Service {
   explicit Service(const ServeArguments& arguments) : arguments_(arguments) {}
 
   Status start() {
+    TRY(check_listen(arguments_.listen, true));
     TRY(make_state());
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
@@ -107,7 +108,13 @@ class Service {
     std::error_code error;
     state_ = std::filesystem::absolute(arguments_.state, error).lexically_normal().string();
     std::filesystem::create_directories(state_, error);
-    if (error) return system_error(state_, error.value());
+    if (!error && ::access(state_.c_str(), W_OK | X_OK) != 0)
+      error.assign(errno, std::generic_category());
+    if (error) {
+      Error failed = system_error("--state " + state_, error.value());
+      failed.message += "; name a directory that this user can make and write";
+      return failed;
+    }
     return {};
   }
 
@@ -117,7 +124,6 @@ class Service {
         .certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
         .key = trust_->server.key_pem.reveal(),
         .authority = trust_->server.ca_pem};
-    TRY(check_listen(arguments_.listen, true));
     TRY_ASSIGN(rpc_, RpcServer::start(
                          {.address = arguments_.listen, .tls = tls, .access = callers_.access()},
                          *server_, *server_));
