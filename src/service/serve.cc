@@ -13,13 +13,13 @@
 #include "daemon/clock.h"
 #include "daemon/server.h"
 #include "model/duration_text.h"
+#include "rpc/access.h"
 #include "rpc/rest.h"
 #include "rpc/server.h"
 #include "service/callers.h"
 #include "service/commands.h"
 #include "service/local_link.h"
 #include "trust/credentials.h"
-#include "trust/listen.h"
 
 namespace orrery {
 namespace {
@@ -59,13 +59,21 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
   return options;
 }
 
+Status check_address_to_listen(const char* option, const std::string& address) {
+  auto read = read_listen_address(address, true);
+  if (!read.ok()) return std::move(read).error().at(option);
+  return {};
+}
+
 // The scheduler's process: what it owns is ended in the reverse order.
 class Service {
  public:
   explicit Service(const ServeArguments& arguments) : arguments_(arguments) {}
 
   Status start() {
-    TRY(check_listen(arguments_.listen, true));
+    // Before anything is made, and the log has begun.
+    TRY(check_address_to_listen("--listen", arguments_.listen));
+    if (arguments_.rest != "off") TRY(check_address_to_listen("--rest", arguments_.rest));
     TRY(make_state());
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));

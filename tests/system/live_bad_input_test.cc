@@ -168,7 +168,9 @@ TEST_F(LiveBadInput, ASchedulerSaysWhatItCannotBeStartedWith) {
   expect_refusal(run_orrery({"serve", "--state", file("b"), "--option", "luck"}), 2,
                  {"write key=value"});
   expect_refusal(run_orrery({"serve", "--state", file("c"), "--lease", "10ms"}), 2, {"--lease"});
-  expect_refusal(run_orrery({"serve", "--state", file("d"), "--listen", "here"}), 2, {"HOST:PORT"});
+  expect_refusal(run_orrery({"serve", "--state", file("d"), "--listen", "here"}), 2,
+                 {"--listen", "HOST:PORT"});
+  EXPECT_FALSE(std::filesystem::exists(file("d")));
 }
 
 TEST_F(LiveBadInput, AnAgentUnderANameInUseOrNotItsOwnIsTurnedAway) {
