@@ -76,7 +76,7 @@ TEST(Crash, WhateverTheInstantEveryJobRunsAtMostOnceAndEndsOnce) {
       if (end.kind == JobEnd::Kind::Exited) {
         EXPECT_FALSE(hangs);
         EXPECT_EQ(times_run(folder, id), 1);
-      } else if (end.kind == JobEnd::Kind::NotStarted) {
+      } else if (end.kind == JobEnd::Kind::SupervisorLost) {
         EXPECT_EQ(times_run(folder, id), 0) << end.message;
       } else {
         EXPECT_TRUE(hangs && end.kind == JobEnd::Kind::Stopped) << end_name(end.kind);
@@ -123,7 +123,7 @@ TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNoth
   const auto adopted = jobs.adopt();
   ASSERT_TRUE(adopted.ok());
   ASSERT_EQ(adopted.value().size(), 1u);
-  EXPECT_EQ(end_of(adopted.value().front()).kind, JobEnd::Kind::NotStarted);
+  EXPECT_EQ(end_of(adopted.value().front()).kind, JobEnd::Kind::SupervisorLost);
 
   std::vector<std::string> words = {act({})[0], "--supervise-job", jobs.state(), "1.0.0"};
   std::vector<char*> argv;
@@ -172,7 +172,7 @@ TEST(Crash, FilesThatWereCutShortAreAnEndToo) {
   ASSERT_TRUE(adopted.ok());
   ASSERT_EQ(adopted.value().size(), 1u);
   EXPECT_EQ(launch_name(adopted.value().front().launch()), "1.2.3");
-  EXPECT_EQ(end_of(adopted.value().front()).kind, JobEnd::Kind::NotStarted);
+  EXPECT_EQ(end_of(adopted.value().front()).kind, JobEnd::Kind::SupervisorLost);
 }
 
 }  // namespace

@@ -104,10 +104,11 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   }
   // Between the first look and the lock it may have been written.
   if (const auto end = written_end(files)) return end;
-  JobEnd end{.kind = JobEnd::Kind::NotStarted, .message = "the agent ended before it was started"};
+  // Not NotStarted: that is the job's own fault, and this is none of its doing.
+  JobEnd end{.kind = JobEnd::Kind::SupervisorLost,
+             .message = "the agent ended before it was started"};
   if (exists(files.running())) {
-    end = {.kind = JobEnd::Kind::SupervisorLost,
-           .message = "its supervisor was killed, or the machine went down"};
+    end.message = "its supervisor was killed, or the machine went down";
     const auto running = read_fields(files.running());
     if (running.ok()) see_off(files, read_running(running.value()));
   } else if (const auto stop = read_fields(files.stop()); stop.ok()) {

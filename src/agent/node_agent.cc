@@ -67,14 +67,15 @@ void NodeAgent::hold(const Processes::Found& found) {
 
 void NodeAgent::on_orders(const Orders& orders, Duration now) {
   check_lease(now);
+  if (!orders.refused.empty()) {
+    if (!gate_.refuses(orders) || orders.refused == refused_) return;
+    refused_ = orders.refused;
+    return say("refused why=\"" + refused_ + "\"");
+  }
   if (!gate_.lets_in(orders)) return;
   const auto sent = gate_.sent(orders.report);
   gate_.take(orders);
-  if (orders.refused != refused_) {
-    refused_ = orders.refused;
-    if (!refused_.empty()) say("refused why=\"" + refused_ + "\"");
-  }
-  if (!refused_.empty()) return;
+  refused_.clear();
   if (sent) renew(orders, *sent, now);
   apply(orders.assignments);
   forget(orders.forget);

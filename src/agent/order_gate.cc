@@ -21,6 +21,10 @@ bool OrderGate::lets_in(const Orders& orders) const {
   return orders.session >= session_ && orders.number > number_;
 }
 
+bool OrderGate::refuses(const Orders& orders) const {
+  return !orders.refused.empty() && orders.instance == instance_ && sent(orders.report);
+}
+
 void OrderGate::take(const Orders& orders) {
   INVARIANT(lets_in(orders), "only orders that count are taken");
   term_ = orders.term;

@@ -25,6 +25,9 @@ class OrderGate {
   // Whether these are for this instance, answer a report of this object, and are newer than all
   // that were taken: of no older term, of no older session of that term, with a higher number.
   bool lets_in(const Orders& orders) const;
+  // Whether they say, in answer to a report that is not too old, that this agent may not join. Who
+  // says so has no node to count orders for, and perhaps speaks another version.
+  bool refuses(const Orders& orders) const;
   // From now on only newer ones count.
   void take(const Orders& orders);
 

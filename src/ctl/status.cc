@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ctl/commands.h"
 #include "ctl/job_texts.h"
 #include "ctl/news.h"
@@ -26,6 +28,18 @@ Result<StatusRequest> request_of(const StatusArguments& arguments) {
     request.predict = true;
   }
   return request;
+}
+
+// Whoever asks for a job by its number wants to know when there is none.
+Status all_there(const StatusRequest& request, const StatusAnswer& answer) {
+  for (const JobNumber id : request.ids) {
+    const auto& jobs = answer.jobs;
+    if (std::ranges::find(jobs, id, &JobStatus::id) == jobs.end()) {
+      return Error{Code::NotFound,
+                   fmt::format("there is no job {}; `orrery status --all` lists them", id)};
+    }
+  }
+  return {};
 }
 
 std::string text_of(const StatusAnswer& answer, const StatusRequest& request,
@@ -76,7 +90,8 @@ Status status_command(const StatusArguments& arguments, const Surroundings& arou
     if (!arguments.json || !idle.ok()) return idle;
   }
   TRY_ASSIGN(const StatusAnswer answer, client->status(request));
-  return around.print(arguments.json ? status_json(answer) : text_of(answer, request, around));
+  TRY(around.print(arguments.json ? status_json(answer) : text_of(answer, request, around)));
+  return all_there(request, answer);
 }
 
 }  // namespace orrery

@@ -42,7 +42,8 @@ std::string Core::refusal(const Report& report) const {
 void Core::reported(std::int64_t connection, const Report& report, Time now) {
   pass_time(now);
   if (std::string refused = refusal(report); !refused.empty()) {
-    refusals_[connection] = {.instance = report.instance, .refused = std::move(refused)};
+    refusals_[connection] = {
+        .instance = report.instance, .report = report.number, .refused = std::move(refused)};
     return;
   }
   const auto known = book_.find_node(report.offer.name);
@@ -76,7 +77,9 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
 
 Status Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
   const auto id = book_.find(wanted.id);
-  if (!id) return Error{Code::NotFound, fmt::format("there is no job {}", wanted.id)};
+  if (!id)
+    return Error{Code::NotFound,
+                 fmt::format("there is no job {}; `orrery status --all` lists them", wanted.id)};
   const LiveJob& job = book_.job(*id);
   if (job.ran_on.empty()) {
     return Error{Code::FailedPrecondition,

@@ -8,7 +8,8 @@ namespace orrery {
 namespace {
 
 Error no_job(JobNumber number) {
-  return {Code::NotFound, fmt::format("there is no job {}; `orrery status` lists them", number)};
+  return {Code::NotFound,
+          fmt::format("there is no job {}; `orrery status --all` lists them", number)};
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ Result<CancelAnswer> Core::cancel(const Caller& caller, const CancelRequest& req
     if (!id) return no_job(number);
     if (caller.role == Caller::Role::User && book_.job(*id).request->user != caller.name) {
       return Error{Code::PermissionDenied,
-                   fmt::format("job {} belongs to {}", number, book_.job(*id).request->user)};
+                   fmt::format("job {} belongs to {}; only they and operators can cancel it",
+                               number, book_.job(*id).request->user)};
     }
   }
   CancelAnswer answer;

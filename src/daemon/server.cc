@@ -217,7 +217,12 @@ class LiveServer final : public Server {
       caller = found->second.caller;
     }
     if (const Status may = check(caller, Call::Attend, report.offer.name); !may.ok()) {
-      return send(connection, {.instance = report.instance, .refused = may.error().message});
+      const std::string why = fmt::format(
+          "its certificate is for {}, and it calls itself {}; give it that --name, or "
+          "join under this one",
+          caller.name, report.offer.name);
+      return send(connection,
+                  {.instance = report.instance, .report = report.number, .refused = why});
     }
     loop_->post([connection, report = std::move(report)](Core& core, Time now) {
       core.reported(connection, report, now);

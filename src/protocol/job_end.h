@@ -15,7 +15,8 @@ struct JobEnd {
     Stopped,         // we were asked to; exit_code or signal say how it took it
     LeaseLost,       // the agent did not renew its lease in time
     NotStarted,      // its program never ran, as `message` says
-    SupervisorLost,  // its supervisor was killed or the machine went down, and the job with it
+    SupervisorLost,  // the agent or its supervisor was killed or the machine went down, before or
+                     // after the program began; it does not run any more
   };
   Kind kind = Kind::NotStarted;
   int exit_code = -1;  // -1: none

@@ -75,7 +75,7 @@ Status check_program(const JobRequest& request) {
     bytes += name.size() + value.size() + 2;
   }
   if (bytes <= kRequestBytesMax) return {};
-  return {{Code::ResourceExhausted,
+  return {{Code::InvalidArgument,
            fmt::format("command and environment are {} bytes; at most {} are taken, so hand "
                        "larger things over in a file",
                        bytes, kRequestBytesMax)}};
@@ -106,8 +106,8 @@ Status check_numbers(const JobRequest& request) {
 
 Status check_lists(const JobRequest& request) {
   if (request.array.size() > kArrayMax) {
-    return {{Code::ResourceExhausted, fmt::format("array: {} jobs at once; submit at most {}",
-                                                  request.array.size(), kArrayMax)}};
+    return {{Code::InvalidArgument, fmt::format("array: {} jobs at once; submit at most {}",
+                                                request.array.size(), kArrayMax)}};
   }
   std::vector<int> sorted = request.array;
   std::ranges::sort(sorted);

@@ -123,7 +123,7 @@ TEST(JobRequestCheck, WhatCannotBeIsRefusedUnderItsName) {
       {"command", [](JobRequest& r) { r.argv.push_back("\xc3"); }},
       {"command", [](JobRequest& r) { r.argv.push_back("\xed\xa0\x80"); }},
       {"command", [](JobRequest& r) { r.argv.push_back(std::string(kRequestBytesMax, 'x')); },
-       Code::ResourceExhausted},
+       Code::InvalidArgument},
       {"environment",
        [](JobRequest& r) {
          r.environment = {{"", "x"}};
@@ -166,7 +166,7 @@ TEST(JobRequestCheck, WhatCannotBeIsRefusedUnderItsName) {
        [](JobRequest& r) {
          r.array = {3, 1, 3};
        }},
-      {"array", [](JobRequest& r) { r.array.resize(kArrayMax + 1); }, Code::ResourceExhausted},
+      {"array", [](JobRequest& r) { r.array.resize(kArrayMax + 1); }, Code::InvalidArgument},
       {"after", [](JobRequest& r) { r.after = {0}; }},
       {"after", [](JobRequest& r) { r.after.assign(1001, 1); }},
   };

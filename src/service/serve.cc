@@ -15,13 +15,13 @@
 #include "daemon/clock.h"
 #include "daemon/server.h"
 #include "model/duration_text.h"
+#include "rpc/access.h"
 #include "rpc/rest.h"
 #include "rpc/server.h"
 #include "service/callers.h"
 #include "service/commands.h"
 #include "service/local_link.h"
 #include "trust/credentials.h"
-#include "trust/listen.h"
 
 namespace orrery {
 namespace {
@@ -61,12 +61,21 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
   return options;
 }
 
+Status check_address_to_listen(const char* option, const std::string& address) {
+  auto read = read_listen_address(address, true);
+  if (!read.ok()) return std::move(read).error().at(option);
+  return {};
+}
+
 // The scheduler's process: what it owns is ended in the reverse order.
 class Service {
  public:
   explicit Service(const ServeArguments& arguments) : arguments_(arguments) {}
 
   Status start() {
+    // Before anything is made, and the log has begun.
+    TRY(check_address_to_listen("--listen", arguments_.listen));
+    if (arguments_.rest != "off") TRY(check_address_to_listen("--rest", arguments_.rest));
     TRY(make_state());
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
@@ -120,7 +129,13 @@ class Service {
     std::error_code error;
     state_ = std::filesystem::absolute(arguments_.state, error).lexically_normal().string();
     std::filesystem::create_directories(state_, error);
-    if (error) return system_error(state_, error.value());
+    if (!error && ::access(state_.c_str(), W_OK | X_OK) != 0)
+      error.assign(errno, std::generic_category());
+    if (error) {
+      Error failed = system_error("--state " + state_, error.value());
+      failed.message += "; name a directory that this user can make and write";
+      return failed;
+    }
     return {};
   }
 
@@ -130,7 +145,6 @@ class Service {
         .certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
         .key = trust_->server.key_pem.reveal(),
         .authority = trust_->server.ca_pem};
-    TRY(check_listen(arguments_.listen, true));
     TRY_ASSIGN(rpc_, RpcServer::start(
                          {.address = arguments_.listen, .tls = tls, .access = callers_.access()},
                          *server_, *server_));

@@ -147,7 +147,7 @@ TEST(Simulate, ThreadsDoNotChangeAByte) {
   int logs = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "1")) {
     const std::string name = entry.path().filename().string();
-    EXPECT_EQ(read_file(entry.path().string()), read_file(folder.file("4/" + name))) << name;
+    EXPECT_EQ(file_text(entry.path().string()), file_text(folder.file("4/" + name))) << name;
     ++logs;
   }
   EXPECT_EQ(logs, 6);
@@ -174,7 +174,7 @@ TEST(Simulate, TheEventLogReadsBack) {
 TEST(Simulate, TheReportIsAPageWithEveryRun) {
   const TempFolder folder;
   runs_of(simulate(kTrace, "fifo,muri-l", {"--report", "page.html"}), {.folder = folder.path()});
-  const std::string page = read_file(folder.file("page.html"));
+  const std::string page = file_text(folder.file("page.html"));
   EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U) << page.substr(0, 100);
   EXPECT_NE(page.find("</html>"), std::string::npos);
   EXPECT_NE(page.find("muri-l"), std::string::npos);
@@ -367,7 +367,7 @@ TEST(Demo, WorksInAnEmptyFolderAndSaysWhatToTryNext) {
   EXPECT_NE(run.out.find("muri-l"), std::string::npos);
   EXPECT_NE(run.out.find("What to try next"), std::string::npos);
   EXPECT_NE(run.out.find("orrery compare --trace"), std::string::npos);
-  EXPECT_NE(read_file(folder.file("orrery-demo.html")).find("</html>"), std::string::npos);
+  EXPECT_NE(file_text(folder.file("orrery-demo.html")).find("</html>"), std::string::npos);
 }
 
 TEST(Help, IsNoMistake) {

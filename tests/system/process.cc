@@ -129,7 +129,7 @@ std::string TempFolder::write(std::string_view name, std::string_view text) cons
   return file(name);
 }
 
-std::string read_file(const std::string& path) {
+std::string file_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in) << path;
   std::ostringstream text;

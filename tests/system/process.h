@@ -45,6 +45,6 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-std::string read_file(const std::string& path);
+std::string file_text(const std::string& path);
 
 }  // namespace orrery

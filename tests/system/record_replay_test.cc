@@ -45,7 +45,7 @@ Finished replay(const std::string& file, Words more = {}) {
 
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::string> lines;
-  std::istringstream text(read_file(path));
+  std::istringstream text(file_text(path));
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }

@@ -75,7 +75,7 @@ TEST_F(ReproduceElasticFlow, TheReportHoldsTheFigureAndItsRuns) {
   const std::string page = folder_.file("report.html");
   const Finished run = reproduce({"--figure", "10", "--report", page, "--quiet"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const std::string text = read_file(page);
+  const std::string text = file_text(page);
   for (const char* part :
        {"<h2>Figure 10: share of the deadlines", "<h2>Figure 10: cluster efficiency over time",
         "<title>ElasticFlow, published: 1</title>", "10, 100 jobs, elasticflow rules"}) {

@@ -57,7 +57,7 @@ TEST_F(ReproduceSynergy, TheReportShowsUseOverTime) {
   const std::string page = folder.file("report.html");
   const Finished run = reproduce({"--figure", "use", "--report", page});
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const std::string text = read_file(page);
+  const std::string text = file_text(page);
   for (const char* part :
        {"<h2>Use: CPUs held, per cent</h2>",
         "<h2>Over time: memory held, per cent, synergy rules</h2>",
