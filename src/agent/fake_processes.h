@@ -22,6 +22,8 @@ class FakeProcesses final : public Processes {
     Duration leaves{};      // takes so long to heed a SIGTERM
     bool deaf = false;      // heeds none; goes by SIGKILL alone
     std::string refused{};  // why it cannot be started; empty: it can
+    Duration iteration{};   // speaks the job protocol, and counts one each; 0: does not
+    bool stubborn = false;  // says where it can stop, and then does not
   };
   using ScriptOf = std::function<Script(const LaunchName&)>;
 
@@ -44,6 +46,8 @@ class FakeProcesses final : public Processes {
   Status start(const Launch& launch) override;
   Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
   std::vector<Ended> ended() override;
+  std::vector<Said> said() override;
+  bool tell(const LaunchName& name, const JobMessage& message) override;
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override { return lease_; }
@@ -54,14 +58,19 @@ class FakeProcesses final : public Processes {
   struct Job {
     Launch launch{};
     Script script{};
+    Duration started{};
     Duration ends_at{};
     JobEnd will_be{};
+    std::int64_t iteration = 0;
     bool stopping = false;
+    bool resting = false;  // ends where it was told to stop
     Duration kill_at = Duration::max();
     std::optional<JobEnd> end{};
     bool told = false;
   };
 
+  void speak(const LaunchName& name, JobWord::Kind kind, std::int64_t iteration,
+             bool finished = false);
   static void heed(Job& job, Duration at, Duration grace, JobEnd::Kind why);
 
   ScriptOf script_;
@@ -72,6 +81,7 @@ class FakeProcesses final : public Processes {
   std::map<LaunchName, int> starts_{};
   std::map<LaunchName, JobEnd::Kind> asked_{};
   std::map<LaunchName, std::string> logs_{};
+  std::vector<Said> said_{};
 };
 
 }  // namespace orrery

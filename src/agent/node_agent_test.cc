@@ -256,6 +256,8 @@ TEST_F(NodeAgentTest, ReportsWhenSomethingChangedAndEveryThirdOfTheLease) {
   EXPECT_LE(agent_->next_due(now_), now_ + milliseconds(1));
   pass(milliseconds(1));
   EXPECT_TRUE(agent_->next_report(now_));
+  agent_->note_progress(kA, {.iteration = 4, .iterations = 10});
+  EXPECT_TRUE(agent_->next_report(now_)) << "that it speaks at all is news";
   agent_->note_progress(kA, {.iteration = 5, .iterations = 10});
   EXPECT_FALSE(agent_->next_report(now_));
   agent_->note_progress(kA, {.can_stop_at = 7});
