@@ -8,7 +8,10 @@
 #include "daemon/snapshot.h"
 
 namespace orrery {
-Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) { set_up(); }
+Core::Core(CoreOptions options)
+    : options_(std::move(options)), book_(options_.specs), stops_(options_.patience) {
+  set_up();
+}
 
 // A scheduler with the jobs of the one before, if there was one, and no memory of its own. Somebody
 // has to be in charge until take_over(); nobody is asked before.
@@ -52,6 +55,7 @@ void Core::write(const Event& event) {
     alive_ += job.ranks();
   }
   if (event.kind == EventKind::Admitted || event.kind == EventKind::Queued) return;
+  ask_to_stop(event);
   wake_nodes_of(job);
   if (event.kind != EventKind::Started) changed_.push_back(event.job);
 }
@@ -132,6 +136,7 @@ Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
   for (Contact& contact : contacts_) contact = {.seen = now_};
   leases_due_ = now_ + options_.lease;
   connections_.clear();
+  stops_.clear();
   held_by_gate_.clear();
   waits_for_others_.clear();
   // Whether this is a start or a replay of one, it begins with what the log says and nothing else.
@@ -190,7 +195,7 @@ Status Core::set_quota(const Caller& caller, const QuotaRequest& request, Time n
 void Core::keep_token(const TokenKept& token, Time now) { must(redo(token, now)); }
 
 Time Core::next_due() const {
-  Time due = std::min(wake_, leases_due_);
+  Time due = std::min({wake_, leases_due_, stops_.next_due()});
   if (round_due_) {
     Time round = std::max(now_, last_round_ + options_.round_gap);
     if (const Duration step = book_.policy().round; step > Duration::zero()) {
@@ -204,6 +209,7 @@ Time Core::next_due() const {
 void Core::tick(Time now) {
   pass_time(now);
   if (leases_due_ <= now_) look_at_leases();
+  if (stops_.next_due() <= now_) look_at_stops();
   if (wake_ <= now_) round_due_ = true;
   if (!round_due_ || next_due() > now_) return;
   hold_round();
