@@ -26,6 +26,7 @@ void FakeProcesses::advance(Duration now) {
     }
     if (job.ends_at > now_) continue;
     job.end = job.will_be;
+    if (job.resting && succeeded(*job.end)) rested_.insert(name);
     if (!job.stopping && succeeded(*job.end)) {
       speak(name, JobWord::Kind::Checkpointed, job.iteration);
       speak(name, JobWord::Kind::Bye, 0, !job.resting);

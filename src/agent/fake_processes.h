@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ class FakeProcesses final : public Processes {
   const std::map<LaunchName, int>& starts() const { return starts_; }
   // Why each launch was last asked to stop, by an agent.
   const std::map<LaunchName, JobEnd::Kind>& asked_to_stop() const { return asked_; }
+  // Those that ended where they were told to stop.
+  const std::set<LaunchName>& rested() const { return rested_; }
   // What a job has written, which never goes.
   void write(const LaunchName& name, const std::string& bytes) { logs_[name] += bytes; }
   void fail_writes(bool fail) { writes_fail_ = fail; }
@@ -82,6 +85,7 @@ class FakeProcesses final : public Processes {
   std::map<LaunchName, JobEnd::Kind> asked_{};
   std::map<LaunchName, std::string> logs_{};
   std::vector<Said> said_{};
+  std::set<LaunchName> rested_{};
 };
 
 }  // namespace orrery

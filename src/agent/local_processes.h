@@ -18,7 +18,7 @@ namespace orrery {
 //
 // A launch without an output of its own writes to DATA/logs/JOB.RANK.log, through all its epochs,
 // and the file stays when the launch is forgotten, unless it is empty. One without a checkpoint
-// directory is given DATA/checkpoints/JOB, or is told of DATA/checkpoints/UID/JOB where it runs as
+// directory is given DATA/checkpoints/JOB, or is told of DATA/checkpoints/uUID/JOB where it runs as
 // another user and makes it itself. An empty one goes with the job's last launch here.
 //
 // Jobs are heard at STATE/sockets. One for whom there can be no socket, as where the path is too

@@ -269,10 +269,6 @@ void NodeAgent::hear() {
 }
 
 void NodeAgent::end(Known& known, JobEnd end) {
-  if (known.stop_at >= 0 && succeeded(end) && !known.report.finished) {
-    end.kind = JobEnd::Kind::Stopped;
-    end.message = "stopped after iteration " + std::to_string(known.stop_at) + " as agreed";
-  }
   cpus_.give_back(std::exchange(known.cpus, {}));
   known.report.state = LaunchState::Ended;
   known.report.end = std::move(end);

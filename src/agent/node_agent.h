@@ -27,8 +27,8 @@ namespace orrery {
 // stopped. An end is told until the scheduler says it knows it. A launch is started at most once:
 // the state directory remembers it for as long as the scheduler may name it.
 //
-// A StopOrder is handed on to the job once. A job that then ends well, without saying that its work
-// is done, has ended Stopped.
+// A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
+// scheduler's to judge, by LaunchReport::finished.
 //
 // The lease. Jobs may run until U = (when the report was sent that the newest orders answer) +
 // Orders::lease. A report is received after it was sent, so a scheduler that received it at R gives

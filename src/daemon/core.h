@@ -126,6 +126,7 @@ class Core final : private EventSink {
   bool can_be_asked(const LiveJob& job, std::int64_t epoch) const;
   void ask_to_stop(const Event& event);
   void look_at_stops();
+  JobEnd end_of(const LaunchReport& report);
   static Assignment to_be_kept(const LiveJob& job, const LiveLaunch& launch);
 
   std::string refusal(const Report& report) const;

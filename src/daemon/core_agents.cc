@@ -130,7 +130,7 @@ void Core::heed(NodeId node, const Report& report) {
     if (book_.find(launch.name) == nullptr) continue;
     heed_progress(launch);
     if (launch.state == LaunchState::Ended) {
-      launch_ended(launch.name, stops_.end_of(launch));
+      launch_ended(launch.name, end_of(launch));
     } else {
       stops_.heard(launch);
     }

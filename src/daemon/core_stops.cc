@@ -47,6 +47,17 @@ void Core::look_at_stops() {
   for (const JobNumber job : stops_.look(now_)) wake_nodes_of(book_.job(*book_.find(job)));
 }
 
+// A job that speaks, and is wanted no more where it was, exits well when it has come to rest. It is
+// done only if it says so. Whether it was told to stop is not asked: neither this scheduler nor
+// that agent need be the ones who told it.
+JobEnd Core::end_of(const LaunchReport& report) {
+  const LiveLaunch* launch = book_.find(report.name);
+  const LiveJob& job = book_.job(*book_.find(report.name.job));
+  if (!succeeded(report.end) || report.finished || job.iteration < 0) return report.end;
+  if (launch == nullptr || Book::wants(job, *launch)) return report.end;
+  return {.kind = JobEnd::Kind::Stopped, .exit_code = 0, .message = "came to rest as it was asked"};
+}
+
 // For one that runs already, all that its agent needs. It names no program: where the launch is
 // not known after all, it cannot be begun.
 Assignment Core::to_be_kept(const LiveJob& job, const LiveLaunch& launch) {

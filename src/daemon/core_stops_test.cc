@@ -119,10 +119,25 @@ TEST_F(AskedToStop, OneThatFinishesInsteadIsDone) {
   EXPECT_EQ(job_state(), JobState::Done);
 }
 
-TEST_F(AskedToStop, OneThatEndsBeforeTheAgreementIsDone) {
+TEST_F(AskedToStop, OneThatFinishesBeforeTheAgreementIsDone) {
   tell({running(0, 99), running(1, 99)});
   drain();
+  tell({ended(0, well_, 100, true), ended(1, well_, 100, true)});
+  EXPECT_EQ(job_state(), JobState::Done);
+}
+
+TEST_F(AskedToStop, OneThatASchedulerBeforeThisOneToldToStopIsNotDone) {
+  tell({running(0, 5), running(1, 5)});
+  drain();
+  tell({running(0, 7, 7), running(1, 7, 7)});
+  ASSERT_TRUE(core_.begin(0, now_).ok());
   tell({ended(0, well_), ended(1, well_)});
+  EXPECT_EQ(job_state(), JobState::Paused);
+}
+
+TEST_F(AskedToStop, OneThatWasNotAskedIsDoneWhenItExitsWell) {
+  tell({running(0, 99), running(1, 99)});
+  tell({ended(0, well_, 99), ended(1, well_, 99)});
   EXPECT_EQ(job_state(), JobState::Done);
 }
 

@@ -1,7 +1,5 @@
 #include "daemon/stops.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -41,17 +39,6 @@ std::optional<StopOrder> Stops::order(const LaunchName& name) const {
   return StopOrder{.launch = name,
                    .at = agreed ? static_cast<double>(asked->agreement.iteration()) : -1,
                    .reason = asked->reason};
-}
-
-// The agent turns the end as well; it may have been another agent when the job was told.
-JobEnd Stops::end_of(const LaunchReport& report) const {
-  JobEnd end = report.end;
-  const Asked* asked = find(report.name);
-  if (asked == nullptr || asked->state != State::Agreed) return end;
-  if (!succeeded(end) || report.finished) return end;
-  end.kind = JobEnd::Kind::Stopped;
-  end.message = fmt::format("stopped after iteration {} as agreed", asked->agreement.iteration());
-  return end;
 }
 
 std::vector<JobNumber> Stops::look(Time now) {

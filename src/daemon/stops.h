@@ -28,8 +28,6 @@ class Stops {
 
   // What the launch is told; nothing: it is none of those that are asked.
   std::optional<StopOrder> order(const LaunchName& name) const;
-  // How it ended: well is Stopped, if it was told to stop and did not say that its work is done.
-  JobEnd end_of(const LaunchReport& report) const;
 
   // Jobs that are to be told something else than before, or are to be ended.
   std::vector<JobNumber> look(Time now);
