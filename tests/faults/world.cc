@@ -96,8 +96,6 @@ FakeProcesses::Script World::script_of(const LaunchName& name) {
   script.leaves = Duration(random.between(0, 3'000)) * 1'000'000;
   script.deaf = random.uniform() < 0.1;
   if (random.uniform() < 0.02) script.refused = "no such program";
-  if (name.job % 3 == 0) script.iteration = std::chrono::milliseconds(random.between(50, 2'000));
-  script.stubborn = random.uniform() < 0.1;
   return script;
 }
 
@@ -462,18 +460,6 @@ bool World::calm_down(Duration at_most) {
   return false;
 }
 
-// Some process of each of its runs was told to stop, and did.
-bool World::rested_only(JobNumber job) const {
-  std::map<std::int64_t, bool> rested;  // by epoch
-  for (const Machine& machine : machines_) {
-    for (const auto& [name, times] : machine.processes->starts()) {
-      if (name.job == job) rested[name.epoch] |= machine.processes->rested().contains(name);
-    }
-  }
-  return !rested.empty() &&
-         std::ranges::all_of(rested, [](const auto& epoch) { return epoch.second; });
-}
-
 void World::check_end() {
   for (const auto& [key, number] : acknowledged_) {
     const auto id = core_->book().find(number);
@@ -483,9 +469,6 @@ void World::check_end() {
     }
     const JobState state = core_->state().job(*id).state;
     if (state == JobState::Done) ++completed_;
-    if (state == JobState::Done && rested_only(number)) {
-      fail(fmt::format("job {} is done, and was only ever asked to stop", number));
-    }
     const bool misfit = core_->book().job(*id).reason.code == Reason::Code::NotHere;
     if (!is_final(state) && !misfit) {
       fail(fmt::format("job {} never ends: {}", number, to_string(state)));

@@ -103,7 +103,6 @@ class World {
   void ask(const Wish& wish);
   void look();
   std::int64_t misfits() const;
-  bool rested_only(JobNumber job) const;
   void say(std::string what);
   void fail(const std::string& what);
 
