@@ -77,7 +77,8 @@ class Counting : public testing::Test {
                    .gpus = 2};
     job.process_per_gpu = true;
     // Where the interpreter is found by a script that looks for it.
-    if (const char* path = std::getenv("PATH")) job.environment = {{"PATH", path}};
+    if (const char* path = std::getenv("PATH")) job.environment.emplace_back("PATH", path);
+    job.environment.emplace_back("PYTHONDONTWRITEBYTECODE", "1");
     ask(&Api::submit, SubmitRequest{.job = std::move(job)});
   }
 
