@@ -24,7 +24,7 @@ def load(file):
 
 
 def save(file, count):
-    draft = file.with_suffix(".new")
+    draft = file.with_name(file.name + ".new")
     draft.write_text("{}\n".format(count))
     os.replace(str(draft), str(file))  # a checkpoint is there whole or not at all
 

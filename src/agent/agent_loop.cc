@@ -99,6 +99,7 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
   if (!loop->epoll_.ok() || !loop->wake_.ok()) return system_error("epoll", errno);
   TRY(loop->add(loop->wake_.get()));
   TRY(loop->add(loop->processes_->fd()));
+  TRY(loop->add(loop->processes_->sockets_fd()));
   TRY(loop->agent_.adopt());
   return loop;
 }

@@ -19,7 +19,18 @@ void FakeProcesses::advance(Duration now) {
     if (job.launch.ends_with_lease && lease_.until <= std::min(now_, job.ends_at)) {
       heed(job, lease_.until, job.launch.grace, JobEnd::Kind::LeaseLost);
     }
-    if (job.ends_at <= now_) job.end = job.will_be;
+    if (job.script.iteration > Duration::zero()) {
+      const Duration ran = std::min(now_, job.ends_at) - job.started;
+      const auto done = ran / job.script.iteration;
+      if (std::exchange(job.iteration, done) != done) speak(name, JobWord::Kind::Progress, done);
+    }
+    if (job.ends_at > now_) continue;
+    job.end = job.will_be;
+    if (job.resting && succeeded(*job.end)) rested_.insert(name);
+    if (!job.stopping && succeeded(*job.end)) {
+      speak(name, JobWord::Kind::Checkpointed, job.iteration);
+      speak(name, JobWord::Kind::Bye, 0, !job.resting);
+    }
   }
 }
 
@@ -57,6 +68,7 @@ Status FakeProcesses::start(const Launch& launch) {
   const bool ends = script.runs < Duration::max() - now_;
   jobs_[name] = {.launch = launch,
                  .script = script,
+                 .started = now_,
                  .ends_at = ends ? now_ + script.runs : Duration::max(),
                  .will_be = {.kind = JobEnd::Kind::Exited, .exit_code = script.exit_code}};
   return {};
@@ -77,6 +89,33 @@ std::vector<FakeProcesses::Ended> FakeProcesses::ended() {
     ended.push_back({.name = name, .end = *job.end});
   }
   return ended;
+}
+
+void FakeProcesses::speak(const LaunchName& name, JobWord::Kind kind, std::int64_t iteration,
+                          bool finished) {
+  if (jobs_.at(name).script.iteration == Duration::zero()) return;
+  JobWord word{.launch = text(name), .rank = name.rank, .kind = kind, .iteration = iteration};
+  word.finished = finished;
+  said_.push_back({.name = name, .word = std::move(word)});
+}
+
+std::vector<FakeProcesses::Said> FakeProcesses::said() { return std::exchange(said_, {}); }
+
+bool FakeProcesses::tell(const LaunchName& name, const JobMessage& message) {
+  const auto at = jobs_.find(name);
+  if (at == jobs_.end() || at->second.end) return false;
+  Job& job = at->second;
+  if (job.script.iteration == Duration::zero()) return false;
+  if (std::holds_alternative<PrepareStop>(message)) {
+    speak(name, JobWord::Kind::CanStopAt, job.iteration + 1);
+  } else if (const auto* stop = std::get_if<StopAt>(&message); stop && !job.script.stubborn) {
+    const Duration rests = std::max(now_, job.started + stop->iteration * job.script.iteration);
+    if (rests >= job.ends_at) return true;
+    job.resting = true;
+    job.ends_at = rests;
+    job.will_be = {.kind = JobEnd::Kind::Exited, .exit_code = 0};
+  }
+  return true;
 }
 
 Status FakeProcesses::forget(const LaunchName& name) {

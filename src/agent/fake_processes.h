@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ class FakeProcesses final : public Processes {
     Duration leaves{};      // takes so long to heed a SIGTERM
     bool deaf = false;      // heeds none; goes by SIGKILL alone
     std::string refused{};  // why it cannot be started; empty: it can
+    Duration iteration{};   // speaks the job protocol, and counts one each; 0: does not
+    bool stubborn = false;  // says where it can stop, and then does not
   };
   using ScriptOf = std::function<Script(const LaunchName&)>;
 
@@ -36,6 +39,8 @@ class FakeProcesses final : public Processes {
   const std::map<LaunchName, int>& starts() const { return starts_; }
   // Why each launch was last asked to stop, by an agent.
   const std::map<LaunchName, JobEnd::Kind>& asked_to_stop() const { return asked_; }
+  // Those that ended where they were told to stop.
+  const std::set<LaunchName>& rested() const { return rested_; }
   // What a job has written, which never goes.
   void write(const LaunchName& name, const std::string& bytes) { logs_[name] += bytes; }
   void fail_writes(bool fail) { writes_fail_ = fail; }
@@ -44,6 +49,8 @@ class FakeProcesses final : public Processes {
   Status start(const Launch& launch) override;
   Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
   std::vector<Ended> ended() override;
+  std::vector<Said> said() override;
+  bool tell(const LaunchName& name, const JobMessage& message) override;
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override { return lease_; }
@@ -54,14 +61,19 @@ class FakeProcesses final : public Processes {
   struct Job {
     Launch launch{};
     Script script{};
+    Duration started{};
     Duration ends_at{};
     JobEnd will_be{};
+    std::int64_t iteration = 0;
     bool stopping = false;
+    bool resting = false;  // ends where it was told to stop
     Duration kill_at = Duration::max();
     std::optional<JobEnd> end{};
     bool told = false;
   };
 
+  void speak(const LaunchName& name, JobWord::Kind kind, std::int64_t iteration,
+             bool finished = false);
   static void heed(Job& job, Duration at, Duration grace, JobEnd::Kind why);
 
   ScriptOf script_;
@@ -72,6 +84,8 @@ class FakeProcesses final : public Processes {
   std::map<LaunchName, int> starts_{};
   std::map<LaunchName, JobEnd::Kind> asked_{};
   std::map<LaunchName, std::string> logs_{};
+  std::vector<Said> said_{};
+  std::set<LaunchName> rested_{};
 };
 
 }  // namespace orrery

@@ -121,6 +121,13 @@ std::string_view job_word_name(JobWord::Kind kind) {
   return kind == Kind::Silenced ? "silenced" : "unknown";
 }
 
+StopReason parse_stop_reason(std::string_view name) {
+  for (const StopReason reason : {StopReason::Resize, StopReason::Drain, StopReason::Cancel}) {
+    if (name == stop_reason_name(reason)) return reason;
+  }
+  return StopReason::Preempt;
+}
+
 std::string_view stop_reason_name(StopReason reason) {
   switch (reason) {
     case StopReason::Preempt:

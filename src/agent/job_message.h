@@ -47,6 +47,7 @@ std::string_view job_word_name(JobWord::Kind kind);
 
 enum class StopReason { Preempt, Resize, Drain, Cancel };
 std::string_view stop_reason_name(StopReason reason);
+StopReason parse_stop_reason(std::string_view name);  // Preempt where it is none of them
 
 struct PrepareStop {};
 struct StopAt {

@@ -1,6 +1,7 @@
 #include "agent/local_processes.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +17,9 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kCheckpoints = "ORRERY_CHECKPOINT_DIR";
+// A job that has come, spoken and gone before it was looked at is accepted in one pass and read in
+// the next.
+constexpr int kPassesMost = 4;
 
 Status make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
@@ -30,11 +33,6 @@ Status make_log(const std::string& path, const JobUser& user) {
   return {};
 }
 
-bool has(const Environment& environment, std::string_view name) {
-  return std::any_of(environment.begin(), environment.end(),
-                     [&](const auto& variable) { return variable.first == name; });
-}
-
 }  // namespace
 
 Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& state,
@@ -44,14 +42,19 @@ Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& 
   for (const std::string& path : {data, data + "/logs", data + "/checkpoints"}) {
     TRY(make_directory(path, 0711));
   }
+  TRY_ASSIGN(JobSockets sockets, JobSockets::open(state + "/sockets"));
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll.ok()) return system_error("epoll", errno);
   return std::unique_ptr<LocalProcesses>(
-      new LocalProcesses(std::move(jobs), data, std::move(epoll)));
+      new LocalProcesses(std::move(jobs), std::move(sockets), data, std::move(epoll)));
 }
 
 std::string LocalProcesses::log_path(const LaunchName& name) const {
   return data_ + "/logs/" + std::to_string(name.job) + "." + std::to_string(name.rank) + ".log";
+}
+
+std::string LocalProcesses::checkpoint_path(const LaunchName& name) const {
+  return data_ + "/checkpoints/" + std::to_string(name.job);
 }
 
 Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
@@ -68,7 +71,12 @@ Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
     found.push_back({.launch = job.launch()});
     if (has_ended) found.back().end = std::move(end).value();
     const auto at = known_.emplace(name, std::move(job)).first;
-    if (!has_ended) watch(name, at->second);
+    if (has_ended) continue;
+    watch(name, at->second);
+    // One that is listened to already stays so; one that cannot be goes on unheard.
+    if (!found.back().launch.socket.empty()) {
+      static_cast<void>(sockets_.listen(found.back().launch).ok());
+    }
   }
   return found;
 }
@@ -92,9 +100,21 @@ Status LocalProcesses::start(const Launch& wanted) {
   Launch launch = wanted;
   TRY(check_launch(launch));
   TRY(give_places(launch));
-  TRY_ASSIGN(JobProcess job, jobs_.start(launch));
+  auto socket = sockets_.path(launch);
+  if (socket.ok()) launch.socket = std::move(socket).value();
+  bool listens = false;
+  if (!launch.socket.empty()) {
+    const Status listening = sockets_.listen(launch);
+    listens = listening.ok();
+    if (!listens && listening.error().code != Code::AlreadyExists) launch.socket.clear();
+  }
+  auto job = jobs_.start(launch);
   const LaunchName name = name_of(launch);
-  watch(name, known_.insert_or_assign(name, std::move(job)).first->second);
+  if (!job.ok()) {
+    if (listens) sockets_.close(text(name));
+    return std::move(job).error();
+  }
+  watch(name, known_.insert_or_assign(name, std::move(job).value()).first->second);
   return {};
 }
 
@@ -106,14 +126,15 @@ Status LocalProcesses::give_places(Launch& launch) const {
     launch.output = launch.errors = log_path(name);
     if (is_other) TRY(make_log(launch.output, *user));
   }
-  if (has(launch.environment, kCheckpoints)) return {};
-  std::string folder = data_ + "/checkpoints";
-  if (is_other) {
-    folder += "/" + std::to_string(user->uid);
-    TRY(make_directory(folder, 0700));
-    if (::lchown(folder.c_str(), user->uid, user->gid) != 0) return system_error(folder, errno);
+  if (!launch.checkpoint_directory.empty()) return {};
+  if (!is_other) {
+    launch.checkpoint_directory = checkpoint_path(name);
+    return make_directory(launch.checkpoint_directory, 0700);
   }
-  launch.environment.emplace_back(kCheckpoints, folder + "/" + std::to_string(name.job));
+  const std::string folder = data_ + "/checkpoints/u" + std::to_string(user->uid);
+  TRY(make_directory(folder, 0700));
+  if (::lchown(folder.c_str(), user->uid, user->gid) != 0) return system_error(folder, errno);
+  launch.checkpoint_directory = folder + "/" + std::to_string(name.job);
   return {};
 }
 
@@ -151,14 +172,37 @@ std::vector<LocalProcesses::Ended> LocalProcesses::ended() {
   return ended;
 }
 
+std::vector<LocalProcesses::Said> LocalProcesses::said() {
+  std::vector<JobWord> words;
+  for (int pass = 0; pass < kPassesMost; ++pass) {
+    pollfd ready{.fd = sockets_.fd(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, 0) <= 0) break;
+    sockets_.on_ready(boot_time(), words);
+  }
+  std::vector<Said> said;
+  for (JobWord& word : words) {
+    const auto at = std::find_if(known_.begin(), known_.end(), [&](const auto& known) {
+      return text(known.first) == word.launch;
+    });
+    if (at != known_.end()) said.push_back({.name = at->first, .word = std::move(word)});
+  }
+  return said;
+}
+
+bool LocalProcesses::tell(const LaunchName& name, const JobMessage& message) {
+  return sockets_.say(text(name), message);
+}
+
 Status LocalProcesses::forget(const LaunchName& name) {
   const auto at = known_.find(name);
   if (at == known_.end()) return Error{Code::NotFound, "launch " + text(name) + " is not here"};
   TRY(jobs_.forget(at->second));
+  sockets_.close(text(name));
   known_.erase(at);
   const bool is_last = std::none_of(known_.begin(), known_.end(),
                                     [&](const auto& other) { return other.first.job == name.job; });
   if (!is_last) return {};
+  ::rmdir(checkpoint_path(name).c_str());  // goes only where it is empty
   struct stat log {};
   const std::string path = log_path(name);
   if (::stat(path.c_str(), &log) == 0 && log.st_size == 0) ::unlink(path.c_str());

@@ -7,6 +7,7 @@
 
 #include "agent/files.h"
 #include "agent/job_process.h"
+#include "agent/job_socket.h"
 #include "agent/processes.h"
 
 namespace orrery {
@@ -17,8 +18,11 @@ namespace orrery {
 //
 // A launch without an output of its own writes to DATA/logs/JOB.RANK.log, through all its epochs,
 // and the file stays when the launch is forgotten, unless it is empty. One without a checkpoint
-// directory is told of DATA/checkpoints/JOB, or DATA/checkpoints/UID/JOB where it runs as another
-// user. The job makes it, as only a job that writes checkpoints needs one; it may.
+// directory is given DATA/checkpoints/JOB, or is told of DATA/checkpoints/uUID/JOB where it runs as
+// another user and makes it itself. An empty one goes with the job's last launch here.
+//
+// Jobs are heard at STATE/sockets. One for whom there can be no socket, as where the path is too
+// long for the system, runs without.
 class LocalProcesses final : public Processes {
  public:
   // `program` becomes the supervisor; see LocalJobs::open().
@@ -27,6 +31,8 @@ class LocalProcesses final : public Processes {
 
   // Readable, for poll(), when ended() may have something to say.
   int fd() const { return epoll_.get(); }
+  // The same for said().
+  int sockets_fd() const { return sockets_.fd(); }
 
   // Returns when every program that was started runs or never will. An agent that ends in order
   // waits for it: the next one would settle a launch that has not come so far.
@@ -36,20 +42,27 @@ class LocalProcesses final : public Processes {
   Status start(const Launch& launch) override;
   Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
   std::vector<Ended> ended() override;
+  std::vector<Said> said() override;
+  bool tell(const LaunchName& name, const JobMessage& message) override;
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override;
   Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
 
  private:
-  LocalProcesses(LocalJobs jobs, std::string data, Fd epoll)
-      : jobs_(std::move(jobs)), data_(std::move(data)), epoll_(std::move(epoll)) {}
+  LocalProcesses(LocalJobs jobs, JobSockets sockets, std::string data, Fd epoll)
+      : jobs_(std::move(jobs)),
+        sockets_(std::move(sockets)),
+        data_(std::move(data)),
+        epoll_(std::move(epoll)) {}
 
   std::string log_path(const LaunchName& name) const;
+  std::string checkpoint_path(const LaunchName& name) const;
   Status give_places(Launch& launch) const;
   void watch(const LaunchName& name, const JobProcess& job);
 
   LocalJobs jobs_;
+  JobSockets sockets_;
   std::string data_;
   Fd epoll_;
   std::map<LaunchName, JobProcess> known_{};

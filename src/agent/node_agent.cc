@@ -79,7 +79,7 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
   if (sent) renew(orders, *sent, now);
   apply(orders.assignments);
   forget(orders.forget);
-  stops_ = orders.stops;
+  for (const StopOrder& order : orders.stops) hand_on(order);
   logs_.ask(orders.logs, now);
   start_waiting(now);
 }
@@ -169,7 +169,7 @@ NodeAgent::Held NodeAgent::held() const {
   for (const auto& [name, known] : launches_) {
     if (!is_active(known.report.state)) continue;
     (known.wanted.shares ? held.shared : held.alone) |= known.wanted.gpus;
-    if (known.report.state == LaunchState::Stopping)
+    if (known.report.state == LaunchState::Stopping || known.asked)
       held.cpus_leaving += static_cast<int>(known.cpus.size());
   }
   return held;
@@ -241,6 +241,34 @@ void NodeAgent::stop_all(JobEnd::Kind why) {
   }
 }
 
+void NodeAgent::hand_on(const StopOrder& order) {
+  const auto at = launches_.find(order.launch);
+  if (at == launches_.end() || at->second.report.state != LaunchState::Running) return;
+  Known& known = at->second;
+  const std::string name = text(order.launch);
+  if (order.at >= 0) {
+    if (known.stop_at >= 0) return;
+    known.asked = true;
+    known.stop_at = static_cast<std::int64_t>(order.at);
+    processes_.tell(order.launch,
+                    StopAt{.iteration = known.stop_at, .reason = parse_stop_reason(order.reason)});
+    say("told launch=" + name + " to stop at=" + std::to_string(known.stop_at));
+  } else if (!std::exchange(known.asked, true)) {
+    const bool heard = processes_.tell(order.launch, PrepareStop{});
+    if (!heard) note_progress(order.launch, {.can_stop_at = kCannotStop});
+    say("asked launch=" + name + (heard ? " where it can stop" : " to stop, and nobody listens"));
+  }
+}
+
+void NodeAgent::hear() {
+  for (const Processes::Said& said : processes_.said()) {
+    note_progress(said.name, progress_of(said.word));
+    if (said.word.kind == JobWord::Kind::Silenced) {
+      say("not heard any more launch=" + text(said.name) + " why=\"" + said.word.message + "\"");
+    }
+  }
+}
+
 void NodeAgent::end(Known& known, JobEnd end) {
   cpus_.give_back(std::exchange(known.cpus, {}));
   known.report.state = LaunchState::Ended;
@@ -254,7 +282,10 @@ void NodeAgent::end(Known& known, JobEnd end) {
 
 void NodeAgent::on_process_change(Duration now) {
   check_lease(now);
-  for (Processes::Ended& ended : processes_.ended()) {
+  // What it said before it ended is there by now, and counts.
+  auto all_ended = processes_.ended();
+  hear();
+  for (Processes::Ended& ended : all_ended) {
     const auto at = launches_.find(ended.name);
     if (at == launches_.end() || !is_active(at->second.report.state)) continue;
     end(at->second, std::move(ended.end));
@@ -266,14 +297,17 @@ void NodeAgent::note_progress(const LaunchName& name, const JobProgress& progres
   const auto at = launches_.find(name);
   if (at == launches_.end()) return;
   LaunchReport& report = at->second.report;
+  // That it speaks at all is news; how far it is can wait for the next report.
+  if (progress.iteration >= 0 && report.iteration < 0) changed_ = true;
   if (progress.iteration >= 0) report.iteration = progress.iteration;
   if (progress.iterations >= 0) report.iterations = progress.iterations;
-  // Somebody waits for these two; how far a job is can wait for the next report.
+  report.finished = report.finished || progress.finished;
+  // Somebody waits for these two.
   if (progress.checkpointed >= 0 && progress.checkpointed != report.checkpointed) {
     report.checkpointed = progress.checkpointed;
     changed_ = true;
   }
-  if (progress.can_stop_at >= 0 && progress.can_stop_at != report.can_stop_at) {
+  if (progress.can_stop_at != -1 && progress.can_stop_at != report.can_stop_at) {
     report.can_stop_at = progress.can_stop_at;
     changed_ = true;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/cpu_sets.h"
+#include "agent/job_progress.h"
 #include "agent/log_answers.h"
 #include "agent/node_options.h"
 #include "agent/order_gate.h"
@@ -13,14 +14,6 @@
 #include "protocol/agent_words.h"
 
 namespace orrery {
-
-// What a job has said of itself; -1: nothing new.
-struct JobProgress {
-  double iteration = -1;
-  double iterations = -1;
-  double checkpointed = -1;
-  double can_stop_at = -1;
-};
 
 // The agent's head: what shall be on this node, what is, and what to do about it. No clock, no
 // sockets, no threads: it acts when it is called, through Processes, and depends on the calls
@@ -33,6 +26,9 @@ struct JobProgress {
 // both share) have left and its CPUs are not with somebody who is leaving. What they do not name is
 // stopped. An end is told until the scheduler says it knows it. A launch is started at most once:
 // the state directory remembers it for as long as the scheduler may name it.
+//
+// A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
+// scheduler's to judge, by LaunchReport::finished.
 //
 // The lease. Jobs may run until U = (when the report was sent that the newest orders answer) +
 // Orders::lease. A report is received after it was sent, so a scheduler that received it at R gives
@@ -62,8 +58,6 @@ class NodeAgent {
   // When tick() or next_report() want to be called at the latest, if nothing happens.
   Duration next_due(Duration now) const;
 
-  // Jobs that are asked to come to rest, by the newest orders.
-  const std::vector<StopOrder>& stops() const { return stops_; }
   const std::string& refused() const { return refused_; }  // why we may not join; empty: we may
   Duration leased_until() const { return lease_.until; }
 
@@ -74,6 +68,8 @@ class NodeAgent {
     std::vector<int> cpus{};  // held, until it has ended
     bool named = false;       // by the newest orders
     bool stop_failed = false;
+    bool asked = false;         // where it could stop
+    std::int64_t stop_at = -1;  // what it was told then
   };
   struct Held {
     std::uint64_t alone = 0;  // GPUs of launches that share them with nobody
@@ -92,6 +88,8 @@ class NodeAgent {
   void hold(const Processes::Found& found);
   void stop(Known& known, JobEnd::Kind why);
   void stop_all(JobEnd::Kind why);
+  void hand_on(const StopOrder& order);
+  void hear();
   void check_lease(Duration now);
   void end(Known& known, JobEnd end);
   Duration report_due() const;
@@ -105,7 +103,6 @@ class NodeAgent {
   LogAnswers logs_;
   std::map<LaunchName, Known> launches_{};
   std::vector<LaunchName> waiting_{};  // as the newest orders name them
-  std::vector<StopOrder> stops_{};
   NodeOffer offer_;
   Lease lease_{};
   Duration lease_length_{};

@@ -256,12 +256,42 @@ TEST_F(NodeAgentTest, ReportsWhenSomethingChangedAndEveryThirdOfTheLease) {
   EXPECT_LE(agent_->next_due(now_), now_ + milliseconds(1));
   pass(milliseconds(1));
   EXPECT_TRUE(agent_->next_report(now_));
+  agent_->note_progress(kA, {.iteration = 4, .iterations = 10});
+  EXPECT_TRUE(agent_->next_report(now_)) << "that it speaks at all is news";
   agent_->note_progress(kA, {.iteration = 5, .iterations = 10});
   EXPECT_FALSE(agent_->next_report(now_));
   agent_->note_progress(kA, {.can_stop_at = 7});
   report();
   EXPECT_EQ(of(kA)->iteration, 5);
   EXPECT_EQ(of(kA)->can_stop_at, 7);
+}
+
+TEST_F(NodeAgentTest, HandsAStopOnToTheJobOnceAndReportsWhatItSays) {
+  scripts_[kA].iteration = seconds(1);
+  const std::vector<Assignment> both = {assignment(kA, 1), assignment(kB, 2)};
+  const auto stops_at = [&](double at) {
+    Orders stop = orders(both);
+    stop.stops = {{.launch = kA, .at = at}, {.launch = kB, .at = -1}};
+    return stop;
+  };
+  order(both);
+  pass(milliseconds(2500));
+  report();
+  EXPECT_EQ(of(kA)->iteration, 2);
+  EXPECT_EQ(of(kB)->iteration, -1);
+  agent_->on_orders(stops_at(-1), now_);
+  pass(milliseconds(100));
+  report();
+  EXPECT_EQ(of(kA)->can_stop_at, 3);
+  EXPECT_EQ(of(kB)->can_stop_at, kCannotStop) << "nobody listens there";
+  agent_->on_orders(stops_at(3), now_);
+  pass(seconds(1));
+  report();
+  ASSERT_EQ(state(kA), State::Ended);
+  EXPECT_EQ(of(kA)->end, (JobEnd{.kind = JobEnd::Kind::Exited, .exit_code = 0}));
+  EXPECT_EQ(of(kA)->checkpointed, 3);
+  EXPECT_FALSE(of(kA)->finished);
+  EXPECT_EQ(state(kB), State::Running);
 }
 
 TEST_F(NodeAgentTest, LeavesOnceAllJobsHaveEndedAndThatIsTold) {

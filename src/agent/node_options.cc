@@ -49,10 +49,9 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .memory_bytes = wanted.memory_bytes,
                 .cgroup_home = options.cgroup_home,
                 .grace = wanted.grace,
-                .ends_with_lease = true};
-  if (!wanted.checkpoint_directory.empty()) {
-    launch.environment.emplace_back("ORRERY_CHECKPOINT_DIR", wanted.checkpoint_directory);
-  }
+                .ends_with_lease = true,
+                .checkpoint_directory = wanted.checkpoint_directory,
+                .resumed = wanted.resumes};
   for (std::size_t i = 0; i < options.machine.gpus.size(); ++i) {
     if ((wanted.gpus >> i & 1) != 0) launch.gpus.push_back(options.machine.gpus[i].cuda_name());
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/job_message.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
 #include "base/result.h"
@@ -37,6 +38,17 @@ class Processes {
   virtual Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) = 0;
   // Those that have ended since this was last asked, and since adopt() at the earliest.
   virtual std::vector<Ended> ended() = 0;
+
+  // The job protocol. What jobs have said since this was last asked: of those that ended() has
+  // named before, all there is.
+  struct Said {
+    LaunchName name{};
+    JobWord word{};
+  };
+  virtual std::vector<Said> said() = 0;
+  // False where nobody listens at the moment; who comes later is told the last one then.
+  virtual bool tell(const LaunchName& name, const JobMessage& message) = 0;
+
   // For one that has ended. What it wrote to its log stays.
   virtual Status forget(const LaunchName& name) = 0;
 

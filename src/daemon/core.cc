@@ -8,7 +8,10 @@
 #include "daemon/snapshot.h"
 
 namespace orrery {
-Core::Core(CoreOptions options) : options_(std::move(options)), book_(options_.specs) { set_up(); }
+Core::Core(CoreOptions options)
+    : options_(std::move(options)), book_(options_.specs), stops_(options_.patience) {
+  set_up();
+}
 
 // A scheduler with the jobs of the one before, if there was one, and no memory of its own. Somebody
 // has to be in charge until take_over(); nobody is asked before.
@@ -52,6 +55,7 @@ void Core::write(const Event& event) {
     alive_ += job.ranks();
   }
   if (event.kind == EventKind::Admitted || event.kind == EventKind::Queued) return;
+  ask_to_stop(event);
   wake_nodes_of(job);
   if (event.kind != EventKind::Started) changed_.push_back(event.job);
 }
@@ -132,6 +136,7 @@ Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
   for (Contact& contact : contacts_) contact = {.seen = now_};
   leases_due_ = now_ + options_.lease;
   connections_.clear();
+  stops_.clear();
   held_by_gate_.clear();
   waits_for_others_.clear();
   // Whether this is a start or a replay of one, it begins with what the log says and nothing else.
@@ -199,11 +204,14 @@ Time Core::next_round() const {
   return Time((round.time_since_epoch() + step - Duration(1)) / step * step);
 }
 
-Time Core::next_due() const { return std::min(leases_due_, next_round()); }
+Time Core::next_due() const {
+  return std::min({leases_due_, stops_.next_due(), next_round()});
+}
 
 void Core::tick(Time now) {
   pass_time(now);
   if (leases_due_ <= now_) look_at_leases();
+  if (stops_.next_due() <= now_) look_at_stops();
   if (next_round() <= now_) hold_round();
 }
 

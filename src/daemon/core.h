@@ -10,6 +10,7 @@
 #include "control/estimated_machines.h"
 #include "control/scheduler.h"
 #include "daemon/book.h"
+#include "daemon/stops.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
 
@@ -24,6 +25,7 @@ struct CoreOptions {
   Duration round_gap{};                              // rounds are at least this far apart
   Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well
   SpecOptions specs{};
+  StopPatience patience{};  // with jobs that are asked where they can stop
 };
 
 // The scheduler without clock, disk and network: what comes in is told by calls with the time, what
@@ -122,6 +124,13 @@ class Core final : private EventSink {
   void tell_dependents(JobId id);
   void end_job(JobId id, EventKind how, const Reason& reason = {});
   void pause_job(JobId id, const Reason& reason);
+  double work_left_after(JobId id, const Reason& reason) const;
+
+  bool can_be_asked(const LiveJob& job, std::int64_t epoch) const;
+  void ask_to_stop(const Event& event);
+  void look_at_stops();
+  JobEnd end_of(const LaunchReport& report);
+  static Assignment to_be_kept(const LiveJob& job, const LiveLaunch& launch);
 
   std::string refusal(const Report& report) const;
   void heed(NodeId node, const Report& report);
@@ -149,6 +158,7 @@ class Core final : private EventSink {
   std::vector<Record> records_;
   std::vector<LogPiece> logs_;
   std::vector<Contact> contacts_;
+  Stops stops_;
   std::map<std::int64_t, NodeId> connections_;
   std::map<std::int64_t, Orders> refusals_;
   Time leases_due_ = kNever;

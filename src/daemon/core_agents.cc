@@ -131,12 +131,15 @@ void Core::heed(NodeId node, const Report& report) {
   std::set<LaunchName> there;
   for (const LaunchReport& launch : report.launches) {
     there.insert(launch.name);
+    if (book_.find(launch.name) == nullptr) continue;
+    heed_progress(launch);
     if (launch.state == LaunchState::Ended) {
-      launch_ended(launch.name, launch.end);
+      launch_ended(launch.name, end_of(launch));
     } else {
-      heed_progress(launch);
+      stops_.heard(launch);
     }
   }
+  look_at_stops();
   if (report.term != book_.term()) return;
   std::vector<LaunchName> missing;
   for (const LaunchName& name : book_.node(node).launches) {
@@ -156,10 +159,11 @@ void Core::heed_progress(const LaunchReport& launch) {
   if (launch.name.rank != 0 || launch.iteration < 0) return;
   const auto id = book_.find(launch.name.job);
   if (!id) return;
+  // Also where the next epoch is decided: it does not begin before this one is over.
   const LiveJob& job = book_.job(*id);
-  if (launch.name.epoch != job.epoch) return;
   const bool said = job.iteration == launch.iteration && job.checkpointed >= launch.checkpointed;
-  const bool soon = job.iteration >= 0 && now_ < job.progressed + options_.progress_gap &&
+  const bool soon = launch.state != LaunchState::Ended && job.iteration >= 0 &&
+                    now_ < job.progressed + options_.progress_gap &&
                     job.checkpointed >= launch.checkpointed;
   if (said || soon) return;
   must(redo(Progressed{.job = launch.name.job,
@@ -298,6 +302,9 @@ Orders Core::orders_for(NodeId node) {
       if (!may_begin(job)) continue;
       if (launch.named_in == 0) launch.named_in = orders.number;
       orders.assignments.push_back(assignment(job, launch));
+    } else if (auto stop = stops_.order(name)) {
+      orders.assignments.push_back(to_be_kept(job, launch));
+      orders.stops.push_back(std::move(*stop));
     } else if (launch.dropped_in == 0) {
       launch.dropped_in = orders.number;
     }

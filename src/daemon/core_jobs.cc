@@ -121,7 +121,7 @@ void Core::end_job(JobId id, EventKind how, const Reason& reason) {
 }
 
 void Core::pause_job(JobId id, const Reason& reason) {
-  const double left = work_left(id);
+  const double left = work_left_after(id, reason);
   machines_->leave(id);
   scheduler_->paused(id, left, reason);
   machines_->settle();
@@ -156,6 +156,7 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
   const bool wanted = Book::wants(book_.job(id), *launch);
   log(LaunchEnded{.launch = name, .end = end});
   --alive_;
+  stops_.left(name);
   contacts_[index(node)].dirty = true;
   if (!is_final(state().job(id).state)) rank_ended(id, name.epoch, end, wanted);
   if (may_begin(book_.job(id))) wake_nodes_of(book_.job(id));

@@ -37,6 +37,9 @@ enum class LaunchState : std::uint8_t {
 };
 std::string_view to_string(LaunchState state);
 
+// Nobody listens for the launch, or it was closed out.
+inline constexpr double kCannotStop = -2;
+
 struct LaunchReport {
   LaunchName name{};
   LaunchState state = LaunchState::Waiting;
@@ -45,7 +48,8 @@ struct LaunchReport {
   double iteration = -1;
   double iterations = -1;    // of how many
   double checkpointed = -1;  // an iteration it can resume from
-  double can_stop_at = -1;   // an answer to Orders::prepare_stop
+  double can_stop_at = -1;   // the answer to a StopOrder that asks; kCannotStop: there is none
+  bool finished = false;     // it said that its work is done
   bool operator==(const LaunchReport&) const = default;
 };
 

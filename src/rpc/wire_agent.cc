@@ -39,6 +39,7 @@ void fields(auto& io, Like<LaunchReport> auto& v) {
   io("iterations", v.iterations);
   io("checkpointed", v.checkpointed);
   io("can_stop_at", v.can_stop_at);
+  io("finished", v.finished);
 }
 void fields(auto& io, Like<LogPiece> auto& v) {
   io("request", v.request);

@@ -176,8 +176,8 @@ struct Filler {
     each(r, kind, exit_code, signal, message);
   }
   static void fill(Random& r, LaunchReport& v) {
-    auto& [a, b, c, d, e, f, g] = v;
-    each(r, a, b, c, d, e, f, g);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(r, a, b, c, d, e, f, g, h);
   }
   static void fill(Random& r, LogPiece& v) {
     auto& [request, bytes, offset, ended, error] = v;
