@@ -175,13 +175,15 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
   }
   AheadOptions options = limits;
   options.job = request.job;
+  std::size_t widest = 0;
+  for (const Variant& variant : variants) widest = std::max(widest, heading(variant).size());
   std::string text;
   for (Variant& variant : variants) {
     options.policy = variant.policy;
     options.nodes_more = variant.nodes_more;
     TRY_ASSIGN(variant.forecast, look_ahead(situation, options));
     const Forecast& forecast = variant.forecast;
-    text += fmt::format("{:<28}{}\n", heading(variant) + ":",
+    text += fmt::format("{:<{}}{}\n", heading(variant) + ":", widest + 3,
                         request.job ? job_words(forecast) : all_words(forecast));
   }
   std::vector<Delay> delayed;

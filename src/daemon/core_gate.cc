@@ -9,6 +9,8 @@ namespace orrery {
 void Core::gate() {
   const bool held_any = std::ranges::find(held_by_gate_, true) != held_by_gate_.end();
   if (book_.quotas().empty() && !priorities_ && !held_any) return;
+  // A policy that has a way with those below all others must see them to use it.
+  const int lowest = policy_.policy->knows_opportunistic() ? 0 : -kPriorityMax;
   std::vector<GateJob> jobs;
   for (std::size_t i = 0; i < book_.jobs().size(); ++i) {
     const auto id = static_cast<JobId>(i);
@@ -20,7 +22,7 @@ void Core::gate() {
     jobs.push_back({.job = id,
                     .tenant = tenant_of(request),
                     .gpus = request.gpus,
-                    .priority = request.priority,
+                    .priority = std::max(lowest, request.priority),
                     .runs = job.state == JobState::Running});
   }
   const auto held = held_back(std::move(jobs), book_.quotas(), book_.cluster().gpus_total());

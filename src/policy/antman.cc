@@ -28,6 +28,7 @@ class Antman final : public Policy {
     return true;
   }
 
+  bool knows_opportunistic() const override { return true; }
   void plan(const View& view, Packer& packer, Plan& plan) override {
     packer.blank().clear();
     if (!devices_) devices_.emplace(packer.blank());

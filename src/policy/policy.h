@@ -23,6 +23,9 @@ class Policy {
   virtual bool adopt(const View& view, Packer& packer, JobId job, Grant& grant);
   // How jobs run under this policy, where that is not by their curves. Lives as long as the policy.
   virtual const Trainer* trainer() const { return nullptr; }
+  // Whether it lets opportunistic jobs take only what the others leave. Under any other policy they
+  // are as good as anybody, unless somebody keeps them from its sight.
+  virtual bool knows_opportunistic() const { return false; }
 };
 
 }  // namespace orrery

@@ -62,6 +62,20 @@ TEST_P(Parity, TheLiveSchedulerDecidesAsTheSimulatorDoes) {
   EXPECT_GT(counts.starts, 50);
 }
 
+// Whom nothing is promised stays in the sight of the one policy that has a use for that.
+TEST(ParityOfClasses, OpportunisticJobsRunBesideOthersUnderAntman) {
+  Wire wire;
+  Counts counts;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Scenario scenario = plain_scenario(seed);
+    for (std::size_t i = 0; i < scenario.submissions.size(); i += 3) {
+      scenario.submissions[i].request.priority = -1;
+    }
+    ASSERT_EQ(difference(scenario, "antman", wire, counts), "") << "seed " << seed;
+  }
+  EXPECT_GT(counts.decisions, 200U);
+}
+
 // What simulations never show: work that is done by the profile and goes on all the same.
 TEST_P(Parity, JobsThatTakeLongerThanExpectedEndAllTheSame) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
