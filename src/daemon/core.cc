@@ -204,9 +204,7 @@ Time Core::next_round() const {
   return Time((round.time_since_epoch() + step - Duration(1)) / step * step);
 }
 
-Time Core::next_due() const {
-  return std::min({leases_due_, stops_.next_due(), next_round()});
-}
+Time Core::next_due() const { return std::min({leases_due_, stops_.next_due(), next_round()}); }
 
 void Core::tick(Time now) {
   pass_time(now);

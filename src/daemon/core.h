@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,23 +9,11 @@
 #include "control/estimated_machines.h"
 #include "control/scheduler.h"
 #include "daemon/book.h"
-#include "daemon/stops.h"
+#include "daemon/core_parts.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
 
 namespace orrery {
-
-struct CoreOptions {
-  ChosenPolicy policy{.name = "fifo"};  // as long as the log names none
-  Duration lease = std::chrono::seconds(15);
-  // On top of lease and grace, before a job of a lost node may run elsewhere: supervisors look at
-  // their lease once a second, killing takes a moment, and clocks run unequally fast.
-  Duration margin = std::chrono::seconds(5);
-  Duration round_gap{};                              // rounds are at least this far apart
-  Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well
-  SpecOptions specs{};
-  StopPatience patience{};  // with jobs that are asked where they can stop
-};
 
 // The scheduler without clock, disk and network: what comes in is told by calls with the time, what
 // goes out is taken from it, and the same calls give the same records and orders. It decides by
@@ -90,17 +77,6 @@ class Core final : private EventSink {
   Time expected_end(JobId job) const { return machines_->end(job); }
   std::int64_t rounds() const { return rounds_; }
   std::int64_t alive() const { return alive_; }  // processes that may be running
-  // When a node was last heard of, and whether it is connected.
-  struct Contact {
-    std::int64_t connection = 0;  // 0: none
-    std::string instance{};
-    Time seen{};
-    std::int64_t orders = 0;               // the last number given
-    std::int64_t report = 0;               // the last one seen
-    bool dirty = false;                    // its orders have changed
-    std::vector<LaunchReport> launches{};  // of its last report
-    std::vector<LogRequest> logs{};        // not answered yet
-  };
   const Contact& contact(NodeId node) const { return contacts_[index(node)]; }
 
  private:

@@ -90,16 +90,15 @@ class LiveServer final : public Server {
     if (const Status may = check(caller, Call::ShowStatus, ""); !may.ok()) {
       return reply(may.error());
     }
-    loop_->post([this, request = std::move(request), reply = std::move(reply)](Core& core,
-                                                                               Time now) {
-      std::optional<std::string> situation;
-      if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
-      const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
-      loop_->when_durable([forecasts = forecasts_, answer = status_of(core, request, now), era_s,
-                           situation = std::move(situation), reply] {
-        forecasts->fill(answer, era_s, situation, reply);
-      });
-    });
+    loop_->post(
+        [this, request = std::move(request), reply = std::move(reply)](Core& core, Time now) {
+          std::optional<std::string> situation;
+          if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
+          const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
+          loop_->when_durable([forecasts = forecasts_, answer = status_of(core, request, now),
+                               era_s, situation = std::move(situation),
+                               reply] { forecasts->fill(answer, era_s, situation, reply); });
+        });
   }
   void cancel(const Caller& caller, CancelRequest request, Reply<CancelAnswer> reply) override {
     change<CancelAnswer>(caller, Call::Cancel, "", std::move(reply),
