@@ -94,7 +94,7 @@ class Outlook {
   Status move_overdue_ends() {
     const auto running = core_.state().running();
     for (const JobId id : std::vector<JobId>(running.begin(), running.end())) {
-      if (core_.work_left(id) > 0) continue;
+      if (core_.expected_end(id) > now_) continue;
       TRY(core_.replay(
           Progressed{
               .job = core_.book().job(id).number, .iteration = 1 - kOverduePart, .iterations = 1},

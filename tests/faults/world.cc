@@ -321,14 +321,20 @@ void World::storm(Duration how_long) {
   while (now_ < until && wrong_.empty()) step();
 }
 
-// Jobs that wait for nodes that this world does not have.
+// Waits for nodes that this world does not have, or for a job that does.
+bool World::is_misfit(const LiveJob& job) const {
+  const auto open = [this](JobNumber number) {
+    const auto id = core_->book().find(number);
+    return id && !is_final(core_->state().job(*id).state);
+  };
+  if (!open(job.number)) return false;
+  if (job.reason.code == Reason::Code::NotHere) return true;
+  return std::ranges::any_of(job.request->after, open);
+}
+
 std::int64_t World::misfits() const {
-  std::int64_t count = 0;
-  for (const LiveJob& job : core_->book().jobs()) {
-    const bool over = is_final(core_->state().job(*core_->book().find(job.number)).state);
-    if (!over && job.reason.code == Reason::Code::NotHere) ++count;
-  }
-  return count;
+  return std::ranges::count_if(core_->book().jobs(),
+                               [this](const LiveJob& job) { return is_misfit(job); });
 }
 
 bool World::calm_down(Duration at_most) {
@@ -364,8 +370,7 @@ void World::check_end() {
     }
     const JobState state = core_->state().job(*id).state;
     if (state == JobState::Done) ++completed_;
-    const bool misfit = core_->book().job(*id).reason.code == Reason::Code::NotHere;
-    if (!is_final(state) && !misfit) {
+    if (!is_final(state) && !is_misfit(core_->book().job(*id))) {
       fail(fmt::format("job {} never ends: {}", number, to_string(state)));
     }
     if (cancel_acknowledged_.contains(number) && state != JobState::Cancelled) {
