@@ -96,6 +96,8 @@ FakeProcesses::Script World::script_of(const LaunchName& name) {
   script.leaves = Duration(random.between(0, 3'000)) * 1'000'000;
   script.deaf = random.uniform() < 0.1;
   if (random.uniform() < 0.02) script.refused = "no such program";
+  if (name.job % 3 == 0) script.iteration = std::chrono::milliseconds(random.between(50, 2'000));
+  script.stubborn = random.uniform() < 0.1;
   return script;
 }
 
@@ -361,6 +363,18 @@ bool World::calm_down(Duration at_most) {
   return false;
 }
 
+// Some process of each of its runs was told to stop, and did.
+bool World::rested_only(JobNumber job) const {
+  std::map<std::int64_t, bool> rested;  // by epoch
+  for (const FakeMachine& machine : machines_) {
+    for (const auto& [name, times] : machine.processes->starts()) {
+      if (name.job == job) rested[name.epoch] |= machine.processes->rested().contains(name);
+    }
+  }
+  return !rested.empty() &&
+         std::ranges::all_of(rested, [](const auto& epoch) { return epoch.second; });
+}
+
 void World::check_end() {
   for (const auto& [key, number] : acknowledged_) {
     const auto id = core_->book().find(number);
@@ -370,6 +384,9 @@ void World::check_end() {
     }
     const JobState state = core_->state().job(*id).state;
     if (state == JobState::Done) ++completed_;
+    if (state == JobState::Done && rested_only(number)) {
+      fail(fmt::format("job {} is done, and was only ever asked to stop", number));
+    }
     if (!is_final(state) && !is_misfit(core_->book().job(*id))) {
       fail(fmt::format("job {} never ends: {}", number, to_string(state)));
     }

@@ -54,6 +54,7 @@ class World {
   void ask(const Wish& wish);
   void look();
   std::int64_t misfits() const;
+  bool rested_only(JobNumber job) const;
   bool is_misfit(const LiveJob& job) const;
   void say(std::string what);
   void fail(const std::string& what);
