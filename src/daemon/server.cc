@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -92,11 +93,18 @@ class LiveServer final : public Server {
     }
     loop_->post(
         [this, request = std::move(request), reply = std::move(reply)](Core& core, Time now) {
+          StatusAnswer answer = status_of(core, request, now);
+          const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
+            return job.state == JobState::Pending || job.state == JobState::Paused;
+          });
+          if (!waits || core.state().waiting() > kForetoldMax) {
+            return loop_->when_durable([answer = std::move(answer), reply] { reply(answer); });
+          }
           std::optional<std::string> situation;
           if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
           const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
-          loop_->when_durable([forecasts = forecasts_, answer = status_of(core, request, now),
-                               era_s, situation = std::move(situation),
+          loop_->when_durable([forecasts = forecasts_, answer = std::move(answer), era_s,
+                               situation = std::move(situation),
                                reply] { forecasts->fill(answer, era_s, situation, reply); });
         });
   }
@@ -240,6 +248,8 @@ class LiveServer final : public Server {
   static constexpr Duration kAgentPatience = std::chrono::seconds(10);
   static constexpr std::int64_t kLogBytesMax = 1 << 20;
   static constexpr std::int64_t kEventsMax = 10'000;
+  // Looking ahead takes about a second for so many that wait; with more, nobody waits for it.
+  static constexpr std::int64_t kForetoldMax = 20'000;
 
   struct Linked {
     Caller caller{};
