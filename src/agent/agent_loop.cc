@@ -204,7 +204,7 @@ void log_to_stderr(std::string_view line) {
   const std::size_t length = strftime(stamp.data(), stamp.size(), "%FT%T", &parts);
   std::string text(stamp.data(), length);
   const std::string millis = std::to_string(1000 + now.tv_nsec / 1'000'000).substr(1);
-  text += "." + millis + "Z agent ";
+  text += "." + millis + "Z ";
   for (const char letter : line) text += static_cast<unsigned char>(letter) < 0x20 ? ' ' : letter;
   text += '\n';
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));

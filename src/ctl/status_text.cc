@@ -218,10 +218,7 @@ std::string status_card(const JobStatus& job, double now_s) {
   };
   line("state", fmt::format("{}{}", to_string(job.state), job.stopping ? ", stopping" : ""));
   const std::string reason = is_final(job.state) ? how_it_ended(job) : job.reason;
-  line(is_final(job.state)              ? "because"
-       : job.state == JobState::Running ? "note"
-                                        : "waits for",
-       reason);
+  line(is_final(job.state) ? "because" : job.state == JobState::Running ? "note" : "why", reason);
   if (job.predicted_start_s && !is_final(job.state)) {
     line("will start",
          fmt::format("{}, in about {} as things are", local_time(*job.predicted_start_s),

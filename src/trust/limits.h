@@ -32,7 +32,7 @@ inline constexpr int kStreamsMax = 64;
 inline constexpr std::chrono::hours kAuthorityLife{24 * 3650};
 inline constexpr std::chrono::hours kServerLife{24 * 90};
 inline constexpr std::chrono::hours kPersonLife{24 * 30};
-inline constexpr std::chrono::hours kAgentLife{24 * 7};
+inline constexpr std::chrono::hours kAgentLife{24 * 90};
 constexpr std::chrono::hours life_of(Role role) {
   return role == Role::Agent ? kAgentLife : kPersonLife;
 }
