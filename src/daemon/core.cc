@@ -54,6 +54,10 @@ void Core::write(const Event& event) {
   if (event.kind >= EventKind::Started && event.kind <= EventKind::Resized) {
     alive_ += job.ranks();
   }
+  // What a job that fits nowhere was let in for is free for others: the gate must look again.
+  if (event.kind == EventKind::Queued && event.reason.code == Reason::Code::NotHere) {
+    gate_again_ = true;
+  }
   if (event.kind == EventKind::Admitted || event.kind == EventKind::Queued) return;
   ask_to_stop(event);
   wake_nodes_of(job);
@@ -219,7 +223,7 @@ void Core::hold_round() {
   gate();
   wake_ = scheduler_->hold_round(now_);
   machines_->settle();
-  round_due_ = false;
+  round_due_ = std::exchange(gate_again_, false) && (priorities_ || !book_.quotas().empty());
   last_round_ = now_;
   ++rounds_;
 }

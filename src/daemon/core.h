@@ -147,6 +147,7 @@ class Core final : private EventSink {
   std::vector<bool> held_by_gate_;      // by job
   std::vector<bool> waits_for_others_;  // by job
   bool priorities_ = false;             // some job has one
+  bool gate_again_ = false;             // in a round of its own
   std::int64_t rounds_ = 0;
   std::int64_t alive_ = 0;
 };

@@ -104,6 +104,18 @@ TEST(Core, WaitsForOthersAndGoesWithThem) {
   EXPECT_FALSE(test.core.submit(kRoot, {.job = {.argv = {"x"}, .after = {second}}}, test.now).ok());
 }
 
+TEST(Core, AJobThatFitsNowhereDoesNotUseUpItsTenantsQuota) {
+  TestCore test;
+  test.join("n", 1, 1);
+  ASSERT_TRUE(
+      test.core.set_quota(kRoot, {.tenant = "root", .gpus = 2, .borrows = false}, test.now).ok());
+  const auto both = test.core.submit(kRoot, {.job = {.argv = {"x"}, .gpus = 2}}, test.now);
+  ASSERT_TRUE(both.ok());
+  const JobNumber small = test.submit({.gpus = 1});
+  for (int i = 0; i < 3 && test.core.next_due() <= test.now; ++i) test.pass();
+  EXPECT_EQ(test.state(small), JobState::Running);
+}
+
 TEST(Core, OnlyAnOperatorTouchesWhatBelongsToOthers) {
   TestCore test;
   const JobNumber job = test.submit({});
