@@ -223,7 +223,8 @@ void Core::hold_round() {
   gate();
   wake_ = scheduler_->hold_round(now_);
   machines_->settle();
-  round_due_ = std::exchange(gate_again_, false) && (priorities_ || !book_.quotas().empty());
+  const bool held_any = std::ranges::find(held_by_gate_, true) != held_by_gate_.end();
+  round_due_ = std::exchange(gate_again_, false) && held_any;
   last_round_ = now_;
   ++rounds_;
 }
