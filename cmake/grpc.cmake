@@ -29,8 +29,9 @@ if(ORRERY_STATIC_RPC)
   file(GLOB absl_archives ${folder}/libabsl_*.a)
   # A helper of abseil's own tests, which needs their library.
   list(FILTER absl_archives EXCLUDE REGEX "distribution_test_util")
-  # The archives need each other in circles.
-  target_link_libraries(grpc_parts INTERFACE -Wl,--start-group ${grpc_archives} ${absl_archives}
+  # The archives need each other in circles, and zlib after them: named as a library CMake would put
+  # it before, where it stands for others already.
+  target_link_libraries(grpc_parts INTERFACE -Wl,--start-group ${grpc_archives} ${absl_archives} -lz
                                              -Wl,--end-group)
 else()
   find_package(gRPC CONFIG REQUIRED)
