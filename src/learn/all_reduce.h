@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// The store that groups of an all-reduce find each other by (c10d's TCPStore). It lives in the
+// run's head, so that it outlives every worker. The object keeps it open.
+class MeetingPlace {
+ public:
+  virtual ~MeetingPlace() = default;
+  virtual std::uint16_t port() const = 0;
+};
+Result<std::unique_ptr<MeetingPlace>> open_meeting_place(const std::string& host);
+
+struct AllReduceOptions {
+  std::string host{};  // of the meeting place
+  std::uint16_t port = 0;
+  std::string own_address{};  // what others reach this process by
+  std::string name{};         // of this group: one for each epoch, never used twice
+  int rank = 0;
+  int size = 1;
+  Duration patience = std::chrono::seconds(60);  // longest wait for the others
+  std::string device = "cpu";
+};
+
+// A group of processes that sum and copy buffers together (Gloo, or NCCL on GPUs). An error means
+// that the group is broken: somebody died or was later than the patience; what the buffer holds
+// then is undefined, and whoever is left forms another group. Destroying it closes its connections.
+class AllReduceGroup {
+ public:
+  virtual ~AllReduceGroup() = default;
+  virtual Status sum(std::span<float> values) = 0;
+  virtual Status copy_from(int rank, std::span<float> values) = 0;
+};
+Result<std::unique_ptr<AllReduceGroup>> join_all_reduce(const AllReduceOptions& options);
+
+}  // namespace orrery

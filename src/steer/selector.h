@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace orrery {
+
+// One candidate mode in one situation, or one window of a run in one mode: what a learned selector
+// sees. All are ratios, so that it carries over between models, batch sizes and numbers of workers.
+struct ModeFeatures {
+  double kind = 0;             // 0 static, 1 dynamic, 2 ring, 3 lgc, 4 ssp
+  double x_share = 0;          // gradients an update / workers
+  double unequal_shares = 0;   // 0 or 1
+  double gradients_ratio = 0;  // predicted gradients a second over those of SSGD
+  double staleness = 0;        // predicted, updates
+  double straggling = 0;       // (longest - mean) / mean iteration time
+  double noise_ratio = 0;      // noise scale over global batch
+  double rate = 0;             // learning rate
+  double phase = 0;            // share of the first loss that is left
+  double compute_share = 0;    // of the iteration, the rest being communication
+};
+inline constexpr int kModeFeatures = 10;
+
+// A window of updates in one mode, and what it brought.
+struct SelectorSample {
+  ModeFeatures features{};
+  double loss_drop_per_s = 0;  // relative to the loss at the window's start
+};
+
+// Says how fast the loss will fall in a mode. Learned from windows; the caller decides whether it
+// is good enough to be used (held-out error against the heuristic's).
+class ModeRegression {
+ public:
+  virtual ~ModeRegression() = default;
+  virtual Status fit(std::span<const SelectorSample> samples) = 0;
+  virtual double predict(const ModeFeatures& features) const = 0;
+};
+
+}  // namespace orrery

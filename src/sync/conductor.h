@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sync/director.h"
+#include "sync/mode.h"
+#include "sync/order.h"
+#include "sync/rate.h"
+#include "sync/task.h"
+
+namespace orrery {
+
+struct ConductorOptions {
+  Architecture architecture = Architecture::ParameterServers;
+  int workers_first = 1;  // training begins when so many have joined
+  std::int32_t global_batch = 256;
+  std::int32_t batch_least = 1;  // of one task
+  int blocks = 1;
+  RateRule rate{};
+  std::int64_t samples_limit = 0;     // training ends after so many; 0: never
+  std::int64_t evaluate_every = 0;    // samples between evaluations; 0: never
+  std::int64_t checkpoint_every = 0;  // samples; 0: never
+  double target_accuracy = 0;  // training ends when two evaluations in a row reach it; 0: none
+  Duration tick = std::chrono::seconds(1);
+};
+
+// Where a run stands, for a checkpoint: what a Conductor goes on from. Gradients that were held are
+// applied before one is taken, and tasks under way begin anew.
+struct ConductorState {
+  ParameterVersion version = 0;
+  std::int64_t next_sample = 0;
+  std::int64_t next_task = 1;
+  std::int64_t samples_done = 0;
+  std::int64_t gradients_done = 0;
+  Mode mode{};
+};
+
+struct ConductorCounts {
+  std::int64_t tasks = 0, gradients = 0, updates = 0, dropped = 0, lost = 0, refused = 0;
+  std::int64_t staleness_sum = 0;  // over applied gradients
+  std::int64_t mode_switches = 0;
+};
+
+// Leads one training run: hands out tasks, decides by the present mode's rule which gradients
+// become an update and who may go on, asks its director for the mode, keeps membership, schedule
+// and the order of samples. Pure: no clock, no sockets, no numbers of the model itself, so the
+// trainer's head and the twin run the same object.
+//
+// Laws (conductor_laws_test.cc): every task that was handed out ends once, as a term of one update,
+// dropped, or lost with its worker; every sample position is in one task, and is handed out again
+// only if it was lost; whoever has no task waits for an update that somebody with a task can bring
+// about; nothing of this breaks when modes change, workers join, leave and die in any order. What a
+// mode holds when it is left goes into an update of its own before the next mode begins.
+class Conductor {
+ public:
+  Conductor(ConductorOptions options, std::unique_ptr<Director> director,
+            const ConductorState& from = {});
+  ~Conductor();
+
+  void join(WorkerId worker, Time now);
+  void leave(WorkerId worker, Time now);   // at once; what it was computing is lost
+  void retire(WorkerId worker, Time now);  // after the task it has
+  void ready(const Gradient& gradient, Time now);
+  // A gradient that cannot be used: not finite, of the wrong shape. Its worker goes on.
+  void spoiled(std::int64_t task, const std::string& why, Time now);
+  // All-reduce: the ring has carried out the newest ApplyUpdate; or could not, because of these.
+  // Parameter servers confirm too, with the norms they saw; nothing waits for it there.
+  void applied(const UpdateSample& update, Time now);
+  void failed(ParameterVersion version, std::span<const WorkerId> lost, Time now);
+  void evaluated(const EvaluationSample& evaluation, Time now);
+  void tick(Time now);
+  void finish(const std::string& reason, Time now);
+
+  std::vector<Order> take_orders();
+  ConductorState state() const;  // valid right after the SaveCheckpoint order was made
+  const ConductorCounts& counts() const;
+  const Mode& mode() const;
+  bool finished() const;
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sync/task.h"
+
+namespace orrery {
+
+// What the conductor wants done. Orders are carried out in this sequence wherever they meet.
+struct StartTask {
+  Task task{};  // its parameters are those that all Apply before it have made
+};
+struct ApplyUpdate {
+  Update update{};
+  std::vector<Task> tasks{};  // of the terms, in their order
+};
+struct CutTask {
+  std::int64_t task = 0;  // hand in what is done; if it is on its way, nothing changes
+  WorkerId worker{};
+};
+struct DropGradient {
+  std::int64_t task = 0;
+  std::string reason{};
+};
+// All-reduce: from now on this is the ring and these hang off it. Epochs grow.
+struct FormRing {
+  std::int64_t epoch = 0;
+  std::vector<WorkerId> ring{};
+  std::vector<std::pair<WorkerId, WorkerId>> parents{};
+};
+// Parameter servers: children hand in at their parents from their next task on.
+struct FormTree {
+  std::vector<std::pair<WorkerId, WorkerId>> parents{};
+};
+struct RefreshValidation {
+};  // Zeno++: a validation gradient of the newest version, when it is done
+struct EvaluateVersion {
+  ParameterVersion version = 0;
+};
+struct SaveCheckpoint {
+  ParameterVersion version = 0;
+};
+struct FinishRun {
+  std::string reason{};
+};
+using Order = std::variant<StartTask, ApplyUpdate, CutTask, DropGradient, FormRing, FormTree,
+                           RefreshValidation, EvaluateVersion, SaveCheckpoint, FinishRun>;
+
+}  // namespace orrery
