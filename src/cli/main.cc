@@ -153,9 +153,17 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
 void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
-  command->add_option("system", a.system, "muri, elasticflow or synergy")->required();
+  command->add_option("system", a.system, "muri, elasticflow, synergy or star")->required();
   command->add_option("--figure", a.figure, "one figure only, such as 9, 8a or static");
-  command->add_option("--data", a.data, "folder with the published traces")->required();
+  command->add_option("--data", a.data,
+                      "folder with the published traces, or with what is trained on");
+  command->add_option("--out", a.out, "star: folder of results; what is there is not run again")
+      ->capture_default_str();
+  command->add_option("--only", a.only, "star: only runs whose name holds this text");
+  command->add_option("--seeds", a.seeds, "star: runs of each kind")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  command->add_option("--trainer", a.trainer, "star: the program orrery-train");
   command->add_option("--reference", a.reference, "CSV with what runs of the released code gave");
   command->add_option("--semantics", a.semantics, "the released one, orrery; both if left out")
       ->delimiter(',');

@@ -3,17 +3,22 @@
 #include "cli/commands.h"
 #include "cli/reproduce_elasticflow.h"
 #include "cli/reproduce_muri.h"
+#include "cli/reproduce_star.h"
 #include "cli/reproduce_synergy.h"
 
 namespace orrery {
 
 Status reproduce_command(const ReproduceArguments& arguments) {
+  if (arguments.data.empty() && arguments.system != "star") {
+    return invalid("--data: name the folder with the published traces");
+  }
   if (arguments.system == "muri") return reproduce_muri(arguments);
   if (arguments.system == "elasticflow") return reproduce_elasticflow(arguments);
   if (arguments.system == "synergy") return reproduce_synergy(arguments);
-  return invalid(
-      fmt::format("there is nothing to reproduce for '{}'; there are: muri, elasticflow, synergy",
-                  arguments.system));
+  if (arguments.system == "star") return reproduce_star(arguments);
+  return invalid(fmt::format(
+      "there is nothing to reproduce for '{}'; there are: muri, elasticflow, synergy, star",
+      arguments.system));
 }
 
 }  // namespace orrery

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 
 #include "cli/reproduce_synergy.h"
 #include "report/chart.h"
@@ -75,10 +74,10 @@ std::string lines(const Block& block, std::string_view order,
   return svg(chart);
 }
 
-using Pick = std::function<const std::vector<double>&(const Series&)>;
+using Pick = std::vector<double> Series::*;
 
 std::string over_time(const Figure& figure, const Runs& runs, SemanticsKind world,
-                      std::string_view what, const Pick& pick) {
+                      std::string_view what, Pick pick) {
   LineChart chart{
       .title = std::string(what), .x_label = "hours", .y_label = std::string(what), .lines = {}};
   int colour = 0;
@@ -89,10 +88,10 @@ std::string over_time(const Figure& figure, const Runs& runs, SemanticsKind worl
     if (run == runs.end()) continue;
     const Series& series = run->second.series;
     LineChart::Line line{policy, {}, own, false, false};
-    for (std::size_t i = 0; i < pick(series).size(); ++i) {
+    for (std::size_t i = 0; i < (series.*pick).size(); ++i) {
       line.points.emplace_back(
           (series.start_s + (static_cast<double>(i) + 0.5) * series.bucket_s) / kHour_s,
-          100 * pick(series)[i]);
+          100 * (series.*pick)[i]);
     }
     if (!line.points.empty()) chart.lines.push_back(std::move(line));
   }
@@ -105,23 +104,17 @@ void add_over_time(const Figure& figure, const Runs& runs, const std::vector<Sem
     std::string_view name;
     Pick pick;
   };
-  const Part parts[] = {
-      {"CPUs held, per cent", [](const Series& s) -> const auto& {return s.cpu_use;
-}
-}  // namespace
-, {
-  "memory held, per cent", [](const Series& s) -> const auto& { return s.memory_use; }
-}
-};  // namespace orrery::synergy
-for (const SemanticsKind world : worlds) {
-  for (const Part& part : parts) {
-    std::string picture = over_time(figure, runs, world, part.name, part.pick);
-    if (picture.empty()) continue;
-    all.push_back({fmt::format("Over time: {}, {}", part.name, rules(world)),
-                   "The static replay under FIFO. Each line ends where the last job does.",
-                   std::move(picture)});
+  const Part parts[] = {{"CPUs held, per cent", &Series::cpu_use},
+                        {"memory held, per cent", &Series::memory_use}};
+  for (const SemanticsKind world : worlds) {
+    for (const Part& part : parts) {
+      std::string picture = over_time(figure, runs, world, part.name, part.pick);
+      if (picture.empty()) continue;
+      all.push_back({fmt::format("Over time: {}, {}", part.name, rules(world)),
+                     "The static replay under FIFO. Each line ends where the last job does.",
+                     std::move(picture)});
+    }
   }
-}
 }
 
 void add_figure(const Block& block, const std::vector<SemanticsKind>& worlds,

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "cli/commands.h"
+
+namespace orrery {
+
+// Trains for real, in every mode under every pattern of straggling, and judges STAR by it. Runs
+// that are in the folder of results are not made again, so it can be broken off and gone on with.
+Status reproduce_star(const ReproduceArguments& arguments);
+
+}  // namespace orrery
