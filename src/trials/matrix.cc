@@ -9,7 +9,7 @@ namespace orrery {
 
 std::string_view embedded_one_slow_txt();
 std::string_view embedded_on_off_txt();
-std::string_view embedded_walk_txt();
+std::string_view embedded_random_walk_txt();
 std::string_view embedded_bandwidth_cut_txt();
 
 std::span<const TrialWorkload> trial_workloads() {
@@ -33,8 +33,8 @@ std::span<const TrialPattern> trial_patterns() {
       {"none", "", false},
       {"one-slow", embedded_one_slow_txt(), true},
       {"on-off", embedded_on_off_txt(), false},
-      {"walk", embedded_walk_txt(), false},
-      {"bandwidth", embedded_bandwidth_cut_txt(), true},
+      {"random-walk", embedded_random_walk_txt(), false},
+      {"bandwidth-cut", embedded_bandwidth_cut_txt(), true},
   }};
   return all;
 }
