@@ -212,6 +212,36 @@ TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
   }
 }
 
+TEST(LiveLaws, AJobThatIsLetInLateAndThoseBehindItAllEnd) {
+  Cluster cluster;
+  cluster.nodes.resize(2);
+  for (Node& node : cluster.nodes) node.gpus = 1;
+  Workload workload;
+  workload.profiles = {{.stage_s = {1, 1, 1}, .slots = {2, 1, 1}}};
+  for (const int gpus : {1, 1, 2, 2}) {
+    JobSpec& job = workload.jobs.emplace_back();
+    job.id = static_cast<JobId>(workload.jobs.size() - 1);
+    job.gpus = gpus;
+    job.iterations = 100.0 * static_cast<double>(workload.jobs.size());
+    job.iteration_s = 3;
+    job.profile = ProfileId{0};
+  }
+  const JobId late{2};
+  for (const std::string& policy : all_policies()) {
+    SCOPED_TRACE(policy);
+    Lines lines;
+    LiveRun run(workload, cluster, policy, lines);
+    ASSERT_TRUE(run.step());
+    run.hold_back(late);
+    run.hold_round();
+    const State& state = run.scheduler().state();
+    while (!is_final(state.job(JobId{0}).state) && run.step()) run.hold_round();
+    run.let_in(late);
+    while (run.step()) run.hold_round();
+    for (const Job& job : state.jobs()) ASSERT_TRUE(is_final(job.state)) << index(job.spec->id);
+  }
+}
+
 TEST(LiveLaws, AJobThatIsAloneGoesOnWhoeverTakesOver) {
   Cluster cluster;
   cluster.nodes.resize(2);
