@@ -38,7 +38,7 @@ std::string text(const Reason& reason) {
       return fmt::format("waits for {:.3g} GB of memory on one node, {:.3g} free",
                          double(wanted) / 1e9, double(available) / 1e9);
     case Reason::Code::BehindOthers:
-      return fmt::format("waits behind {} jobs of its shape", wanted);
+      return fmt::format("waits behind {} jobs", wanted);
     case Reason::Code::Outranked:
       if (reason.other == kNoJob) return "made room for jobs that go first";
       return fmt::format("made room for job #{}", other);

@@ -17,7 +17,7 @@ struct Reason {
     Fragmented,    // enough GPUs are free, but not where the placement rule wants them
     CpusBusy,      // wanted milli-CPUs on one node, this many are free there
     MemoryBusy,    // likewise bytes of memory
-    BehindOthers,  // jobs of the same shape go first
+    BehindOthers,  // so many jobs, of the same shape as a rule, go first
     Outranked,     // made room for `other`
     Reserved,      // gathers GPUs: wanted, has so far
     TooLarge,      // wanted GPUs, the whole cluster has this many
@@ -37,7 +37,7 @@ struct Reason {
     Retry,       // failed before: try number `wanted` of `available`
     NotHere,     // no open node offers what it asks for: wanted GPUs, the open nodes have
     Requested,   // by the operator
-    Priority,       // jobs of a higher class want all there is
+    Priority,    // jobs of a higher class want all there is
     PolicyChanged,  // the policy that took over cannot leave it as it was
   };
   Code code = Code::None;

@@ -2,6 +2,7 @@
 #include <bit>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "policy/adopt.h"
@@ -61,21 +62,30 @@ class Antman final : public Policy {
       const JobSpec& spec = view.spec(id);
       return std::tuple(!guaranteed(spec), spec.submitted, id);
     };
-    line_.insert(std::ranges::upper_bound(line_, key(job), {}, key), job);
+    const auto place = line_.insert(std::ranges::upper_bound(line_, key(job), {}, key), job);
+    // Who comes late may wait for what those behind it have gathered, and they for what it gathers.
+    for (auto behind = place + 1; behind != line_.end(); ++behind) let_go(view, packer, *behind);
+    is_new_.resize(view.jobs.size());
+    is_new_[index(job)] = 1;
+  }
+
+  void let_go(const View& view, const Packer& packer, JobId job, bool started = false) {
+    devices_->release(held_[index(job)], job, packer.shape(view.job(job).shape), started);
+    held_[index(job)] = {};
   }
 
   void leave(const View& view, const Packer& packer, JobId job) {
     const bool waited = std::erase(line_, job) > 0;
-    devices_->release(held_[index(job)], job, packer.shape(view.job(job).shape), !waited);
-    held_[index(job)] = {};
+    let_go(view, packer, job, !waited);
   }
 
   bool start(const View& view, Packer& packer, Plan& plan, JobId job) {
     const JobSpec& spec = view.spec(job);
     const Shape& shape = packer.shape(view.job(job).shape);
     Devices& held = held_[index(job)];
+    const bool is_new = std::exchange(is_new_[index(job)], 0) != 0;
     if (!find_devices(view, packer, job)) {
-      if (view.now == spec.submitted) {
+      if (is_new) {
         const int has = gpu_count(held);
         plan.wait(job, {.code = has > 0 ? Reason::Code::Reserved : Reason::Code::GpusBusy,
                         .wanted = shape.gpus,
@@ -129,6 +139,7 @@ class Antman final : public Policy {
   bool nodes_wanted_ = false;                      // by somebody asked before in this plan
   std::vector<JobId> line_;                        // who waits, guaranteed jobs first
   std::vector<Devices> held_;                      // by job: what it holds or has reserved
+  std::vector<char> is_new_;                       // by job: waits, and was not told yet for what
 };
 
 }  // namespace

@@ -231,7 +231,7 @@ class Deadline final : public Policy {
       job->held = 0;
     }
     for (ElasticJob* job : live_) {
-      if (job->target > 0) {
+      if (job->target > 0 && !is_without(*job)) {
         job->told = Reason::Code::None;
         continue;
       }
@@ -242,13 +242,19 @@ class Deadline final : public Policy {
     }
   }
 
+  // Has devices in its plan, and found none.
+  bool is_without(const ElasticJob& job) const {
+    return std::ranges::find(layout_.without(), &job) != layout_.without().end();
+  }
+
   Reason why(Packer& packer, const ElasticJob& job) const {
-    if (job.promised && !job.broken) {
+    if (job.promised && !job.broken && job.target == 0) {
       return {.code = Reason::Code::Later, .from = job.plan.next_change(now_)};
     }
     if (job.hard && !job.promised) return job.refusal;
-    return packer.why_not(packer.current(),
-                          packer.intern(shape_on(*job.spec, (*job.ladder)[1].gpus)));
+    return packer.why_not(
+        packer.current(),
+        packer.intern(shape_on(*job.spec, (*job.ladder)[std::max(1, job.target)].gpus)));
   }
 
   void foretell(Plan& plan) {

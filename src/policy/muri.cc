@@ -31,7 +31,7 @@ class Muri final : public Policy {
     const bool shared = is_shared(view);
     const bool may_regroup = news_ && view.now >= next_regroup_;
     if (planner_.lines().empty() && !shared) {
-      planner_.finish(view, plan);
+      planner_.finish(view, plan, Reason::Code::Quantum);
     } else if (!may_regroup || !regroup(view, packer, plan, shared)) {
       // Members of a group are not asked to make room one by one.
       planner_.ask(view, packer, plan, /*preempt=*/!shared);
@@ -63,7 +63,7 @@ class Muri final : public Policy {
     seat(view, packer);
     carry_out(view, plan);
     planner_.ask_all_next_time();
-    planner_.finish(view, plan);
+    planner_.finish(view, plan, Reason::Code::Quantum);
     return true;
   }
 

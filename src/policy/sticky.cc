@@ -43,8 +43,9 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
     lines_.forget(job);
     if (lines_.add(shape, job, order_->rank(view, job))) {
       lines_.ask(shape);
+      untold_.push_back(job);
     } else {
-      plan.wait(job, {.code = Reason::Code::BehindOthers, .wanted = lines_.length(shape) - 1});
+      plan.wait(job, {.code = Reason::Code::BehindOthers, .wanted = behind(shape)});
     }
   }
 }
@@ -64,10 +65,17 @@ void StickyPlanner::ask(const View& view, Packer& packer, Plan& plan, bool preem
       plan.stop(stopped.job, {.code = Reason::Code::Outranked, .other = stopped.by});
     }
   }
-  finish(view, plan);
+  finish(view, plan, Reason::Code::BehindOthers);
 }
 
-void StickyPlanner::finish(const View& view, Plan& plan) {
+void StickyPlanner::finish(const View& view, Plan& plan, Reason::Code not_asked) {
+  for (const JobId job : untold_) {
+    if (!lines_.waits(job) || lines_.was_asked(job)) continue;
+    Reason reason{.code = not_asked};
+    if (not_asked == Reason::Code::BehindOthers) reason.wanted = behind(view.job(job).shape);
+    plan.wait(job, reason);
+  }
+  untold_.clear();
   for (const JobId job : changed_) {
     if (view.job(job).state != JobState::Running || lines_.waits(job)) continue;
     order_->started(view, job);

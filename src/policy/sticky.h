@@ -25,7 +25,8 @@ class StickyPlanner {
 
   void start(const View& view, JobId job);
   void stop(const View& view, JobId job);
-  void finish(const View& view, Plan& plan);
+  // `not_asked` is why newcomers wait whose turn it was, and whom nobody asked.
+  void finish(const View& view, Plan& plan, Reason::Code not_asked);
   void ask_all_next_time() { ask_all_ = true; }
 
   // Whether anybody came, went or changed rank since the last plan.
@@ -43,6 +44,10 @@ class StickyPlanner {
   bool grant(const View& view, Packer& packer, Plan& plan, const WaitingLines::First& first);
   bool make_room(const View& view, Packer& packer, const WaitingLines::First& first,
                  Devices& devices);
+  // How many go before the last in this line.
+  std::int64_t behind(ShapeId shape) const {
+    return (options_.backfill ? lines_.length(shape) : lines_.size()) - 1;
+  }
 
   std::unique_ptr<Order> order_;
   const InOrderOptions options_;
@@ -56,6 +61,7 @@ class StickyPlanner {
   std::vector<NodeId> nodes_;  // where somebody left or sank in rank since the last plan
   std::vector<Stopped> stopped_;
   std::vector<JobId> victims_;
+  std::vector<JobId> untold_;   // newcomers who were the first of their line when they came
   std::vector<JobId> started_;  // in this plan, so they make room for nobody in it
 };
 

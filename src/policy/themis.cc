@@ -160,7 +160,7 @@ class Themis final : public Policy {
 
   void fill_idle(const View& view, Packer& packer, Plan& plan) {
     for (Entry& entry : line_) {
-      if (entry.runs || packer.current().gpus_free() == 0) continue;
+      if (entry.runs || (packer.current().gpus_free() == 0 && !entry.is_new)) continue;
       Grant& grant = plan.grant(entry.job);
       entry.runs = packer.place(packer.current(), view.job(entry.job).shape, grant.devices);
       conclude(view, packer, plan, entry, grant);

@@ -30,6 +30,7 @@ class WaitingLines {
   void remove(JobId job);  // from wherever it is
   // One that comes back is new again.
   void forget(JobId job) { jobs_[index(job)].was_first = false; }
+  bool was_asked(JobId job) const { return jobs_[index(job)].was_first; }
   std::int64_t length(ShapeId shape) const { return lines_[index(shape)].length; }
   bool empty() const { return waiting_ == 0; }
   std::int64_t size() const { return waiting_; }

@@ -17,9 +17,9 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
-        "las tick=1s", "gittins delta=60s", "themis sticky=false", "gandiva variant=reference",
-        "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none",
-        "elasticflow admission=none", "elasticflow scale-up=reference",
+        "fifo backfill=false", "las tick=1s", "gittins delta=60s", "themis sticky=false",
+        "gandiva variant=reference", "gandiva quantum=2m", "muri-l variant=reference",
+        "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
         "edf-admission late-blocks=true", "chronus early=false", "chronus lease=2m",
         "orrery-deadline second-chance=false", "orrery-deadline rounds-cost=true"}) {
     names.emplace_back(variant);
@@ -42,6 +42,10 @@ Workload workload_of(Random& random, const Cluster& cluster, int jobs) {
 class Lines final : public EventSink {
  public:
   void write(const Event& event) override {
+    if (event.kind == EventKind::Submitted) said_.emplace_back();
+    if (event.kind == EventKind::Queued || event.kind == EventKind::Paused) {
+      said_[index(event.job)] = event.reason.code;
+    }
     std::string line = fmt::format(
         "{} {} {} #{} ready {} left {:a} {} done {} {}", seconds(event.time), event.sequence,
         to_string(event.kind), index(event.job), seconds(event.ready), event.work_left,
@@ -56,7 +60,13 @@ class Lines final : public EventSink {
     }
     lines.push_back(std::move(line));
   }
+  // Why it waits, or last did.
+  Reason::Code said(JobId job) const { return said_[index(job)]; }
+
   std::vector<std::string> lines;
+
+ private:
+  std::vector<Reason::Code> said_;  // by job
 };
 
 TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
@@ -104,11 +114,26 @@ class Trouble {
     }
   }
 
-  // Everything is as it should be again.
-  void end(LiveRun& run) {
+  // What quotas and owners do; nobody takes over.
+  void nag(LiveRun& run) {
+    const double what = random_.uniform();
+    if (what < 0.15) {
+      hold_back(run);
+    } else if (what < 0.3) {
+      let_in(run);
+    } else if (what < 0.35) {
+      pause(run);
+    }
+  }
+
+  // All nodes are there again.
+  void repair(LiveRun& run) {
     for (std::size_t node = 0; node < run.cluster().nodes.size(); ++node) run.set_open(node, true);
-    while (!held_.empty()) let_in(run);
     run.take_over(another());
+  }
+  // Nobody is held back any more.
+  void end(LiveRun& run) {
+    while (!held_.empty()) let_in(run);
   }
 
  private:
@@ -174,6 +199,19 @@ class Both final : public EventSink {
   EventSink& other_;
 };
 
+// Who waits in a policy's sight waits for something that the policy says.
+void expect_reasons(LiveRun& run, const Lines& lines) {
+  for (const Job& job : run.scheduler().state().jobs()) {
+    const JobId id = job.spec->id;
+    const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
+    if (!waits || run.scheduler().is_held_back(id)) continue;
+    const Reason::Code said = lines.said(id);
+    ASSERT_NE(said, Reason::Code::None) << index(id);
+    ASSERT_NE(said, Reason::Code::Quota) << index(id);
+    ASSERT_EQ(said == Reason::Code::NotHere, run.fits_nowhere(id)) << index(id);
+  }
+}
+
 void expect_all_end(std::uint64_t seed, const std::vector<std::string>& names, Lines& lines) {
   Random random(seed);
   const Cluster cluster = random_cluster(random);
@@ -186,6 +224,16 @@ void expect_all_end(std::uint64_t seed, const std::vector<std::string>& names, L
     trouble.strike(run);
     run.hold_round();
     ASSERT_EQ(laws.broken(), "");
+    expect_reasons(run, lines);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  trouble.repair(run);
+  for (int steps = 0; steps < 50 && run.step(); ++steps) {
+    trouble.nag(run);
+    run.hold_round();
+    ASSERT_EQ(laws.broken(), "");
+    expect_reasons(run, lines);
+    if (testing::Test::HasFatalFailure()) return;
   }
   trouble.end(run);
   for (int steps = 0; steps < 20'000 && run.step(); ++steps) {
@@ -209,6 +257,36 @@ TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
     Lines again;
     expect_all_end(seed, names, again);
     ASSERT_EQ(lines.lines, again.lines);
+  }
+}
+
+TEST(LiveLaws, AJobThatIsLetInLateAndThoseBehindItAllEnd) {
+  Cluster cluster;
+  cluster.nodes.resize(2);
+  for (Node& node : cluster.nodes) node.gpus = 1;
+  Workload workload;
+  workload.profiles = {{.stage_s = {1, 1, 1}, .slots = {2, 1, 1}}};
+  for (const int gpus : {1, 1, 2, 2}) {
+    JobSpec& job = workload.jobs.emplace_back();
+    job.id = static_cast<JobId>(workload.jobs.size() - 1);
+    job.gpus = gpus;
+    job.iterations = 100.0 * static_cast<double>(workload.jobs.size());
+    job.iteration_s = 3;
+    job.profile = ProfileId{0};
+  }
+  const JobId late{2};
+  for (const std::string& policy : all_policies()) {
+    SCOPED_TRACE(policy);
+    Lines lines;
+    LiveRun run(workload, cluster, policy, lines);
+    ASSERT_TRUE(run.step());
+    run.hold_back(late);
+    run.hold_round();
+    const State& state = run.scheduler().state();
+    while (!is_final(state.job(JobId{0}).state) && run.step()) run.hold_round();
+    run.let_in(late);
+    while (run.step()) run.hold_round();
+    for (const Job& job : state.jobs()) ASSERT_TRUE(is_final(job.state)) << index(job.spec->id);
   }
 }
 

@@ -34,6 +34,8 @@ class LiveRun {
 
   Scheduler& scheduler() { return *scheduler_; }
   const Cluster& cluster() const { return cluster_; }
+  // No node that is open has what a job asks for that has been in a round.
+  bool fits_nowhere(JobId job);
   static std::map<std::string, std::string> options_in(const std::string& policy);
 
  private:

@@ -93,6 +93,10 @@ void LiveRun::let_in(JobId job) {
   wake_ = now_;
 }
 
+bool LiveRun::fits_nowhere(JobId job) {
+  return packers_.back().not_here(scheduler_->state().job(job).shape).has_value();
+}
+
 std::map<std::string, std::string> LiveRun::options_in(const std::string& policy) {
   const std::size_t name = policy.find(' ');
   const std::size_t value = policy.find('=');
