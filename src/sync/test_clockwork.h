@@ -11,9 +11,17 @@
 
 #include "base/random.h"
 #include "sync/conductor.h"
-#include "sync/test_director.h"
 
 namespace orrery {
+
+class FixedDirector final : public Director {
+ public:
+  explicit FixedDirector(Mode mode) : mode_(std::move(mode)) {}
+  Mode direct(const Situation&) override { return mode_; }
+
+ private:
+  const Mode mode_;
+};
 
 // Workers 0 .. N-1 that take given times, under a Conductor: what happens, when.
 class Clockwork {
@@ -24,7 +32,7 @@ class Clockwork {
     options.workers_first = static_cast<int>(times_.size());
     all_reduce_ = options.architecture == Architecture::AllReduce;
     conductor = std::make_unique<Conductor>(std::move(options),
-                                            std::make_unique<TestDirector>(std::move(mode)));
+                                            std::make_unique<FixedDirector>(std::move(mode)));
     for (int i = 0; i < options.workers_first; ++i) conductor->join(WorkerId{i}, now);
     carry_out();
   }
