@@ -36,21 +36,22 @@ void PaceMemory::saw(const Mode& mode, double samples_per_s, double predicted_pe
   std::erase_if(seen_, [&](const Seen& each) { return each.weight < 1e-9; });
 }
 
-double PaceMemory::factor(const Mode& mode) const {
-  double weight = 0, sum = 0;
-  for (const Seen& seen : seen_) {
-    weight += seen.weight;
-    sum += seen.weight * seen.log_factor;
-  }
-  const double usual = weight > 0 ? sum / weight : 0;
+const PaceMemory::Seen* PaceMemory::find(const Mode& mode) const {
   const auto at =
       std::ranges::find_if(seen_, [&](const Seen& seen) { return same_family(seen.mode, mode); });
-  if (at == seen_.end()) return std::exp(usual);
-  return std::exp(at->weight * at->log_factor + (1 - at->weight) * usual);
+  return at == seen_.end() ? nullptr : &*at;
 }
 
-void PaceMemory::correct(ScoredMode& scored) const {
-  const double real = factor(scored.mode);
+double PaceMemory::factor(const Mode& mode, const Mode& present) const {
+  const Seen* const now = find(present);
+  const double usual = now ? now->weight * now->log_factor : 0;
+  const Seen* const seen = find(mode);
+  if (seen == nullptr || seen == now) return std::exp(usual);
+  return std::exp(seen->weight * seen->log_factor + (1 - seen->weight) * usual);
+}
+
+void PaceMemory::correct(ScoredMode& scored, const Mode& present) const {
+  const double real = factor(scored.mode, present);
   scored.pace.samples_per_s *= real;
   scored.pace.gradients_per_s *= real;
   scored.pace.interval_s /= real;

@@ -119,8 +119,9 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
     workers.push_back(situation.workers[i].worker);
     times.push_back(std::max(situation.workers[i].cost.at(batches[i]), kTimeLeast_s));
   }
-  const Pace pace =
-      foresee_pace(mode, workers, times, {.updates = kUpdatesLookedAt, .blocks = situation.blocks});
+  const Pace pace = foresee_pace(
+      mode, workers, times,
+      {.jitter = situation.jitter, .updates = kUpdatesLookedAt, .blocks = situation.blocks});
   double batch = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) batch += pace.shares[i] * batches[i];
   ScoredMode scored{.mode = mode,

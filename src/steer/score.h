@@ -25,6 +25,7 @@ struct ScoreSituation {
   int blocks = 1;     // of a task: with one, LGC has no partial gradients and is no candidate
   double lambda = 0;  // cost of staleness
   double phi = 0;     // gradient noise scale, samples; 0: not known
+  double jitter = 0;  // deviation of single tasks, share of their time: barriers wait for it
 };
 
 // How fast updates come in a mode.

@@ -14,7 +14,8 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kScoresNoted = 5;
-constexpr int kAskedMost = 3;  // of the cluster, in one look
+constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
+constexpr int kAskedMost = 3;                // of the cluster, in one look
 
 bool names_workers(const Mode& mode) {
   return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
@@ -133,7 +134,7 @@ class Star final : public StarDirector {
     const double equal = situation.global_batch / static_cast<double>(workers_.size());
     times_.clear();
     score_workers_.clear();
-    compute_share_ = 0;
+    compute_share_ = jitter_ = 0;
     for (const WorkerRecord& record : book_.records()) {
       double factor = 1;
       if (foreseen_well) {
@@ -150,7 +151,9 @@ class Star final : public StarDirector {
                         // Of the smoothed time: what single tasks scatter, and less by the weight.
                         .noise_s = 0.42 * record.noise * cost.at(equal)});
       score_workers_.push_back({.worker = record.history.worker, .cost = cost});
-      compute_share_ += record.compute_share / static_cast<double>(book_.records().size());
+      const auto n = static_cast<double>(book_.records().size());
+      compute_share_ += record.compute_share / n;
+      jitter_ += kDeviationOverMean * record.noise / n;
     }
     watch_.look(times_);
     for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
@@ -163,7 +166,8 @@ class Star final : public StarDirector {
             .batch_least = options_.batch_least,
             .blocks = options_.blocks,
             .lambda = cost_.lambda(),
-            .phi = noise_.phi().value_or(0)};
+            .phi = noise_.phi().value_or(0),
+            .jitter = jitter_};
   }
 
   void look(const Situation& situation) {
@@ -183,12 +187,14 @@ class Star final : public StarDirector {
       }
       return;
     }
+    follow_speeds(asked, present);
+    if (situation.now - scored_at_ < options_.score_least) return;
+    scored_at_ = situation.now;
     std::vector<ScoredMode> all = score_modes(asked);
-    for (ScoredMode& scored : all) pace_.correct(scored);
-    pace_.correct(present);
+    for (ScoredMode& scored : all) pace_.correct(scored, mode_);
+    pace_.correct(present, mode_);
     present_features_ = features(present, all.front(), situation);
     if (has_stayed(situation)) decide(situation, all, present);
-    follow_speeds(all, situation);
   }
 
   // The candidates in the order in which they are to be tried.
@@ -265,20 +271,23 @@ class Star final : public StarDirector {
     return may;
   }
 
-  // Within the same mode batches may be divided anew; that is no switch.
-  void follow_speeds(const std::vector<ScoredMode>& all, const Situation& situation) {
+  // Within the same mode batches may be divided anew; that is no switch, and what the mode is worth
+  // is what it is worth then.
+  void follow_speeds(const ScoreSituation& asked, ScoredMode& present) {
     if (mode_.shares.empty()) return;
-    const auto now = std::ranges::find_if(
-        all, [this](const ScoredMode& scored) { return same_family(scored.mode, mode_); });
-    if (now == all.end() || now->mode.shares.size() != mode_.shares.size()) return;
+    Mode anew = mode_;
+    anew.shares = balanced_shares(asked);
+    if (anew.shares.size() != mode_.shares.size()) return;
     bool off = false;
     for (std::size_t i = 0; i < mode_.shares.size(); ++i) {
-      const double wanted = now->mode.shares[i].second;
+      const double wanted = anew.shares[i].second;
       off = off || std::abs(mode_.shares[i].second - wanted) > options_.shares_step * wanted;
     }
-    const ScoredMode as_it_is = score_mode(score_situation(situation), mode_);
-    const ScoredMode as_it_would_be = score_mode(score_situation(situation), now->mode);
-    if (off && as_it_would_be.time_s < 0.98 * as_it_is.time_s) mode_.shares = now->mode.shares;
+    if (!off) return;
+    ScoredMode scored = score_mode(asked, anew);
+    if (scored.time_s > present.time_s) return;
+    mode_ = std::move(anew);
+    present = std::move(scored);
   }
 
   ModeFeatures features(const ScoredMode& scored, const ScoredMode& ssgd,
@@ -356,10 +365,10 @@ class Star final : public StarDirector {
 
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
-  Time switched_at_{}, looked_at_{};
+  Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
-  double compute_share_ = 1;
+  double compute_share_ = 1, jitter_ = 0;
   bool granted_ = false;
   bool by_selector_ = false;
   std::vector<WorkerTime> times_;
