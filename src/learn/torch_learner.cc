@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "learn/torch_error.h"
+
 namespace orrery {
 namespace {
 
 // Samples in a batch of a test: as many as keep the caches warm and the calls few.
 constexpr std::int64_t kTestBatch = 250;
-
-Error torch_error(std::string_view place, const std::exception& caught) {
-  const std::string_view text = caught.what();
-  return {Code::Internal, std::string(place) + ": " + std::string(text.substr(0, text.find('\n')))};
-}
 
 torch::Tensor loss_sum(const torch::Tensor& scores, const torch::Tensor& labels) {
   const auto options = torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum);
