@@ -2,24 +2,23 @@
 
 #include <cmath>
 
-#include "base/random.h"
-
 namespace orrery {
 
 // How accuracy and loss follow the gradients that went into the parameters. A sample counts for
 // less the staler its gradient is, 1 / (1 + lambda * staleness), and what is left to learn shrinks
-// with the effective samples E as (1 + E / scale)^-power. Staleness also costs some accuracy at the
-// end, which no amount of training brings back. Everything is a mean over runs; `scatter` is what
-// one evaluation deviates. Fitted by fit_convergence().
+// with the effective samples E as (1 + E / scale)^-power. How high it ends depends on the learning
+// rate, and staleness lowers it the more the higher the rate is, until the rate falls. Everything
+// is a mean over runs; `scatter` is what one evaluation deviates. Fitted by fit_convergence().
 struct ConvergenceModel {
   double accuracy_first = 0.1;
-  double accuracy_last = 0.95;  // without staleness, after endless training
+  double accuracy_last = 0.95;  // after endless training at the least rate
   double loss_first = 2.3;
   double loss_last = 0.05;
   double scale_samples = 20'000;
   double power = 1;
   double staleness_cost = 0.25;  // lambda
-  double plateau_cost = 0;       // accuracy at the end, for each update of staleness
+  double rate_cost = 0;          // accuracy at the end, at the rate the run began with
+  double plateau_cost = 0;       // the same, for each update of staleness
   double noise_scale = 1'000;    // samples: trace of the gradient's covariance over |G|^2
   double scatter = 0;
 
@@ -27,9 +26,10 @@ struct ConvergenceModel {
   double left(double effective_samples) const {
     return std::pow(1 + effective_samples / scale_samples, -power);
   }
-  double accuracy(double effective_samples, double staleness) const {
-    const double done = 1 - left(effective_samples);
-    return accuracy_first + done * (accuracy_last - accuracy_first - plateau_cost * staleness);
+  // `rate` is a share of the rate that the run began with.
+  double accuracy(double effective_samples, double staleness, double rate) const {
+    const double last = accuracy_last - rate * (rate_cost + plateau_cost * staleness);
+    return accuracy_first + (1 - left(effective_samples)) * (last - accuracy_first);
   }
   double loss(double effective_samples) const {
     return loss_last + (loss_first - loss_last) * left(effective_samples);
@@ -41,26 +41,25 @@ class Progress {
  public:
   explicit Progress(const ConvergenceModel& model) : model_(model) {}
 
-  void apply(double samples, double staleness) {
+  void apply(double samples, double staleness, double rate) {
     effective_ += samples * model_.worth(staleness);
     samples_ += samples;
-    // The plateau follows how stale gradients were lately, not at the beginning.
+    rate_ = rate;
+    // How stale gradients were lately is what counts for where it ends.
     constexpr double kMemory = 0.001;
     staleness_ += kMemory * (staleness - staleness_);
   }
 
   double samples() const { return samples_; }
   double effective_samples() const { return effective_; }
-  double accuracy() const { return model_.accuracy(effective_, staleness_); }
+  double accuracy() const { return model_.accuracy(effective_, staleness_, rate_); }
   double loss() const { return model_.loss(effective_); }
   // |G|^2 of the true gradient, in units of its first value: falls as the loss does.
-  double gradient_norm2() const {
-    return (loss() - model_.loss_last) / (model_.loss_first - model_.loss_last);
-  }
+  double gradient_norm2() const { return model_.left(effective_); }
 
  private:
   ConvergenceModel model_;
-  double samples_ = 0, effective_ = 0, staleness_ = 0;
+  double samples_ = 0, effective_ = 0, staleness_ = 0, rate_ = 1;
 };
 
 }  // namespace orrery

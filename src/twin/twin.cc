@@ -104,6 +104,7 @@ bool TwinRun::step() {
     happen(event);
   }
   carry_out();
+  serve_next();
   return true;
 }
 
@@ -130,6 +131,7 @@ void TwinRun::happen(const Event& event) {
     default:
       break;
   }
+  if (event.kind == Event::Kind::Handled) serving_ = false;
   Worker& worker = at(event.worker);
   if (worker.task.number != event.task || worker.stage == Stage::Idle) return;  // it has died
   if (event.kind == Event::Kind::Replied) download(event.worker);
@@ -137,7 +139,8 @@ void TwinRun::happen(const Event& event) {
       event.at == worker.computed_at) {
     send(event.worker);
   }
-  if (event.kind == Event::Kind::Handled) hand_in(event.worker);
+  const bool there = event.kind == Event::Kind::Handled || event.kind == Event::Kind::AtParent;
+  if (there && worker.stage == Stage::Sending) hand_in(event.worker);
 }
 
 void TwinRun::change(const TwinChange& change) {

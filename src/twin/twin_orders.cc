@@ -39,11 +39,12 @@ void TwinRun::form(const std::vector<std::pair<WorkerId, WorkerId>>& parents) {
 
 void TwinRun::apply(const ApplyUpdate& order) {
   newest_ = {.version = order.update.version, .at = now_};
+  const double rate = order.update.rate / setup_.conductor.rate.base;
   for (std::size_t i = 0; i < order.tasks.size(); ++i) {
     const Task& task = order.tasks[i];
     const std::int64_t staleness = order.update.version - 1 - task.version;
     const double samples = order.update.terms[i].weight * setup_.conductor.global_batch;
-    progress_.apply(samples, static_cast<double>(staleness));
+    progress_.apply(samples, static_cast<double>(staleness), rate);
     result_.max_staleness = std::max(result_.max_staleness, staleness);
     ++result_.gradients_of[static_cast<std::size_t>(task.worker)];
     ++point_gradients_;
@@ -60,7 +61,7 @@ void TwinRun::apply(const ApplyUpdate& order) {
     push(now_ + from_seconds(ring_s()), Event::Kind::RingDone, 0, order.update.version);
     return;
   }
-  if (setup_.shards.update_s > 0) served(setup_.shards.update_s);
+  shards_free_ = std::max(shards_free_, now_) + from_seconds(setup_.shards.update_s);
   conductor_.applied(newest_, now_);
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <queue>
 #include <vector>
 
+#include "base/random.h"
 #include "twin/share_line.h"
 #include "twin/shared_link.h"
 #include "twin/twin.h"
@@ -19,7 +21,7 @@ class TwinRun {
 
  private:
   struct Event {
-    enum class Kind { Replied, Computed, Handled, RingDone, LinkStep, Change, Tick };
+    enum class Kind { Replied, Computed, Handled, AtParent, RingDone, LinkStep, Change, Tick };
     Time at{};
     std::int64_t sequence = 0;
     Kind kind = Kind::Computed;
@@ -72,7 +74,7 @@ class TwinRun {
   void die(int worker);
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
-  Time served(double work_s);
+  void serve_next();
 
   void carry_out();
   void apply(const ApplyUpdate& order);
@@ -86,7 +88,9 @@ class TwinRun {
   std::vector<WorkerId> ring_{};
   bool tree_ = false;  // there is one, or was
   SharedLink up_, down_;
-  Time shards_free_{};
+  Time shards_free_{};                                  // of updates
+  std::deque<std::pair<int, std::int64_t>> arrived_{};  // gradients, by worker and task
+  bool serving_ = false;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
   std::int64_t sequence_ = 0;
   Time now_{};

@@ -5,10 +5,17 @@
 
 namespace orrery {
 
-// The shards do one thing after another.
-Time TwinRun::served(double work_s) {
-  shards_free_ = std::max(shards_free_, now_) + from_seconds(work_s);
-  return shards_free_;
+// The shards take one gradient after the other; what they are ordered to do with one that is there
+// goes before the next.
+void TwinRun::serve_next() {
+  while (!serving_ && !arrived_.empty()) {
+    const auto [number, task] = arrived_.front();
+    arrived_.pop_front();
+    if (at(number).task.number != task || at(number).stage != Stage::Sending) continue;  // it died
+    serving_ = true;
+    push(std::max(shards_free_, now_) + from_seconds(setup_.shards.gradient_s),
+         Event::Kind::Handled, number, task);
+  }
 }
 
 // Between two workers nobody else shares the way.
@@ -76,7 +83,7 @@ void TwinRun::send(int number) {
   Worker& worker = at(number);
   worker.stage = Stage::Sending;
   if (worker.sends_to >= 0) {
-    push(now_ + from_seconds(pair_s(number, worker.sends_to)), Event::Kind::Handled, number,
+    push(now_ + from_seconds(pair_s(number, worker.sends_to)), Event::Kind::AtParent, number,
          worker.task.number);
     return;
   }
@@ -120,10 +127,8 @@ void TwinRun::die(int number) {
 }
 
 void TwinRun::arrive(int number) {
-  const double work_s = setup_.shards.gradient_s;
-  const std::int64_t task = at(number).task.number;
-  if (work_s == 0 && shards_free_ <= now_) return hand_in(number);
-  push(served(work_s), Event::Kind::Handled, number, task);
+  if (setup_.shards.gradient_s == 0 && shards_free_ <= now_) return hand_in(number);
+  arrived_.push_back({number, at(number).task.number});
 }
 
 void TwinRun::hand_in(int number) {
