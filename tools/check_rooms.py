@@ -24,13 +24,13 @@ WALLS = {
     r"zlib": {"store"},
     r"grpc(?:pp)?/|absl/|google/protobuf/|orrery/v\d+/.*\.pb\.h|httplib": {"rpc"},
     r"openssl/|trust/openssl\.h": {"rpc", "trust"},
-    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent"},
+    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "hinder"},
 }
 
 # cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ talks to
-# other machines, daemon/ is the scheduler's process; everything below them is handed time and a
-# seeded generator.
-OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "service"}
+# other machines, daemon/ is the scheduler's process, hinder/ slows real processes down; everything
+# below them is handed time and a seeded generator.
+OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "hinder", "service"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("

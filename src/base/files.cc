@@ -92,4 +92,20 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
   return system_error(path, number);
 }
 
+std::string read_word(const std::string& path) {
+  auto content = read_file(path);
+  if (!content.ok()) return {};
+  std::string word = std::move(content).value();
+  word.erase(word.find_last_not_of(" \n\t") + 1);
+  return word;
+}
+
+Status write_control(const std::string& path, std::string_view content) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.ok()) return system_error(path, errno);
+  const ssize_t written = ::write(fd.get(), content.data(), content.size());
+  if (written < 0) return system_error(path, errno);
+  return {};
+}
+
 }  // namespace orrery

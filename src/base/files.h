@@ -36,10 +36,16 @@ Result<std::string> read_file(const std::string& path);
 // The same of a file that is open; `path` is for the message.
 Result<std::string> read_file(const Fd& fd, const std::string& path);
 
+// A whole small file without white space at its end; empty where it cannot be read.
+std::string read_word(const std::string& path);
+
 Status write_file(const Fd& fd, const std::string& path, std::string_view content);
 
 // Readers see the old content or the new one, never a part. It outlives this process; it is not
 // flushed against a loss of power, since nothing that runs outlives that.
 Status write_file_atomically(const std::string& path, std::string_view content);
+
+// Writes to a file that is there, as the kernel's control files want it: in one call.
+Status write_control(const std::string& path, std::string_view content);
 
 }  // namespace orrery

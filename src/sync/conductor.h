@@ -10,6 +10,7 @@
 #include "sync/mode.h"
 #include "sync/order.h"
 #include "sync/rate.h"
+#include "sync/rule.h"
 #include "sync/task.h"
 
 namespace orrery {
@@ -26,6 +27,7 @@ struct ConductorOptions {
   std::int64_t checkpoint_every = 0;  // samples; 0: never
   double target_accuracy = 0;  // training ends when two evaluations in a row reach it; 0: none
   Duration tick = std::chrono::seconds(1);
+  ZenoOptions zeno{};
 };
 
 // Where a run stands, for a checkpoint: what a Conductor goes on from. Gradients that were held are
@@ -33,14 +35,21 @@ struct ConductorOptions {
 struct ConductorState {
   ParameterVersion version = 0;
   std::int64_t next_sample = 0;
+  std::vector<Samples> again{};  // before that: handed out, but not used
   std::int64_t next_task = 1;
   std::int64_t samples_done = 0;
   std::int64_t gradients_done = 0;
   Mode mode{};
 };
 
+// tasks = gradients + dropped + spoiled + lost + those still open.
 struct ConductorCounts {
-  std::int64_t tasks = 0, gradients = 0, updates = 0, dropped = 0, lost = 0, refused = 0;
+  std::int64_t tasks = 0, gradients = 0, updates = 0;
+  std::int64_t dropped = 0;        // by the rule; their samples count as used
+  std::int64_t spoiled = 0;        // not finite, wrong shape; likewise
+  std::int64_t lost = 0;           // with their worker, or at the end; samples are handed out again
+  std::int64_t refused = 0;        // what was said from outside that made no sense
+  std::int64_t samples_cut = 0;    // of cut tasks, and not computed
   std::int64_t staleness_sum = 0;  // over applied gradients
   std::int64_t mode_switches = 0;
 };
@@ -55,6 +64,13 @@ struct ConductorCounts {
 // only if it was lost; whoever has no task waits for an update that somebody with a task can bring
 // about; nothing of this breaks when modes change, workers join, leave and die in any order. What a
 // mode holds when it is left goes into an update of its own before the next mode begins.
+//
+// Parameter servers: a gradient that has come is theirs, and is used even if its worker leaves.
+// All-reduce: it is in its worker's memory (a child's in its parent's) and is lost with it; one
+// update at a time is on its way, and nobody gets a task until it was applied; the mode changes,
+// and what is held is drained, only while nobody of the ring computes. A mode other than Ring means
+// the full ring there. What makes no sense (unknown tasks, strangers, saying things twice) is
+// counted and changes nothing.
 class Conductor {
  public:
   Conductor(ConductorOptions options, std::unique_ptr<Director> director,
@@ -76,7 +92,8 @@ class Conductor {
   void finish(const std::string& reason, Time now);
 
   std::vector<Order> take_orders();
-  ConductorState state() const;  // valid right after the SaveCheckpoint order was made
+  void take_orders(std::vector<Order>& into);  // the same, into memory that is there already
+  ConductorState state() const;  // as of the newest SaveCheckpoint order; before the first: now
   const ConductorCounts& counts() const;
   const Mode& mode() const;
   bool finished() const;

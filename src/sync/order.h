@@ -26,28 +26,35 @@ struct DropGradient {
   std::int64_t task = 0;
   std::string reason{};
 };
-// All-reduce: from now on this is the ring and these hang off it. Epochs grow.
+// All-reduce: from now on this is the ring and these hang off it; who is new in it gets the
+// parameters of the others. Epochs grow.
 struct FormRing {
   std::int64_t epoch = 0;
   std::vector<WorkerId> ring{};
   std::vector<std::pair<WorkerId, WorkerId>> parents{};
 };
-// Parameter servers: children hand in at their parents from their next task on.
+// Parameter servers: children hand in at their parents from their next task on. A child whose
+// parent is gone hands in what it has by itself.
 struct FormTree {
   std::vector<std::pair<WorkerId, WorkerId>> parents{};
 };
-struct RefreshValidation {
-};  // Zeno++: a validation gradient of the newest version, when it is done
+// Zeno++: a validation gradient of the newest version, when it is done.
+struct RefreshValidation {};
 struct EvaluateVersion {
   ParameterVersion version = 0;
 };
 struct SaveCheckpoint {
   ParameterVersion version = 0;
 };
+// A worker that was retired has nothing left to do.
+struct DismissWorker {
+  WorkerId worker{};
+};
 struct FinishRun {
   std::string reason{};
 };
-using Order = std::variant<StartTask, ApplyUpdate, CutTask, DropGradient, FormRing, FormTree,
-                           RefreshValidation, EvaluateVersion, SaveCheckpoint, FinishRun>;
+using Order =
+    std::variant<StartTask, ApplyUpdate, CutTask, DropGradient, FormRing, FormTree,
+                 RefreshValidation, EvaluateVersion, SaveCheckpoint, DismissWorker, FinishRun>;
 
 }  // namespace orrery
