@@ -14,8 +14,8 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
-    r"CLI/": {"cli", "ctl", "service"},
-    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc"},
+    r"CLI/": {"cli", "ctl", "service", "train"},
+    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc", "learn"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
@@ -24,7 +24,9 @@ WALLS = {
     r"zlib": {"store"},
     r"grpc(?:pp)?/|absl/|google/protobuf/|orrery/v\d+/.*\.pb\.h|httplib": {"rpc"},
     r"openssl/|trust/openssl\.h": {"rpc", "trust"},
-    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "hinder"},
+    r"torch/|ATen/|c10": {"learn"},
+    r"boost/": {"train"},
+    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "hinder", "train"},
 }
 
 # cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ talks to

@@ -10,8 +10,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::size_t kLargest = std::size_t{16} << 20;
-
 Code code_of(int number) {
   switch (number) {
     case ENOENT:
@@ -46,22 +44,24 @@ Error system_error(std::string_view place, int number) {
           std::string(place) + ": " + std::error_code(number, std::generic_category()).message()};
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::size_t largest) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.ok()) return system_error(path, errno);
-  return read_file(fd, path);
+  return read_file(fd, path, largest);
 }
 
-Result<std::string> read_file(const Fd& fd, const std::string& path) {
+Result<std::string> read_file(const Fd& fd, const std::string& path, std::size_t largest) {
   std::string content;
-  char buffer[4096];
+  char buffer[std::size_t{16} << 10];
   while (true) {
     const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return system_error(path, errno);
     if (count == 0) return content;
     content.append(buffer, static_cast<std::size_t>(count));
-    if (content.size() > kLargest) return invalid(path + ": larger than 16 MiB");
+    if (content.size() > largest) {
+      return invalid(path + ": larger than " + std::to_string(largest >> 20) + " MiB");
+    }
   }
 }
 

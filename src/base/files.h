@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,10 +32,13 @@ class Fd {
 // What the system said, with the code nearest to it: "FILE: No such file or directory".
 Error system_error(std::string_view place, int number);
 
-// A whole small file. One that is not there is Code::NotFound; one beyond 16 MiB is refused.
-Result<std::string> read_file(const std::string& path);
+inline constexpr std::size_t kSmallFile = std::size_t{16} << 20;
+
+// A whole file. One that is not there is Code::NotFound; one beyond `largest` is refused.
+Result<std::string> read_file(const std::string& path, std::size_t largest = kSmallFile);
 // The same of a file that is open; `path` is for the message.
-Result<std::string> read_file(const Fd& fd, const std::string& path);
+Result<std::string> read_file(const Fd& fd, const std::string& path,
+                              std::size_t largest = kSmallFile);
 
 // A whole small file without white space at its end; empty where it cannot be read.
 std::string read_word(const std::string& path);

@@ -10,13 +10,18 @@
 
 namespace orrery {
 
+class Learner;
+
 // The store that groups of an all-reduce find each other by (c10d's TCPStore). It lives in the
-// run's head, so that it outlives every worker. The object keeps it open.
+// run's head, so that it outlives every worker. The object keeps it open. It listens on a free port
+// of every address of this machine, which is c10d's way; what is said there are names and
+// addresses.
 class MeetingPlace {
  public:
   virtual ~MeetingPlace() = default;
   virtual std::uint16_t port() const = 0;
 };
+// `host` is what this machine is reached by.
 Result<std::unique_ptr<MeetingPlace>> open_meeting_place(const std::string& host);
 
 struct AllReduceOptions {
@@ -38,6 +43,10 @@ class AllReduceGroup {
   virtual ~AllReduceGroup() = default;
   virtual Status sum(std::span<float> values) = 0;
   virtual Status copy_from(int rank, std::span<float> values) = 0;
+
+  // Makes a learner's gradient the sum over the group of weight x gradient, where it is: on a GPU
+  // it stays there.
+  virtual Status sum_gradient(Learner& learner, double weight) = 0;
 };
 Result<std::unique_ptr<AllReduceGroup>> join_all_reduce(const AllReduceOptions& options);
 

@@ -1,0 +1,201 @@
+#include "learn/all_reduce.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "learn/learner.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kRanks = 3;
+constexpr std::size_t kFloats = 10007;  // no multiple of anything a ring may cut it into
+
+std::vector<float> values_of(int rank) {
+  std::vector<float> values(kFloats);
+  for (std::size_t i = 0; i < kFloats; ++i) {
+    values[i] = static_cast<float>(rank + 1) / static_cast<float>(i % 97 + 3);
+  }
+  return values;
+}
+
+void expect_sum(const std::vector<float>& sum, const std::vector<int>& ranks) {
+  std::vector<float> wanted(kFloats);
+  for (const int rank : ranks) {
+    const auto values = values_of(rank);
+    for (std::size_t i = 0; i < kFloats; ++i) wanted[i] += values[i];
+  }
+  for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(sum[i], wanted[i], 1e-5F);
+}
+
+// What a rank's process is told by its environment.
+struct Told {
+  int rank = 0;
+  std::uint16_t port = 0;
+  std::string folder{};
+};
+Told told() {
+  return {std::atoi(std::getenv("ORRERY_TEST_RANK")),
+          static_cast<std::uint16_t>(std::atoi(std::getenv("ORRERY_TEST_PORT"))),
+          std::getenv("ORRERY_TEST_FOLDER")};
+}
+
+std::unique_ptr<AllReduceGroup> join(const Told& told, const std::string& name, int rank,
+                                     int size) {
+  auto joined = join_all_reduce({.host = "127.0.0.1",
+                                 .port = told.port,
+                                 .own_address = "127.0.0.1",
+                                 .name = name,
+                                 .rank = rank,
+                                 .size = size});
+  EXPECT_TRUE(joined.ok()) << (joined.ok() ? "" : joined.error().message);
+  return joined.ok() ? std::move(joined).value() : nullptr;
+}
+
+void leave_behind(const Told& told, std::span<const float> values) {
+  std::ofstream(told.folder + "/" + std::to_string(told.rank), std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size_bytes()));
+}
+
+// A rank is this program again, told to run one of these alone: torch's threads do not survive a
+// fork. They are named so that nobody else runs them.
+TEST(AllReduceRank, DISABLED_SumsAndCopies) {
+  const Told me = told();
+  const auto group = join(me, "first", me.rank, kRanks);
+  ASSERT_TRUE(group);
+  auto values = values_of(me.rank);
+  ASSERT_TRUE(group->sum(values).ok());
+  expect_sum(values, {0, 1, 2});
+  leave_behind(me, values);
+  auto copy = values_of(me.rank);
+  ASSERT_TRUE(group->copy_from(1, copy).ok());
+  EXPECT_EQ(copy, values_of(1));
+}
+
+TEST(AllReduceRank, DISABLED_LosesTheLast) {
+  const Told me = told();
+  auto group = join(me, "first", me.rank, kRanks);
+  ASSERT_TRUE(group);
+  auto values = values_of(me.rank);
+  ASSERT_TRUE(group->sum(values).ok());
+  if (me.rank == kRanks - 1) ::raise(SIGKILL);
+  const Status broken = group->sum(values);
+  ASSERT_FALSE(broken.ok());
+  EXPECT_EQ(broken.error().code, Code::Unavailable) << broken.error().message;
+  group = join(me, "second", me.rank, kRanks - 1);
+  ASSERT_TRUE(group);
+  values = values_of(me.rank);
+  ASSERT_TRUE(group->sum(values).ok());
+  expect_sum(values, {0, 1});
+  leave_behind(me, values);
+}
+
+TEST(AllReduceRank, DISABLED_TrainsAReplica) {
+  const Told me = told();
+  const auto group = join(me, "first", me.rank, kRanks);
+  const auto learner = make_learner({}).value();
+  ASSERT_TRUE(group);
+  std::vector<float> values(learner->parameters().begin(), learner->parameters().end());
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t first = (std::int64_t{step} * kRanks + me.rank) * 8;
+    ASSERT_TRUE(learner->compute({.first = first, .count = 8}, 1, {}).ok());
+    ASSERT_TRUE(group->sum_gradient(*learner, 1.0 / kRanks).ok());
+    const auto gradient = learner->gradient();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= 0.1F * gradient[i];
+    ASSERT_TRUE(learner->set_parameters(values).ok());
+  }
+  leave_behind(me, learner->parameters());
+}
+
+class AllReduce : public testing::Test {
+ protected:
+  AllReduce() {
+    std::string made = (std::filesystem::temp_directory_path() / "orrery-XXXXXX").string();
+    folder_ = ::mkdtemp(made.data());
+  }
+  ~AllReduce() override { std::filesystem::remove_all(folder_); }
+
+  // Runs every rank to its end; gives back how each ended, as waitpid says it.
+  std::vector<int> run(const std::string& what) {
+    std::vector<pid_t> ranks;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      ::setenv("ORRERY_TEST_RANK", std::to_string(rank).c_str(), 1);
+      ::setenv("ORRERY_TEST_PORT", std::to_string(place_->port()).c_str(), 1);
+      ::setenv("ORRERY_TEST_FOLDER", folder_.c_str(), 1);
+      std::string filter = "--gtest_filter=AllReduceRank.DISABLED_" + what;
+      std::string program = "/proc/self/exe", also = "--gtest_also_run_disabled_tests";
+      char* arguments[] = {program.data(), filter.data(), also.data(), nullptr};
+      pid_t pid = 0;
+      EXPECT_EQ(::posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments, environ), 0);
+      ranks.push_back(pid);
+    }
+    std::vector<int> ends;
+    for (const pid_t pid : ranks) ::waitpid(pid, &ends.emplace_back(-1), 0);
+    return ends;
+  }
+
+  std::string left_by(int rank) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ + "/" + std::to_string(rank), std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  std::string folder_;
+  std::unique_ptr<MeetingPlace> place_ = open_meeting_place("127.0.0.1").value();
+};
+
+TEST_F(AllReduce, EveryRankGetsTheSameSumToTheBit) {
+  EXPECT_EQ(run("SumsAndCopies"), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(left_by(0).size(), kFloats * sizeof(float));
+  EXPECT_EQ(left_by(0), left_by(1));
+  EXPECT_EQ(left_by(0), left_by(2));
+}
+
+TEST_F(AllReduce, WhoIsLeftFormsTheNextGroup) {
+  const auto ends = run("LosesTheLast");
+  EXPECT_EQ(ends[0], 0);
+  EXPECT_EQ(ends[1], 0);
+  EXPECT_TRUE(WIFSIGNALED(ends[2]) && WTERMSIG(ends[2]) == SIGKILL);
+  EXPECT_EQ(left_by(0).size(), kFloats * sizeof(float));
+  EXPECT_EQ(left_by(0), left_by(1));
+}
+
+TEST_F(AllReduce, ReplicasStayTheSameToTheBit) {
+  EXPECT_EQ(run("TrainsAReplica"), (std::vector<int>{0, 0, 0}));
+  EXPECT_FALSE(left_by(0).empty());
+  EXPECT_EQ(left_by(0), left_by(1));
+  EXPECT_EQ(left_by(0), left_by(2));
+}
+
+TEST_F(AllReduce, WhoWaitsInVainIsToldSo) {
+  const auto joined = join_all_reduce({.host = "127.0.0.1",
+                                       .port = place_->port(),
+                                       .own_address = "127.0.0.1",
+                                       .name = "alone",
+                                       .rank = 0,
+                                       .size = 2,
+                                       .patience = std::chrono::milliseconds(50)});
+  ASSERT_FALSE(joined.ok());
+  EXPECT_EQ(joined.error().code, Code::DeadlineExceeded) << joined.error().message;
+}
+
+TEST(AllReduceOfOne, NeedsNobody) {
+  const auto group = join_all_reduce({.size = 1}).value();
+  std::vector<float> values{1, 2};
+  EXPECT_TRUE(group->sum(values).ok());
+  EXPECT_EQ(values, (std::vector<float>{1, 2}));
+  EXPECT_FALSE(join_all_reduce({.rank = 1, .size = 1}).ok());
+}
+
+}  // namespace
+}  // namespace orrery

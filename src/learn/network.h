@@ -1,0 +1,31 @@
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "learn/dataset.h"
+
+namespace orrery {
+
+// A model: samples in, one score for each class out (for text, for each character).
+class Network : public torch::nn::Module {
+ public:
+  virtual torch::Tensor forward(torch::Tensor samples) = 0;
+};
+
+// What a model of that name can be fed with; an error names the models there are.
+Result<SampleKind> samples_wanted(const std::string& model);
+
+// The model of that name for these samples. Its first parameters come from our own random numbers,
+// so they are the same with every version of torch.
+Result<std::shared_ptr<Network>> make_network(const std::string& model, const Dataset& data,
+                                              std::uint64_t seed);
+
+// One maker for each model; used by make_network alone.
+std::shared_ptr<Network> make_mlp(std::int64_t inputs, std::int64_t classes);
+
+}  // namespace orrery
