@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "policy/matching.h"
+#include "match/matching.h"
 #include "predict/group_speed.h"
 
 namespace orrery {

@@ -15,7 +15,8 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
     r"CLI/": {"cli", "ctl", "service", "train"},
-    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc", "learn"},
+    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc", "learn",
+                "train"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
@@ -32,7 +33,7 @@ WALLS = {
 # cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ talks to
 # other machines, daemon/ is the scheduler's process, hinder/ slows real processes down; everything
 # below them is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "hinder", "service"}
+OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "hinder", "service", "train"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("

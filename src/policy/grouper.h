@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "match/matching.h"
 #include "policy/group_kinds.h"
-#include "policy/matching.h"
 
 namespace orrery {
 

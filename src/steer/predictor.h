@@ -16,7 +16,7 @@ struct IterationHistory {
 };
 
 // Foresees a worker's iteration times. Seconds a sample, so that unequal batches are comparable;
-// `ahead` iterations, the first being the next.
+// `ahead` iterations, the first being the next. Of a worker without history nothing is foreseen.
 class IterationPredictor {
  public:
   virtual ~IterationPredictor() = default;
@@ -24,8 +24,14 @@ class IterationPredictor {
   virtual std::vector<double> foresee(const IterationHistory& history, int ahead) = 0;
 };
 
+// "last": it stays as it is. "ewma": it stays at the weighted mean. "ar": an autoregression of this
+// order with a constant, by least squares over the newest `window` iterations; what it foresees
+// stays within what the window has seen, with half as much again to either side.
 std::unique_ptr<IterationPredictor> make_last_value_predictor();
 std::unique_ptr<IterationPredictor> make_ewma_predictor(double weight = 0.3);
 std::unique_ptr<IterationPredictor> make_ar_predictor(int order = 4, int window = 60);
+
+// A task's seconds a sample; 0 if it was cut before anything was done.
+double seconds_a_sample(const IterationSample& sample);
 
 }  // namespace orrery

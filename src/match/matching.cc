@@ -1,4 +1,4 @@
-#include "policy/matching.h"
+#include "match/matching.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 #include <lemon/matching.h>
 #include <lemon/smart_graph.h>
 
-#include "policy/matching_oracle.h"
+#include "match/matching_oracle.h"
 
 namespace orrery {
 

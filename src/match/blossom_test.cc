@@ -1,4 +1,4 @@
-#include "policy/blossom.h"
+#include "match/blossom.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "policy/matching_oracle.h"
+#include "match/matching_oracle.h"
 
 namespace orrery {
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "policy/blossom.h"
-#include "policy/fractional_matching.h"
+#include "match/blossom.h"
+#include "match/fractional_matching.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "policy/matching.h"
+#include "match/matching.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/random.h"
-#include "policy/matching_oracle.h"
+#include "match/matching_oracle.h"
 #include "predict/group_speed.h"
 
 namespace orrery {

@@ -1,4 +1,4 @@
-#include "policy/matching_oracle.h"
+#include "match/matching_oracle.h"
 
 #include <algorithm>
 #include <bit>

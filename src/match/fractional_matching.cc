@@ -1,4 +1,4 @@
-#include "policy/fractional_matching.h"
+#include "match/fractional_matching.h"
 
 #include <algorithm>
 #include <bit>

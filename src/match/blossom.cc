@@ -1,4 +1,4 @@
-#include "policy/blossom.h"
+#include "match/blossom.h"
 
 #include <algorithm>
 #include <limits>

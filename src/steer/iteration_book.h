@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "steer/predictor.h"
+
+namespace orrery {
+
+// What a task costs a worker: seconds(b) = fixed_s + b * per_sample_s. The fixed part is what does
+// not shrink with the batch, which is mostly the parameters' and the gradient's way.
+struct TaskCost {
+  double fixed_s = 0;
+  double per_sample_s = 0;
+
+  double at(double samples) const { return fixed_s + per_sample_s * samples; }
+  bool operator==(const TaskCost&) const = default;
+};
+
+// The newest of what one worker took, smoothed. One outlier moves nothing: each value that goes
+// into the means is the median of the last three.
+struct WorkerRecord {
+  IterationHistory history{};  // the newest kHistoryKept, oldest first
+  TaskCost cost{};
+  double noise = 0;          // mean distance of single tasks from the smooth course, share of it
+  double compute_share = 1;  // of a task's time at its present batch
+  std::int64_t tasks = 0;    // seen so far
+
+  static constexpr int kHistoryKept = 256;
+};
+
+// Remembers the iterations of every worker. How a task's time splits into a fixed part and one for
+// each sample is fitted to batches of different sizes, where the worker has had such; until then
+// the time it neither computed nor was throttled counts as fixed, or nothing if its use is not
+// known.
+class IterationBook {
+ public:
+  void saw(const IterationSample& sample);
+  void keep_only(std::span<const WorkerId> workers);  // ascending; others have left
+
+  // In ascending order of workers, with those alone that have done a task.
+  std::span<const WorkerRecord> records() const { return records_; }
+  const WorkerRecord* find(WorkerId worker) const;
+  double samples_seen() const { return samples_seen_; }
+
+ private:
+  // Means with forgetting over (batch, seconds) of the medians, for the fit.
+  struct Moments {
+    std::array<double, 3> last_per_sample{};
+    double weight = 0, b = 0, t = 0, bb = 0, bt = 0;
+    double smooth_per_sample = 0;
+    double batch = 0;  // of the newest task
+  };
+  void follow(WorkerRecord& record, Moments& moments, double batch, double per_sample);
+  void fit(WorkerRecord& record, const Moments& moments) const;
+
+  std::vector<WorkerRecord> records_;
+  std::vector<Moments> moments_;  // beside records_
+  double samples_seen_ = 0;
+};
+
+// Batches that sum to the global batch such that the slowest task is as short as it can be: all
+// tasks that are above `least` then end together. With `fixed_parts` left out it is LB-BSP's rule,
+// batches in proportion to speed.
+std::vector<double> balanced_batches(std::span<const TaskCost> costs, double global_batch,
+                                     double least, bool fixed_parts = true);
+
+}  // namespace orrery

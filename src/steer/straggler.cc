@@ -1,0 +1,57 @@
+#include "steer/straggler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery {
+
+std::vector<bool> slower_than_fastest(std::span<const WorkerTime> times, double share,
+                                      const StragglerOptions& options) {
+  std::vector<bool> slow(times.size());
+  if (times.empty()) return slow;
+  const WorkerTime fastest = *std::ranges::min_element(times, {}, &WorkerTime::seconds);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double behind = times[i].seconds - fastest.seconds;
+    const double noise = std::hypot(times[i].noise_s, fastest.noise_s);
+    slow[i] = behind > share * fastest.seconds && behind > seconds(options.floor) &&
+              behind > options.noise * noise;
+  }
+  return slow;
+}
+
+double straggling_degree(std::span<const WorkerTime> times) {
+  double sum = 0;
+  double longest = 0;
+  for (const WorkerTime& time : times) {
+    sum += time.seconds;
+    longest = std::max(longest, time.seconds);
+  }
+  return sum > 0 ? longest / (sum / static_cast<double>(times.size())) - 1 : 0;
+}
+
+void StragglerWatch::look(std::span<const WorkerTime> times) {
+  const std::vector<bool> enters = slower_than_fastest(times, options_.enter, options_);
+  const std::vector<bool> stays = slower_than_fastest(times, options_.leave, options_);
+  std::vector<State> states;
+  stragglers_.clear();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    State state{.worker = times[i].worker};
+    const auto known = std::ranges::find(states_, times[i].worker, &State::worker);
+    if (known != states_.end()) state = *known;
+    const bool otherwise = state.straggles ? !stays[i] : enters[i];
+    state.against = otherwise ? state.against + 1 : 0;
+    if (state.against >= options_.patience) {
+      state.straggles = !state.straggles;
+      state.against = 0;
+    }
+    if (state.straggles) stragglers_.push_back(state.worker);
+    states.push_back(state);
+  }
+  states_ = std::move(states);
+}
+
+bool StragglerWatch::straggles(WorkerId worker) const {
+  return std::ranges::binary_search(stragglers_, worker);
+}
+
+}  // namespace orrery
