@@ -88,10 +88,10 @@ Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
                     .parameters = checkpoint.parameters.size(),
                     .optimizer_floats = checkpoint.optimizer_state.size()};
   std::memcpy(preamble.magic, kMagic.data(), kMagic.size());
-  const std::span<const std::byte> parts[] = {
-      std::as_bytes(std::span(&preamble, 1)), std::as_bytes(std::span(text)),
-      std::as_bytes(std::span(checkpoint.parameters)),
-      std::as_bytes(std::span(checkpoint.optimizer_state))};
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(&preamble, 1)),
+                                              std::as_bytes(std::span(text)),
+                                              std::as_bytes(std::span(checkpoint.parameters)),
+                                              std::as_bytes(std::span(checkpoint.optimizer_state))};
   std::uint64_t crc = 0;
   for (const auto part : parts) crc = crc64(part, crc);
 

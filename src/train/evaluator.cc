@@ -60,9 +60,9 @@ class Evaluator {
 
   void evaluate(Frame& frame) {
     auto judged = judge(frame.floats);
-    part_->head->send(MessageType::Evaluated, frame.header.number,
-                      judged.ok() ? judged.value()
-                                  : EvaluatedMessage{.error = judged.error().message});
+    part_->head->send(
+        MessageType::Evaluated, frame.header.number,
+        judged.ok() ? judged.value() : EvaluatedMessage{.error = judged.error().message});
   }
 
   Result<Computed> validation_gradient(std::span<const float> parameters, std::int32_t samples) {

@@ -10,9 +10,9 @@
 namespace orrery {
 
 struct OptimizerOptions {
-  std::string kind = "sgd";  // or "adam"
-  double momentum = 0;       // sgd
-  double weight_decay = 0;   // added to the gradient, in both
+  std::string kind = "sgd";                           // or "adam"
+  double momentum = 0;                                // sgd
+  double weight_decay = 0;                            // added to the gradient, in both
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adam
 };
 Status check(const OptimizerOptions& options);

@@ -30,7 +30,7 @@ void fields(A& a, ShardPlace& m) {
 }
 template <class A>
 void fields(A& a, PeersMessage& m) {
-  a(m.shards, m.places);
+  a(m.id, m.shards, m.places);
 }
 template <class A>
 void fields(A& a, Samples& m) {
@@ -86,7 +86,7 @@ void fields(A& a, SendParametersMessage& m) {
 }
 template <class A>
 void fields(A& a, SnapshotMessage& m) {
-  a(m.optimizer, m.version, m.steps, m.hash);
+  a(m.floats, m.optimizer, m.version, m.steps, m.hash);
 }
 template <class A>
 void fields(A& a, Evaluation& m) {

@@ -35,6 +35,7 @@ struct ReadyMessage {
   std::uint16_t port = 0;
 };
 struct PeersMessage {
+  std::int32_t id = -1;  // the number this worker has from now on
   std::vector<std::pair<std::string, std::uint16_t>> shards{};
   std::vector<ShardPlace> places{};
 };
@@ -65,6 +66,7 @@ struct SendParametersMessage {
   WorkerId worker{};
 };
 struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the optimiser's state
+  bool floats = true;     // false: only the hash
   bool optimizer = false;
   ParameterVersion version = 0;
   std::int64_t steps = 0;
@@ -90,7 +92,7 @@ struct RingFormedMessage {
   bool ok = true;
   std::string error{};
 };
-struct ParentMessage {  // FormTree
+struct ParentMessage {    // FormTree
   std::string address{};  // empty: hand in at the shards
   std::uint16_t port = 0;
 };

@@ -18,6 +18,7 @@ struct TrainPorts {
   std::function<Result<std::unique_ptr<Learner>>(const LearnerOptions&)> make_learner{};
   std::function<Result<std::unique_ptr<MeetingPlace>>(const std::string&)> open_meeting_place{};
   std::function<Result<std::unique_ptr<AllReduceGroup>>(const AllReduceOptions&)> join_all_reduce{};
+  std::function<std::vector<std::string>()> models{}, data{};
 };
 
 // How a process finds its run. It is read from standard input, where no other process can see it.

@@ -17,6 +17,7 @@ struct RunLog::Table {
   void line(const std::string& text) const { std::fputs(text.c_str(), file); }
 };
 
+RunLog::RunLog(std::string folder) : folder_(std::move(folder)) {}
 RunLog::~RunLog() = default;
 
 Status RunLog::add(std::unique_ptr<Table>& table, const std::string& name,
@@ -52,11 +53,11 @@ void RunLog::curve(const CurvePoint& point) {
 void RunLog::iteration(const IterationSample& sample) {
   if (!iterations_) return;
   const Usage& usage = sample.usage;
-  iterations_->line(fmt::format("{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f}\n",
-                                seconds(sample.at), static_cast<int>(sample.worker), sample.task,
-                                seconds(sample.took), sample.samples, sample.staleness, sample.loss,
-                                sample.norm2, usage.cpu_share, usage.throttled_share,
-                                usage.in_bytes_per_s, usage.out_bytes_per_s));
+  iterations_->line(fmt::format(
+      "{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f}\n", seconds(sample.at),
+      static_cast<int>(sample.worker), sample.task, seconds(sample.took), sample.samples,
+      sample.staleness, sample.loss, sample.norm2, usage.cpu_share, usage.throttled_share,
+      usage.in_bytes_per_s, usage.out_bytes_per_s));
 }
 
 void RunLog::mode(const ModeChange& change) {

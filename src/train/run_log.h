@@ -38,7 +38,7 @@ class RunLog {
   void flush();
 
  private:
-  explicit RunLog(std::string folder) : folder_(std::move(folder)) {}
+  explicit RunLog(std::string folder);
   struct Table;
   Status add(std::unique_ptr<Table>& table, const std::string& name, const std::string& columns);
 

@@ -18,7 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shar
                                    learner, batch, blocks, rate, rate_scaling, warm_up, rate_steps,
                                    optimizer, target, steps, time_limit, evaluate_every,
                                    checkpoint_every, keep, replace, stragglers, straggler_seed,
-                                   cores, link, cpu_means, link_means, ring_patience_s)
+                                   cores, link, cpu_means, link_means, ring_patience_s, listen)
 
 Status check(const RunOptions& options) {
   const auto positive = [](const char* flag, double value) -> Status {
@@ -45,8 +45,9 @@ Status check(const RunOptions& options) {
   }
   if (options.steps < 0 || options.evaluate_every < 0 || options.checkpoint_every < 0 ||
       options.warm_up < 0 || options.blocks < 0 || options.cores < 0 || options.link < 0) {
-    return invalid("--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores and "
-                   "--link are 0 or more");
+    return invalid(
+        "--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores and "
+        "--link are 0 or more");
   }
   TRY_ASSIGN(const double limit, time_limit_s(options));
   if (options.target == 0 && options.steps == 0 && limit == 0) {

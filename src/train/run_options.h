@@ -31,8 +31,8 @@ struct RunOptions {
   OptimizerOptions optimizer{};
 
   double target = 0;
-  std::int64_t steps = 0;         // gradients
-  std::string time_limit{};       // a duration
+  std::int64_t steps = 0;             // gradients
+  std::string time_limit{};           // a duration
   std::int64_t evaluate_every = 0;    // samples; 0: twenty batches
   std::int64_t checkpoint_every = 0;  // samples; 0: only when it is stopped
   int keep = 3;
@@ -45,6 +45,7 @@ struct RunOptions {
   std::string cpu_means = "auto", link_means = "auto";
   double ring_patience_s = 60;
 
+  std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
   std::string folder{};
   std::string resume{};
   bool json = false, quiet = false;

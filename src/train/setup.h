@@ -15,8 +15,8 @@ struct PartSetup {
   Architecture architecture = Architecture::ParameterServers;
   LearnerOptions learner{};
   OptimizerOptions optimizer{};
-  std::int64_t parameters = 0;   // of a shard
-  std::string meeting_host{};    // all-reduce: where groups find each other
+  std::int64_t parameters = 0;  // of a shard
+  std::string meeting_host{};   // all-reduce: where groups find each other
   std::uint16_t meeting_port = 0;
   double ring_patience_s = 60;
 };

@@ -60,13 +60,11 @@ class Shard {
     const auto count = static_cast<std::size_t>(setup.value().parameters);
     store_.emplace(count, setup.value().optimizer);
     count_ = count;
-    const std::size_t state =
-        count * FlatOptimizer::state_per_parameter(setup.value().optimizer);
+    const std::size_t state = count * FlatOptimizer::state_per_parameter(setup.value().optimizer);
     part_->limit({.floats = count + state});
-    auto host = Host::open(part_->io, part_->start.listen, part_->transport,
-                           [this](auto connection, const Hello& hello) {
-                             welcome(std::move(connection), hello);
-                           });
+    auto host = Host::open(
+        part_->io, part_->start.listen, part_->transport,
+        [this](auto connection, const Hello& hello) { welcome(std::move(connection), hello); });
     if (!host.ok()) return part_->fail(host.error());
     host_ = std::move(host).value();
     part_->head->send(MessageType::Ready, 0,

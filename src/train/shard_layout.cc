@@ -15,8 +15,8 @@ std::vector<std::span<T>> cut(std::span<T> flat, const ShardPlace& place) {
   for (const FlatRange& range : place.ranges) {
     INVARIANT(range.first + range.count <= static_cast<std::int64_t>(flat.size()),
               "a shard's ranges lie within the parameters");
-    parts.push_back(flat.subspan(static_cast<std::size_t>(range.first),
-                                 static_cast<std::size_t>(range.count)));
+    parts.push_back(
+        flat.subspan(static_cast<std::size_t>(range.first), static_cast<std::size_t>(range.count)));
   }
   return parts;
 }
@@ -24,8 +24,9 @@ std::vector<std::span<T>> cut(std::span<T> flat, const ShardPlace& place) {
 }  // namespace
 
 std::int64_t ShardPlace::count() const {
-  return std::accumulate(ranges.begin(), ranges.end(), std::int64_t{0},
-                         [](std::int64_t sum, const FlatRange& range) { return sum + range.count; });
+  return std::accumulate(
+      ranges.begin(), ranges.end(), std::int64_t{0},
+      [](std::int64_t sum, const FlatRange& range) { return sum + range.count; });
 }
 
 std::vector<ShardPlace> lay_out_shards(std::span<const TensorPlace> tensors, int shards) {
@@ -34,7 +35,8 @@ std::vector<ShardPlace> lay_out_shards(std::span<const TensorPlace> tensors, int
   for (const TensorPlace& tensor : tensors) order.push_back(&tensor);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->count > b->count; });
-  const auto used = std::min(static_cast<std::size_t>(shards), std::max<std::size_t>(order.size(), 1));
+  const auto used =
+      std::min(static_cast<std::size_t>(shards), std::max<std::size_t>(order.size(), 1));
   std::vector<ShardPlace> places(used);
   std::vector<std::int64_t> loads(used);
   for (const TensorPlace* tensor : order) {

@@ -25,9 +25,10 @@ Status ShardStore::load(std::span<const float> values, std::int64_t steps,
   const std::size_t count = sum_.size();
   const std::size_t state = optimizer_.state().size();
   if (values.size() != count && values.size() != count + state) {
-    return invalid(fmt::format("{} numbers to load, where there are {} parameters and {} of the "
-                               "optimiser",
-                               values.size(), count, state));
+    return invalid(
+        fmt::format("{} numbers to load, where there are {} parameters and {} of the "
+                    "optimiser",
+                    values.size(), count, state));
   }
   std::ranges::copy(values.first(count), writable().begin());
   if (values.size() > count) std::ranges::copy(values.subspan(count), optimizer_.state().begin());
@@ -39,7 +40,8 @@ Status ShardStore::load(std::span<const float> values, std::int64_t steps,
 
 PieceMessage ShardStore::keep(std::int64_t task, std::vector<float>& piece) {
   if (piece.size() != sum_.size()) {
-    return {.fault = fmt::format("wrong shape: {} numbers instead of {}", piece.size(), sum_.size())};
+    return {.fault =
+                fmt::format("wrong shape: {} numbers instead of {}", piece.size(), sum_.size())};
   }
   PieceMessage facts{.norm2 = norm2(piece)};
   if (!std::isfinite(facts.norm2)) return {.fault = "not finite"};
@@ -86,8 +88,8 @@ Status follows(const ApplyMessage& message, ParameterVersion version) {
       message.fresh.size() == message.update.terms.size()) {
     return {};
   }
-  return invalid(fmt::format("update {} does not follow version {}", message.update.version,
-                             version));
+  return invalid(
+      fmt::format("update {} does not follow version {}", message.update.version, version));
 }
 
 }  // namespace

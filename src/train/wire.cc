@@ -15,9 +15,7 @@ constexpr std::uint16_t kVersion = 1;
 constexpr std::size_t kCheckedBytes = kHeaderBytes - sizeof(std::uint32_t);
 
 // Compared whole, so that the time taken says nothing about where they differ.
-bool same(const RunToken& a, const RunToken& b) {
-  return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;
-}
+bool same(const RunToken& a, const RunToken& b) { return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0; }
 
 struct RawHeader {
   std::uint32_t magic = kMagic;
@@ -101,8 +99,8 @@ Result<FrameHeader> read_header(std::span<const std::byte, kHeaderBytes> bytes,
   std::memcpy(&raw, bytes.data(), kHeaderBytes);
   if (raw.magic != kMagic) return Error{Code::PermissionDenied, "not a message of a training run"};
   if (raw.version != kVersion) {
-    return invalid(fmt::format("version {} of the protocol, where {} is spoken", raw.version,
-                               kVersion));
+    return invalid(
+        fmt::format("version {} of the protocol, where {} is spoken", raw.version, kVersion));
   }
   if (own_crc(raw) != raw.own_crc) return Error{Code::DataLoss, "a damaged message header"};
   if (!same(raw.token, token)) return Error{Code::PermissionDenied, "not this run's token"};
@@ -111,8 +109,8 @@ Result<FrameHeader> read_header(std::span<const std::byte, kHeaderBytes> bytes,
     return invalid(fmt::format("a message of unknown kind {}", type));
   }
   if (raw.body > limits.body) {
-    return invalid(fmt::format("a message of {} bytes, where {} are allowed", raw.body,
-                               limits.body));
+    return invalid(
+        fmt::format("a message of {} bytes, where {} are allowed", raw.body, limits.body));
   }
   const std::uint64_t floats = carries_floats(raw.type) ? limits.floats : 0;
   if (raw.floats > floats) {

@@ -20,36 +20,36 @@ std::string token_text(const RunToken& token);
 Result<RunToken> parse_token(std::string_view text);
 
 enum class MessageType : std::uint16_t {
-  Hello = 1,        // part -> whoever it connects to
-  Setup,            // head -> part
-  Joined,           // worker -> head: it has reached all it needs
-  Ready,            // part -> head
-  Peers,            // head -> worker
-  StartTask,        // head -> worker
-  CutTask,          // head -> worker
-  Gradient,         // worker -> shard or parent, with floats
-  GradientDone,     // worker -> head
-  Piece,            // shard or parent -> head
-  Apply,            // head -> shard or ring member
-  Applied,          // shard or ring member -> head
-  SendParameters,   // head -> shard or parent
-  Parameters,       // shard or parent -> worker, with floats
-  Drop,             // head -> shard or parent
-  TakeSnapshot,     // head -> shard or ring member
-  Snapshot,         // shard or ring member -> head, with floats
-  LoadState,        // head -> shard or worker, with floats
-  Evaluate,         // head -> evaluator, with floats
-  Evaluated,        // evaluator -> head
-  Validate,         // head -> evaluator, with floats
-  Validation,       // evaluator -> head -> shards, with floats
-  FormRing,         // head -> worker
-  RingFormed,       // worker -> head
-  FormTree,         // head -> worker
-  SetLink,          // head -> part
-  Leaving,          // worker -> head
-  Stop,             // head -> part
-  Resize,           // a command -> head
-  Answer,           // head -> a command
+  Hello = 1,       // part -> whoever it connects to
+  Setup,           // head -> part
+  Joined,          // worker -> head: it has reached all it needs
+  Ready,           // part -> head
+  Peers,           // head -> worker
+  StartTask,       // head -> worker
+  CutTask,         // head -> worker
+  Gradient,        // worker -> shard or parent, with floats
+  GradientDone,    // worker -> head
+  Piece,           // shard or parent -> head
+  Apply,           // head -> shard or ring member
+  Applied,         // shard or ring member -> head
+  SendParameters,  // head -> shard or parent
+  Parameters,      // shard or parent -> worker, with floats
+  Drop,            // head -> shard or parent
+  TakeSnapshot,    // head -> shard or ring member
+  Snapshot,        // shard or ring member -> head, with floats
+  LoadState,       // head -> shard or worker, with floats
+  Evaluate,        // head -> evaluator, with floats
+  Evaluated,       // evaluator -> head
+  Validate,        // head -> evaluator, with floats
+  Validation,      // evaluator -> head -> shards, with floats
+  FormRing,        // head -> worker
+  RingFormed,      // worker -> head
+  FormTree,        // head -> worker
+  SetLink,         // head -> part
+  Leaving,         // worker -> head
+  Stop,            // head -> part
+  Resize,          // a command -> head
+  Answer,          // head -> a command
   Last = Answer
 };
 bool carries_floats(MessageType type);

@@ -95,10 +95,9 @@ void Worker::set_up(Frame& frame) {
   flat_.assign(learner_->parameters().begin(), learner_->parameters().end());
   const std::string listen =
       part_->start.listen.empty() ? part_->head->own_address() : part_->start.listen;
-  auto host = Host::open(part_->io, listen, part_->transport,
-                         [this](auto connection, const Hello& hello) {
-                           welcome_child(std::move(connection), hello);
-                         });
+  auto host = Host::open(
+      part_->io, listen, part_->transport,
+      [this](auto connection, const Hello& hello) { welcome_child(std::move(connection), hello); });
   if (!host.ok()) return part_->fail(host.error());
   host_ = std::move(host).value();
   const std::size_t state = count_ * FlatOptimizer::state_per_parameter(setup.optimizer);
@@ -116,7 +115,7 @@ void Worker::set_up(Frame& frame) {
 void Worker::meet_peers(Frame& frame) {
   PeersMessage peers;
   if (!take(*part_->head, frame, peers)) return;
-  part_->transport->self = frame.header.sender;  // the number it was given
+  part_->transport->self = peers.id;
   places_ = std::move(peers.places);
   if (places_.size() != peers.shards.size()) return part_->fail(invalid("shards without places"));
   for (std::size_t i = 0; i < peers.shards.size(); ++i) {
@@ -137,12 +136,11 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
   connection->start(
       {.frame = [this, place](Connection&, Frame& got) { parameters_came(place, got); },
        .closed = [this](Connection& gone, const Error& why) { lost_peer(gone, why); },
-       .place =
-           [this, place, floats](const FrameHeader& header) -> std::vector<std::span<float>> {
-             if (header.floats != floats) return {};
-             return place ? piece_of(std::span(flat_), *place)
-                          : std::vector<std::span<float>>{std::span(flat_)};
-           }},
+       .place = [this, place, floats](const FrameHeader& header) -> std::vector<std::span<float>> {
+         if (header.floats != floats) return {};
+         return place ? piece_of(std::span(flat_), *place)
+                      : std::vector<std::span<float>>{std::span(flat_)};
+       }},
       {.body = 4096, .floats = floats});
   return connection;
 }
@@ -191,9 +189,8 @@ void Worker::compute() {
   computing_ = false;
   if (!computed.ok()) return part_->fail(computed.error());
   const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-  Gradient gradient{.task = task.number,
-                    .samples = computed.value().samples,
-                    .loss = computed.value().loss};
+  Gradient gradient{
+      .task = task.number, .samples = computed.value().samples, .loss = computed.value().loss};
   gradient.usage.cpu_share = took > 0 ? (cpu_seconds() - cpu_before) / took : 0;
   if (ring_) return hand_in_to_ring(gradient);
   hand_in_when_complete(std::move(gradient), took);
@@ -212,9 +209,9 @@ void Worker::send_gradient(Connection& to, const Gradient& gradient,
                            std::shared_ptr<const void> keep) {
   ++sends_under_way_;
   to.send(MessageType::Gradient, gradient.task, GradientMessage{gradient},
-          {.floats = std::move(values),
-           .keep = std::move(keep),
-           .sent = [this] { --sends_under_way_; }});
+          {.floats = std::move(values), .keep = std::move(keep), .sent = [this] {
+             --sends_under_way_;
+           }});
 }
 
 Status run_worker(const PartStart& start, const TrainPorts& ports) {

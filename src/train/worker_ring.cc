@@ -72,8 +72,7 @@ void Worker::send_snapshot(Frame& frame) {
   message.version = store.version();
   message.steps = store.optimizer().steps();
   message.hash = store.hash();
-  // Everybody's hash is wanted, but one copy of the numbers is enough.
-  if (ring_->place().rank != 0) {
+  if (!message.floats) {
     return part_->head->send(MessageType::Snapshot, frame.header.number, message);
   }
   const auto parameters = store.parameters();
