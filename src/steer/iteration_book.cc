@@ -7,9 +7,12 @@ namespace orrery {
 namespace {
 
 constexpr double kSmoothing = 0.3;
-constexpr double kFitForgets = 0.05;  // the split of a task's cost changes slowly
+constexpr int kTasksAfter = 2;
+// What a guess weighs, in squares of relative changes of a batch.
+constexpr double kTrustInUse = 0.3;
+constexpr double kTrustInNothing = 0.02;
 constexpr double kAnotherSpeed = 0.25;
-constexpr double kBatchesDiffer = 0.1;  // deviation over mean from which a fit is believed
+constexpr double kBatchesDiffer = 0.1;
 
 double median_of_3(double a, double b, double c) {
   return std::max(std::min(a, b), std::min(std::max(a, b), c));
@@ -30,12 +33,12 @@ void IterationBook::keep_only(std::span<const WorkerId> workers) {
     if (!std::binary_search(workers.begin(), workers.end(), records_[i].history.worker)) continue;
     if (kept != i) {
       records_[kept] = std::move(records_[i]);
-      moments_[kept] = moments_[i];
+      courses_[kept] = courses_[i];
     }
     ++kept;
   }
   records_.resize(kept);
-  moments_.resize(kept);
+  courses_.resize(kept);
 }
 
 void IterationBook::saw(const IterationSample& sample) {
@@ -48,10 +51,10 @@ void IterationBook::saw(const IterationSample& sample) {
   const auto place = at - records_.begin();
   if (at == records_.end() || at->history.worker != sample.worker) {
     records_.insert(at, WorkerRecord{.history = {.worker = sample.worker}});
-    moments_.insert(moments_.begin() + place, Moments{});
+    courses_.insert(courses_.begin() + place, Course{});
   }
   WorkerRecord& record = records_[static_cast<std::size_t>(place)];
-  Moments& moments = moments_[static_cast<std::size_t>(place)];
+  Course& course = courses_[static_cast<std::size_t>(place)];
 
   std::vector<IterationSample>& kept = record.history.samples;
   if (kept.size() >= 2 * WorkerRecord::kHistoryKept) {
@@ -59,63 +62,72 @@ void IterationBook::saw(const IterationSample& sample) {
   }
   kept.push_back(sample);
 
-  follow(record, moments, sample.samples, took / sample.samples);
+  follow(record, course, sample.samples, took / sample.samples);
   const Usage& usage = sample.usage;
   const double busy = usage.cpu_share + usage.throttled_share;
   const double computes = busy > 0 ? std::min(1.0, busy) : 1.0;
   record.compute_share += (record.tasks == 0 ? 1 : kSmoothing) * (computes - record.compute_share);
   ++record.tasks;
-  fit(record, moments);
+  split(record, course, busy > 0);
 }
 
-void IterationBook::follow(WorkerRecord& record, Moments& moments, double batch,
-                           double per_sample) {
+void IterationBook::follow(WorkerRecord& record, Course& course, double batch, double per_sample) {
   const bool first = record.tasks == 0;
-  const bool resized = !first && std::abs(batch - moments.batch) > kBatchesDiffer * moments.batch;
-  auto& last = moments.last_per_sample;
+  const bool resized = !first && std::abs(batch - course.batch) > kBatchesDiffer * course.batch;
+  if (resized) {
+    course.batch_before = course.batch;
+    course.took_before = course.smooth_per_sample * course.batch;
+    course.took_after = course.tasks_after = 0;
+  }
+  auto& last = course.last_per_sample;
   last = first || resized ? std::array{per_sample, per_sample, per_sample}
                           : std::array{last[1], last[2], per_sample};
   const double median = median_of_3(last[0], last[1], last[2]);
   const double before = first     ? per_sample
                         : resized ? record.cost.at(batch) / batch
-                                  : moments.smooth_per_sample;
-  // Two of three tasks far off are another speed, not noise: the course jumps, and what was learned
-  // of the split at the old speed is forgotten, lest it look like a fixed part.
+                                  : course.smooth_per_sample;
+  course.batch = batch;
+  // Two of three tasks far off are another speed, not noise: the course jumps, and how the old
+  // speed split is forgotten.
+  const bool settled = course.batch_before == 0;
   const bool another_speed =
-      !first && !resized &&
+      !first && settled &&
       std::abs(median - before) > std::max(kAnotherSpeed, 3 * record.noise) * before;
   if (another_speed) {
-    moments.smooth_per_sample = median;
-    moments.weight = moments.b = moments.t = moments.bb = moments.bt = 0;
-  } else {
-    moments.smooth_per_sample = before + kSmoothing * (median - before);
-    const double off = std::abs(per_sample / moments.smooth_per_sample - 1);
-    record.noise += kSmoothing * (std::min(off, 1.0) - record.noise);
+    course.smooth_per_sample = median;
+    course.fixed_sum = course.fixed_weight = 0;
+    return;
   }
-  moments.batch = batch;
-  const double t = median * batch;
-  const double keep = 1 - kFitForgets;
-  moments.weight = keep * moments.weight + 1;
-  moments.b = keep * moments.b + batch;
-  moments.t = keep * moments.t + t;
-  moments.bb = keep * moments.bb + batch * batch;
-  moments.bt = keep * moments.bt + batch * t;
+  course.smooth_per_sample = before + kSmoothing * (median - before);
+  const double off = std::abs(per_sample / course.smooth_per_sample - 1);
+  record.noise += kSmoothing * (std::min(off, 1.0) - record.noise);
+  if (!settled) learn_split(course, per_sample * batch);
 }
 
-void IterationBook::fit(WorkerRecord& record, const Moments& moments) const {
-  const double batch = record.history.samples.back().samples;
-  const double now = moments.smooth_per_sample * batch;
-  const double mean_b = moments.b / moments.weight;
-  const double mean_t = moments.t / moments.weight;
-  const double var_b = moments.bb / moments.weight - mean_b * mean_b;
-  double fixed_share = 1 - record.compute_share;
-  if (var_b > kBatchesDiffer * kBatchesDiffer * mean_b * mean_b) {
-    const double slope = (moments.bt / moments.weight - mean_b * mean_t) / var_b;
-    const double fixed = mean_t - slope * mean_b;
-    const double at_batch = fixed + slope * batch;
-    if (at_batch > 0) fixed_share = std::clamp(fixed / at_batch, 0.0, 1.0);
-  }
-  record.cost = {.fixed_s = now * fixed_share, .per_sample_s = now * (1 - fixed_share) / batch};
+void IterationBook::learn_split(Course& course, double took) const {
+  course.took_after += took;
+  if (++course.tasks_after < kTasksAfter) return;
+  const double after = course.took_after / kTasksAfter;
+  const double slope = (after - course.took_before) / (course.batch - course.batch_before);
+  const double fixed = std::clamp(1 - slope * course.batch_before / course.took_before, 0.0, 1.0);
+  const double change = course.batch / course.batch_before - 1;
+  const double weight = std::min(change * change, 1.0);
+  // In seconds of the time before, so that it is a share of what it was measured at.
+  course.fixed_sum = (1 - kSmoothing) * course.fixed_sum + weight * fixed * course.took_before;
+  course.fixed_weight = (1 - kSmoothing) * course.fixed_weight + weight;
+  // The course so far assumed the old split; it goes on from what is really there.
+  course.smooth_per_sample = after / course.batch;
+  course.batch_before = 0;
+}
+
+void IterationBook::split(WorkerRecord& record, const Course& course, bool use_known) const {
+  const double batch = course.batch;
+  const double now = course.smooth_per_sample * batch;
+  const double guess = now * (1 - record.compute_share);
+  const double trust = use_known ? kTrustInUse : kTrustInNothing;
+  const double fixed = (course.fixed_sum + trust * guess) / (course.fixed_weight + trust);
+  record.cost.fixed_s = std::min(fixed, now);
+  record.cost.per_sample_s = (now - record.cost.fixed_s) / batch;
 }
 
 std::vector<double> balanced_batches(std::span<const TaskCost> costs, double global_batch,

@@ -31,9 +31,9 @@ struct WorkerRecord {
 };
 
 // Remembers the iterations of every worker. How a task's time splits into a fixed part and one for
-// each sample is fitted to batches of different sizes, where the worker has had such; until then
-// the time it neither computed nor was throttled counts as fixed, or nothing if its use is not
-// known.
+// each sample begins with what its use says: time neither computed nor throttled is fixed, or none
+// if its use is not known. Whenever its batch changes, the times just before and after it teach
+// more; only those, since over longer stretches speed changes too, and batches follow it.
 class IterationBook {
  public:
   void saw(const IterationSample& sample);
@@ -45,18 +45,21 @@ class IterationBook {
   double samples_seen() const { return samples_seen_; }
 
  private:
-  // Means with forgetting over (batch, seconds) of the medians, for the fit.
-  struct Moments {
+  struct Course {
     std::array<double, 3> last_per_sample{};
-    double weight = 0, b = 0, t = 0, bb = 0, bt = 0;
     double smooth_per_sample = 0;
     double batch = 0;  // of the newest task
+    // The last change of the batch: what a task took before it, and those after, until two are in.
+    double batch_before = 0, took_before = 0, took_after = 0;
+    int tasks_after = 0;
+    double fixed_sum = 0, fixed_weight = 0;  // what changes have taught
   };
-  void follow(WorkerRecord& record, Moments& moments, double batch, double per_sample);
-  void fit(WorkerRecord& record, const Moments& moments) const;
+  void follow(WorkerRecord& record, Course& course, double batch, double per_sample);
+  void learn_split(Course& course, double took) const;
+  void split(WorkerRecord& record, const Course& course, bool use_known) const;
 
   std::vector<WorkerRecord> records_;
-  std::vector<Moments> moments_;  // beside records_
+  std::vector<Course> courses_;  // beside records_
   double samples_seen_ = 0;
 };
 

@@ -20,7 +20,7 @@ void NoiseScale::saw(const IterationSample& sample) {
 double NoiseScale::inverse_samples(const UpdateSample& update) const {
   const auto terms = static_cast<std::size_t>(update.fresh);
   const double equal = static_cast<double>(update.fresh) * update.fresh / update.fresh_samples;
-  for (std::size_t late = 0; late + terms <= newest_.size() && late <= terms; ++late) {
+  for (std::size_t late = 0; late + terms <= newest_.size() && late <= 8 * terms; ++late) {
     double norm2 = 0;
     double samples = 0;
     double inverse = 0;

@@ -57,6 +57,7 @@ void Conductor::retire(WorkerId worker, Time now) {
     return;
   }
   in.crowd[seat].retiring = true;
+  ++in.retiring;
   if (!in.begun) {
     in.remove_member(seat);
     in.orders.push_back(DismissWorker{worker});

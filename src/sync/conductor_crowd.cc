@@ -112,6 +112,7 @@ void Conductor::Inside::set_idle(int seat) {
 
 void Conductor::Inside::remove_member(int seat) {
   const std::int64_t computing = crowd[seat].state == MemberState::Computing ? crowd[seat].task : 0;
+  retiring -= crowd[seat].retiring;
   crowd.remove(seat);
   std::erase(idle, seat);
   std::erase(parked, seat);

@@ -60,6 +60,7 @@ struct Conductor::Inside {
   bool change_pending = false, checkpoint_due = false, reshape_due = false;
 
   Crowd crowd{};
+  int retiring = 0;  // how many of them are
   TaskTable tasks{};
   SampleCursor cursor;
   ParameterVersion version = 0;

@@ -259,6 +259,7 @@ bool Conductor::Inside::start_idle(Time now) {
 }
 
 bool Conductor::Inside::dismiss_retired(Time now) {
+  if (retiring == 0) return false;
   std::vector<int> leaving;
   const auto is_leaving = [this](int seat) { return crowd[seat].retiring; };
   std::ranges::copy_if(idle, std::back_inserter(leaving), is_leaving);

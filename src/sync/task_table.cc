@@ -69,6 +69,7 @@ std::vector<std::int64_t> TaskTable::numbers() const {
 void TaskTable::widen() {
   const std::vector<Place> before = std::exchange(places_, {});
   places_.resize(2 * before.size());
+  --shift_;
   for (const Place& place : before) {
     if (place.number != 0) places_[place_of(place.number)] = place;
   }

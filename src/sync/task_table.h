@@ -31,9 +31,8 @@ struct OpenTask {
   std::vector<std::int64_t> merged{};
 };
 
-// Open tasks by number. Numbers grow, so the lowest bits of those open at the same time seldom
-// meet, and finding one is a look at one place. What find() gives back stays where it is until the
-// next add().
+// Open tasks by number, found without allocation: many come and go, few are open. What find() gives
+// back stays where it is until the next add().
 class TaskTable {
  public:
   TaskTable() { places_.resize(16); }
@@ -49,8 +48,10 @@ class TaskTable {
     std::int64_t number = 0;  // 0: free
     std::uint32_t slot = 0;
   };
+  // Multiplying by the golden ratio spreads neighbouring numbers evenly, so no long runs of full
+  // places come about, which removal would have to walk along.
   std::size_t home(std::int64_t number) const {
-    return static_cast<std::size_t>(number) & (places_.size() - 1);
+    return (static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15u) >> shift_;
   }
   std::size_t place_of(std::int64_t number) const;  // where it is, or the free place it would take
   void widen();
@@ -59,6 +60,7 @@ class TaskTable {
   std::vector<OpenTask> slots_{};
   std::vector<std::uint32_t> free_{};
   std::size_t count_ = 0;
+  int shift_ = 60;  // 64 less the bits of a place
 };
 
 }  // namespace orrery

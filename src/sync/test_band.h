@@ -7,23 +7,9 @@
 #include <vector>
 
 #include "sync/conductor.h"
+#include "sync/test_director.h"
 
 namespace orrery {
-
-// A director for tests: says what it was told to, and remembers what it saw.
-class TestDirector final : public Director {
- public:
-  explicit TestDirector(Mode mode) : says(std::move(mode)) {}
-  void saw(const IterationSample& sample) override { iterations.push_back(sample); }
-  void saw(const UpdateSample& sample) override { updates.push_back(sample); }
-  void saw(const EvaluationSample& sample) override { evaluations.push_back(sample); }
-  Mode direct(const Situation&) override { return says; }
-
-  Mode says;
-  std::vector<IterationSample> iterations{};
-  std::vector<UpdateSample> updates{};
-  std::vector<EvaluationSample> evaluations{};
-};
 
 // Workers 0 .. N-1 under a Conductor, for tests that say who hands in when. What was ordered is
 // kept, by kind.

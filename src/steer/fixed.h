@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "sync/director.h"
+
+namespace orrery {
+
+// One mode from beginning to end.
+std::unique_ptr<Director> make_fixed_director(Mode mode);
+
+struct RegroupingOptions {
+  int every_rounds = 2;  // global batches between two looks
+  int patience = 2;      // looks in a row that must say the same before anything changes
+  int tasks_least = 3;   // of each worker, before the first
+  double batch_least = 1;
+  int blocks = 1;  // of a task
+};
+
+// dynamic-x: groups of workers with similar times (1-D Ward clustering), made anew when they have
+// changed. SSGD while all are alike.
+std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options = {});
+
+// LGC with the K whose predicted time to a decrease of the loss is least (score.h): more for the
+// stragglers' worth, fewer for speed. Chosen anew as times change.
+std::unique_ptr<Director> make_lgc_director(const RegroupingOptions& options = {});
+
+// SSGD, in the words of the architecture.
+Mode synchronous_mode(Architecture architecture);
+
+}  // namespace orrery

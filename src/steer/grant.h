@@ -1,0 +1,24 @@
+#pragma once
+
+#include "sync/mode.h"
+
+namespace orrery {
+
+// What a job asks with before it goes into a mode that makes updates more often.
+struct GrantRequest {
+  Time now{};
+  Mode mode{};
+  double rate_ratio = 1;  // updates a second over those of SSGD
+  double time_saved = 0;  // share of the time the job still needs
+};
+
+// Whether this job may use a looser mode: the cluster's word, which knows the jobs beside it. It is
+// asked before each such switch and told when the job is back in SSGD.
+class ModeGrant {
+ public:
+  virtual ~ModeGrant() = default;
+  virtual bool may(const GrantRequest& request) = 0;
+  virtual void given_back(Time now) = 0;
+};
+
+}  // namespace orrery

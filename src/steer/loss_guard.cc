@@ -1,0 +1,52 @@
+#include "steer/loss_guard.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "steer/score.h"
+
+namespace orrery {
+
+void LossGuard::saw(const IterationSample& sample) {
+  ++since_switch_;
+  if (!std::isfinite(sample.loss)) {
+    not_finite_ = true;
+    return;
+  }
+  if (sample.samples <= 0) return;
+  ++seen_;
+  const double weight = std::max(options_.weight, 1.0 / static_cast<double>(seen_));
+  const double off = sample.loss - mean_;
+  mean_ += weight * off;
+  variance_ += seen_ == 1 ? 0 : weight * (off * off - variance_);
+  // While the mean still hangs on the first few gradients there is no lowest to speak of.
+  lowest_ = seen_ <= options_.gradients_least ? mean_ : std::min(lowest_, mean_);
+}
+
+void LossGuard::switched() {
+  since_switch_ = 0;
+  not_finite_ = false;
+  lowest_ = mean_;
+}
+
+bool LossGuard::rose() const {
+  if (not_finite_) return true;
+  if (since_switch_ < options_.gradients_least) return false;
+  const double of_mean = std::sqrt(variance_ * options_.weight / (2 - options_.weight));
+  const double rise = mean_ - lowest_;
+  return rise > options_.deviations * of_mean && rise > options_.rise_least * std::abs(lowest_);
+}
+
+void LossGuard::keep_away(const Mode& mode, Time now) {
+  auto at = std::ranges::find_if(away_, [&](const Away& a) { return same_family(a.mode, mode); });
+  if (at == away_.end()) at = away_.insert(away_.end(), Away{.mode = mode});
+  at->until = now + options_.away_first * (1 << std::min(at->times, 16));
+  ++at->times;
+}
+
+bool LossGuard::keeps_away(const Mode& mode, Time now) const {
+  return std::ranges::any_of(
+      away_, [&](const Away& away) { return now < away.until && same_family(away.mode, mode); });
+}
+
+}  // namespace orrery

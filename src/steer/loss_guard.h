@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "sync/director.h"
+
+namespace orrery {
+
+struct LossGuardOptions {
+  double weight = 1.0 / 32;  // of one gradient's loss in the smoothed one
+  double deviations = 5;     // the smoothed loss has risen if it is above its lowest by so many,
+  double rise_least = 0.10;  // and by this share of it
+  int gradients_least = 32;  // after a switch
+  Duration away_first = std::chrono::seconds(30);  // and twice as long each further time
+};
+
+// Watches whether the loss rises in a mode, and keeps away from those in which it did.
+class LossGuard {
+ public:
+  explicit LossGuard(const LossGuardOptions& options = {}) : options_(options) {}
+
+  void saw(const IterationSample& sample);
+  void switched();  // another mode begins
+  bool rose() const;
+  double loss() const { return mean_; }
+
+  void keep_away(const Mode& mode, Time now);
+  bool keeps_away(const Mode& mode, Time now) const;
+
+ private:
+  struct Away {
+    Mode mode{};
+    int times = 0;
+    Time until{};
+  };
+  LossGuardOptions options_;
+  double mean_ = 0, variance_ = 0, lowest_ = 0;
+  std::int64_t seen_ = 0;
+  int since_switch_ = 0;
+  bool not_finite_ = false;
+  std::vector<Away> away_;
+};
+
+}  // namespace orrery

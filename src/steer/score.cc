@@ -1,0 +1,186 @@
+#include "steer/score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "steer/fixed.h"
+#include "sync/intervals.h"
+#include "sync/ward.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kUpdatesLookedAt =
+    100;  // enough to tell modes apart by a percent; looks are frequent
+constexpr double kTimeLeast_s = 1e-9;
+
+std::vector<double> batches_of(const ScoreSituation& situation, const Mode& mode) {
+  const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
+  std::vector<double> batches;
+  for (const ScoreWorker& worker : situation.workers) {
+    const auto named =
+        std::ranges::find(mode.shares, worker.worker, &std::pair<WorkerId, double>::first);
+    batches.push_back(
+        named == mode.shares.end()
+            ? equal
+            : std::max(situation.batch_least, named->second * situation.global_batch));
+  }
+  return batches;
+}
+
+// Workers from the fastest to the slowest at equal batches.
+std::vector<WorkerId> by_speed(const ScoreSituation& situation) {
+  const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
+  std::vector<const ScoreWorker*> order;
+  for (const ScoreWorker& worker : situation.workers) order.push_back(&worker);
+  std::ranges::stable_sort(order, {},
+                           [equal](const ScoreWorker* worker) { return worker->cost.at(equal); });
+  std::vector<WorkerId> workers;
+  for (const ScoreWorker* worker : order) workers.push_back(worker->worker);
+  return workers;
+}
+
+// Every x from 1 to N - 1, or with many workers a selection of them.
+std::vector<int> sizes_to_try(const ScoreSituation& situation) {
+  const int n = static_cast<int>(situation.workers.size());
+  std::set<int> sizes;
+  const int step = std::max(1, (n + kEveryX - 1) / kEveryX);
+  for (int x = 1; x < n; x += step) sizes.insert(x);
+  const int slow =
+      static_cast<int>(std::ranges::count(situation.workers, true, &ScoreWorker::straggles));
+  for (const int x : {n - slow, n - slow - 1, n - 1}) {
+    if (x >= 1 && x < n) sizes.insert(x);
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+// The fastest `size` are the ring; each of the others hangs off the member with the fewest
+// children, in turn.
+Mode ring_of(const ScoreSituation& situation, int size) {
+  const std::vector<WorkerId> order = by_speed(situation);
+  Mode mode{.rule = SyncRuleKind::Ring};
+  mode.ring.assign(order.begin(), order.begin() + size);
+  const std::vector<WorkerId> fastest_first = mode.ring;
+  std::ranges::sort(mode.ring);
+  for (std::size_t i = static_cast<std::size_t>(size); i < order.size(); ++i) {
+    const std::size_t turn = i - static_cast<std::size_t>(size);
+    mode.parents.emplace_back(order[i], fastest_first[turn % fastest_first.size()]);
+  }
+  std::ranges::sort(mode.parents);
+  return mode;
+}
+
+std::vector<Mode> server_modes(const ScoreSituation& situation, const std::vector<int>& sizes) {
+  std::vector<Mode> modes;
+  for (const int x : sizes) modes.push_back({.x = x});
+  Mode dynamic{.rule = SyncRuleKind::Dynamic, .groups = similar_groups(situation)};
+  if (dynamic.groups.size() > 1) modes.push_back(std::move(dynamic));
+  Mode balanced{.shares = balanced_shares(situation)};
+  modes.push_back(balanced);
+  for (const int x : sizes) {
+    balanced.x = x;
+    modes.push_back(balanced);
+  }
+  if (situation.blocks > 1) {
+    for (const int x : sizes) modes.push_back({.rule = SyncRuleKind::Lgc, .x = x});
+  }
+  for (const int bound : {1, 2, 4}) modes.push_back({.rule = SyncRuleKind::Ssp, .bound = bound});
+  return modes;
+}
+
+std::vector<Mode> ring_modes(const ScoreSituation& situation, const std::vector<int>& sizes) {
+  std::vector<Mode> modes;
+  Mode balanced{.rule = SyncRuleKind::Ring, .shares = balanced_shares(situation)};
+  modes.push_back(balanced);
+  for (const int size : sizes) {
+    Mode ring = ring_of(situation, size);
+    modes.push_back(ring);
+    ring.shares = balanced.shares;
+    modes.push_back(std::move(ring));
+  }
+  return modes;
+}
+
+}  // namespace
+
+double needed_updates(double samples_an_update, double global_batch, double staleness,
+                      double lambda, double phi) {
+  const double by_weight = global_batch / samples_an_update;
+  const double by_noise = (1 + phi / samples_an_update) / (1 + phi / global_batch);
+  return std::max(by_weight, by_noise) * (1 + lambda * staleness);
+}
+
+ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
+  const std::vector<double> batches = batches_of(situation, mode);
+  std::vector<WorkerId> workers;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    workers.push_back(situation.workers[i].worker);
+    times.push_back(std::max(situation.workers[i].cost.at(batches[i]), kTimeLeast_s));
+  }
+  const Pace pace = foresee_pace(
+      mode, workers, times,
+      {.jitter = situation.jitter, .updates = kUpdatesLookedAt, .blocks = situation.blocks});
+  double batch = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) batch += pace.shares[i] * batches[i];
+  ScoredMode scored{.mode = mode,
+                    .pace = {.interval_s = pace.interval_s,
+                             .samples_per_s = pace.gradients_per_s * batch,
+                             .gradients_per_s = pace.gradients_per_s,
+                             .staleness = pace.mean_staleness}};
+  const double samples_an_update = scored.pace.samples_per_s * scored.pace.interval_s;
+  if (!(samples_an_update > 0)) {
+    scored.need = scored.time_s = std::numeric_limits<double>::infinity();
+    return scored;
+  }
+  scored.need = needed_updates(samples_an_update, situation.global_batch, scored.pace.staleness,
+                               situation.lambda, situation.phi);
+  scored.time_s = scored.pace.interval_s * scored.need;
+  return scored;
+}
+
+std::vector<ScoredMode> score_modes(const ScoreSituation& situation) {
+  std::vector<ScoredMode> scored;
+  if (situation.workers.empty()) return scored;
+  scored.push_back(score_mode(situation, synchronous_mode(situation.architecture)));
+  if (situation.workers.size() == 1) return scored;
+  const std::vector<int> sizes = sizes_to_try(situation);
+  const std::vector<Mode> modes = situation.architecture == Architecture::AllReduce
+                                      ? ring_modes(situation, sizes)
+                                      : server_modes(situation, sizes);
+  for (const Mode& mode : modes) scored.push_back(score_mode(situation, mode));
+  return scored;
+}
+
+bool same_family(const Mode& a, const Mode& b) {
+  return a.rule == b.rule && a.x == b.x && a.bound == b.bound && a.groups == b.groups &&
+         a.ring == b.ring && a.shares.empty() == b.shares.empty();
+}
+
+std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situation) {
+  const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
+  std::vector<double> times;
+  for (const ScoreWorker& worker : situation.workers) times.push_back(worker.cost.at(equal));
+  std::vector<std::vector<WorkerId>> groups;
+  for (const auto& members : ward_groups(times)) {
+    std::vector<WorkerId>& group = groups.emplace_back();
+    for (const std::size_t i : members) group.push_back(situation.workers[i].worker);
+    std::ranges::sort(group);
+  }
+  return groups;
+}
+
+std::vector<std::pair<WorkerId, double>> balanced_shares(const ScoreSituation& situation) {
+  std::vector<TaskCost> costs;
+  for (const ScoreWorker& worker : situation.workers) costs.push_back(worker.cost);
+  const std::vector<double> batches =
+      balanced_batches(costs, situation.global_batch, situation.batch_least);
+  std::vector<std::pair<WorkerId, double>> shares;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    shares.emplace_back(situation.workers[i].worker, batches[i] / situation.global_batch);
+  }
+  return shares;
+}
+
+}  // namespace orrery

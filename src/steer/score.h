@@ -1,0 +1,73 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "steer/iteration_book.h"
+#include "sync/director.h"
+#include "sync/mode.h"
+
+namespace orrery {
+
+struct ScoreWorker {
+  WorkerId worker{};
+  TaskCost cost{};  // foreseen
+  bool straggles = false;
+};
+
+// What modes are scored in.
+struct ScoreSituation {
+  Architecture architecture = Architecture::ParameterServers;
+  std::span<const ScoreWorker> workers{};  // ascending
+  double global_batch = 0;
+  double batch_least = 1;
+  int blocks = 1;     // of a task: with one, LGC has no partial gradients and is no candidate
+  double lambda = 0;  // cost of staleness
+  double phi = 0;     // gradient noise scale, samples; 0: not known
+  double jitter = 0;  // deviation of single tasks, share of their time: barriers wait for it
+};
+
+// How fast updates come in a mode.
+struct ModePace {
+  double interval_s = 0;  // between updates
+  double samples_per_s = 0;
+  double gradients_per_s = 0;
+  double staleness = 0;  // mean over gradients, updates
+};
+
+struct ScoredMode {
+  Mode mode{};
+  ModePace pace{};
+  double need = 0;    // updates for what one update of the whole batch brings
+  double time_s = 0;  // interval * need: what the progress of one global batch takes
+};
+
+// need = E * (1 + lambda * staleness). E is the greater of two: global batch / samples an update,
+// since a sample has the same weight in all modes; and (1 + phi/B_update) / (1 + phi/B_global),
+// what noise alone asks for. The first is never less than the second, so with weights by samples
+// phi decides nothing; it is kept because it is the formula, and says so by itself if weights
+// change.
+double needed_updates(double samples_an_update, double global_batch, double staleness,
+                      double lambda, double phi);
+
+// One mode. Batches are those of its shares.
+ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
+
+// SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the
+// dynamic groups, SSGD and static-x with balanced shares, LGC, SSP. All-reduce: a ring of every
+// size, the slowest as children, with and without shares. Of more than kEveryX workers only so many
+// x are tried, the number of those who do not straggle among them.
+inline constexpr int kEveryX = 32;
+std::vector<ScoredMode> score_modes(const ScoreSituation& situation);
+
+// Whether two modes differ in how batches are divided alone.
+bool same_family(const Mode& a, const Mode& b);
+
+// Workers by similar times at equal batches (1-D Ward clustering, sync/ward.h).
+std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situation);
+
+// Shares that let everybody end together, in whole samples as far as the batch allows.
+std::vector<std::pair<WorkerId, double>> balanced_shares(const ScoreSituation& situation);
+
+}  // namespace orrery

@@ -1,0 +1,390 @@
+#include "steer/star.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "steer/fixed.h"
+#include "steer/noise_scale.h"
+#include "steer/pace_memory.h"
+#include "steer/score.h"
+#include "steer/training_phase.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kScoresNoted = 5;
+constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
+constexpr int kAskedMost = 3;                // of the cluster, in one look
+
+bool names_workers(const Mode& mode) {
+  return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
+         !mode.shares.empty();
+}
+
+double kind_number(SyncRuleKind rule) {
+  switch (rule) {
+    case SyncRuleKind::Static:
+      return 0;
+    case SyncRuleKind::Dynamic:
+      return 1;
+    case SyncRuleKind::Ring:
+      return 2;
+    case SyncRuleKind::Lgc:
+      return 3;
+    case SyncRuleKind::Ssp:
+    case SyncRuleKind::ZenoPlus:
+      return 4;
+  }
+  return 0;
+}
+
+class Star final : public StarDirector {
+ public:
+  Star(const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
+       std::unique_ptr<ModeRegression> regression, std::shared_ptr<ModeGrant> grant)
+      : options_(options),
+        race_(make_predictor_race(std::move(predictors), {.ahead = options.ahead})),
+        watch_(options.straggler),
+        cost_(options.staleness),
+        cutter_(options.window),
+        guard_(options.guard),
+        regression_(std::move(regression)),
+        selector_(regression_.get(), options.selector),
+        grant_(std::move(grant)) {}
+
+  void saw(const IterationSample& sample) override {
+    book_.saw(sample);
+    if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
+    noise_.saw(sample);
+    guard_.saw(sample);
+    if (const auto window = cutter_.saw(sample)) learn(*window);
+  }
+  void saw(const UpdateSample& update) override { noise_.saw(update); }
+  void saw(const EvaluationSample&) override {}
+
+  Mode direct(const Situation& situation) override {
+    follow_membership(situation);
+    if (std::abs(situation.rate - rate_) > 1e-3 * situation.rate) {
+      rate_ = situation.rate;
+      if (const auto window = cutter_.begin(rate_, 0)) learn(*window);
+    }
+    if (!is_synchronous() && guard_.rose()) {
+      guard_.keep_away(mode_, situation.now);
+      go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
+    }
+    if (is_due(situation)) look(situation);
+    return mode_;
+  }
+
+  std::span<const SteerNote> notes() const override { return notes_; }
+  std::span<const SelectorSample> windows() const override { return selector_.samples(); }
+  double lambda() const override { return cost_.lambda(); }
+  double noise_scale() const override { return noise_.phi().value_or(0); }
+  std::vector<RaceStanding> predictors() const override { return race_->standings(); }
+
+ private:
+  struct Refusal {
+    Mode mode{};
+    Time until{};
+  };
+
+  bool is_synchronous() const { return same_family(mode_, synchronous_); }
+
+  void follow_membership(const Situation& situation) {
+    if (std::ranges::equal(workers_, situation.workers)) return;
+    for (const WorkerId worker : workers_) {
+      if (!std::ranges::binary_search(situation.workers, worker)) race_->forget(worker);
+    }
+    const bool first = workers_.empty();
+    workers_.assign(situation.workers.begin(), situation.workers.end());
+    book_.keep_only(workers_);
+    pace_.forget();
+    synchronous_ = synchronous_mode(situation.architecture);
+    if (first) {
+      mode_ = synchronous_;
+      switched_at_ = looked_at_ = situation.now;
+      switched_samples_ = looked_samples_ = situation.samples_done;
+    } else if (names_workers(mode_)) {
+      go_to(synchronous_, "somebody joined or left", situation, {});
+    }
+  }
+
+  bool is_due(const Situation& situation) const {
+    const double rounds = static_cast<double>(situation.samples_done - looked_samples_) /
+                          std::max(1, situation.global_batch);
+    if (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least) {
+      return false;
+    }
+    return book_.records().size() == workers_.size() &&
+           std::ranges::all_of(book_.records(), [this](const WorkerRecord& record) {
+             return record.tasks >= options_.tasks_least;
+           });
+  }
+
+  bool has_stayed(const Situation& situation) const {
+    const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
+                          std::max(1, situation.global_batch);
+    return rounds >= options_.stay_rounds && situation.now - switched_at_ >= options_.stay_least;
+  }
+
+  // What each worker will need, if somebody foresees it better than persistence does.
+  void foresee(const Situation& situation) {
+    const bool foreseen_well = race_->leader() != "last" && race_->leader() != "ewma";
+    const double equal = situation.global_batch / static_cast<double>(workers_.size());
+    times_.clear();
+    score_workers_.clear();
+    compute_share_ = jitter_ = 0;
+    for (const WorkerRecord& record : book_.records()) {
+      double factor = 1;
+      if (foreseen_well) {
+        const std::vector<double> next = race_->foresee(record.history, options_.ahead);
+        double mean = 0;
+        for (const double each : next) mean += each / static_cast<double>(next.size());
+        const double batch = record.history.samples.back().samples;
+        const double now = record.cost.at(batch) / batch;
+        if (mean > 0 && now > 0) factor = std::clamp(mean / now, 0.2, 5.0);
+      }
+      const TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
+      times_.push_back({.worker = record.history.worker,
+                        .seconds = cost.at(equal),
+                        // Of the smoothed time: what single tasks scatter, and less by the weight.
+                        .noise_s = 0.42 * record.noise * cost.at(equal)});
+      score_workers_.push_back({.worker = record.history.worker, .cost = cost});
+      const auto n = static_cast<double>(book_.records().size());
+      compute_share_ += record.compute_share / n;
+      jitter_ += kDeviationOverMean * record.noise / n;
+    }
+    watch_.look(times_);
+    for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
+  }
+
+  ScoreSituation score_situation(const Situation& situation) const {
+    return {.architecture = situation.architecture,
+            .workers = score_workers_,
+            .global_batch = static_cast<double>(situation.global_batch),
+            .batch_least = options_.batch_least,
+            .blocks = options_.blocks,
+            .lambda = cost_.lambda(),
+            .phi = noise_.phi().value_or(0),
+            .jitter = jitter_};
+  }
+
+  void look(const Situation& situation) {
+    const double passed_s = seconds(situation.now - looked_at_);
+    const double samples = static_cast<double>(situation.samples_done - looked_samples_);
+    looked_at_ = situation.now;
+    looked_samples_ = situation.samples_done;
+    foresee(situation);
+    const ScoreSituation asked = score_situation(situation);
+    ScoredMode present = score_mode(asked, mode_);
+    pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
+    if (watch_.stragglers().empty()) {
+      const ScoredMode ssgd = score_mode(asked, synchronous_);
+      present_features_ = features(present, ssgd, situation);
+      if (!is_synchronous() && has_stayed(situation)) {
+        go_to(synchronous_, "nobody straggles", situation, {ssgd, present});
+      }
+      return;
+    }
+    follow_speeds(asked, present);
+    if (situation.now - scored_at_ < options_.score_least) return;
+    scored_at_ = situation.now;
+    std::vector<ScoredMode> all = score_modes(asked);
+    for (ScoredMode& scored : all) pace_.correct(scored, mode_);
+    pace_.correct(present, mode_);
+    present_features_ = features(present, all.front(), situation);
+    if (has_stayed(situation)) decide(situation, all, present);
+  }
+
+  // The candidates in the order in which they are to be tried.
+  std::vector<const ScoredMode*> in_order(const Situation& situation,
+                                          const std::vector<ScoredMode>& all) {
+    const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
+    std::vector<const ScoredMode*> allowed;
+    for (const ScoredMode& scored : all) {
+      if (!std::isfinite(scored.time_s) || guard_.keeps_away(scored.mode, situation.now)) continue;
+      if (near_end && scored.pace.staleness > options_.staleness_at_end) continue;
+      allowed.push_back(&scored);
+    }
+    std::ranges::stable_sort(allowed, {}, [](const ScoredMode* scored) { return scored->time_s; });
+    std::vector<ModeFeatures> rows;
+    for (const ScoredMode* scored : allowed)
+      rows.push_back(features(*scored, all.front(), situation));
+    by_selector_ = false;
+    if (const auto chosen = selector_.choose(rows)) {
+      by_selector_ = true;
+      std::rotate(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(*chosen),
+                  allowed.begin() + static_cast<std::ptrdiff_t>(*chosen) + 1);
+    }
+    return allowed;
+  }
+
+  bool in_last_part(const Situation& situation) const {
+    return options_.samples_limit > 0 &&
+           static_cast<double>(situation.samples_done) >
+               (1 - options_.end_part) * static_cast<double>(options_.samples_limit);
+  }
+
+  void decide(const Situation& situation, const std::vector<ScoredMode>& all,
+              const ScoredMode& present) {
+    const ScoredMode& ssgd = all.front();
+    const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
+    const bool too_stale = near_end && present.pace.staleness > options_.staleness_at_end;
+    int asked = 0;
+    for (const ScoredMode* best : in_order(situation, all)) {
+      if (same_family(best->mode, mode_)) return;
+      const bool to_ssgd = same_family(best->mode, synchronous_);
+      const double margin = too_stale          ? 0
+                            : is_synchronous() ? options_.leave_margin
+                            : to_ssgd          ? options_.return_margin
+                                               : options_.move_margin;
+      // The selector's word is its own: what the heuristic thinks of it need not be better.
+      const bool chosen = by_selector_ && asked == 0;
+      if (!chosen && best->time_s > (1 - margin) * present.time_s) break;
+      if (to_ssgd || is_granted(*best, ssgd, situation)) {
+        const std::string reason = too_stale ? "near the end: less stale"
+                                   : chosen  ? "the selector expects the fastest fall of the loss"
+                                             : "least time for the same progress";
+        go_to(best->mode, reason, situation, noted(all, present));
+        return;
+      }
+      if (++asked == kAskedMost) break;
+    }
+    if (too_stale) go_to(synchronous_, "near the end: less stale", situation, noted(all, present));
+  }
+
+  bool is_granted(const ScoredMode& wanted, const ScoredMode& ssgd, const Situation& situation) {
+    if (!grant_) return true;
+    std::erase_if(refusals_, [&](const Refusal& r) { return r.until <= situation.now; });
+    if (std::ranges::any_of(refusals_, [&](const Refusal& refusal) {
+          return same_family(refusal.mode, wanted.mode);
+        })) {
+      return false;
+    }
+    const bool may = grant_->may({.now = situation.now,
+                                  .mode = wanted.mode,
+                                  .rate_ratio = ssgd.pace.interval_s / wanted.pace.interval_s,
+                                  .time_saved = 1 - wanted.time_s / ssgd.time_s});
+    if (!may) refusals_.push_back({wanted.mode, situation.now + options_.refusal_holds});
+    granted_ = granted_ || may;
+    return may;
+  }
+
+  // Within the same mode batches may be divided anew; that is no switch, and what the mode is worth
+  // is what it is worth then.
+  void follow_speeds(const ScoreSituation& asked, ScoredMode& present) {
+    if (mode_.shares.empty()) return;
+    Mode anew = mode_;
+    anew.shares = balanced_shares(asked);
+    if (anew.shares.size() != mode_.shares.size()) return;
+    bool off = false;
+    for (std::size_t i = 0; i < mode_.shares.size(); ++i) {
+      const double wanted = anew.shares[i].second;
+      off = off || std::abs(mode_.shares[i].second - wanted) > options_.shares_step * wanted;
+    }
+    if (!off) return;
+    ScoredMode scored = score_mode(asked, anew);
+    if (scored.time_s > present.time_s) return;
+    mode_ = std::move(anew);
+    present = std::move(scored);
+  }
+
+  ModeFeatures features(const ScoredMode& scored, const ScoredMode& ssgd,
+                        const Situation& situation) const {
+    const double n = static_cast<double>(workers_.size());
+    return {.kind = kind_number(scored.mode.rule),
+            .x_share = scored.pace.gradients_per_s * scored.pace.interval_s / n,
+            .unequal_shares = scored.mode.shares.empty() ? 0.0 : 1.0,
+            .gradients_ratio = scored.pace.samples_per_s / ssgd.pace.samples_per_s,
+            .staleness = scored.pace.staleness,
+            .straggling = straggling_degree(times_),
+            .noise_ratio = noise_.phi().value_or(0) / std::max(1, situation.global_batch),
+            .rate = situation.rate,
+            .phase = phase_.loss_left(),
+            .compute_share = compute_share_};
+  }
+
+  void learn(const LossWindow& window) {
+    cost_.saw(window);
+    phase_.saw(window);
+    if (!present_features_ || !(window.seconds_long() > 0)) return;
+    const double per_s = window.drop * window.samples / window.seconds_long();
+    selector_.saw({.features = *present_features_, .loss_drop_per_s = per_s}, cost_.lambda());
+  }
+
+  void go_to(const Mode& mode, const std::string& reason, const Situation& situation,
+             const std::vector<ScoredMode>& scores) {
+    const int n = static_cast<int>(workers_.size());
+    SteerNote note{.at = situation.now,
+                   .from = mode_name(mode_, n),
+                   .to = mode_name(mode, n),
+                   .reason = reason};
+    for (const ScoredMode& scored : scores) {
+      note.scores.push_back({.mode = mode_name(scored.mode, n),
+                             .time_s = scored.time_s,
+                             .samples_per_s = scored.pace.samples_per_s,
+                             .staleness = scored.pace.staleness});
+    }
+    notes_.push_back(std::move(note));
+    mode_ = mode;
+    switched_at_ = situation.now;
+    switched_samples_ = situation.samples_done;
+    present_features_.reset();
+    guard_.switched();
+    if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
+    if (granted_ && is_synchronous()) {
+      grant_->given_back(situation.now);
+      granted_ = false;
+    }
+  }
+
+  static std::vector<ScoredMode> noted(const std::vector<ScoredMode>& all,
+                                       const ScoredMode& present) {
+    std::vector<ScoredMode> best(all.begin() + 1, all.end());
+    std::ranges::stable_sort(best, {}, &ScoredMode::time_s);
+    if (best.size() > kScoresNoted) best.resize(kScoresNoted);
+    best.push_back(all.front());
+    best.push_back(present);
+    return best;
+  }
+
+  StarOptions options_;
+  IterationBook book_;
+  std::unique_ptr<PredictorRace> race_;
+  StragglerWatch watch_;
+  NoiseScale noise_;
+  StalenessCost cost_;
+  LossWindows cutter_;
+  LossGuard guard_;
+  TrainingPhase phase_;
+  PaceMemory pace_;
+  std::unique_ptr<ModeRegression> regression_;
+  SelectorChoice selector_;
+  std::shared_ptr<ModeGrant> grant_;
+
+  std::vector<WorkerId> workers_;
+  Mode mode_{}, synchronous_{};
+  Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
+  std::int64_t switched_samples_ = 0, looked_samples_ = 0;
+  double rate_ = 0;
+  double compute_share_ = 1, jitter_ = 0;
+  bool granted_ = false;
+  bool by_selector_ = false;
+  std::vector<WorkerTime> times_;
+  std::vector<ScoreWorker> score_workers_;
+  std::optional<ModeFeatures> present_features_;
+  std::vector<Refusal> refusals_;
+  std::vector<SteerNote> notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<StarDirector> make_star_director(
+    const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
+    std::unique_ptr<ModeRegression> regression, std::shared_ptr<ModeGrant> grant) {
+  return std::make_unique<Star>(options, std::move(predictors), std::move(regression),
+                                std::move(grant));
+}
+
+}  // namespace orrery

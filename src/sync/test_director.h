@@ -1,0 +1,25 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "sync/director.h"
+
+namespace orrery {
+
+// A director for tests: says what it was told to, and remembers what it saw.
+class TestDirector final : public Director {
+ public:
+  explicit TestDirector(Mode mode) : says(std::move(mode)) {}
+  void saw(const IterationSample& sample) override { iterations.push_back(sample); }
+  void saw(const UpdateSample& sample) override { updates.push_back(sample); }
+  void saw(const EvaluationSample& sample) override { evaluations.push_back(sample); }
+  Mode direct(const Situation&) override { return says; }
+
+  Mode says;
+  std::vector<IterationSample> iterations{};
+  std::vector<UpdateSample> updates{};
+  std::vector<EvaluationSample> evaluations{};
+};
+
+}  // namespace orrery
