@@ -1,0 +1,96 @@
+#include "train/commands.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+
+#include "base/files.h"
+#include "train/head.h"
+#include "train/run_summary.h"
+
+namespace orrery {
+namespace {
+
+Status print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    return Error{Code::Unavailable, "standard output cannot be written"};
+  }
+  return {};
+}
+
+struct HeadPlace {
+  std::string host{};
+  std::uint16_t port = 0;
+};
+
+Result<HeadPlace> find_head(const std::string& folder) {
+  TRY_ASSIGN(const std::string text, read_file(folder + "/head"));
+  std::istringstream words(text);
+  HeadPlace place;
+  if (!(words >> place.host >> place.port)) return invalid("not a run's folder").at(folder);
+  return place;
+}
+
+}  // namespace
+
+Status run_command(const RunOptions& options, const TrainPorts& ports) {
+  signal(SIGPIPE, SIG_IGN);
+  // Threads that wait for work must not burn what others need.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  RunSummary summary;
+  {
+    Head head(options, ports);
+    TRY_ASSIGN(summary, head.run());
+  }
+  return print(options.json ? summary_json(summary) : summary_text(summary));
+}
+
+Status resize_command(const std::string& folder, int workers) {
+  TRY_ASSIGN(const HeadPlace place, find_head(folder));
+  TRY_ASSIGN(const std::string text, read_file(folder + "/token"));
+  const auto transport = std::make_shared<Transport>();
+  TRY_ASSIGN(transport->token, parse_token(text));
+  boost::asio::io_context io(1);
+  TRY_ASSIGN(const auto line, connect_to(io, place.host, place.port, transport));
+  Status result = Error{Code::Unavailable, "the head gave no answer"};
+  line->start({.frame =
+                   [&result](Connection& from, Frame& frame) {
+                     Text answer;
+                     if (!take(from, frame, answer)) return;
+                     result = answer.ok ? print(answer.text + "\n")
+                                        : Status(Error{Code::FailedPrecondition, answer.text});
+                   },
+               .closed = {},
+               .place = {}},
+              {});
+  line->send(MessageType::Hello, 0, Hello{.role = PartRole::Command, .id = 0, .pid = getpid()});
+  line->send(MessageType::Resize, 0, CountMessage{workers});
+  io.run_for(std::chrono::seconds(30));
+  return result;
+}
+
+Status worker_command(const JoinArguments& arguments, const TrainPorts& ports) {
+  signal(SIGPIPE, SIG_IGN);
+  const auto colon = arguments.head.rfind(':');
+  PartStart start{.role = PartRole::Worker, .id = -1, .listen = ""};
+  const char* const end = arguments.head.data() + arguments.head.size();
+  const bool split = colon != std::string::npos && colon > 0;
+  const auto read = split ? std::from_chars(arguments.head.data() + colon + 1, end, start.port)
+                          : std::from_chars_result{end, std::errc::invalid_argument};
+  if (read.ec != std::errc() || read.ptr != end || start.port == 0) {
+    return invalid(fmt::format("--join {}: write HOST:PORT", arguments.head));
+  }
+  start.host = arguments.head.substr(0, colon);
+  TRY_ASSIGN(const std::string text, read_file(arguments.token_file));
+  auto token = parse_token(text);
+  if (!token.ok()) return std::move(token).error().at(arguments.token_file);
+  start.token = token.value();
+  return run_worker(start, ports);
+}
+
+}  // namespace orrery

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "train/part.h"
+#include "train/run_options.h"
+
+namespace orrery {
+
+// The sub-commands of `orrery-train`.
+Status run_command(const RunOptions& options, const TrainPorts& ports);
+Status resize_command(const std::string& folder, int workers);
+struct JoinArguments {
+  std::string head{};  // HOST:PORT
+  std::string token_file{};
+};
+Status worker_command(const JoinArguments& arguments, const TrainPorts& ports);
+
+}  // namespace orrery

@@ -1,0 +1,271 @@
+#include "train/head.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "train/job_link.h"
+#include "train/progress_line.h"
+
+namespace orrery {
+namespace {
+
+namespace asio = boost::asio;
+namespace fs = std::filesystem;
+
+constexpr double kSpareCores = 0.8;  // of the machine, shared out among workers without --cores
+constexpr double kEvaluatorCores = 0.1, kHeadCores = 0.1, kShardCoresLeast = 0.15;
+constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kEndPatience = std::chrono::seconds(3);
+
+Result<std::string> make_own_folder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "orrery-train-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) return system_error(name, errno);
+  return name;
+}
+
+}  // namespace
+
+Head::Head(const RunOptions& options, const TrainPorts& ports)
+    : options_(options),
+      ports_(ports),
+      signals_(io_),
+      ticker_(io_),
+      script_timer_(io_),
+      opened_(std::chrono::steady_clock::now()) {}
+
+Head::~Head() {
+  writer_.join();
+  children_.reset();
+  std::error_code ignored;
+  if (own_folder_) fs::remove_all(folder_, ignored);
+}
+
+Time Head::now() const {
+  if (!training_) return Time(before_);
+  return Time(before_ +
+              std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_));
+}
+
+Result<RunSummary> Head::run() {
+  TRY(check(options_));
+  TRY_ASSIGN(time_limit_s_, time_limit_s(options_));
+  job_ = std::make_unique<JobLink>();
+  progress_ = std::make_unique<ProgressLine>(!options_.quiet);
+  TRY(open_run());
+  TRY(open_servers());
+  TRY(load_script());
+  std::optional<Checkpoint> from;
+  if (!options_.resume.empty() || (job_->is_job() && job_->resumed())) {
+    auto found = newest_checkpoint(folder_);
+    if (found.ok()) {
+      for (const std::string& why : found.value().damaged) tally_.warnings.push_back(why);
+      for (const std::string& why : found.value().damaged) progress_->say(why);
+      from = std::move(found).value().checkpoint;
+    } else if (!options_.resume.empty()) {
+      return std::move(found).error();
+    }
+  }
+  catch_signals();
+  children_ = std::make_unique<Children>(
+      io_, [this](pid_t pid, const std::string& how) { part_ended(pid, how); });
+  TRY(begin_session(from ? &*from : nullptr));
+  on_tick();
+  while (!over_ && io_.run_one() > 0) {
+  }
+  job_->close(end_.ok() && conductor_->finished() &&
+              tally_.reason.find("asked to stop") == std::string::npos);
+  const RunSummary result = summary();
+  if (end_.ok()) wait_for_parts();
+  log_->flush();
+  if (!end_.ok()) return std::move(end_).error();
+  return result;
+}
+
+Status Head::open_run() {
+  folder_ = !options_.resume.empty() ? options_.resume : options_.folder;
+  if (folder_.empty()) folder_ = job_->checkpoint_folder();
+  if (folder_.empty()) {
+    TRY_ASSIGN(folder_, make_own_folder());
+    own_folder_ = true;
+  }
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return system_error(folder_, error.value());
+  const bool anew = options_.resume.empty() && !job_->resumed();
+  if (anew && fs::exists(folder_ + "/run.json")) {
+    return invalid(
+        fmt::format("{}: holds a run already; go on with it by --resume, or name another "
+                    "folder",
+                    folder_));
+  }
+  TRY(write_file_atomically(folder_ + "/run.json", run_options_text(options_)));
+  TRY_ASSIGN(log_, RunLog::open(own_folder_ ? "" : folder_));
+  transport_->token = random_token();
+  return {};
+}
+
+Status Head::open_servers() {
+  const int slots = std::max(options_.workers, options_.workers_most);
+  const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
+  std::string address = options_.listen;
+  if (wanted) {
+    const double machine = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    const double cores = options_.cores > 0 ? options_.cores : machine * kSpareCores / slots;
+    const ServerSize size{.cores = cores, .bytes_per_s = options_.link};
+    const ServerSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
+    // The shards have what is left. Their link is not what is measured, so it is as wide as all
+    // workers' together.
+    const ServerSize shards{
+        .cores = std::max(kShardCoresLeast, machine - cores * slots - kEvaluatorCores - kHeadCores),
+        .bytes_per_s = options_.link * slots};
+    std::vector<ServerSize> sizes(static_cast<std::size_t>(slots), size);
+    sizes.push_back(shards);
+    sizes.push_back(evaluator);
+    TRY_ASSIGN(
+        servers_,
+        make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
+    quota_cores_ = cores * slots + evaluator.cores + shards.cores;
+    load_ = watch_load(*servers_, quota_cores_);
+    if (servers_->link_means() == "tbf") address = servers_->outside_address();
+  }
+  TRY_ASSIGN(host_, Host::open(io_, address, transport_, [this](auto line, const Hello& hello) {
+               greet(std::move(line), hello);
+             }));
+  if (architecture(options_) == Architecture::AllReduce) {
+    TRY_ASSIGN(meeting_, ports_.open_meeting_place(host_->address()));
+  }
+  const mode_t before = umask(0077);
+  const Status token = write_file_atomically(folder_ + "/token", token_text(transport_->token));
+  umask(before);
+  TRY(Status(token));
+  return write_file_atomically(
+      folder_ + "/head", fmt::format("{} {} {}\n", host_->address(), host_->port(), getpid()));
+}
+
+Status Head::load_script() {
+  if (options_.stragglers.empty()) return {};
+  const Duration horizon = time_limit_s_ > 0 ? from_seconds(time_limit_s_) : std::chrono::hours(24);
+  const std::uint64_t seed =
+      options_.straggler_seed != 0 ? options_.straggler_seed : options_.learner.seed;
+  TRY_ASSIGN(script_,
+             read_hindrances(options_.stragglers, std::max(options_.workers, options_.workers_most),
+                             seed, horizon));
+  return {};
+}
+
+void Head::catch_signals() {
+  signals_.add(SIGINT);
+  signals_.add(SIGTERM);
+  signals_.async_wait([this](const boost::system::error_code& error, int) {
+    if (error) return;
+    signals_.clear();  // a second one ends at once
+    if (!training_ || finishing_) return end_with({Code::Cancelled, "stopped before it trained"});
+    conductor_->finish("it was asked to stop", now());
+    pump();
+  });
+}
+
+void Head::end_with(const Error& error) {
+  if (over_) return;
+  over_ = true;
+  end_ = error;
+}
+
+// What is under way when the run is over is waited for: the last evaluation, the last checkpoint.
+void Head::maybe_done() {
+  if (!finishing_ || over_) return;
+  if (!snapshots_.empty() || !evaluations_.empty() || saving_ > 0) return;
+  over_ = true;
+}
+
+// They end by themselves when told to; whoever does not is killed.
+void Head::wait_for_parts() {
+  const auto stop = [](PartState& part) {
+    if (part.line) part.line->send(MessageType::Stop, 0, Nothing{});
+  };
+  for (auto& [id, worker] : workers_) stop(worker);
+  for (PartState& shard : shards_) stop(shard);
+  stop(evaluator_);
+  const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
+  while (!children_->running().empty() && std::chrono::steady_clock::now() < deadline) {
+    if (io_.run_one_until(deadline) == 0) break;
+  }
+}
+
+void Head::on_tick() {
+  Duration pause = kTick;
+  if (training_ && time_limit_s_ > 0) {
+    constexpr Duration kLeast = std::chrono::milliseconds(1);
+    pause = std::clamp(from_seconds(time_limit_s_) - now().time_since_epoch(), kLeast, pause);
+  }
+  ticker_.expires_after(pause);
+  ticker_.async_wait([this](const boost::system::error_code& error) {
+    if (error || over_) return;
+    if (load_) load_->sample();
+    if (training_ && !finishing_) {
+      conductor_->tick(now());
+      if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
+        conductor_->finish("the time was up", now());
+      }
+      pump();
+      const double gone = seconds(now());
+      double share = time_limit_s_ > 0 ? gone / time_limit_s_ : 0;
+      if (options_.steps > 0) {
+        const auto done = static_cast<double>((tally_.counts + conductor_->counts()).gradients);
+        share = std::max(share, done / static_cast<double>(options_.steps));
+      }
+      progress_->show({.share = share,
+                       .elapsed_s = gone,
+                       .mode = mode_name_,
+                       .updates = conductor_->counts().updates,
+                       .accuracy = tally_.curve.empty() ? -1 : tally_.curve.back().accuracy});
+    }
+    on_tick();
+  });
+}
+
+void Head::apply_script() {
+  while (next_step_ < script_.steps.size() && script_.steps[next_step_].at <= now()) {
+    const HindranceStep& step = script_.steps[next_step_++];
+    const Status done = servers_->set_share(step.server, step.resource, step.share);
+    if (!done.ok()) return end_with(done.error());
+    for (auto& [id, worker] : workers_) {
+      if (worker.server != step.server || !worker.line) continue;
+      if (servers_->link_means() != "token-bucket") continue;
+      worker.line->send(MessageType::SetLink, 0,
+                        LinkMessage{servers_->transport_bytes_per_s(step.server)});
+    }
+  }
+  if (next_step_ >= script_.steps.size()) return;
+  script_timer_.expires_after(script_.steps[next_step_].at - now());
+  script_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error && !over_) apply_script();
+  });
+}
+
+RunSummary Head::summary() const {
+  RunSummary result{
+      .tally = tally_,
+      .counts = tally_.counts + conductor_->counts(),
+      .target = options_.target,
+      .training_s = seconds(now()),
+      .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
+      .workers = static_cast<int>(workers_.size()),
+      .folder = own_folder_ ? "" : folder_};
+  result.tally.refused_connections += host_->refused();
+  if (servers_) {
+    result.cpu_means = servers_->cpu_means();
+    result.link_means = servers_->link_means();
+    result.load = load_->load();
+    result.measured_load = true;
+  }
+  return result;
+}
+
+}  // namespace orrery

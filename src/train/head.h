@@ -1,0 +1,176 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hinder/script.h"
+#include "hinder/servers.h"
+#include "sync/conductor.h"
+#include "train/checkpoint.h"
+#include "train/children.h"
+#include "train/head_parts.h"
+#include "train/host.h"
+#include "train/part.h"
+#include "train/run_log.h"
+#include "train/run_options.h"
+#include "train/run_summary.h"
+#include "train/setup.h"
+
+namespace orrery {
+
+class JobLink;
+class ProgressLine;
+
+// Leads one run: starts the other processes, watches them, and carries the Conductor's orders
+// between them. One thread, but for the writing of checkpoints. When a shard dies, or the last who
+// holds the parameters, everything begins anew from the newest checkpoint.
+class Head {
+ public:
+  Head(const RunOptions& options, const TrainPorts& ports);
+  ~Head();
+
+  Result<RunSummary> run();
+
+ private:
+  // head.cc: the whole run.
+  Status open_run();
+  Status open_servers();
+  Status load_script();
+  Time now() const;
+  void catch_signals();
+  void end_with(const Error& error);
+  void maybe_done();
+  void wait_for_parts();
+  void on_tick();
+  void apply_script();
+  RunSummary summary() const;
+
+  // head_start.cc: a session, from one start of all processes to the next.
+  Status begin_session(const Checkpoint* from);
+  void restart(const std::string& why);
+  Status start_part(PartState& part);
+  Status start_worker(int slot);
+  void greet(std::shared_ptr<Connection> line, const Hello& hello);
+  void adopt(PartState& part, std::shared_ptr<Connection> line);
+  std::string setup_for(const PartState& part) const;
+  void part_ready(PartState& part, Frame& frame);
+  void evaluator_ready(PartState& part, const ReadyMessage& ready, Frame& frame);
+  void shards_ready();
+  void admit(PartState& worker);
+  void worker_joined(PartState& worker);
+  void begin_training();
+  void send_state(PartState& part, const ShardPlace& place);
+
+  // head_orders.cc: what the Conductor wants.
+  void pump();
+  void follow(const StartTask& order);
+  void follow(const ApplyUpdate& order);
+  void follow(const CutTask& order);
+  void follow(const DropGradient& order);
+  void follow(const FormRing& order);
+  void follow(const FormTree& order);
+  void follow(const RefreshValidation& order);
+  void follow(const EvaluateVersion& order);
+  void follow(const SaveCheckpoint& order);
+  void follow(const DismissWorker& order);
+  void follow(const FinishRun& order);
+  void note_mode();
+  void talk_to_scheduler();
+
+  // head_reports.cc: what the processes say.
+  void from_part(PartRole role, int id, Frame& frame);
+  void piece_came(Frame& frame);
+  void gradient_done(Frame& frame);
+  void complete(std::int64_t task);
+  void add_usage(const Flight& flight, Gradient& gradient);
+  void update_applied(PartRole role, int id, Frame& frame);
+  void check_ring_update();
+  void ring_formed(int worker, Frame& frame);
+
+  // head_snapshots.cc: parameters that are fetched, and what for.
+  void ask_for_snapshot(Snapshot snapshot);
+  void ask_others(int lost);
+  void snapshot_came(PartRole role, int id, Frame& frame);
+  void use_snapshot(Snapshot& snapshot);
+  void save(Snapshot& snapshot);
+  void saved(const Status& status, ParameterVersion version);
+  void send_evaluation(std::int64_t number);
+  void evaluated(Frame& frame);
+  void validated(Frame& frame);
+
+  // head_members.cc: who comes and goes.
+  void part_ended(pid_t pid, const std::string& how);
+  void line_closed(PartRole role, int id, const Connection* line, const Error& why);
+  void lose(PartRole role, int id, const std::string& how);
+  void lose_worker(int id, const std::string& how);
+  void dismiss(int id);
+  void resize(Connection& from, int count);
+  void command_came(Connection& from, Frame& frame);
+  int free_slot() const;
+  PartState* find(PartRole role, int id);
+
+  const RunOptions options_;
+  const TrainPorts& ports_;
+  boost::asio::io_context io_{1};
+  boost::asio::thread_pool writer_{1};
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ticker_, script_timer_;
+  std::shared_ptr<Transport> transport_{std::make_shared<Transport>()};
+  std::unique_ptr<Host> host_{};
+  std::unique_ptr<Servers> servers_{};
+  std::unique_ptr<LoadWatch> load_{};
+  std::unique_ptr<MeetingPlace> meeting_{};
+  std::unique_ptr<Children> children_{};
+  std::unique_ptr<RunLog> log_{};
+  std::unique_ptr<JobLink> job_{};
+  std::unique_ptr<ProgressLine> progress_{};
+  HindranceScript script_{};
+  std::size_t next_step_ = 0;
+  std::string folder_{};
+  bool own_folder_ = false;  // made for this run, and gone with it
+  RunTally tally_{};
+
+  std::chrono::steady_clock::time_point began_{}, opened_{};
+  Duration before_{};  // training time of earlier sessions
+  double time_limit_s_ = 0;
+  double quota_cores_ = 0;
+
+  // Of the present session.
+  std::unique_ptr<Conductor> conductor_{};
+  std::optional<Checkpoint> from_{};
+  std::vector<PartState> shards_{};
+  PartState evaluator_{};
+  std::map<int, PartState> workers_{};
+  std::set<std::shared_ptr<Connection>> commands_{};
+  int next_worker_ = 0;
+  int workers_wanted_ = 0;
+  std::int64_t session_ = 0;
+  bool training_ = false, finishing_ = false, over_ = false;
+  std::vector<TensorPlace> tensors_{};
+  std::int64_t count_ = 0;
+  std::vector<ShardPlace> places_{};
+  std::vector<float> first_parameters_{};
+
+  std::map<std::int64_t, Flight> flights_{};
+  std::map<std::int64_t, std::int32_t> samples_ready_{};  // of each gradient that is whole
+  std::int64_t samples_used_ = 0;
+  std::map<ParameterVersion, PendingUpdate> updates_{};
+  RingState ring_{};
+  std::map<std::int64_t, Snapshot> snapshots_{};
+  std::map<std::int64_t, PendingEvaluation> evaluations_{};
+  std::int64_t next_number_ = 1;
+  int saving_ = 0;
+  std::string mode_name_{};
+  std::int64_t updates_told_ = 0;
+  Status end_{};
+};
+
+}  // namespace orrery

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "train/head.h"
+#include "train/progress_line.h"
+
+namespace orrery {
+
+PartState* Head::find(PartRole role, int id) {
+  if (role == PartRole::Evaluator) return &evaluator_;
+  if (role == PartRole::Shard) {
+    const bool there = id >= 0 && id < static_cast<int>(shards_.size());
+    return there ? &shards_[static_cast<std::size_t>(id)] : nullptr;
+  }
+  const auto found = workers_.find(id);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+void Head::part_ended(pid_t pid, const std::string& how) {
+  if (over_) return;
+  if (evaluator_.pid == pid) return lose(PartRole::Evaluator, 0, how);
+  for (const PartState& shard : shards_) {
+    if (shard.pid == pid) return lose(PartRole::Shard, shard.id, how);
+  }
+  for (const auto& [id, worker] : workers_) {
+    if (worker.pid == pid) return lose(PartRole::Worker, id, how);
+  }
+}
+
+void Head::line_closed(PartRole role, int id, const Connection* line, const Error& why) {
+  const PartState* const part = find(role, id);
+  if (over_ || part == nullptr || part->line.get() != line) return;
+  lose(role, id, why.message);
+}
+
+void Head::lose(PartRole role, int id, const std::string& how) {
+  if (role == PartRole::Worker) return lose_worker(id, how);
+  if (role == PartRole::Shard) return restart(fmt::format("shard {} {}", id, how));
+  if (!training_ && tensors_.empty()) {
+    return end_with({Code::Unavailable, fmt::format("the evaluator {} before it began", how)});
+  }
+  // Nothing but the evaluations waits for it, so it is started again.
+  progress_->say(fmt::format("the evaluator {}; it is started again", how));
+  children_->kill(evaluator_.pid);
+  const int server = evaluator_.server;
+  if (evaluator_.line) evaluator_.line->close({Code::Cancelled, "replaced"});
+  evaluator_ = {.role = PartRole::Evaluator, .id = 0, .server = server};
+  if (++tally_.deaths > 1000) return end_with({Code::Aborted, "the evaluator dies at once"});
+  if (const Status started = start_part(evaluator_); !started.ok()) end_with(started.error());
+}
+
+void Head::lose_worker(int id, const std::string& how) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  const PartState gone = std::move(found->second);
+  workers_.erase(found);
+  children_->kill(gone.pid);
+  if (gone.line) gone.line->close({Code::Cancelled, "lost"});
+  log_->process(seconds(now()), "worker", id, gone.pid, how);
+  if (finishing_) {
+    ask_others(id);
+    return maybe_done();
+  }
+  for (auto at = flights_.begin(); at != flights_.end();) {
+    if (static_cast<int>(at->second.task.worker) != id) {
+      ++at;
+      continue;
+    }
+    for (const PartState& shard : shards_) {
+      if (shard.line) shard.line->send(MessageType::Drop, at->first, Nothing{});
+    }
+    at = flights_.erase(at);
+  }
+  if (!gone.dismissed) {
+    ++tally_.deaths;
+    progress_->say(fmt::format("worker {} {}", id, how));
+    if (!training_) {
+      return end_with({Code::Unavailable, fmt::format("worker {} {} before it began", id, how)});
+    }
+    if (options_.replace && gone.slot >= 0) {
+      if (const Status started = start_worker(gone.slot); !started.ok()) {
+        return end_with(started.error());
+      }
+    } else {
+      --workers_wanted_;
+    }
+  }
+  ring_.holds.erase(id);
+  ring_.waiting.erase(id);
+  if (architecture(options_) == Architecture::AllReduce) ask_others(id);
+  if (gone.joined && training_) conductor_->leave(WorkerId{id}, now());
+  if (workers_.empty()) return end_with({Code::Unavailable, "no worker is left"});
+  check_ring_update();
+  pump();
+}
+
+void Head::dismiss(int id) {
+  const auto found = workers_.find(id);
+  if (found == workers_.end()) return;
+  found->second.dismissed = true;
+  found->second.joined = false;
+  if (found->second.line) found->second.line->send(MessageType::Stop, 0, Nothing{});
+}
+
+int Head::free_slot() const {
+  const int slots = std::max(options_.workers, options_.workers_most);
+  for (int slot = 0; slot < slots; ++slot) {
+    const bool taken = std::ranges::any_of(workers_, [slot](const auto& worker) {
+      return worker.second.slot == slot && !worker.second.dismissed;
+    });
+    if (!taken) return slot;
+  }
+  return -1;
+}
+
+void Head::command_came(Connection& from, Frame& frame) {
+  CountMessage message;
+  if (frame.header.type != MessageType::Resize) return from.close(invalid("no such command"));
+  if (take(from, frame, message)) resize(from, message.count);
+}
+
+void Head::resize(Connection& from, int count) {
+  const auto answer = [&from](bool ok, const std::string& text) {
+    from.send(MessageType::Answer, 0, Text{text, ok});
+    from.close_when_sent();
+  };
+  const int most = std::max(options_.workers, options_.workers_most);
+  if (!training_ || finishing_) return answer(false, "the run is not training");
+  if (count < 1 || (servers_ && count > most)) {
+    return answer(false, fmt::format("this run can have 1 to {} workers (--workers-most)", most));
+  }
+  const int before = workers_wanted_;
+  for (; workers_wanted_ < count; ++workers_wanted_) {
+    const int slot = servers_ ? free_slot() : workers_wanted_;
+    if (slot < 0) return answer(false, "workers that leave are still there; try again");
+    if (const Status started = start_worker(slot); !started.ok()) {
+      return answer(false, started.error().message);
+    }
+  }
+  // The newest leave first.
+  std::vector<int> ids;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.joined && !worker.dismissed) ids.push_back(id);
+  }
+  while (workers_wanted_ > count && !ids.empty()) {
+    const int id = ids.back();
+    ids.pop_back();
+    workers_[id].dismissed = true;
+    --workers_wanted_;
+    conductor_->retire(WorkerId{id}, now());
+  }
+  answer(true, fmt::format("from {} to {} workers", before, workers_wanted_));
+  pump();
+}
+
+}  // namespace orrery

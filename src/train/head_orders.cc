@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "train/head.h"
+#include "train/job_link.h"
+
+namespace orrery {
+
+void Head::pump() {
+  const std::int64_t session = session_;
+  for (;;) {
+    const std::vector<Order> orders = conductor_->take_orders();
+    if (orders.empty()) break;
+    for (const Order& order : orders) {
+      std::visit([this](const auto& one) { follow(one); }, order);
+      if (over_ || session_ != session) return;
+    }
+  }
+  note_mode();
+  talk_to_scheduler();
+  maybe_done();
+}
+
+void Head::follow(const StartTask& order) {
+  const Task& task = order.task;
+  const int id = static_cast<int>(task.worker);
+  Flight& flight = flights_[task.number];
+  flight = {.task = task, .started = now()};
+  const PartState* const worker = find(PartRole::Worker, id);
+  if (worker == nullptr || !worker->line) return;
+  if (servers_ && worker->server >= 0) {
+    if (auto use = servers_->use(worker->server); use.ok()) flight.before = use.value();
+  }
+  worker->line->send(MessageType::StartTask, task.number, TaskMessage{task});
+  for (const PartState& shard : shards_) {
+    shard.line->send(MessageType::SendParameters, task.number,
+                     SendParametersMessage{.worker = task.worker});
+  }
+  for (const auto& [child, parent] : ring_.parents) {
+    const PartState* const holder = find(PartRole::Worker, static_cast<int>(parent));
+    if (child != task.worker || holder == nullptr || !holder->line) continue;
+    holder->line->send(MessageType::SendParameters, task.number,
+                       SendParametersMessage{.worker = task.worker});
+  }
+}
+
+void Head::follow(const ApplyUpdate& order) {
+  const ParameterVersion version = order.update.version;
+  ApplyMessage message{.update = order.update};
+  for (const Task& task : order.tasks) {
+    message.fresh.push_back(task.version == version - 1 ? 1 : 0);
+    message.workers.push_back(task.worker);
+  }
+  std::int64_t samples = 0;
+  for (const Term& term : order.update.terms) samples += samples_ready_[term.task];
+  if (architecture(options_) == Architecture::ParameterServers) {
+    for (const Term& term : order.update.terms) samples_ready_.erase(term.task);
+    samples_used_ += samples;
+    updates_[version].missing = static_cast<int>(shards_.size());
+    for (const PartState& shard : shards_) {
+      shard.line->send(MessageType::Apply, version, message);
+    }
+    return;
+  }
+  ring_.flying = version;
+  ring_.samples = samples;
+  ring_.any_done = ring_.any_failed = false;
+  ring_.waiting.clear();
+  for (const WorkerId member : ring_.ring) {
+    const int id = static_cast<int>(member);
+    const PartState* const worker = find(PartRole::Worker, id);
+    if (worker == nullptr || !worker->line) continue;
+    ring_.waiting.insert(id);
+    worker->line->send(MessageType::Apply, version, message);
+  }
+}
+
+void Head::follow(const CutTask& order) {
+  const PartState* const worker = find(PartRole::Worker, static_cast<int>(order.worker));
+  if (worker != nullptr && worker->line) {
+    worker->line->send(MessageType::CutTask, order.task, Nothing{});
+  }
+}
+
+void Head::follow(const DropGradient& order) {
+  flights_.erase(order.task);
+  samples_ready_.erase(order.task);
+  for (const PartState& shard : shards_) {
+    shard.line->send(MessageType::Drop, order.task, Nothing{});
+  }
+  for (const WorkerId member : ring_.ring) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
+    if (worker != nullptr && worker->line) {
+      worker->line->send(MessageType::Drop, order.task, Nothing{});
+    }
+  }
+}
+
+void Head::follow(const FormRing& order) {
+  ring_.epoch = order.epoch;
+  ring_.ring = order.ring;
+  ring_.parents = order.parents;
+  int source = -1;
+  bool all = true;
+  for (std::size_t rank = 0; rank < order.ring.size(); ++rank) {
+    const auto held = ring_.holds.find(static_cast<int>(order.ring[rank]));
+    const bool has_it = held != ring_.holds.end() && held->second == ring_.version;
+    if (has_it && source < 0) source = static_cast<int>(rank);
+    all = all && has_it;
+  }
+  if (source < 0) return restart("nobody who is left has the parameters");
+  RingPlace place{.size = static_cast<std::int32_t>(order.ring.size()),
+                  .source = all ? -1 : source,
+                  .version = ring_.version,
+                  .name = fmt::format("{}-{}", session_, order.epoch)};
+  for (std::size_t rank = 0; rank < order.ring.size(); ++rank) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(order.ring[rank]));
+    place.rank = static_cast<std::int32_t>(rank);
+    if (worker != nullptr && worker->line) {
+      worker->line->send(MessageType::FormRing, order.epoch, place);
+    }
+  }
+  place.rank = -1;
+  for (const auto& [child, parent] : order.parents) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(child));
+    const PartState* const above = find(PartRole::Worker, static_cast<int>(parent));
+    if (worker == nullptr || !worker->line || above == nullptr) continue;
+    place.parent_address = above->address;
+    place.parent_port = above->port;
+    worker->line->send(MessageType::FormRing, order.epoch, place);
+  }
+}
+
+void Head::follow(const FormTree& order) {
+  std::map<int, const PartState*> parents;
+  for (const auto& [child, parent] : order.parents) {
+    parents[static_cast<int>(child)] = find(PartRole::Worker, static_cast<int>(parent));
+  }
+  for (const auto& [id, worker] : workers_) {
+    if (!worker.line || !worker.joined) continue;
+    const PartState* const parent = parents.contains(id) ? parents[id] : nullptr;
+    worker.line->send(
+        MessageType::FormTree, 0,
+        parent != nullptr ? ParentMessage{parent->address, parent->port} : ParentMessage{});
+  }
+}
+
+void Head::follow(const RefreshValidation&) {
+  ask_for_snapshot({.use = SnapshotUse::Validate, .at = now()});
+}
+
+void Head::follow(const EvaluateVersion& order) {
+  constexpr std::size_t kWaitingMost = 8;
+  if (!conductor_->finished() && evaluations_.size() >= kWaitingMost) {
+    ++tally_.evaluations_skipped;
+    return;
+  }
+  ask_for_snapshot({.use = SnapshotUse::Evaluate, .version = order.version, .at = now()});
+}
+
+void Head::follow(const SaveCheckpoint& order) {
+  ask_for_snapshot({.use = SnapshotUse::Save,
+                    .version = order.version,
+                    .at = now(),
+                    .state = conductor_->state()});
+}
+
+void Head::follow(const DismissWorker& order) { dismiss(static_cast<int>(order.worker)); }
+
+void Head::follow(const FinishRun& order) {
+  tally_.reason = order.reason;
+  finishing_ = true;
+}
+
+void Head::note_mode() {
+  const auto present =
+      std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; });
+  if (present == 0 || !training_) return;
+  std::string name = mode_name(conductor_->mode(), static_cast<int>(present));
+  if (name == mode_name_) return;
+  mode_name_ = std::move(name);
+  tally_.modes.push_back({.at_s = seconds(now()), .mode = mode_name_});
+  log_->mode(tally_.modes.back());
+}
+
+void Head::talk_to_scheduler() {
+  const ConductorCounts& counts = conductor_->counts();
+  if (counts.updates == updates_told_ || !job_->is_job()) return;
+  updates_told_ = counts.updates;
+  const std::int64_t before = from_ ? from_->conductor.version : 0;
+  const std::int64_t of = options_.steps > 0 ? options_.steps / options_.workers : 0;
+  const double loss =
+      tally_.curve.empty() ? std::numeric_limits<double>::quiet_NaN() : tally_.curve.back().loss;
+  job_->progress(before + counts.updates, of, loss, samples_used_);
+  if (!finishing_ && job_->should_stop(before + counts.updates)) {
+    conductor_->finish("it was asked to stop", now());
+    pump();
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hinder/servers.h"
+#include "sync/conductor.h"
+#include "train/connection.h"
+#include "train/messages.h"
+
+namespace orrery {
+
+// What the head knows of another process.
+struct PartState {
+  PartRole role{};
+  int id = -1;
+  int slot = -1;    // of a worker: which of the places for workers it has; -1: it came by itself
+  int server = -1;  // the emulated one it is on; -1: none
+  pid_t pid = 0;    // 0: not started by us
+  std::shared_ptr<Connection> line{};
+  bool ready = false;
+  bool admitted = false;   // it was told whom to connect to
+  bool joined = false;     // the Conductor counts on it
+  bool dismissed = false;  // its end is no loss
+  std::string address{};
+  std::uint16_t port = 0;
+};
+
+// A task that was handed out, until its gradient is whole.
+struct Flight {
+  Task task{};
+  Time started{};
+  int pieces = 0;
+  bool done = false;
+  std::string fault{};
+  Gradient gradient{};
+  double norm2 = 0, dot_validation = 0, norm2_validation = 0;
+  ServerUse before{};
+};
+
+// An update whose confirmations are still coming in.
+struct PendingUpdate {
+  int missing = 0;
+  double fresh_mean_norm2 = 0;
+};
+
+// All-reduce: the present epoch, and the update that is on its way in it.
+struct RingState {
+  std::int64_t epoch = 0;
+  std::vector<WorkerId> ring{};
+  std::vector<std::pair<WorkerId, WorkerId>> parents{};
+  ParameterVersion version = 0;             // what the ring has
+  std::map<int, ParameterVersion> holds{};  // what each worker is known to have
+  ParameterVersion flying = 0;              // 0: nothing
+  std::set<int> waiting{};                  // whose reports are missing
+  bool any_done = false, any_failed = false;
+  double fresh_mean_norm2 = 0;
+  std::int64_t samples = 0;  // of the update on its way
+};
+
+enum class SnapshotUse { Evaluate, Validate, Save };
+
+struct Snapshot {
+  SnapshotUse use{};
+  ParameterVersion version = 0;
+  Time at{};
+  std::int64_t samples = 0;
+  ConductorState state{};
+  std::set<int> missing{};  // shards or ring members
+  std::int64_t steps = 0;
+  std::uint64_t hash = 0;
+  std::vector<float> parameters{};
+  std::vector<float> optimizer_state{};
+};
+
+struct PendingEvaluation {
+  ParameterVersion version = 0;
+  Time at{};
+  std::int64_t samples = 0;
+  std::shared_ptr<std::vector<float>> parameters{};
+};
+
+}  // namespace orrery

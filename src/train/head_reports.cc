@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "train/head.h"
+#include "train/progress_line.h"
+
+namespace orrery {
+
+void Head::from_part(PartRole role, int id, Frame& frame) {
+  PartState* const part = find(role, id);
+  if (part == nullptr || over_) return;
+  switch (frame.header.type) {
+    case MessageType::Ready:
+      return part_ready(*part, frame);
+    case MessageType::Joined:
+      if (role == PartRole::Worker && !part->joined && part->admitted) worker_joined(*part);
+      return;
+    case MessageType::Piece:
+      return piece_came(frame);
+    case MessageType::GradientDone:
+      return gradient_done(frame);
+    case MessageType::Applied:
+      return update_applied(role, id, frame);
+    case MessageType::RingFormed:
+      return ring_formed(id, frame);
+    case MessageType::Snapshot:
+      return snapshot_came(role, id, frame);
+    case MessageType::Evaluated:
+      if (role == PartRole::Evaluator) evaluated(frame);
+      return;
+    case MessageType::Validation:
+      if (role == PartRole::Evaluator) validated(frame);
+      return;
+    case MessageType::Leaving:
+      if (role != PartRole::Worker || !part->joined) return lose(role, id, "left early");
+      part->dismissed = true;
+      --workers_wanted_;
+      conductor_->retire(WorkerId{id}, now());
+      return pump();
+    default:
+      return part->line->close(invalid("the head is not asked for that"));
+  }
+}
+
+void Head::piece_came(Frame& frame) {
+  const auto found = flights_.find(frame.header.number);
+  if (found == flights_.end()) return;
+  auto piece = read_fields<PieceMessage>(frame.body);
+  Flight& flight = found->second;
+  ++flight.pieces;
+  if (!piece.ok()) {
+    flight.fault = piece.error().message;
+  } else if (!piece.value().fault.empty()) {
+    flight.fault = piece.value().fault;
+  } else {
+    flight.norm2 += piece.value().norm2;
+    flight.dot_validation += piece.value().dot_validation;
+    flight.norm2_validation += piece.value().norm2_validation;
+  }
+  complete(frame.header.number);
+}
+
+void Head::gradient_done(Frame& frame) {
+  const auto found = flights_.find(frame.header.number);
+  if (found == flights_.end()) return;
+  auto message = read_fields<GradientMessage>(frame.body);
+  if (!message.ok()) return;
+  found->second.done = true;
+  found->second.gradient = std::move(message).value().gradient;
+  complete(frame.header.number);
+}
+
+void Head::complete(std::int64_t task) {
+  const auto found = flights_.find(task);
+  const int needed =
+      architecture(options_) == Architecture::AllReduce ? 1 : static_cast<int>(shards_.size());
+  if (!found->second.done || found->second.pieces < needed) return;
+  Flight flight = std::move(found->second);
+  flights_.erase(found);
+  if (!flight.fault.empty()) {
+    conductor_->spoiled(task, flight.fault, now());
+    return pump();
+  }
+  Gradient gradient = std::move(flight.gradient);
+  gradient.task = task;
+  gradient.norm2 = flight.norm2;
+  gradient.dot_validation = flight.dot_validation;
+  gradient.norm2_validation = flight.norm2_validation;
+  add_usage(flight, gradient);
+  // What a parent has merged into its own will not come by itself.
+  for (const std::int64_t merged : gradient.merged) {
+    flights_.erase(merged);
+    for (const PartState& shard : shards_) {
+      shard.line->send(MessageType::Drop, merged, Nothing{});
+    }
+  }
+  samples_ready_[task] = gradient.samples;
+  conductor_->ready(gradient, now());
+  pump();
+}
+
+void Head::add_usage(const Flight& flight, Gradient& gradient) {
+  const PartState* const worker = find(PartRole::Worker, static_cast<int>(flight.task.worker));
+  const double took = seconds(now() - flight.started);
+  if (!servers_ || worker == nullptr || worker->server < 0 || !(took > 0)) return;
+  auto use = servers_->use(worker->server);
+  if (!use.ok()) return;
+  const ServerUse& after = use.value();
+  gradient.usage.throttled_share = (after.throttled_s - flight.before.throttled_s) / took;
+  gradient.usage.in_bytes_per_s = (after.in_bytes - flight.before.in_bytes) / took;
+  gradient.usage.out_bytes_per_s = (after.out_bytes - flight.before.out_bytes) / took;
+}
+
+void Head::update_applied(PartRole role, int id, Frame& frame) {
+  auto read = read_fields<AppliedMessage>(frame.body);
+  if (!read.ok()) return;
+  const AppliedMessage& applied = read.value();
+  const ParameterVersion version = frame.header.number;
+  if (role == PartRole::Worker) {
+    if (applied.ok) ring_.holds[id] = version;
+    if (version != ring_.flying || ring_.waiting.erase(id) == 0) return;
+    ring_.any_done = ring_.any_done || applied.ok;
+    ring_.any_failed = ring_.any_failed || !applied.ok;
+    if (applied.ok) ring_.fresh_mean_norm2 = applied.fresh_mean_norm2;
+    return check_ring_update();
+  }
+  const auto found = updates_.find(version);
+  if (found == updates_.end()) return;
+  found->second.fresh_mean_norm2 += applied.fresh_mean_norm2;
+  if (--found->second.missing > 0) return;
+  const double norm = found->second.fresh_mean_norm2;
+  updates_.erase(found);
+  conductor_->applied({.version = version, .at = now(), .fresh_mean_norm2 = norm}, now());
+  pump();
+}
+
+// When everybody who is left has said how it went: it is done if anybody has done it, since the
+// next ring takes the parameters over from there.
+void Head::check_ring_update() {
+  if (ring_.flying == 0 || !ring_.waiting.empty()) return;
+  const ParameterVersion version = std::exchange(ring_.flying, 0);
+  if (ring_.any_done) {
+    ring_.version = version;
+    samples_used_ += ring_.samples;
+    conductor_->applied(
+        {.version = version, .at = now(), .fresh_mean_norm2 = ring_.fresh_mean_norm2}, now());
+  } else {
+    conductor_->failed(version, {}, now());
+  }
+  pump();
+}
+
+void Head::ring_formed(int worker, Frame& frame) {
+  auto read = read_fields<RingFormedMessage>(frame.body);
+  if (!read.ok() || frame.header.number != ring_.epoch) return;
+  const bool member = std::ranges::find(ring_.ring, WorkerId{worker}) != ring_.ring.end();
+  if (read.value().ok && member) {
+    auto& held = ring_.holds[worker];
+    held = std::max(held, ring_.version);
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,304 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "train/director_choice.h"
+#include "train/head.h"
+#include "train/progress_line.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::uint64_t kFirstLimit = std::uint64_t{1} << 28;  // before the model's size is known
+constexpr int kRestartsMost = 100;
+
+std::string_view role_name(PartRole role) {
+  switch (role) {
+    case PartRole::Shard:
+      return "shard";
+    case PartRole::Worker:
+      return "worker";
+    case PartRole::Evaluator:
+      return "evaluator";
+    case PartRole::Command:
+      return "command";
+  }
+  return "part";
+}
+
+bool same(const std::vector<TensorPlace>& a, const std::vector<TensorPlace>& b) {
+  return std::ranges::equal(a, b, [](const TensorPlace& x, const TensorPlace& y) {
+    return x.name == y.name && x.first == y.first && x.count == y.count;
+  });
+}
+
+}  // namespace
+
+Status Head::begin_session(const Checkpoint* from) {
+  ++session_;
+  from_.reset();
+  if (from != nullptr) from_ = *from;
+  ConductorOptions with{.architecture = architecture(options_),
+                        .workers_first = options_.workers,
+                        .global_batch = options_.batch,
+                        .blocks = blocks_for(options_),
+                        .target_accuracy = options_.target};
+  TRY_ASSIGN(with.rate, rate_rule(options_));
+  const std::int64_t twenty_batches = std::int64_t{20} * options_.batch;
+  with.evaluate_every = options_.evaluate_every > 0 ? options_.evaluate_every : twenty_batches;
+  // Never in between, but when the run is stopped.
+  constexpr auto kAtTheEnd = std::numeric_limits<std::int64_t>::max();
+  with.checkpoint_every = options_.checkpoint_every > 0 ? options_.checkpoint_every
+                          : own_folder_                 ? 0
+                                                        : kAtTheEnd;
+  // A step is a gradient, and the mean gradient is a worker's part of the batch.
+  with.samples_limit = options_.steps * options_.batch / options_.workers;
+  TRY_ASSIGN(Direction direction, choose_direction(options_, log_.get()));
+  ConductorState state = from_ ? from_->conductor : ConductorState{};
+  if (direction.fixed || !from_) state.mode = direction.mode;
+  conductor_ = std::make_unique<Conductor>(with, std::move(direction.director), state);
+  ring_ = {.version = state.version};
+  samples_used_ = state.samples_done;
+  samples_ready_.clear();
+  if (session_ == 1 && from_) before_ = from_seconds(from_->elapsed_s);
+
+  evaluator_ = {.role = PartRole::Evaluator, .id = 0};
+  if (servers_) evaluator_.server = servers_->count() - 1;
+  TRY(start_part(evaluator_));
+  workers_wanted_ = options_.workers;
+  for (int slot = 0; slot < options_.workers; ++slot) TRY(start_worker(slot));
+  return {};
+}
+
+void Head::restart(const std::string& why) {
+  if (over_ || finishing_) {
+    return end_with({Code::Unavailable, fmt::format("{} while the run was ending", why)});
+  }
+  progress_->say(fmt::format("{}; all begins anew from the newest checkpoint", why));
+  before_ = now().time_since_epoch();
+  training_ = false;
+  tally_.counts = tally_.counts + conductor_->counts();
+  if (++tally_.restarts > kRestartsMost) {
+    return end_with({Code::Aborted, "too many restarts"});
+  }
+  children_->clear();
+  for (auto& [id, worker] : workers_) {
+    if (worker.line) worker.line->close({Code::Cancelled, "the run begins anew"});
+  }
+  workers_.clear();
+  shards_.clear();
+  evaluator_ = {};
+  tensors_.clear();
+  places_.clear();
+  flights_.clear();
+  updates_.clear();
+  snapshots_.clear();
+  evaluations_.clear();
+  auto found = newest_checkpoint(folder_);
+  if (found.ok()) {
+    for (const std::string& damaged : found.value().damaged) tally_.warnings.push_back(damaged);
+  }
+  const Status begun = begin_session(found.ok() ? &found.value().checkpoint : nullptr);
+  if (!begun.ok()) end_with(begun.error());
+}
+
+Status Head::start_part(PartState& part) {
+  const bool placed = servers_ && part.server >= 0;
+  ChildStart start{.command = {own_program(), "part"}};
+  if (placed) start.command = servers_->inside(part.server, start.command);
+  start.input = part_start_text({.role = part.role,
+                                 .id = part.id,
+                                 .host = host_->address(),
+                                 .port = host_->port(),
+                                 .token = transport_->token,
+                                 .listen = placed ? servers_->address(part.server) : "127.0.0.1"});
+  if (placed) {
+    start.before = [this, &part](pid_t pid) { return servers_->add(part.server, pid); };
+  }
+  TRY_ASSIGN(part.pid, children_->start(start));
+  log_->process(seconds(now()), std::string(role_name(part.role)), part.id, part.pid, "started");
+  return {};
+}
+
+Status Head::start_worker(int slot) {
+  const int id = next_worker_++;
+  PartState& worker = workers_[id];
+  worker = {.role = PartRole::Worker, .id = id, .slot = slot};
+  if (servers_) worker.server = slot;
+  return start_part(worker);
+}
+
+void Head::greet(std::shared_ptr<Connection> line, const Hello& hello) {
+  if (hello.role == PartRole::Command) {
+    commands_.insert(line);
+    line->handle({.frame = [this](Connection& from, Frame& frame) { command_came(from, frame); },
+                  .closed = [this](Connection& gone,
+                                   const Error&) { commands_.erase(gone.shared_from_this()); },
+                  .place = {}},
+                 {});
+    return;
+  }
+  if (hello.role == PartRole::Worker && hello.id < 0 && !finishing_) {
+    const int id = next_worker_++;
+    workers_[id] = {.role = PartRole::Worker, .id = id};
+    ++workers_wanted_;
+    return adopt(workers_[id], std::move(line));
+  }
+  PartState* const part = find(hello.role, hello.id);
+  const bool expected = part != nullptr && !part->line && part->pid == hello.pid;
+  if (!expected) return line->close({Code::PermissionDenied, "nobody waits for it"});
+  adopt(*part, std::move(line));
+}
+
+void Head::adopt(PartState& part, std::shared_ptr<Connection> line) {
+  const PartRole role = part.role;
+  const int id = part.id;
+  part.line = line;
+  line->handle(
+      {.frame = [this, role, id](Connection&, Frame& frame) { from_part(role, id, frame); },
+       .closed = [this, role, id](Connection& gone,
+                                  const Error& why) { line_closed(role, id, &gone, why); },
+       .place = {}},
+      {.floats = count_ > 0 ? static_cast<std::uint64_t>(count_) * 3 : kFirstLimit});
+  line->send(MessageType::Setup, 0, Text{setup_for(part)});
+  if (servers_ && part.server >= 0 && servers_->link_means() == "token-bucket") {
+    line->send(MessageType::SetLink, 0, LinkMessage{servers_->transport_bytes_per_s(part.server)});
+  }
+}
+
+std::string Head::setup_for(const PartState& part) const {
+  PartSetup setup{.architecture = architecture(options_),
+                  .learner = options_.learner,
+                  .optimizer = options_.optimizer,
+                  .ring_patience_s = options_.ring_patience_s};
+  if (part.role == PartRole::Shard) {
+    setup.parameters = places_[static_cast<std::size_t>(part.id)].count();
+  }
+  if (meeting_) {
+    setup.meeting_host = host_->address();
+    setup.meeting_port = meeting_->port();
+  }
+  return setup_text(setup);
+}
+
+void Head::part_ready(PartState& part, Frame& frame) {
+  ReadyMessage ready;
+  if (!take(*part.line, frame, ready)) return;
+  if (!ready.error.empty()) {
+    const Error error{static_cast<Code>(ready.error_code), ready.error};
+    // What goes wrong before training, goes wrong for good: a file that is not there.
+    if (!training_) return end_with(error);
+    return lose(part.role, part.id, ready.error);
+  }
+  part.address = ready.address;
+  part.port = ready.port;
+  part.ready = true;
+  if (part.role == PartRole::Evaluator) return evaluator_ready(part, ready, frame);
+  if (part.role == PartRole::Shard) return shards_ready();
+  if (!tensors_.empty() && !same(ready.tensors, tensors_)) {
+    progress_->say(fmt::format("worker {} has another model", part.id));
+    return lose(part.role, part.id, "it has another model");
+  }
+  admit(part);
+}
+
+void Head::evaluator_ready(PartState&, const ReadyMessage& ready, Frame& frame) {
+  if (!tensors_.empty()) {  // it is a new one, in place of one that died
+    for (const auto& [number, evaluation] : evaluations_) send_evaluation(number);
+    return;
+  }
+  tensors_ = ready.tensors;
+  count_ = 0;
+  for (const TensorPlace& tensor : tensors_) count_ += tensor.count;
+  if (tensors_.empty() || frame.floats.size() != static_cast<std::size_t>(count_)) {
+    return end_with({Code::Internal, "the evaluator's model has no shape"});
+  }
+  first_parameters_ = std::move(frame.floats);
+  if (from_ && !same(from_->tensors, tensors_)) {
+    return end_with(invalid("the checkpoint is of another model"));
+  }
+  if (architecture(options_) == Architecture::ParameterServers) {
+    places_ = lay_out_shards(tensors_, options_.shards);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      shards_.push_back({.role = PartRole::Shard, .id = static_cast<int>(i)});
+      if (servers_) shards_.back().server = servers_->count() - 2;
+    }
+    for (PartState& shard : shards_) {
+      if (const Status started = start_part(shard); !started.ok()) return end_with(started.error());
+    }
+    return;
+  }
+  shards_ready();
+}
+
+void Head::send_state(PartState& part, const ShardPlace& place) {
+  SnapshotMessage message{.optimizer = true, .version = conductor_->state().version};
+  const auto& parameters = from_ ? from_->parameters : first_parameters_;
+  auto values = std::make_shared<std::vector<float>>(gather(parameters, place));
+  if (from_) {
+    message.steps = from_->optimizer_steps;
+    const std::span<const float> state = from_->optimizer_state;
+    const auto count = static_cast<std::size_t>(count_);
+    for (std::size_t at = 0; at + count <= state.size(); at += count) {
+      const auto part_of_it = gather(state.subspan(at, count), place);
+      values->insert(values->end(), part_of_it.begin(), part_of_it.end());
+    }
+  }
+  part.line->send(MessageType::LoadState, 0, message,
+                  {.floats = {*values}, .keep = values, .sent = {}});
+}
+
+void Head::shards_ready() {
+  if (tensors_.empty() ||
+      !std::ranges::all_of(shards_, [](const PartState& shard) { return shard.ready; })) {
+    return;
+  }
+  for (PartState& shard : shards_) {
+    send_state(shard, places_[static_cast<std::size_t>(shard.id)]);
+  }
+  std::vector<int> ids;
+  for (const auto& [id, worker] : workers_) ids.push_back(id);
+  for (const int id : ids) {
+    if (const auto found = workers_.find(id); found != workers_.end()) admit(found->second);
+  }
+}
+
+void Head::admit(PartState& worker) {
+  const bool shards_there = std::ranges::all_of(shards_, [](const auto& s) { return s.ready; });
+  const bool has_shards = architecture(options_) == Architecture::AllReduce || !shards_.empty();
+  if (!worker.ready || worker.admitted || tensors_.empty() || !shards_there || !has_shards) return;
+  worker.admitted = true;
+  PeersMessage peers{.id = worker.id, .places = places_};
+  for (const PartState& shard : shards_) peers.shards.emplace_back(shard.address, shard.port);
+  worker.line->send(MessageType::Peers, 0, peers);
+}
+
+void Head::worker_joined(PartState& worker) {
+  if (finishing_) return;
+  const bool ring = architecture(options_) == Architecture::AllReduce;
+  if (!training_ && ring) {
+    send_state(worker, {.ranges = {{.first = 0, .count = count_}}});
+    ring_.holds[worker.id] = conductor_->state().version;
+  }
+  worker.joined = true;
+  if (training_) {
+    conductor_->join(WorkerId{worker.id}, now());
+    return pump();
+  }
+  const auto joined =
+      std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; });
+  if (joined >= options_.workers) begin_training();
+}
+
+void Head::begin_training() {
+  began_ = std::chrono::steady_clock::now();
+  training_ = true;
+  if (load_ && session_ == 1) load_ = watch_load(*servers_, quota_cores_);
+  for (auto& [id, worker] : workers_) {
+    if (worker.joined) conductor_->join(WorkerId{id}, now());
+  }
+  if (servers_) apply_script();
+  pump();
+}
+
+}  // namespace orrery

@@ -1,0 +1,26 @@
+#include "train/job_link.h"
+
+#include <orrery_job.h>
+
+namespace orrery {
+
+struct JobLink::Inside {
+  orrery_job::Job job{};
+};
+
+JobLink::JobLink() : inside_(std::make_unique<Inside>()) {}
+JobLink::~JobLink() = default;
+
+bool JobLink::is_job() const { return !checkpoint_folder().empty(); }
+std::string JobLink::checkpoint_folder() const { return inside_->job.checkpoint_dir(); }
+bool JobLink::resumed() const { return inside_->job.resumed(); }
+
+void JobLink::progress(std::int64_t updates, std::int64_t of, double loss, std::int64_t samples) {
+  inside_->job.progress(updates, of, loss, static_cast<double>(samples));
+}
+
+void JobLink::checkpointed(std::int64_t updates) { inside_->job.checkpointed(updates); }
+bool JobLink::should_stop(std::int64_t updates) { return inside_->job.should_stop(updates); }
+void JobLink::close(bool finished) { inside_->job.close(finished); }
+
+}  // namespace orrery

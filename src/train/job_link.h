@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace orrery {
+
+// The run as a job of Orrery's scheduler, if it is one (docs/formats/job-protocol.md); else nothing
+// here does anything. An iteration is an update.
+class JobLink {
+ public:
+  JobLink();
+  ~JobLink();
+
+  bool is_job() const;
+  std::string checkpoint_folder() const;  // empty: none
+  bool resumed() const;
+  void progress(std::int64_t updates, std::int64_t of, double loss, std::int64_t samples);
+  void checkpointed(std::int64_t updates);
+  // Waits while the scheduler is making up its mind.
+  bool should_stop(std::int64_t updates);
+  void close(bool finished);
+
+ private:
+  struct Inside;
+  std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "learn/learner.h"
+#include "sync/order.h"
+#include "sync/task.h"
+#include "train/shard_layout.h"
+#include "train/wire.h"
+
+namespace orrery {
+
+enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command };
+
+// What the messages of a run say; which of them goes where stands with MessageType. A message about
+// a task, a version or an epoch has its number in the frame's header.
+struct Hello {
+  PartRole role{};
+  std::int32_t id = -1;  // -1: a worker that wants to join
+  std::int64_t pid = 0;
+};
+struct Text {  // Setup (JSON), Answer
+  std::string text{};
+  bool ok = true;
+};
+struct ReadyMessage {
+  std::string error{};  // empty: it is ready
+  std::int32_t error_code = 0;
+  std::vector<TensorPlace> tensors{};
+  std::int64_t training_samples = 0;
+  std::string address{};  // where others reach it
+  std::uint16_t port = 0;
+};
+struct PeersMessage {
+  std::int32_t id = -1;  // the number this worker has from now on
+  std::vector<std::pair<std::string, std::uint16_t>> shards{};
+  std::vector<ShardPlace> places{};
+};
+struct TaskMessage {
+  Task task{};
+};
+struct GradientHead {  // with the floats
+  std::int32_t samples = 0;
+};
+struct GradientMessage {
+  Gradient gradient{};
+};
+struct PieceMessage {
+  std::string fault{};  // why it cannot be used
+  double norm2 = 0, dot_validation = 0, norm2_validation = 0;
+};
+struct ApplyMessage {
+  Update update{};
+  std::vector<std::uint8_t> fresh{};  // which terms were computed on the version before
+  std::vector<WorkerId> workers{};
+};
+struct AppliedMessage {
+  bool ok = true;
+  std::string error{};
+  double fresh_mean_norm2 = 0;  // this part's share of it
+};
+struct SendParametersMessage {
+  WorkerId worker{};
+};
+struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the optimiser's state
+  bool floats = true;     // false: only the hash
+  bool optimizer = false;
+  ParameterVersion version = 0;
+  std::int64_t steps = 0;
+  std::uint64_t hash = 0;
+};
+struct EvaluatedMessage {
+  std::string error{};
+  Evaluation evaluation{};
+};
+struct ValidateMessage {
+  std::int32_t samples = 0;
+};
+struct RingPlace {
+  std::int32_t rank = -1;  // -1: not in the ring
+  std::int32_t size = 0;
+  std::int32_t source = -1;  // whose parameters all take over first; -1: all have them
+  ParameterVersion version = 0;
+  std::string name{};
+  std::string parent_address{};  // of a child
+  std::uint16_t parent_port = 0;
+};
+struct RingFormedMessage {
+  bool ok = true;
+  std::string error{};
+};
+struct ParentMessage {    // FormTree
+  std::string address{};  // empty: hand in at the shards
+  std::uint16_t port = 0;
+};
+struct LinkMessage {
+  double bytes_per_s = 0;
+};
+struct CountMessage {
+  std::int32_t count = 0;
+};
+struct Nothing {};
+
+}  // namespace orrery
+
+#include "train/message_fields.h"  // IWYU pragma: export

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "train/part.h"
+#include "train/setup.h"
+#include "train/shard_store.h"
+
+namespace orrery {
+
+// A worker's side of all-reduce: the parameters it holds, and the group of its epoch.
+class RingMember {
+ public:
+  RingMember(const PartSetup& setup, const TrainPorts& ports, std::string own_address,
+             std::span<const float> parameters);
+
+  ShardStore& store() { return store_; }
+  bool in_ring() const { return place_.rank >= 0; }
+  const RingPlace& place() const { return place_; }
+
+  // Joins the epoch's group, and takes over the parameters if somebody needs them.
+  Status form(const RingPlace& place);
+  Result<double> apply(const ApplyMessage& message);
+
+ private:
+  Status take_over_state();
+
+  const PartSetup setup_;
+  const TrainPorts& ports_;
+  const std::string own_address_;
+  ShardStore store_;
+  RingPlace place_{};
+  std::unique_ptr<AllReduceGroup> group_{};
+};
+
+}  // namespace orrery

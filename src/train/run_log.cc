@@ -1,0 +1,94 @@
+#include "train/run_log.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+
+namespace orrery {
+
+struct RunLog::Table {
+  std::FILE* file = nullptr;
+  explicit Table(std::FILE* opened) : file(opened) {}
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table() { std::fclose(file); }
+  void line(const std::string& text) const { std::fputs(text.c_str(), file); }
+};
+
+RunLog::RunLog(std::string folder) : folder_(std::move(folder)) {}
+RunLog::~RunLog() = default;
+
+Status RunLog::add(std::unique_ptr<Table>& table, const std::string& name,
+                   const std::string& columns) {
+  const std::string path = folder_ + "/" + name;
+  std::FILE* const file = std::fopen(path.c_str(), "ae");
+  if (file == nullptr) return system_error(path, errno);
+  table = std::make_unique<Table>(file);
+  std::fseek(file, 0, SEEK_END);
+  if (std::ftell(file) == 0) table->line(columns + "\n");
+  return {};
+}
+
+Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
+  std::unique_ptr<RunLog> log(new RunLog(folder));
+  if (folder.empty()) return log;
+  TRY(log->add(log->curve_, "curve.csv", "time_s,version,samples,accuracy,loss"));
+  TRY(log->add(log->iterations_, "iterations.csv",
+               "time_s,worker,task,took_s,samples,staleness,loss,norm2,cpu_share,throttled_share,"
+               "in_bytes_per_s,out_bytes_per_s"));
+  TRY(log->add(log->modes_, "steer.csv", "time_s,mode,reason"));
+  TRY(log->add(log->processes_, "processes.csv", "time_s,role,id,pid,what"));
+  return log;
+}
+
+void RunLog::curve(const CurvePoint& point) {
+  if (!curve_) return;
+  curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
+                           point.accuracy, point.loss));
+  std::fflush(curve_->file);
+}
+
+void RunLog::iteration(const IterationSample& sample) {
+  if (!iterations_) return;
+  const Usage& usage = sample.usage;
+  iterations_->line(fmt::format(
+      "{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f}\n", seconds(sample.at),
+      static_cast<int>(sample.worker), sample.task, seconds(sample.took), sample.samples,
+      sample.staleness, sample.loss, sample.norm2, usage.cpu_share, usage.throttled_share,
+      usage.in_bytes_per_s, usage.out_bytes_per_s));
+}
+
+void RunLog::mode(const ModeChange& change) {
+  if (!modes_) return;
+  modes_->line(fmt::format("{:.6f},\"{}\",\"{}\"\n", change.at_s, change.mode, change.reason));
+  std::fflush(modes_->file);
+}
+
+void RunLog::process(double at_s, const std::string& role, int id, long pid,
+                     const std::string& what) {
+  if (!processes_) return;
+  processes_->line(fmt::format("{:.3f},{},{},{},\"{}\"\n", at_s, role, id, pid, what));
+  std::fflush(processes_->file);
+}
+
+void RunLog::flush() {
+  if (iterations_) std::fflush(iterations_->file);
+}
+
+double time_to_target(const std::vector<CurvePoint>& curve, double target) {
+  if (!(target > 0)) return -1;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    if (curve[i].accuracy < target || curve[i + 1].accuracy < target) continue;
+    if (i == 0) return curve[i].at_s;
+    const CurvePoint& below = curve[i - 1];
+    const double rise = curve[i].accuracy - below.accuracy;
+    const double part = rise > 0 ? (target - below.accuracy) / rise : 1;
+    if (!(part >= 0 && part <= 1)) return curve[i].at_s;
+    return below.at_s + part * (curve[i].at_s - below.at_s);
+  }
+  return -1;
+}
+
+}  // namespace orrery

@@ -1,0 +1,102 @@
+#include "train/run_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/duration_text.h"
+
+namespace orrery {
+
+using nlohmann::json;
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LearnerOptions, model, data, data_folder, seed, device, threads)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OptimizerOptions, kind, momentum, weight_decay)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shards, mode, x,
+                                   learner, batch, blocks, rate, rate_scaling, warm_up, rate_steps,
+                                   optimizer, target, steps, time_limit, evaluate_every,
+                                   checkpoint_every, keep, replace, stragglers, straggler_seed,
+                                   cores, link, cpu_means, link_means, ring_patience_s, listen)
+
+Status check(const RunOptions& options) {
+  const auto positive = [](const char* flag, double value) -> Status {
+    if (value > 0 && std::isfinite(value)) return {};
+    return invalid(fmt::format("{} {}: more than 0 is needed", flag, value));
+  };
+  if (options.arch != "ps" && options.arch != "allreduce") {
+    return invalid(fmt::format("--arch {}: write ps or allreduce", options.arch));
+  }
+  TRY(positive("--workers", options.workers));
+  TRY(positive("--shards", options.shards));
+  TRY(positive("--rate", options.rate));
+  TRY(positive("--keep", options.keep));
+  TRY(positive("--patience", options.ring_patience_s));
+  if (options.workers > 4096 || options.shards > 256 || options.workers_most > 4096) {
+    return invalid("at most 4096 workers and 256 shards");
+  }
+  if (options.batch < options.workers) {
+    return invalid(fmt::format("--batch {}: every one of {} workers needs a sample", options.batch,
+                               options.workers));
+  }
+  if (options.target < 0 || options.target > 1) {
+    return invalid(fmt::format("--target {}: an accuracy from 0 to 1", options.target));
+  }
+  if (options.steps < 0 || options.evaluate_every < 0 || options.checkpoint_every < 0 ||
+      options.warm_up < 0 || options.blocks < 0 || options.cores < 0 || options.link < 0) {
+    return invalid(
+        "--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores and "
+        "--link are 0 or more");
+  }
+  TRY_ASSIGN(const double limit, time_limit_s(options));
+  if (options.target == 0 && options.steps == 0 && limit == 0) {
+    return invalid("nothing says when to end: add --target, --steps or --time-limit");
+  }
+  TRY_ASSIGN(const RateRule rule, rate_rule(options));
+  static_cast<void>(rule);
+  return check(options.optimizer);
+}
+
+Architecture architecture(const RunOptions& options) {
+  return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
+}
+
+Result<RateRule> rate_rule(const RunOptions& options) {
+  RateRule rule{.base = options.rate, .warm_up_samples = options.warm_up};
+  TRY_ASSIGN(rule.scaling, parse_rate_scaling(options.rate_scaling));
+  for (const std::string& text : options.rate_steps) {
+    RateRule::Step step;
+    const char* const end = text.data() + text.size();
+    const auto samples = std::from_chars(text.data(), end, step.after_samples);
+    const bool has_colon = samples.ec == std::errc() && samples.ptr != end && *samples.ptr == ':';
+    const auto factor = has_colon ? std::from_chars(samples.ptr + 1, end, step.factor)
+                                  : std::from_chars_result{end, std::errc::invalid_argument};
+    if (factor.ec != std::errc() || factor.ptr != end || !(step.factor > 0)) {
+      return invalid(fmt::format("--rate-step {}: write SAMPLES:FACTOR, such as 100000:0.1", text));
+    }
+    rule.steps.push_back(step);
+  }
+  return rule;
+}
+
+Result<double> time_limit_s(const RunOptions& options) {
+  if (options.time_limit.empty()) return 0.0;
+  const auto limit = parse_duration(options.time_limit);
+  if (!limit.ok() || !(seconds(limit.value()) > 0)) {
+    return invalid(fmt::format("--time-limit {}: write 90, 90s, 15m or 2h", options.time_limit));
+  }
+  return seconds(limit.value());
+}
+
+std::string run_options_text(const RunOptions& options) { return json(options).dump(1) + "\n"; }
+
+Result<RunOptions> parse_run_options(const std::string& text) {
+  try {
+    return json::parse(text).get<RunOptions>();
+  } catch (const json::exception& problem) {
+    return invalid(problem.what());
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "learn/learner.h"
+#include "sync/director.h"
+#include "sync/rate.h"
+#include "train/flat_optimizer.h"
+
+namespace orrery {
+
+// Everything `orrery-train run` can be told. It is kept in the run's folder, so that a run can be
+// resumed by naming that alone.
+struct RunOptions {
+  std::string arch = "ps";  // or "allreduce"
+  int workers = 2;
+  int workers_most = 0;  // to which the run may be resized; 0: as many as at first
+  int shards = 1;
+  std::string mode = "ssgd";
+  int x = 0;
+  LearnerOptions learner{};
+  std::int32_t batch = 256;  // global
+  int blocks = 0;            // of a task; 0: as the mode needs
+  double rate = 0.1;
+  std::string rate_scaling = "none";
+  std::int64_t warm_up = 0;               // samples
+  std::vector<std::string> rate_steps{};  // SAMPLES:FACTOR
+  OptimizerOptions optimizer{};
+
+  double target = 0;
+  std::int64_t steps = 0;             // gradients
+  std::string time_limit{};           // a duration
+  std::int64_t evaluate_every = 0;    // samples; 0: twenty batches
+  std::int64_t checkpoint_every = 0;  // samples; 0: only when it is stopped
+  int keep = 3;
+  bool replace = false;
+
+  std::string stragglers{};
+  std::uint64_t straggler_seed = 0;  // 0: the run's
+  double cores = 0;                  // of each server; 0: no quota, unless stragglers need one
+  double link = 0;                   // bytes a second of each server; 0: no limit
+  std::string cpu_means = "auto", link_means = "auto";
+  double ring_patience_s = 60;
+
+  std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
+  std::string folder{};
+  std::string resume{};
+  bool json = false, quiet = false;
+};
+
+// Errors name the flag and say what to write instead.
+Status check(const RunOptions& options);
+
+Architecture architecture(const RunOptions& options);
+Result<RateRule> rate_rule(const RunOptions& options);
+Result<double> time_limit_s(const RunOptions& options);  // 0: none
+
+std::string run_options_text(const RunOptions& options);
+Result<RunOptions> parse_run_options(const std::string& text);
+
+}  // namespace orrery

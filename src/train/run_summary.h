@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hinder/servers.h"
+#include "sync/conductor.h"
+#include "train/run_log.h"
+
+namespace orrery {
+
+// What is counted over all sessions of a run.
+struct RunTally {
+  ConductorCounts counts{};  // of sessions that are over
+  std::int64_t deaths = 0;   // of workers, while they were wanted
+  std::int64_t restarts = 0;
+  std::int64_t refused_connections = 0;
+  std::int64_t evaluations_skipped = 0;
+  std::int64_t checkpoints = 0;
+  std::vector<std::string> warnings{};
+  std::vector<CurvePoint> curve{};
+  std::vector<ModeChange> modes{};
+  std::string reason{};  // why it ended
+};
+
+struct RunSummary {
+  RunTally tally{};
+  ConductorCounts counts{};  // of all sessions
+  double target = 0;
+  double training_s = 0;  // since the first task, earlier sessions included
+  double wall_s = 0;      // of this process
+  int workers = 0;        // at the end
+  std::string cpu_means = "none", link_means = "none";
+  MachineLoad load{};
+  bool measured_load = false;
+  std::string folder{};
+};
+
+ConductorCounts operator+(const ConductorCounts& a, const ConductorCounts& b);
+
+// One JSON object; what has no meaning in the run is null.
+std::string summary_json(const RunSummary& summary);
+std::string summary_text(const RunSummary& summary);
+
+}  // namespace orrery

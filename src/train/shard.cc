@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "train/crc32c.h"
+#include "train/host.h"
+#include "train/part.h"
+#include "train/setup.h"
+#include "train/shard_store.h"
+
+namespace orrery {
+namespace {
+
+// Holds parameters, and does what the head says with the gradients that workers send.
+class Shard {
+ public:
+  Status run(const PartStart& start) {
+    auto part = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+    if (!part.ok()) return std::move(part).error();
+    part_ = std::move(part).value();
+    part_->run();
+    return std::move(part_->end);
+  }
+
+ private:
+  void from_head(Frame& frame) {
+    if (part_->common(frame)) return;
+    if (frame.header.type == MessageType::Setup) return set_up(frame);
+    if (!store_) return part_->fail(invalid("a shard is set up first"));
+    switch (frame.header.type) {
+      case MessageType::LoadState:
+        return load(frame);
+      case MessageType::Apply:
+        return apply(frame);
+      case MessageType::SendParameters:
+        return send_parameters(frame);
+      case MessageType::Drop:
+        expected_.erase(frame.header.number);
+        return store_->drop(frame.header.number);
+      case MessageType::TakeSnapshot:
+        return send_snapshot(frame);
+      case MessageType::Validation:
+        if (auto kept = store_->set_validation(std::move(frame.floats)); !kept.ok()) {
+          part_->fail(kept.error());
+        }
+        return;
+      default:
+        return part_->fail(invalid("the head asked a shard for what it does not do"));
+    }
+  }
+
+  void set_up(Frame& frame) {
+    Text text;
+    if (!take(*part_->head, frame, text)) return;
+    auto setup = parse_setup(text.text);
+    if (!setup.ok()) return part_->fail(setup.error());
+    const auto count = static_cast<std::size_t>(setup.value().parameters);
+    store_.emplace(count, setup.value().optimizer);
+    count_ = count;
+    const std::size_t state = count * FlatOptimizer::state_per_parameter(setup.value().optimizer);
+    part_->limit({.floats = count + state});
+    auto host = Host::open(
+        part_->io, part_->start.listen, part_->transport,
+        [this](auto connection, const Hello& hello) { welcome(std::move(connection), hello); });
+    if (!host.ok()) return part_->fail(host.error());
+    host_ = std::move(host).value();
+    part_->head->send(MessageType::Ready, 0,
+                      ReadyMessage{.address = host_->address(), .port = host_->port()});
+  }
+
+  void load(Frame& frame) {
+    SnapshotMessage state;
+    if (!take(*part_->head, frame, state)) return;
+    if (auto done = store_->load(frame.floats, state.steps, state.version); !done.ok()) {
+      part_->fail(done.error());
+    }
+  }
+
+  void apply(Frame& frame) {
+    ApplyMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    auto done = store_->apply(message);
+    if (!done.ok()) return part_->fail(done.error());
+    part_->head->send(MessageType::Applied, frame.header.number,
+                      AppliedMessage{.fresh_mean_norm2 = done.value()});
+  }
+
+  void send_parameters(Frame& frame) {
+    SendParametersMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    expected_.insert(frame.header.number);
+    const auto found = workers_.find(message.worker);
+    if (found == workers_.end()) return;  // it died; the head will know
+    const auto parameters = store_->parameters();
+    found->second->send(MessageType::Parameters, frame.header.number, Nothing{},
+                        {.floats = {*parameters}, .keep = parameters, .sent = {}});
+  }
+
+  void send_snapshot(Frame& frame) {
+    SnapshotMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    const auto parameters = store_->parameters();
+    message.version = store_->version();
+    message.steps = store_->optimizer().steps();
+    if (!message.optimizer) {
+      return part_->head->send(MessageType::Snapshot, frame.header.number, message,
+                               {.floats = {*parameters}, .keep = parameters, .sent = {}});
+    }
+    const auto state = store_->optimizer().state();
+    auto all = std::make_shared<std::vector<float>>(*parameters);
+    all->insert(all->end(), state.begin(), state.end());
+    part_->head->send(MessageType::Snapshot, frame.header.number, message,
+                      {.floats = {*all}, .keep = all, .sent = {}});
+  }
+
+  void welcome(std::shared_ptr<Connection> connection, const Hello& hello) {
+    if (hello.role != PartRole::Worker) {
+      return connection->close({Code::PermissionDenied, "a shard talks to workers"});
+    }
+    const WorkerId worker{hello.id};
+    workers_[worker] = connection;
+    connection->handle(
+        {.frame = [this](Connection& from, Frame& frame) { from_worker(from, frame); },
+         .closed =
+             [this, worker](Connection& gone, const Error&) {
+               const auto found = workers_.find(worker);
+               if (found != workers_.end() && found->second.get() == &gone) workers_.erase(found);
+             },
+         .place = {}},
+        {.body = 4096, .floats = count_});
+  }
+
+  void from_worker(Connection& from, Frame& frame) {
+    if (frame.header.type != MessageType::Gradient) {
+      return from.close(invalid("a worker sends gradients to a shard"));
+    }
+    // Nobody waits for it: it was dropped while it was under way.
+    if (expected_.erase(frame.header.number) == 0) return;
+    const PieceMessage facts = store_->keep(frame.header.number, frame.floats);
+    part_->head->send(MessageType::Piece, frame.header.number, facts);
+  }
+
+  std::unique_ptr<Part> part_{};
+  std::optional<ShardStore> store_{};
+  std::size_t count_ = 0;
+  std::unique_ptr<Host> host_{};
+  std::map<WorkerId, std::shared_ptr<Connection>> workers_{};
+  std::set<std::int64_t> expected_{};
+};
+
+}  // namespace
+
+Status run_shard(const PartStart& start) { return Shard().run(start); }
+
+}  // namespace orrery

@@ -1,0 +1,145 @@
+#include "train/train_main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "base/files.h"
+#include "train/commands.h"
+
+namespace orrery {
+namespace {
+
+using Run = std::function<Status()>;
+
+void add_learning(CLI::App& command, RunOptions& o) {
+  command.add_option("--model", o.learner.model, "one of `orrery-train models`")
+      ->capture_default_str();
+  command.add_option("--data", o.learner.data, "one of `orrery-train data`")->capture_default_str();
+  command.add_option("--data-folder", o.learner.data_folder, "where `make data` has put things");
+  command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
+      ->capture_default_str();
+  command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
+  command.add_option("--threads", o.learner.threads, "of each worker")->capture_default_str();
+  command.add_option("--batch", o.batch, "samples of all workers together")->capture_default_str();
+  command.add_option("--rate", o.rate, "learning rate")->capture_default_str();
+  command
+      .add_option("--rate-scaling", o.rate_scaling,
+                  "with the number of workers: none, linear or sqrt")
+      ->capture_default_str();
+  command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)");
+  command.add_option("--warm-up", o.warm_up, "samples until the rate is reached");
+  command.add_option("--optimizer", o.optimizer.kind, "sgd or adam")->capture_default_str();
+  command.add_option("--momentum", o.optimizer.momentum, "of sgd")->capture_default_str();
+  command.add_option("--weight-decay", o.optimizer.weight_decay, "")->capture_default_str();
+}
+
+void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
+  CLI::App* command = app.add_subcommand("run", "train a model in several processes");
+  command->add_option("--arch", o.arch, "ps or allreduce")->capture_default_str();
+  command->add_option("--workers", o.workers, "")->capture_default_str();
+  command->add_option("--workers-most", o.workers_most, "to which it may be resized");
+  command->add_option("--shards", o.shards, "of the parameters, with ps")->capture_default_str();
+  command
+      ->add_option("--mode", o.mode,
+                   "ssgd, asgd, static-x, ssp, lgc, zeno++, dynamic, lb-bsp, sync-switch, star")
+      ->capture_default_str();
+  command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp");
+  command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
+  add_learning(*command, o);
+  command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
+  command->add_option("--steps", o.steps, "end after so many gradients");
+  command->add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
+  command->add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches");
+  command->add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped");
+  command->add_option("--keep", o.keep, "checkpoints")->capture_default_str();
+  command->add_flag("--replace", o.replace, "start another worker for one that dies");
+  command->add_option("--stragglers", o.stragglers, "script of who is slow when");
+  command->add_option("--straggler-seed", o.straggler_seed, "0: the run's");
+  command->add_option("--cores", o.cores, "of each worker's emulated server");
+  command->add_option("--link", o.link, "bytes a second of each worker's emulated server");
+  command->add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
+      ->capture_default_str();
+  command->add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
+      ->capture_default_str();
+  command->add_option("--patience", o.ring_patience_s, "seconds a ring waits for its members")
+      ->capture_default_str();
+  command->add_option("--listen", o.listen, "address at which workers may join")
+      ->capture_default_str();
+  command->add_option("--dir", o.folder, "folder for tables and checkpoints");
+  command->add_option("--resume", o.resume, "go on with the run in this folder");
+  command->add_flag("--json", o.json, "print one JSON object");
+  command->add_flag("--quiet", o.quiet, "no progress");
+  command->callback([&o, &ports, &run] { run = [&o, &ports] { return run_command(o, ports); }; });
+}
+
+Status print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) std::puts(line.c_str());
+  return {};
+}
+
+// What the run was told when it began; what is said now comes on top.
+Status recall(int argc, char** argv, RunOptions& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    std::string folder;
+    if (word == "--resume" && i + 1 < argc) folder = argv[i + 1];
+    if (word.starts_with("--resume=")) folder = word.substr(9);
+    if (folder.empty()) continue;
+    TRY_ASSIGN(const std::string text, read_file(folder + "/run.json"));
+    auto read = parse_run_options(text);
+    if (!read.ok()) return std::move(read).error().at(folder + "/run.json");
+    options = std::move(read).value();
+  }
+  return {};
+}
+
+int exit_code(const Status& status) {
+  if (status.ok()) return 0;
+  std::fputs(fmt::format("orrery-train: {}\n", status.error().message).c_str(), stderr);
+  return status.error().code == Code::InvalidArgument ? 2 : 1;
+}
+
+}  // namespace
+
+int train_main(int argc, char** argv, const TrainPorts& ports) {
+  CLI::App app("Trains models in several processes, in spite of stragglers.", "orrery-train");
+  app.require_subcommand(1);
+  RunOptions options;
+  Run run;
+  if (const Status recalled = recall(argc, argv, options); !recalled.ok()) {
+    const int code = exit_code(recalled);
+    return recalled.error().code == Code::NotFound ? 2 : code;
+  }
+  add_run(app, options, ports, run);
+  app.add_subcommand("part", "a process of a run; `run` starts it")->group("")->callback([&] {
+    run = [&] { return run_part(ports); };
+  });
+  std::string folder;
+  int workers = 0;
+  CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
+  resize->add_option("folder", folder, "the run's --dir")->required();
+  resize->add_option("workers", workers, "how many it shall have")->required();
+  resize->callback([&] { run = [&] { return resize_command(folder, workers); }; });
+  JoinArguments join;
+  CLI::App* worker = app.add_subcommand("worker", "join a run on another machine");
+  worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
+  worker->add_option("--token-file", join.token_file, "the run's token")->required();
+  worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
+  app.add_subcommand("models", "what can be trained")->callback([&] {
+    run = [&] { return print_lines(ports.models()); };
+  });
+  app.add_subcommand("data", "what it can be trained on")->callback([&] {
+    run = [&] { return print_lines(ports.data()); };
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code(run());
+}
+
+}  // namespace orrery

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/host.h"
+#include "train/part.h"
+#include "train/ring_member.h"
+#include "train/setup.h"
+
+namespace orrery {
+
+// Computes what it is told to, one task at a time, on one thread: between the blocks of a task it
+// looks at its connections, and otherwise waits at them.
+class Worker {
+ public:
+  explicit Worker(const TrainPorts& ports) : ports_(ports) {}
+  Status run(const PartStart& start);
+
+ private:
+  // worker.cc
+  void from_head(Frame& frame);
+  void act(Frame& frame);
+  void set_up(Frame& frame);
+  void meet_peers(Frame& frame);
+  Result<std::shared_ptr<Connection>> reach(const std::string& address, std::uint16_t port,
+                                            const ShardPlace* place);
+  void lost_peer(Connection& gone, const Error& why);
+  void parameters_came(const ShardPlace* place, Frame& frame);
+  bool can_compute() const;
+  void compute();
+  void hand_in(const Gradient& gradient, std::span<const float> values,
+               std::shared_ptr<const void> keep);
+  void send_gradient(Connection& to, const Gradient& gradient,
+                     std::vector<std::span<const float>> values, std::shared_ptr<const void> keep);
+
+  // worker_tree.cc: handing in at a parent, and being one.
+  struct Handed {
+    Gradient gradient{};
+    std::vector<float> values{};
+  };
+  void welcome_child(std::shared_ptr<Connection> connection, const Hello& hello);
+  void from_child(Connection& from, Frame& frame);
+  void follow_parent(const std::string& address, std::uint16_t port);
+  void hand_in_when_complete(Gradient gradient, double took_s);
+  void hand_in_merged();
+  void forward(Handed handed);
+
+  // worker_ring.cc: all-reduce.
+  void act_in_ring(Frame& frame);
+  void form_ring(Frame& frame);
+  void apply_in_ring(Frame& frame);
+  void send_snapshot(Frame& frame);
+  void send_parameters_to_child(std::int64_t task, WorkerId child);
+  void hand_in_to_ring(Gradient gradient);
+
+  const TrainPorts& ports_;
+  std::unique_ptr<Part> part_{};
+  std::unique_ptr<Learner> learner_{};
+  std::unique_ptr<Host> host_{};
+  std::deque<Frame> deferred_{};
+  std::size_t count_ = 0;
+  std::vector<float> flat_{};  // parameters as they arrive
+
+  std::vector<ShardPlace> places_{};
+  std::vector<std::shared_ptr<Connection>> shards_{};
+  std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
+  std::int64_t arrived_from_parent_ = 0;
+  std::optional<Task> task_{};
+  std::int64_t cut_ = 0;  // tasks up to this number are to be cut
+  int sends_under_way_ = 0;
+  bool computing_ = false;
+
+  std::shared_ptr<Connection> parent_{};
+  std::string parent_address_{};
+  std::uint16_t parent_port_ = 0;
+  std::map<WorkerId, std::shared_ptr<Connection>> children_{};
+  std::deque<Handed> from_children_{};
+  std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
+  std::unique_ptr<boost::asio::steady_timer> patience_{};
+
+  std::unique_ptr<RingMember> ring_{};
+  std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come
+};
+
+}  // namespace orrery
