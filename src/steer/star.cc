@@ -70,7 +70,7 @@ class Star final : public StarDirector {
       if (const auto window = cutter_.begin(rate_, 0)) learn(*window);
     }
     if (!is_synchronous() && guard_.rose()) {
-      guard_.keep_away(mode_, situation.now);
+      guard_.keep_away(mode_, present_staleness_, situation.now);
       go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
     }
     if (is_due(situation)) look(situation);
@@ -178,6 +178,7 @@ class Star final : public StarDirector {
     foresee(situation);
     const ScoreSituation asked = score_situation(situation);
     ScoredMode present = score_mode(asked, mode_);
+    present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
     if (watch_.stragglers().empty()) {
       const ScoredMode ssgd = score_mode(asked, synchronous_);
@@ -203,7 +204,9 @@ class Star final : public StarDirector {
     const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
     std::vector<const ScoredMode*> allowed;
     for (const ScoredMode& scored : all) {
-      if (!std::isfinite(scored.time_s) || guard_.keeps_away(scored.mode, situation.now)) continue;
+      if (!std::isfinite(scored.time_s) ||
+          guard_.keeps_away(scored.mode, scored.pace.staleness, situation.now))
+        continue;
       if (near_end && scored.pace.staleness > options_.staleness_at_end) continue;
       allowed.push_back(&scored);
     }
@@ -330,6 +333,10 @@ class Star final : public StarDirector {
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
+    present_staleness_ = 0;
+    for (const ScoredMode& scored : scores) {
+      if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
+    }
     present_features_.reset();
     guard_.switched();
     if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
@@ -368,7 +375,7 @@ class Star final : public StarDirector {
   Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
-  double compute_share_ = 1, jitter_ = 0;
+  double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;
   bool granted_ = false;
   bool by_selector_ = false;
   std::vector<WorkerTime> times_;
