@@ -22,13 +22,15 @@ void LossGuard::saw(const IterationSample& sample) {
   variance_ += seen_ == 1 ? 0 : weight * (off * off - variance_);
   slow_ += std::max(options_.weight_slow, first) * (sample.loss - slow_);
   // While the mean still hangs on the first few gradients there is no lowest to speak of.
-  lowest_ = seen_ <= options_.gradients_least ? slow_ : std::min(lowest_, slow_);
+  const double level = std::max(slow_, mean_);
+  lowest_ = seen_ <= options_.gradients_least ? level : std::min(lowest_, level);
 }
 
 void LossGuard::switched() {
   since_switch_ = 0;
   not_finite_ = false;
-  lowest_ = slow_;
+  // A rise in the mode before is not this one's fault.
+  lowest_ = std::max(slow_, mean_);
 }
 
 bool LossGuard::rose() const {

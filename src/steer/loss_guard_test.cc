@@ -43,6 +43,16 @@ TEST(LossGuard, SeesARiseSoon) {
   EXPECT_LT(needed, 100);
 }
 
+TEST(LossGuard, ARiseBeforeTheSwitchIsNotTheNewModesFault) {
+  LossGuard guard;
+  Random random(4);
+  see(guard, random, 1, 300, 0.05);
+  see(guard, random, 1.5, 100, 0.05);
+  guard.switched();
+  see(guard, random, 1.5, 300, 0.05);
+  EXPECT_FALSE(guard.rose());
+}
+
 TEST(LossGuard, WhatIsNotFiniteIsARise) {
   LossGuard guard;
   guard.switched();

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kScoresNoted = 5;
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
-constexpr int kAskedMost = 3;                // of the cluster, in one look
+constexpr int kScoreRarelyFactor = 4;
+constexpr int kAskedMost = 3;  // of the cluster, in one look
 
 bool names_workers(const Mode& mode) {
   return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
@@ -189,13 +190,24 @@ class Star final : public StarDirector {
       return;
     }
     follow_speeds(asked, present);
-    if (situation.now - scored_at_ < options_.score_least) return;
-    scored_at_ = situation.now;
+    if (!is_time_to_score(situation)) return;
     std::vector<ScoredMode> all = score_modes(asked);
     for (ScoredMode& scored : all) pace_.correct(scored, mode_);
     pace_.correct(present, mode_);
     present_features_ = features(present, all.front(), situation);
     if (has_stayed(situation)) decide(situation, all, present);
+  }
+
+  // As long as the same workers straggle and the mode stays, all modes are scored less and less
+  // often: it is by far the greatest part of what STAR costs.
+  bool is_time_to_score(const Situation& situation) {
+    const bool same = std::ranges::equal(watch_.stragglers(), scored_for_);
+    if (!same) score_wait_ = options_.score_least;
+    if (situation.now - scored_at_ < score_wait_) return false;
+    if (same) score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
+    scored_at_ = situation.now;
+    scored_for_.assign(watch_.stragglers().begin(), watch_.stragglers().end());
+    return true;
   }
 
   // The candidates in the order in which they are to be tried.
@@ -333,6 +345,7 @@ class Star final : public StarDirector {
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
+    score_wait_ = options_.score_least;
     present_staleness_ = 0;
     for (const ScoredMode& scored : scores) {
       if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
@@ -373,6 +386,8 @@ class Star final : public StarDirector {
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
   Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
+  Duration score_wait_{};
+  std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
   double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;

@@ -84,7 +84,7 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
   for (const Case& one : {Case{"none", nobody, 1.01}, Case{"slow cpu", slow_cpu, 0.5},
                           Case{"slow link", slow_link, 0.5}, Case{"on and off", on_and_off, 0.75},
                           Case{"wandering", wandering, 0.6}}) {
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    for (const std::uint64_t seed : {1u, 2u}) {
       const WorldOptions options{
           .architecture = GetParam(), .target_loss = 0.2, .blocks = 4, .seed = seed};
       Steered run = under_star(options, one.pattern);
@@ -171,17 +171,22 @@ TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
     return Slowness{.link = worker == 3 && now_s > 20 ? 30.0 : 1.0};
   });
   run.world->run_for(300);
-  std::map<std::string, std::vector<double>> left_for;  // mode -> when it was entered
+  std::map<std::string, std::vector<double>> rose_in;  // when
   int rises = 0;
   for (const SteerNote& note : run.star->notes()) {
-    rises += note.reason == "the loss rose";
-    if (note.from == "ssgd") left_for[note.to].push_back(seconds(note.at));
+    const auto known = rose_in.find(note.to);
+    if (known != rose_in.end()) {
+      const double away_least = 30 * std::exp2(static_cast<double>(known->second.size()) - 1);
+      EXPECT_GE(seconds(note.at) - known->second.back(), away_least) << note.to;
+    }
+    if (note.reason != "the loss rose") continue;
+    ++rises;
+    rose_in[note.from].push_back(seconds(note.at));
+    EXPECT_EQ(note.to, "ssgd");
+    EXPECT_NE(note.from, "lb-bsp") << "which is not stale, and not to blame";
   }
   EXPECT_GE(rises, 1);
   EXPECT_LE(rises, 8);
-  for (const auto& [mode, times] : left_for) {
-    for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], 30) << mode;
-  }
   EXPECT_LT(run.world->loss(), 1) << "training goes on";
 }
 
