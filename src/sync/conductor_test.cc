@@ -240,7 +240,7 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   TestBand band(of_batch(8), 2, {.x = 1});
   band.done(0);
   band.done(1);
-  const auto& seen = band.director->iterations;
+  const auto seen = band.director->iterations;
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].staleness, 0);
   EXPECT_EQ(seen[1].staleness, 1);
@@ -253,6 +253,15 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   band.conductor->applied({.version = 2}, Time{});
   band.conductor->applied({.version = 3}, Time{});
   EXPECT_EQ(band.conductor->counts().refused, 2);
+}
+
+TEST(Conductor, WhatAWorkerMeasuredBadlyIsTakenAsNotMeasured) {
+  TestBand band(of_batch(8), 1, {});
+  Gradient odd = band.gradient_of(0);
+  odd.usage = {.cpu_share = 0.5, .in_bytes_per_s = std::numeric_limits<double>::infinity()};
+  band.say(odd);
+  EXPECT_EQ(band.director->iterations.back().usage.cpu_share, 0.5);
+  EXPECT_EQ(band.director->iterations.back().usage.in_bytes_per_s, 0);
 }
 
 TEST(Conductor, AParentHandsInForItsChildren) {

@@ -11,6 +11,13 @@ bool all_finite(const Gradient& gradient) {
          std::isfinite(gradient.dot_validation) && std::isfinite(gradient.norm2_validation);
 }
 
+// What a worker measured badly is taken as not measured; its gradient is as good as any.
+Usage measured(const Usage& usage) {
+  const auto number = [](double value) { return std::isfinite(value) ? value : 0; };
+  return {number(usage.cpu_share), number(usage.throttled_share), number(usage.in_bytes_per_s),
+          number(usage.out_bytes_per_s)};
+}
+
 bool crossed(std::int64_t before, std::int64_t after, std::int64_t every) {
   return every > 0 && before / every != after / every;
 }
@@ -61,7 +68,7 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     one.lies_at = crowd[open.seat].parent >= 0 ? crowd[open.seat].parent : open.seat;
   }
   open.samples = gradient.samples;
-  open.usage = gradient.usage;
+  open.usage = measured(gradient.usage);
   const bool right_count = open.cut && gradient.merged.empty()
                                ? gradient.samples > 0 && gradient.samples <= asked
                                : gradient.samples == asked;

@@ -39,6 +39,26 @@ TEST(DynamicRule, AGroupIsCompleteWhenItsLastMemberLeaves) {
   EXPECT_EQ(band.terms(0), (Tasks{1, 2})) << "what one who left had handed in goes with it";
 }
 
+TEST(DynamicRule, WhatThoseWhoLeftHadHandedInIsUsedWhenTheModeIsLeft) {
+  TestBand band(options(), 4, {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1), w(2)}}});
+  band.done(0);
+  band.leave(0);
+  band.director->says = {};
+  band.tick();
+  ASSERT_EQ(band.updates.size(), 1u);
+  EXPECT_EQ(band.terms(0), Tasks{1});
+}
+
+TEST(DynamicRule, AGroupBeginsAnewAfterItsUpdate) {
+  TestBand band(options(), 3, {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1)}}});
+  for (int i = 0; i < 3; ++i) {
+    band.done(0);
+    EXPECT_EQ(std::ssize(band.updates), i);
+    band.done(1);
+    EXPECT_EQ(std::ssize(band.updates), i + 1);
+  }
+}
+
 TEST(DynamicRule, AChildBelongsToItsParentsGroup) {
   TestBand band(options(), 4,
                 {.rule = SyncRuleKind::Dynamic,

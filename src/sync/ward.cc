@@ -38,16 +38,18 @@ std::vector<std::vector<std::size_t>> ward_groups(std::span<const double> values
   std::vector<Run> runs;
   for (std::size_t i = 0; i < sorted.size(); ++i) runs.push_back({i, 1, values[sorted[i]]});
   const double limit = sorted.empty() ? 0 : threshold * median(values, sorted);
-  while (runs.size() > 1) {
-    // On a line the nearest two are always neighbours.
-    std::size_t nearest = 0;
-    for (std::size_t i = 1; i + 1 < runs.size(); ++i) {
-      if (distance(runs[i], runs[i + 1]) < distance(runs[nearest], runs[nearest + 1])) nearest = i;
-    }
-    if (distance(runs[nearest], runs[nearest + 1]) >= limit) break;
-    runs[nearest].count += runs[nearest + 1].count;
-    runs[nearest].sum += runs[nearest + 1].sum;
-    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(nearest) + 1);
+  std::vector<double> gaps;  // between neighbours: on a line the nearest two are always such
+  for (std::size_t i = 1; i < runs.size(); ++i) gaps.push_back(distance(runs[i - 1], runs[i]));
+  while (!gaps.empty()) {
+    const auto least = std::ranges::min_element(gaps);
+    if (*least >= limit) break;
+    const auto i = static_cast<std::size_t>(least - gaps.begin());
+    runs[i].count += runs[i + 1].count;
+    runs[i].sum += runs[i + 1].sum;
+    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    gaps.erase(least);
+    if (i > 0) gaps[i - 1] = distance(runs[i - 1], runs[i]);
+    if (i < gaps.size()) gaps[i] = distance(runs[i], runs[i + 1]);
   }
 
   std::vector<std::vector<std::size_t>> groups;
