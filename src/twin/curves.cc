@@ -61,12 +61,16 @@ class Table {
   }
 
  private:
+  // A field may stand in quotes, and hold commas then.
   static std::vector<std::string_view> fields(std::string_view line) {
     std::vector<std::string_view> found;
-    for (std::size_t end = 0; end != std::string_view::npos;) {
-      end = line.find(',');
-      found.push_back(line.substr(0, end));
-      line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+    bool quoted = false;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i <= line.size(); ++i) {
+      if (i < line.size() && line[i] == '"') quoted = !quoted;
+      if (i < line.size() && (quoted || line[i] != ',')) continue;
+      found.push_back(line.substr(first, i - first));
+      first = i + 1;
     }
     return found;
   }

@@ -81,10 +81,13 @@ class Fitter {
  public:
   Fitter(std::span<const TrainingCurve> curves, const ConvergenceModel& from)
       : curves_(curves), from_(from) {
+    const CurvePoint* first = nullptr;
     for (const TrainingCurve& curve : curves) {
       for (const CurvePoint& point : curve) {
+        if (first == nullptr) first = &point;
         most_samples_ = std::max(most_samples_, point.samples);
-        knows_staleness_ = knows_staleness_ || point.staleness != curves[0][0].staleness;
+        knows_staleness_ = knows_staleness_ || differs(point.staleness, first->staleness);
+        knows_rate_ = knows_rate_ || differs(point.rate, first->rate);
       }
     }
   }
@@ -118,6 +121,8 @@ class Fitter {
   }
 
  private:
+  static bool differs(double a, double b) { return std::abs(a - b) > 0.05 * (1 + std::abs(b)); }
+
   ConvergenceModel shaped(const Shape& shape) const {
     ConvergenceModel model = from_;
     model.scale_samples = std::exp(shape.log_scale);
@@ -132,8 +137,10 @@ class Fitter {
     for (const TrainingCurve& curve : curves_) {
       along(model, curve, [&](const CurvePoint& point, double effective) {
         const double done = 1 - model.left(effective);
-        squares.add({1 - done, done, -done * point.rate, -done * point.rate * point.staleness},
-                    point.accuracy);
+        // What does not differ cannot be told from where it ends.
+        const double rate = knows_rate_ ? point.rate : 0;
+        const double stale = knows_staleness_ ? point.rate * point.staleness : 0;
+        squares.add({1 - done, done, -done * rate, -done * stale}, point.accuracy);
       });
     }
     const Terms terms = squares.solve();
@@ -142,8 +149,8 @@ class Fitter {
     shape_ = shape;
     misses_ = misses;
     model_ = model;
-    model_.accuracy_first = terms[0];
-    model_.accuracy_last = terms[1];
+    model_.accuracy_first = std::clamp(terms[0], 0.0, 1.0);
+    model_.accuracy_last = std::clamp(terms[1], 0.0, 1.0);
     model_.rate_cost = terms[2];
     model_.plateau_cost = terms[3];
   }
@@ -161,15 +168,15 @@ class Fitter {
     }
     if (known < 3) return model;
     const Terms terms = squares.solve();
-    model.loss_first = terms[0];
-    model.loss_last = terms[1];
+    model.loss_first = std::max(0.0, terms[0]);
+    model.loss_last = std::max(0.0, terms[1]);
     return model;
   }
 
   std::span<const TrainingCurve> curves_;
   ConvergenceModel from_;
   double most_samples_ = 1;
-  bool knows_staleness_ = false;
+  bool knows_staleness_ = false, knows_rate_ = false;
   std::optional<Shape> shape_{};
   double misses_ = 0;
   ConvergenceModel model_{};

@@ -97,7 +97,7 @@ TEST(Fit, CurvesOfBspAndAspForetellThoseOfRunsThatSwitched) {
 TEST(Curves, OurOwnAreReadByTheirHeader) {
   const auto curve = parse_training_curve(
       "time_s,mode,samples,accuracy,loss,staleness,rate\n0,ssgd,0,0.1,2.3,0,0.4\n"
-      "1.5,static-7,1024,0.5,1.1,0.14,0.2\n",
+      "1.5,\"dynamic-{7,1}\",1024,0.5,1.1,0.14,0.2\n",
       "curve.csv");
   ASSERT_TRUE(curve.ok()) << curve.error().message;
   ASSERT_EQ(curve.value().size(), 2u);

@@ -25,6 +25,12 @@ void SharedLink::set_own(int worker, double own_bytes_per_s, double now_s) {
   share();
 }
 
+void SharedLink::set_capacity(double bytes_per_s, double now_s) {
+  advance(now_s);
+  capacity_ = bytes_per_s;
+  share();
+}
+
 void SharedLink::drop(int worker, double now_s) {
   advance(now_s);
   std::erase_if(flows_, [&](const Flow& one) { return one.worker == worker; });

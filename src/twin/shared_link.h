@@ -21,6 +21,7 @@ class SharedLink {
   // One transfer for each worker at a time.
   void start(int worker, std::int64_t task, double bytes, double own_bytes_per_s, double now_s);
   void set_own(int worker, double own_bytes_per_s, double now_s);
+  void set_capacity(double bytes_per_s, double now_s);
   void drop(int worker, double now_s);
 
   // When the next one ends if nothing else happens; endless if there is none.

@@ -52,14 +52,15 @@ double TwinRun::exchange_s(int worker) const {
 
 double TwinRun::own_rate(int worker) {
   const double rate = setup_.workers[static_cast<std::size_t>(worker)].bytes_per_s;
-  return rate > 0 ? rate * at(worker).link.at(seconds(now_)) : SharedLink::kEndless;
+  return rate > 0 ? rate * at(worker).link_share * at(worker).link.at(seconds(now_))
+                  : SharedLink::kEndless;
 }
 
 void TwinRun::push(Time when, Event::Kind kind, int worker, std::int64_t task) {
   events_.push({when, ++sequence_, kind, worker, task});
 }
 
-TwinResult TwinRun::run() {
+void TwinRun::begin() {
   std::vector<bool> later(workers_.size());
   for (std::size_t i = 0; i < setup_.changes.size(); ++i) {
     const TwinChange& change = setup_.changes[i];
@@ -76,27 +77,26 @@ TwinResult TwinRun::run() {
     if (!later[i]) conductor_.join(WorkerId{static_cast<int>(i)}, now_);
   }
   carry_out();
-  while (!conductor_.finished() && step()) {
-  }
-  if (!conductor_.finished()) {
-    conductor_.finish(now_ > Time(setup_.horizon) ? "the horizon was reached" : "nobody works",
-                      now_);
-    carry_out();
-  }
-  return conclude();
+}
+
+Time TwinRun::next() const {
+  const Time link = time_from_seconds(std::min(up_.next_s(), down_.next_s()));
+  return events_.empty() ? link : std::min(link, events_.top().at);
 }
 
 bool TwinRun::step() {
-  const double up_s = up_.next_s(), down_s = down_.next_s();
-  const Time link = time_from_seconds(std::min(up_s, down_s));
-  if (events_.empty() && link == kNever) return false;
-  const bool link_first = events_.empty() || link < events_.top().at;
-  now_ = std::max(now_, link_first ? link : events_.top().at);
-  if (now_ > Time(setup_.horizon)) return false;
+  if (conductor_.finished()) return false;
+  const Time when = next();
+  if (when == kNever || when > Time(setup_.horizon)) {
+    conductor_.finish(when == kNever ? "nobody works" : "the horizon was reached", now_);
+    carry_out();
+    return false;
+  }
+  now_ = std::max(now_, when);
   ++result_.events;
-  if (link_first) {
-    const bool up = up_s <= down_s;
-    const auto [worker, task] = (up ? up_ : down_).take(seconds(now_));
+  if (events_.empty() || when < events_.top().at) {
+    const bool up = up_.next_s() <= down_.next_s();
+    const int worker = (up ? up_ : down_).take(seconds(now_)).worker;
     up ? arrive(worker) : compute(worker);
   } else {
     const Event event = events_.top();
@@ -105,7 +105,7 @@ bool TwinRun::step() {
   }
   carry_out();
   serve_next();
-  return true;
+  return !conductor_.finished();
 }
 
 void TwinRun::happen(const Event& event) {
@@ -164,7 +164,11 @@ TwinResult TwinRun::conclude() {
 }
 
 TwinResult run_twin(const TwinSetup& setup, std::unique_ptr<Director> director) {
-  return TwinRun(setup, std::move(director)).run();
+  TwinRun run(setup, std::move(director));
+  run.begin();
+  while (run.step()) {
+  }
+  return run.conclude();
 }
 
 }  // namespace orrery

@@ -61,7 +61,7 @@ void TwinRun::apply(const ApplyUpdate& order) {
     push(now_ + from_seconds(ring_s()), Event::Kind::RingDone, 0, order.update.version);
     return;
   }
-  shards_free_ = std::max(shards_free_, now_) + from_seconds(setup_.shards.update_s);
+  shards_free_ = std::max(shards_free_, now_) + from_seconds(setup_.shards.update_s / shards_cpu_);
   conductor_.applied(newest_, now_);
 }
 

@@ -16,8 +16,21 @@ namespace orrery {
 // twin_orders.cc carries out what the conductor orders.
 class TwinRun {
  public:
-  TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director);
-  TwinResult run();
+  TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director);  // which outlives it
+
+  // One event after the other, for whoever runs several at once.
+  void begin();
+  Time next() const;  // kNever: nothing will happen any more
+  bool step();        // false: it has ended
+  TwinResult conclude();
+
+  // From now on a worker, or the shards, have these shares of the CPU and link they began with.
+  void set_worker(int worker, double cpu, double link, Time now);
+  void set_shards(double cpu, double link, Time now);
+
+  const Conductor& conductor() const { return conductor_; }
+  double samples() const { return progress_.samples(); }
+  double task_s(int worker) const { return workers_[static_cast<std::size_t>(worker)].task_s; }
 
  private:
   struct Event {
@@ -43,10 +56,13 @@ class TwinRun {
     Stage stage = Stage::Idle;
     Task task{};
     Time started{}, compute_from{}, computed_at{};
-    double work_s = 0;         // of CPU, for the task it has
-    std::int32_t samples = 0;  // done, once it is sent
-    int parent = -1;           // in a ring or tree
-    int sends_to = -1;         // the parent it had when it got its task
+    double cpu_share = 1, link_share = 1;  // by limits, beside the script
+    double done_s = 0;                     // of its work, before compute_from
+    double task_s = 0;                     // that its last task took, waiting left out
+    double work_s = 0;                     // of CPU, for the task it has
+    std::int32_t samples = 0;              // done, once it is sent
+    int parent = -1;                       // in a ring or tree
+    int sends_to = -1;                     // the parent it had when it got its task
   };
 
   static ConductorOptions options_of(const TwinSetup& setup);
@@ -59,10 +75,10 @@ class TwinRun {
   double ring_s();
 
   void push(Time when, Event::Kind kind, int worker, std::int64_t task);
-  bool step();
   void happen(const Event& event);
   void change(const TwinChange& change);
-  TwinResult conclude();
+  void plan_computing(Worker& worker, int number);
+  double work_done_s(const Worker& worker) const;
 
   void start(const Task& task);
   void download(int worker);
@@ -88,6 +104,7 @@ class TwinRun {
   std::vector<WorkerId> ring_{};
   bool tree_ = false;  // there is one, or was
   SharedLink up_, down_;
+  double shards_cpu_ = 1;
   Time shards_free_{};                                  // of updates
   std::deque<std::pair<int, std::int64_t>> arrived_{};  // gradients, by worker and task
   bool serving_ = false;

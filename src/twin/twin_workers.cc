@@ -13,7 +13,7 @@ void TwinRun::serve_next() {
     arrived_.pop_front();
     if (at(number).task.number != task || at(number).stage != Stage::Sending) continue;  // it died
     serving_ = true;
-    push(std::max(shards_free_, now_) + from_seconds(setup_.shards.gradient_s),
+    push(std::max(shards_free_, now_) + from_seconds(setup_.shards.gradient_s / shards_cpu_),
          Event::Kind::Handled, number, task);
   }
 }
@@ -71,12 +71,45 @@ void TwinRun::compute(int number) {
     // Cut off far below, so that nothing takes no time at all.
     worker.work_s *= std::max(0.1, 1 + setup_.jitter * worker.random.normal());
   }
-  // At least a nanosecond, so that time goes on whatever the setup says.
-  worker.computed_at = std::max(
-      now_ + Duration(1),
-      time_from_seconds(worker.cpu.finish_s(seconds(now_), worker.work_s) + worker.exchange_s));
+  worker.done_s = 0;
   worker.samples = worker.task.samples.count;
+  plan_computing(worker, number);
+}
+
+void TwinRun::plan_computing(Worker& worker, int number) {
+  const double left_s = (worker.work_s - worker.done_s) / worker.cpu_share;
+  // At least a nanosecond, so that time goes on whatever the setup says.
+  worker.computed_at =
+      std::max(now_ + Duration(1),
+               time_from_seconds(worker.cpu.finish_s(seconds(now_), left_s) + worker.exchange_s));
   push(worker.computed_at, Event::Kind::Computed, number, worker.task.number);
+}
+
+double TwinRun::work_done_s(const Worker& worker) const {
+  const double since_s = worker.cpu.done_s(seconds(worker.compute_from), seconds(now_));
+  return std::min(worker.work_s, worker.done_s + since_s * worker.cpu_share);
+}
+
+void TwinRun::set_worker(int number, double cpu, double link, Time now) {
+  now_ = std::max(now_, now);
+  Worker& worker = at(number);
+  if (worker.stage == Stage::Computing) {
+    worker.done_s = work_done_s(worker);
+    worker.compute_from = now_;
+  }
+  worker.cpu_share = cpu;
+  worker.link_share = link;
+  if (worker.stage == Stage::Computing) plan_computing(worker, number);
+  up_.set_own(number, own_rate(number), seconds(now_));
+  down_.set_own(number, own_rate(number), seconds(now_));
+}
+
+void TwinRun::set_shards(double cpu, double link, Time now) {
+  now_ = std::max(now_, now);
+  shards_cpu_ = cpu;
+  const double rate = rate_or_endless(setup_.shards.bytes_per_s) * link;
+  up_.set_capacity(rate, seconds(now_));
+  down_.set_capacity(rate, seconds(now_));
 }
 
 void TwinRun::send(int number) {
@@ -156,9 +189,10 @@ void TwinRun::hand_in(int number) {
   gradient.dot_validation = norm2 * model.worth(age);
   gradient.norm2_validation = norm2 * (1 + model.noise_scale / setup_.conductor.global_batch);
   const double took_s = std::max(1e-9, seconds(now_ - worker.started));
+  worker.task_s = took_s;
   const double share = worker.cpu.at(seconds(now_));
   gradient.usage = {.cpu_share = worker.work_s / took_s,
-                    .throttled_share = 1 - share,
+                    .throttled_share = 1 - share * worker.cpu_share,
                     .in_bytes_per_s = setup_.parameter_bytes / took_s,
                     .out_bytes_per_s = setup_.parameter_bytes / took_s};
   conductor_.ready(gradient, now_);
@@ -170,8 +204,7 @@ void TwinRun::cut(int number, std::int64_t task) {
   if (worker.task.number != task || !under_way) return;
   double share = 0;
   if (worker.stage == Stage::Computing && worker.work_s > 0) {
-    share = std::min(
-        1.0, worker.cpu.done_s(seconds(worker.compute_from), seconds(now_)) / worker.work_s);
+    share = work_done_s(worker) / worker.work_s;
   }
   const int blocks = std::max(1, worker.task.blocks);
   const double whole = std::floor(share * blocks) / blocks;
