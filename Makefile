@@ -38,7 +38,7 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test faults format asan tsan bench fuzz clean
+.PHONY: help build data demo test faults format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-tidy
 
 ## build: build/release/orrery, and nothing else
@@ -52,6 +52,10 @@ build:
 # the same folder, and nothing is compiled twice.
 $(RELEASE)/build.ninja:
 	$(call configure,release,-DORRERY_TESTS=OFF -DORRERY_BENCH=OFF)
+
+## data: fetch real training sets (MNIST, Fashion-MNIST, a novel) into build/data
+data:
+	@tools/fetch_data
 
 ## demo: the main job, small: see README
 demo: build

@@ -46,7 +46,7 @@ Result<Dataset> load_dataset(const DatasetOptions& options);
 Dataset make_gaussian_set(std::uint64_t seed, SampleKind wanted);
 // Gaussian noise, labelled by a random network.
 Dataset make_teacher_set(std::uint64_t seed, SampleKind wanted);
-// Sentences of a small random language: words of its own, that agree in their endings.
+// Sentences of a made-up language: words of its own, whose endings agree.
 Dataset make_grammar_set(std::uint64_t seed);
 // Characters of a text; the last tenth is for the test.
 Result<Dataset> text_set(std::string_view text);

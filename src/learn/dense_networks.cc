@@ -22,8 +22,10 @@ class Mlp : public Network {
 
 }  // namespace
 
-std::shared_ptr<Network> make_mlp(std::int64_t inputs, std::int64_t classes) {
-  return std::make_shared<Mlp>(inputs, classes);
+std::shared_ptr<Network> make_mlp(const Dataset& data) {
+  std::int64_t inputs = 1;
+  for (const std::int64_t side : data.shape) inputs *= side;
+  return std::make_shared<Mlp>(inputs, data.classes);
 }
 
 }  // namespace orrery

@@ -1,8 +1,16 @@
 #include "learn/learner.h"
 
 #include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 namespace orrery {
@@ -15,12 +23,13 @@ std::unique_ptr<Learner> learner(const std::string& model, const std::string& da
   return std::move(made).value();
 }
 
-// Plain gradient descent with batches of 32; gives back the mean loss of the last tenth.
-double train(Learner& learner, int steps, float rate) {
+// Plain gradient descent with batches of 32, always the same one if so wished; gives back the mean
+// loss of the last tenth.
+double train(Learner& learner, int steps, float rate, bool one_batch = false) {
   std::vector<float> values(learner.parameters().begin(), learner.parameters().end());
   double tail = 0;
   for (int step = 0; step < steps; ++step) {
-    const auto computed = learner.compute({.first = step * 32, .count = 32}, 1, {});
+    const auto computed = learner.compute({.first = one_batch ? 0 : step * 32, .count = 32}, 1, {});
     EXPECT_TRUE(computed.ok()) << computed.error().message;
     const auto gradient = learner.gradient();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= rate * gradient[i];
@@ -41,6 +50,114 @@ TEST(Learner, AnMlpLearnsTheTeachersAnswers) {
   const auto subject = learner("mlp", "teacher");
   EXPECT_LT(train(*subject, 600, 0.4F), 1.2);
   EXPECT_GT(subject->evaluate().value().accuracy, 0.5);
+}
+
+struct Case {
+  const char* model;
+  const char* data;
+  int steps;
+  float rate;
+  double left = 0.8;       // share of the first loss it must come below
+  bool one_batch = false;  // for what would take minutes to learn more
+};
+
+class EveryModel : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryModel, LearnsAGeneratedSet) {
+  const auto& [model, data, steps, rate, left, one_batch] = GetParam();
+  const auto subject = learner(model, data);
+  const double first = subject->compute({.first = 0, .count = 64}, 1, {}).value().loss;
+  EXPECT_LT(train(*subject, steps, rate, one_batch), left * first);
+}
+
+// Along the gradient the loss must rise by |g|^2.
+TEST_P(EveryModel, HasTheGradientThatDifferencesShow) {
+  const auto subject = learner(GetParam().model, GetParam().data);
+  const Samples samples{.first = 3, .count = 6};
+  ASSERT_TRUE(subject->compute(samples, 1, {}).ok());
+  const std::vector<float> at(subject->parameters().begin(), subject->parameters().end());
+  const std::vector<float> gradient(subject->gradient().begin(), subject->gradient().end());
+  double norm2 = 0;
+  for (const float slope : gradient) norm2 += double{1} * slope * slope;
+  ASSERT_GT(norm2, 0);
+  const double step = 2e-3 / std::sqrt(norm2);
+  const auto loss_at = [&](double along) {
+    std::vector<float> there(at);
+    for (std::size_t i = 0; i < at.size(); ++i) there[i] += static_cast<float>(along) * gradient[i];
+    EXPECT_TRUE(subject->set_parameters(there).ok());
+    return subject->compute(samples, 1, {}).value().loss;
+  };
+  EXPECT_NEAR((loss_at(step) - loss_at(-step)) / (2 * step) / norm2, 1, 0.03);
+}
+
+TEST_P(EveryModel, LaysItsTensorsOutWithoutGaps) {
+  const auto subject = learner(GetParam().model, GetParam().data);
+  std::int64_t next = 0;
+  for (const TensorPlace& place : subject->tensors()) {
+    EXPECT_EQ(place.first, next) << place.name;
+    EXPECT_GT(place.count, 0) << place.name;
+    next += place.count;
+  }
+  EXPECT_EQ(next, subject->parameter_count());
+  EXPECT_EQ(subject->parameters().size(), static_cast<std::size_t>(next));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Learners, EveryModel,
+    testing::Values(Case{"mlp", "gaussian", 100, 0.2F}, Case{"mlp", "teacher", 300, 0.4F},
+                    Case{"lenet", "gaussian", 100, 0.05F}, Case{"cnn", "gaussian", 100, 0.1F},
+                    Case{"cnn", "teacher", 300, 0.1F},
+                    Case{"resnet20", "gaussian", 20, 0.1F, 0.95, true},
+                    Case{"lstm", "grammar", 80, 2.0F}, Case{"transformer", "grammar", 60, 0.2F}),
+    [](const auto& found) { return std::string(found.param.model) + "_" + found.param.data; });
+
+// Another process is this program again, told to run this alone.
+TEST(LearnerElsewhere, DISABLED_WritesItsFirstParameters) {
+  std::ofstream out(std::getenv("ORRERY_TEST_FILE"), std::ios::binary);
+  for (const std::string model : {"cnn", "lstm"}) {
+    const auto subject = learner(model, model == "cnn" ? "gaussian" : "grammar", 9);
+    const auto values = subject->parameters();
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size_bytes()));
+  }
+}
+
+TEST(Learner, FirstParametersAreTheSameInAnotherProcess) {
+  std::vector<std::string> found;
+  for (const char* name : {"one", "other"}) {
+    const auto path = std::filesystem::temp_directory_path() /
+                      (std::string("orrery-first-") + std::to_string(::getpid()) + name);
+    ::setenv("ORRERY_TEST_FILE", path.c_str(), 1);
+    std::string program = "/proc/self/exe", also = "--gtest_also_run_disabled_tests";
+    std::string filter = "--gtest_filter=LearnerElsewhere.*";
+    char* arguments[] = {program.data(), filter.data(), also.data(), nullptr};
+    pid_t pid = 0;
+    ASSERT_EQ(::posix_spawn(&pid, program.c_str(), nullptr, nullptr, arguments, environ), 0);
+    int end = -1;
+    ::waitpid(pid, &end, 0);
+    EXPECT_EQ(end, 0);
+    std::ostringstream bytes;
+    bytes << std::ifstream(path, std::ios::binary).rdbuf();
+    found.push_back(bytes.str());
+    std::filesystem::remove(path);
+  }
+  EXPECT_GT(found[0].size(), 100'000U);
+  EXPECT_EQ(found[0], found[1]);
+}
+
+TEST(Learner, AnotherSeedBeginsElsewhere) {
+  const auto one = learner("mlp", "gaussian", 1), other = learner("mlp", "gaussian", 2);
+  EXPECT_FALSE(
+      std::equal(one->parameters().begin(), one->parameters().end(), other->parameters().begin()));
+}
+
+TEST(Learner, EvaluatingDoesNotTouchTheGradient) {
+  const auto subject = learner("mlp", "gaussian");
+  ASSERT_TRUE(subject->compute({.first = 0, .count = 8}, 1, {}).ok());
+  const std::vector<float> gradient(subject->gradient().begin(), subject->gradient().end());
+  const Evaluation evaluation = subject->evaluate().value();
+  EXPECT_EQ(evaluation.samples, subject->test_samples());
+  EXPECT_TRUE(std::equal(gradient.begin(), gradient.end(), subject->gradient().begin()));
 }
 
 TEST(Learner, BlocksGiveTheMeanOfTheWhole) {
@@ -73,6 +190,13 @@ TEST(Learner, SaysWhatThereIs) {
   EXPECT_NE(make_learner({.model = "mpl"}).error().message.find("mlp"), std::string::npos);
   EXPECT_NE(make_learner({.data = "gausian"}).error().message.find("gaussian"), std::string::npos);
   EXPECT_NE(make_learner({.device = "tpu"}).error().message.find("cuda"), std::string::npos);
+}
+
+TEST(Learner, SaysWhatAModelReads) {
+  const auto text = make_learner({.model = "cnn", .data = "grammar"});
+  EXPECT_NE(text.error().message.find("does not read text"), std::string::npos);
+  const auto points = make_learner({.model = "lstm", .data = "teacher"});
+  EXPECT_NE(points.error().message.find("text:FILE"), std::string::npos);
 }
 
 TEST(Learner, RefusesParametersOfAnotherModel) {

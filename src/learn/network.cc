@@ -1,5 +1,6 @@
 #include "learn/network.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/random.h"
@@ -14,15 +15,13 @@ struct ModelEntry {
   std::shared_ptr<Network> (*make)(const Dataset& data);
 };
 
-std::int64_t values_of(const Dataset& data) {
-  std::int64_t values = 1;
-  for (const std::int64_t side : data.shape) values *= side;
-  return values;
-}
-
-const ModelEntry kModels[] = {
-    {"mlp", SampleKind::Vectors,
-     [](const Dataset& data) { return make_mlp(values_of(data), data.classes); }},
+constexpr ModelEntry kModels[] = {
+    {"mlp", SampleKind::Vectors, make_mlp},
+    {"lenet", SampleKind::Images, make_lenet},
+    {"cnn", SampleKind::Images, make_cnn},
+    {"resnet20", SampleKind::Images, make_resnet20},
+    {"lstm", SampleKind::Characters, make_lstm},
+    {"transformer", SampleKind::Characters, make_transformer},
 };
 
 const ModelEntry* find_model(const std::string& name) {
@@ -32,26 +31,36 @@ const ModelEntry* find_model(const std::string& name) {
   return nullptr;
 }
 
-// Uniform within what keeps the size of signals on their way through: He's bound before a
-// rectifier, and the plain one where there is none.
+bool holds(const std::string& name, const char* part) {
+  return name.find(part) != std::string::npos;
+}
+
+// Weights are uniform within what keeps the size of signals on their way through: He's bound before
+// a rectifier, the plain one where there is none. The rows of an embedding are looked up, not
+// summed, so their bound does not depend on their number.
 double bound_of(const std::string& name, const torch::Tensor& weight) {
+  if (holds(name, "embed")) return 0.5;
   const auto inputs = static_cast<double>(weight.numel() / weight.size(0));
-  const bool rectified = name.find("hidden") != std::string::npos;
-  return std::sqrt((rectified ? 6.0 : 1.0) / inputs);
+  return std::sqrt((holds(name, "hidden") ? 6.0 : 1.0) / inputs);
 }
 
 void set_first_values(const std::string& name, const torch::Tensor& tensor, Random& random) {
   float* values = tensor.data_ptr<float>();
   const std::int64_t count = tensor.numel();
-  if (tensor.dim() == 1) {
-    const bool scale = name.find("weight") != std::string::npos;  // of a normalisation
-    std::fill_n(values, count, scale ? 1.0F : 0.0F);
+  if (tensor.dim() > 1) {
+    const double bound = bound_of(name, tensor);
+    for (std::int64_t i = 0; i < count; ++i) {
+      values[i] = static_cast<float>(bound * (2 * random.uniform() - 1));
+    }
     return;
   }
-  const double bound = bound_of(name, tensor);
-  for (std::int64_t i = 0; i < count; ++i) {
-    values[i] = static_cast<float>(bound * (2 * random.uniform() - 1));
-  }
+  // What the nine blocks of a ResNet-20 add up to is then as large as what goes past them, which
+  // keeps the first steps steady.
+  const float closing = 1.0F / 3;
+  const bool scale = holds(name, "weight") && (holds(name, "norm") || holds(name, "closing"));
+  std::fill_n(values, count, scale ? (holds(name, "closing") ? closing : 1.0F) : 0.0F);
+  // An LSTM that forgets from the beginning learns late: the second quarter is its forget gate.
+  if (holds(name, "bias_ih")) std::fill_n(values + count / 4, count / 4, 1.0F);
 }
 
 }  // namespace

@@ -26,6 +26,11 @@ Result<std::shared_ptr<Network>> make_network(const std::string& model, const Da
                                               std::uint64_t seed);
 
 // One maker for each model; used by make_network alone.
-std::shared_ptr<Network> make_mlp(std::int64_t inputs, std::int64_t classes);
+std::shared_ptr<Network> make_mlp(const Dataset& data);
+std::shared_ptr<Network> make_lenet(const Dataset& data);
+std::shared_ptr<Network> make_cnn(const Dataset& data);
+std::shared_ptr<Network> make_resnet20(const Dataset& data);
+std::shared_ptr<Network> make_lstm(const Dataset& data);
+std::shared_ptr<Network> make_transformer(const Dataset& data);
 
 }  // namespace orrery
