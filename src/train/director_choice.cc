@@ -36,9 +36,10 @@ Result<Direction> choose_direction(const RunOptions& options, RunLog* log) {
                        .blocks = blocks_for(options)};
   with.star.blocks = with.regrouping.blocks = with.blocks;
   with.star.samples_limit = with.samples_limit;
-  TRY_ASSIGN(auto director, director_by_name(options.mode, options.x, std::move(with)));
+  auto director = director_by_name(options.mode, options.x, std::move(with));
+  if (!director.ok()) return std::move(director).error().at("--mode");
   return Direction{.mode = synchronous_mode(architecture(options)),
-                   .director = std::make_unique<LoggedDirector>(std::move(director), log)};
+                   .director = std::make_unique<LoggedDirector>(std::move(director).value(), log)};
 }
 
 int blocks_for(const RunOptions& options) {
