@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 #include "sync/director.h"
@@ -9,12 +10,17 @@
 
 namespace orrery {
 
-// Who decides about the mode of a run, and in which it begins. With a fixed mode nobody does; what
-// the director is told is written to the log in any case.
+// A director that can say why it changed the mode last.
+class ReasoningDirector : public Director {
+ public:
+  virtual std::string reason() const = 0;
+};
+
+// Who decides about the mode of a run, and in which it begins. What the director is told is written
+// to the log.
 struct Direction {
   Mode mode{};
-  bool fixed = false;
-  std::unique_ptr<Director> director{};
+  std::unique_ptr<ReasoningDirector> director{};
 };
 Result<Direction> choose_direction(const RunOptions& options, RunLog* log);
 

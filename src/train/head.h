@@ -16,6 +16,7 @@
 #include "sync/conductor.h"
 #include "train/checkpoint.h"
 #include "train/children.h"
+#include "train/director_choice.h"
 #include "train/head_parts.h"
 #include "train/host.h"
 #include "train/part.h"
@@ -145,6 +146,7 @@ class Head {
 
   // Of the present session.
   std::unique_ptr<Conductor> conductor_{};
+  const ReasoningDirector* director_ = nullptr;  // the Conductor's
   std::optional<Checkpoint> from_{};
   std::vector<PartState> shards_{};
   PartState evaluator_{};

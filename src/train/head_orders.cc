@@ -181,7 +181,8 @@ void Head::note_mode() {
   std::string name = mode_name(conductor_->mode(), static_cast<int>(present));
   if (name == mode_name_) return;
   mode_name_ = std::move(name);
-  tally_.modes.push_back({.at_s = seconds(now()), .mode = mode_name_});
+  tally_.modes.push_back(
+      {.at_s = seconds(now()), .mode = mode_name_, .reason = director_->reason()});
   log_->mode(tally_.modes.back());
 }
 

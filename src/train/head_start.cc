@@ -55,7 +55,8 @@ Status Head::begin_session(const Checkpoint* from) {
   with.samples_limit = options_.steps * options_.batch / options_.workers;
   TRY_ASSIGN(Direction direction, choose_direction(options_, log_.get()));
   ConductorState state = from_ ? from_->conductor : ConductorState{};
-  if (direction.fixed || !from_) state.mode = direction.mode;
+  if (!from_) state.mode = direction.mode;
+  director_ = direction.director.get();
   conductor_ = std::make_unique<Conductor>(with, std::move(direction.director), state);
   ring_ = {.version = state.version};
   samples_used_ = state.samples_done;

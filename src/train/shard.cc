@@ -39,6 +39,8 @@ class Shard {
         return send_parameters(frame);
       case MessageType::Drop:
         expected_.erase(frame.header.number);
+        std::erase_if(
+            owed_, [&frame](const auto& owed) { return owed.second.task == frame.header.number; });
         return store_->drop(frame.header.number);
       case MessageType::TakeSnapshot:
         return send_snapshot(frame);
@@ -92,11 +94,23 @@ class Shard {
     SendParametersMessage message;
     if (!take(*part_->head, frame, message)) return;
     expected_.insert(frame.header.number);
+    const Owed owed{.task = frame.header.number, .parameters = store_->parameters()};
     const auto found = workers_.find(message.worker);
-    if (found == workers_.end()) return;  // it died; the head will know
-    const auto parameters = store_->parameters();
-    found->second->send(MessageType::Parameters, frame.header.number, Nothing{},
-                        {.floats = {*parameters}, .keep = parameters, .sent = {}});
+    // The head may be quicker than a worker's hello; or it died, and the task will be dropped.
+    if (found == workers_.end()) {
+      owed_[message.worker] = owed;
+    } else {
+      pay(*found->second, owed);
+    }
+  }
+
+  struct Owed {
+    std::int64_t task = 0;
+    ShardStore::Shared parameters{};
+  };
+  static void pay(Connection& worker, const Owed& owed) {
+    worker.send(MessageType::Parameters, owed.task, Nothing{},
+                {.floats = {*owed.parameters}, .keep = owed.parameters, .sent = {}});
   }
 
   void send_snapshot(Frame& frame) {
@@ -131,6 +145,10 @@ class Shard {
              },
          .place = {}},
         {.body = 4096, .floats = count_});
+    if (const auto owed = owed_.find(worker); owed != owed_.end()) {
+      pay(*connection, owed->second);
+      owed_.erase(owed);
+    }
   }
 
   void from_worker(Connection& from, Frame& frame) {
@@ -149,6 +167,7 @@ class Shard {
   std::unique_ptr<Host> host_{};
   std::map<WorkerId, std::shared_ptr<Connection>> workers_{};
   std::set<std::int64_t> expected_{};
+  std::map<WorkerId, Owed> owed_{};
 };
 
 }  // namespace

@@ -29,7 +29,8 @@ void add_learning(CLI::App& command, RunOptions& o) {
       .add_option("--rate-scaling", o.rate_scaling,
                   "with the number of workers: none, linear or sqrt")
       ->capture_default_str();
-  command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)");
+  command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--warm-up", o.warm_up, "samples until the rate is reached");
   command.add_option("--optimizer", o.optimizer.kind, "sgd or adam")->capture_default_str();
   command.add_option("--momentum", o.optimizer.momentum, "of sgd")->capture_default_str();
@@ -38,6 +39,7 @@ void add_learning(CLI::App& command, RunOptions& o) {
 
 void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   CLI::App* command = app.add_subcommand("run", "train a model in several processes");
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command->add_option("--arch", o.arch, "ps or allreduce")->capture_default_str();
   command->add_option("--workers", o.workers, "")->capture_default_str();
   command->add_option("--workers-most", o.workers_most, "to which it may be resized");

@@ -18,12 +18,12 @@ std::span<const TrialWorkload> trial_workloads() {
        "0.90",
        "12000",
        "300s",
-       {"--model", "cnn", "--data", "mnist", "--global-batch", "256", "--rate", "0.1"}},
+       {"--model", "cnn", "--data", "mnist", "--batch", "256", "--rate", "0.1"}},
       {"text-lstm",
        "0.40",
        "12000",
        "300s",
-       {"--model", "lstm", "--data", "text:moby-dick", "--global-batch", "256", "--rate", "1.0"}},
+       {"--model", "lstm", "--data", "text:moby-dick", "--batch", "256", "--rate", "1.0"}},
   }};
   return all;
 }
@@ -45,7 +45,7 @@ std::span<const TrialMode> trial_modes(std::string_view architecture) {
       {"asgd", TrialRole::Fixed, {"--mode", "asgd"}},
       {"static-7", TrialRole::Fixed, {"--mode", "static-x", "--x", "7"}},
       {"static-4", TrialRole::Fixed, {"--mode", "static-x", "--x", "4"}},
-      {"dynamic", TrialRole::Fixed, {"--mode", "dynamic-x"}},
+      {"dynamic", TrialRole::Fixed, {"--mode", "dynamic"}},
       {"ssp", TrialRole::Fixed, {"--mode", "ssp", "--x", "4"}},
       {"lb-bsp", TrialRole::Rival, {"--mode", "lb-bsp"}},
       {"lgc", TrialRole::Rival, {"--mode", "lgc", "--x", "6"}},
@@ -80,11 +80,11 @@ std::vector<std::string> Trial::command(const std::string& folder) const {
   } else {
     add({"--steps", workload->gradients});
   }
-  add({"--emulate", "--quiet", "--json"});
+  add({"--cores", "0.18", "--quiet", "--json"});
   if (!pattern->script.empty()) {
     words.insert(words.end(), {"--stragglers", folder + "/stragglers.txt"});
   }
-  words.insert(words.end(), {"--seed", fmt::to_string(seed), "--folder", folder + "/run"});
+  words.insert(words.end(), {"--seed", fmt::to_string(seed), "--dir", folder + "/run"});
   return words;
 }
 

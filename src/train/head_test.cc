@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "train/checkpoint.h"
+#include "train/fake_learner.h"
+#include "train/flat_math.h"
+#include "train/flat_optimizer.h"
+#include "train/test_run.h"
+
+namespace orrery {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int32_t kBatch = 64;
+
+struct Outcome {
+  TestRun run{};
+  json summary{};
+};
+
+Outcome run_in(const std::string& folder, std::vector<std::string> more) {
+  std::vector<std::string> arguments = {"run",    "--model",   "linear", "--batch", "64",
+                                        "--rate", "0.05",      "--json", "--quiet", "--dir",
+                                        folder,   "--workers", "4",      "--data",  "line"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Outcome outcome{.run = train(arguments, folder)};
+  outcome.summary = json::parse(outcome.run.output, nullptr, false);
+  return outcome;
+}
+
+Checkpoint last_checkpoint(const std::string& folder) {
+  auto found = newest_checkpoint(folder);
+  EXPECT_TRUE(found.ok()) << found.error().message;
+  return found.ok() ? found.value().checkpoint : Checkpoint{};
+}
+
+// What one process comes to that computes the same samples, part by part.
+std::vector<float> one_process(int updates, int workers, const OptimizerOptions& options) {
+  auto learner = make_fake_learner({.data = "line"});
+  Learner& model = *learner.value();
+  std::vector<float> parameters(model.parameters().begin(), model.parameters().end());
+  FlatOptimizer optimizer(options, parameters.size());
+  const std::int32_t part = kBatch / workers;
+  for (int update = 0; update < updates; ++update) {
+    std::vector<float> sum(parameters.size());
+    for (int worker = 0; worker < workers; ++worker) {
+      EXPECT_TRUE(model.set_parameters(parameters).ok());
+      const Samples samples{.first = std::int64_t{update} * kBatch + worker * part, .count = part};
+      EXPECT_TRUE(model.compute(samples, 1, [] { return true; }).ok());
+      add_weighted(sum, static_cast<double>(part) / kBatch, model.gradient());
+    }
+    optimizer.step(parameters, sum, 0.05);
+  }
+  return parameters;
+}
+
+TEST(Head, SynchronousWorkersComeToTheSameBitsAsOneProcess) {
+  for (const char* const shards : {"1", "2"}) {
+    const TestFolder folder;
+    const Outcome outcome =
+        run_in(folder.run(), {"--steps", "80", "--shards", shards, "--momentum", "0.9"});
+    ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    EXPECT_EQ(outcome.summary["updates"], 20);
+    EXPECT_EQ(outcome.summary["gradients"], 80);
+    EXPECT_EQ(outcome.summary["mean_staleness"], 0.0);
+    const Checkpoint last = last_checkpoint(folder.run());
+    EXPECT_EQ(last.parameters, one_process(20, 4, {.momentum = 0.9}));
+    EXPECT_EQ(last.conductor.version, 20);
+  }
+}
+
+TEST(Head, ARunThatWasStoppedAndResumedComesToTheSameBits) {
+  for (const char* const optimizer : {"sgd", "adam"}) {
+    const TestFolder whole, halves;
+    const std::vector<std::string> with = {"--optimizer", optimizer, "--shards", "2"};
+    auto long_run = with;
+    long_run.insert(long_run.end(), {"--steps", "80"});
+    auto half_run = with;
+    half_run.insert(half_run.end(), {"--steps", "40"});
+    ASSERT_EQ(run_in(whole.run(), long_run).run.exit_code, 0);
+    ASSERT_EQ(run_in(halves.run(), half_run).run.exit_code, 0);
+    const TestRun rest =
+        train({"run", "--resume", halves.run(), "--steps", "80", "--quiet"}, halves.run());
+    ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+    const Checkpoint a = last_checkpoint(whole.run());
+    const Checkpoint b = last_checkpoint(halves.run());
+    EXPECT_EQ(a.conductor.version, b.conductor.version);
+    EXPECT_EQ(a.parameters, b.parameters);
+    EXPECT_EQ(a.optimizer_state, b.optimizer_state);
+    EXPECT_EQ(a.conductor.next_sample, b.conductor.next_sample);
+  }
+}
+
+TEST(Head, ATargetEndsTheRun) {
+  const TestFolder folder;
+  const Outcome outcome =
+      run_in(folder.run(), {"--target", "0.9", "--steps", "100000", "--evaluate-every", "320"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_GE(outcome.summary["final_accuracy"], 0.9);
+  EXPECT_TRUE(outcome.summary["time_to_target_s"].is_number());
+  EXPECT_EQ(outcome.summary["ended"], "the target was reached");
+  EXPECT_EQ(outcome.summary["injector"], "none");
+}
+
+class EveryMode : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryMode, GoesOnWhenAWorkerIsKilled) {
+  const TestFolder folder;
+  const Outcome outcome =
+      run_in(folder.run(), {"--mode", GetParam(), "--data", "line:die@1500", "--steps", "400"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  const json& summary = outcome.summary;
+  EXPECT_EQ(summary["deaths"], 1) << outcome.run.errors;
+  EXPECT_EQ(summary["workers"], 3);
+  // Its last one, and those that were under way when the run ended.
+  EXPECT_GE(summary["lost"], 1);
+  EXPECT_EQ(
+      summary["tasks"].get<int>(),
+      summary["gradients"].get<int>() + summary["dropped"].get<int>() + summary["lost"].get<int>());
+  EXPECT_EQ(last_checkpoint(folder.run()).conductor.samples_done >= 400 / 4 * kBatch, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Head, EveryMode,
+                         testing::Values("ssgd", "asgd", "static-3", "ssp-2", "lgc-3", "zeno++",
+                                         "dynamic", "lb-bsp", "star"));
+
+TEST(Head, AKilledWorkerIsReplacedIfAskedTo) {
+  const TestFolder folder;
+  const Outcome outcome =
+      run_in(folder.run(), {"--data", "line:die@1500", "--steps", "4000", "--replace"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_EQ(outcome.summary["deaths"], 1);
+  EXPECT_EQ(outcome.summary["workers"], 4);
+}
+
+TEST(Head, AKilledShardSendsAllBackToTheNewestCheckpoint) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--data", "line:kill-shard@3000", "--steps", "400",
+                                                "--checkpoint-every", "640", "--shards", "2"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_EQ(outcome.summary["restarts"], 1);
+  // Nothing of it shows in the result: synchronous training has gone over the same samples.
+  EXPECT_EQ(last_checkpoint(folder.run()).parameters, one_process(100, 4, {}));
+}
+
+TEST(Head, AKilledEvaluatorIsStartedAgainAndNoEvaluationIsMissing) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--data", "line:kill-evaluator@1500", "--steps",
+                                                "400", "--evaluate-every", "640"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  std::ifstream curve(folder.run() + "/curve.csv");
+  std::string line;
+  int lines = 0;
+  while (std::getline(curve, line)) ++lines;
+  EXPECT_EQ(lines + outcome.summary["evaluations_skipped"].get<int>(), 1 + 10);
+}
+
+TEST(Head, AKilledHeadLeavesARunThatCanBeResumed) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--data", "line:kill-head@3000", "--steps", "400",
+                                                "--checkpoint-every", "640"});
+  EXPECT_NE(outcome.run.exit_code, 0);
+  const TestRun rest = train({"run", "--resume", folder.run(), "--quiet"}, folder.run());
+  ASSERT_EQ(rest.exit_code, 0) << rest.errors;
+  EXPECT_EQ(last_checkpoint(folder.run()).parameters, one_process(100, 4, {}));
+}
+
+TEST(Head, AGradientThatIsNotFiniteIsThrownAwayAndCounted) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--data", "line:nan@1500", "--steps", "400"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_EQ(outcome.summary["spoiled"], 1);
+  EXPECT_EQ(outcome.summary["deaths"], 0);
+  for (const float value : last_checkpoint(folder.run()).parameters) {
+    EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(Head, AWorkerThatIsAskedToGoesAfterItsTask) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--data", "line:term@1500", "--steps", "400"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_EQ(outcome.summary["deaths"], 0);
+  EXPECT_EQ(outcome.summary["lost"], 0);
+  EXPECT_EQ(outcome.summary["workers"], 3);
+}
+
+TEST(Head, BadCallsSayWhatToWriteInstead) {
+  const TestFolder folder;
+  for (const auto& [flag, value] : {std::pair("--arch", "tree"), std::pair("--mode", "fast"),
+                                    std::pair("--batch", "2"), std::pair("--target", "80"),
+                                    std::pair("--optimizer", "sdg"), std::pair("--data", "iris")}) {
+    const Outcome outcome = run_in(folder.run() + flag, {"--steps", "10", flag, value});
+    EXPECT_EQ(outcome.run.exit_code, 2) << flag;
+    EXPECT_NE(outcome.run.errors.find(flag), std::string::npos) << outcome.run.errors;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

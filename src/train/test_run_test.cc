@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "train/children.h"
+#include "train/fake_learner.h"
+#include "train/test_run.h"
+#include "train/train_main.h"
+
+namespace orrery {
+
+TestFolder::TestFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "orrery-test-XXXXXX").string();
+  path_ = mkdtemp(name.data());
+}
+
+TestFolder::~TestFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+TestRun train(const std::vector<std::string>& arguments, const std::string& folder) {
+  const std::string errors = folder + ".errors";
+  std::string command = "ORRERY_TEST_FOLDER='" + folder + "' " + own_program();
+  for (const std::string& argument : arguments) command += " '" + argument + "'";
+  command += " 2>'" + errors + "'";
+  TestRun run;
+  std::FILE* const pipe = popen(command.c_str(), "re");
+  char buffer[4096];
+  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) run.output += buffer;
+  const int status = pclose(pipe);
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  std::ostringstream text;
+  text << std::ifstream(errors).rdbuf();
+  run.errors = text.str();
+  return run;
+}
+
+}  // namespace orrery
+
+// The tests' program is `orrery-train` as well, since a run starts its processes from the program
+// that it is.
+int main(int argc, char** argv) {
+  const bool is_command = argc > 1 && argv[1][0] != '-';
+  if (is_command) return orrery::train_main(argc, argv, orrery::fake_ports());
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
