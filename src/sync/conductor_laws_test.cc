@@ -106,7 +106,7 @@ class World {
       last_in_batch_ = std::none_of(
           orders.begin() + static_cast<std::ptrdiff_t>(i) + 1, orders.end(),
           [](const Order& order) { return std::holds_alternative<SaveCheckpoint>(order); });
-      std::visit([this](const auto& order) { carry_out(order); }, orders[i]);
+      std::visit([this](const auto& order) { this->carry_out(order); }, orders[i]);
     }
     kinds_.insert(conductor_->mode().rule);
     if (conductor_->finished() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
