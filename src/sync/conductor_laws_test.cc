@@ -58,6 +58,7 @@ struct Known {
   Task task{};
   std::int32_t samples = 0;  // of the gradient that was handed in
   std::vector<std::int64_t> merged{};
+  WorkerId lies_at{};  // all-reduce
   Ended ended = Ended::No;
 };
 
@@ -164,6 +165,7 @@ class World {
       Known& one = known(term.task);
       ASSERT_EQ(one.ended, Ended::No);
       ASSERT_GT(one.samples, 0) << "was not handed in";
+      ASSERT_TRUE(!all_reduce_ || workers_.contains(one.lies_at)) << "was lost with its place";
       if (kind_before_ != SyncRuleKind::ZenoPlus) {
         ASSERT_NEAR(term.weight * options_.global_batch, one.samples, 1e-9);
       }
@@ -196,7 +198,7 @@ class World {
       ASSERT_FALSE(is_computed(order.task));
       return;
     }
-    if (order.reason == "none of it was done" ||
+    if (order.reason == "none of it was done" || order.reason == "its place is gone" ||
         order.reason == "what was merged into it has ended") {
       one.samples = 0;
       return;
@@ -210,6 +212,7 @@ class World {
     ASSERT_GT(order.epoch, epoch_);
     ASSERT_FALSE(flying_);
     epoch_ = order.epoch;
+    ring_parents_ = order.parents;
     std::set<WorkerId> everybody(order.ring.begin(), order.ring.end());
     for (const auto& [child, parent] : order.parents) {
       ASSERT_TRUE(std::ranges::count(order.ring, parent));
@@ -345,6 +348,7 @@ class World {
       if (parent != *id || random_.uniform() < 0.3) continue;
       if (!workers_.contains(child) || !workers_[child].task || workers_[child].cut) continue;
       gradient.merged.push_back(*workers_[child].task);
+      if (random_.uniform() < 0.02) gradient.merged.push_back(*workers_[child].task);
       gradient.samples += known(*workers_[child].task).task.samples.count;
       workers_[child].task.reset();
     }
@@ -354,6 +358,10 @@ class World {
       gradient.samples = static_cast<std::int32_t>(gradient.samples * random_.between(0, 4) / 4);
     }
     one.samples = gradient.samples;
+    one.lies_at = *id;
+    for (const auto& [child, parent] : ring_parents_) {
+      if (child == *id) one.lies_at = parent;
+    }
     one.merged = gradient.merged;
     call([&] { conductor_->ready(gradient, now_); });
   }
@@ -411,7 +419,7 @@ class World {
   int next_worker_ = 1;
   std::vector<Known> tasks_{};         // by number - 1
   std::vector<std::int64_t> owner_{};  // by position: the newest task it is in
-  std::vector<std::pair<WorkerId, WorkerId>> tree_{};
+  std::vector<std::pair<WorkerId, WorkerId>> tree_{}, ring_parents_{};
   std::vector<Term> terms_{};
   bool flying_ = false, last_in_batch_ = false;
   ParameterVersion version_ = 0;
