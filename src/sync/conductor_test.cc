@@ -291,6 +291,16 @@ TEST(Conductor, NobodyIsMergedTwice) {
   EXPECT_EQ(band.conductor->counts().lost, 3);
 }
 
+TEST(Conductor, WhatWasHandedInByItselfIsNotMergedToo) {
+  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  band.done(1);
+  band.done(0, {1});
+  EXPECT_EQ(band.drops.size(), 1u);
+  EXPECT_EQ(band.conductor->counts().lost, 1);
+  for (const int worker : {0, 2, 3}) band.done(worker);
+  EXPECT_EQ(band.terms(0), (Tasks{2, 3, 4, 5}));
+}
+
 TEST(Conductor, AGradientWithThatOfOneWhoLeftInItIsNotUsed) {
   TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
   const Task child = band.task.at(1);
