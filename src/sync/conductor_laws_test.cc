@@ -59,6 +59,7 @@ struct Known {
   std::int32_t samples = 0;  // of the gradient that was handed in
   std::vector<std::int64_t> merged{};
   WorkerId lies_at{};  // all-reduce
+  WorkerId parent{-1};
   Ended ended = Ended::No;
 };
 
@@ -138,6 +139,9 @@ class World {
     ASSERT_GT(task.samples.count, 0);
     worker = {.task = task.number};
     tasks_.push_back({.task = task});
+    for (const auto& [child, parent] : tree_) {
+      if (child == task.worker) tasks_.back().parent = parent;
+    }
     for (std::int64_t i = 0; i < task.samples.count; ++i) own(task.samples.first + i, task.number);
   }
   void own(std::int64_t position, std::int64_t task) {
@@ -199,7 +203,7 @@ class World {
       return;
     }
     if (order.reason == "none of it was done" || order.reason == "its place is gone" ||
-        order.reason == "what was merged into it has ended") {
+        order.reason == "it was merged with what it should not") {
       one.samples = 0;
       return;
     }
@@ -343,16 +347,15 @@ class World {
                       .norm2 = 0.1 + random_.uniform(),
                       .dot_validation = random_.uniform() - 0.3,
                       .norm2_validation = random_.uniform()};
-    worker.task.reset();
-    for (const auto& [child, parent] : tree_) {
-      if (parent != *id || random_.uniform() < 0.3) continue;
-      if (!workers_.contains(child) || !workers_[child].task || workers_[child].cut) continue;
-      gradient.merged.push_back(*workers_[child].task);
-      if (random_.uniform() < 0.02) gradient.merged.push_back(*workers_[child].task);
-      gradient.samples += known(*workers_[child].task).task.samples.count;
-      workers_[child].task.reset();
+    for (auto& [other, child] : workers_) {
+      if (!child.task || known(*child.task).parent != *id || random_.uniform() < 0.3) continue;
+      gradient.merged.push_back(*child.task);
+      if (random_.uniform() < 0.02) gradient.merged.push_back(*child.task);
+      gradient.samples += known(*child.task).task.samples.count;
+      child.task.reset();
     }
-    if (!tree_.empty() && random_.uniform() < 0.02) gradient.merged.push_back(1);
+    if (random_.uniform() < 0.01) gradient.merged.push_back(random_.between(-1, *worker.task));
+    worker.task.reset();
     const bool part = worker.cut && gradient.merged.empty();
     if (part) {
       gradient.samples = static_cast<std::int32_t>(gradient.samples * random_.between(0, 4) / 4);

@@ -42,8 +42,8 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
   bool usable = true;
   for (const std::int64_t number : gradient.merged) {
     OpenTask* const child = tasks.find(number);
-    if (child == nullptr || child->state != OpenTask::State::Computing || child == &open ||
-        child->merged_into == gradient.task) {
+    if (child == nullptr || child->state != OpenTask::State::Computing ||
+        child->parent != open.seat || child->merged_into == gradient.task) {
       usable = false;
       continue;
     }
@@ -54,7 +54,7 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
   const int parent = crowd[open.seat].parent;
   const int lies_at = parent >= 0 ? parent : open.seat;
   const char* useless = nullptr;
-  if (!usable) useless = "what was merged into it has ended";
+  if (!usable) useless = "it was merged with what it should not";
   if (all_reduce() && crowd[lies_at].state == MemberState::Gone) useless = "its place is gone";
   if (open.cut && gradient.merged.empty() && gradient.samples == 0) useless = "none of it was done";
   if (useless != nullptr) {
@@ -296,6 +296,7 @@ void Conductor::Inside::start(int seat, Time now) {
   open.seat = seat;
   open.started = now;
   open.in_tree = !tree.empty();
+  open.parent = member.parent;
   member.task = next_task;
   crowd.set(seat, MemberState::Computing);
   ++next_task;
