@@ -347,14 +347,16 @@ class World {
                       .norm2 = 0.1 + random_.uniform(),
                       .dot_validation = random_.uniform() - 0.3,
                       .norm2_validation = random_.uniform()};
-    for (auto& [other, child] : workers_) {
+    for (auto& [child_id, child] : workers_) {
       if (!child.task || known(*child.task).parent != *id || random_.uniform() < 0.3) continue;
       gradient.merged.push_back(*child.task);
       if (random_.uniform() < 0.02) gradient.merged.push_back(*child.task);
       gradient.samples += known(*child.task).task.samples.count;
       child.task.reset();
     }
-    if (random_.uniform() < 0.01) gradient.merged.push_back(random_.between(-1, *worker.task));
+    const std::int64_t other = random_.between(-1, *worker.task);
+    const bool rightly = other > 0 && is_computed(other) && known(other).parent == *id;
+    if (!rightly && random_.uniform() < 0.01) gradient.merged.push_back(other);
     worker.task.reset();
     const bool part = worker.cut && gradient.merged.empty();
     if (part) {
