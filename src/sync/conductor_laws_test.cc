@@ -355,7 +355,8 @@ class World {
       child.task.reset();
     }
     const std::int64_t other = random_.between(-1, *worker.task);
-    const bool rightly = other > 0 && is_computed(other) && known(other).parent == *id;
+    const bool rightly =
+        other > 0 && is_computed(other) && (all_reduce_ || known(other).parent == *id);
     if (!rightly && random_.uniform() < 0.01) gradient.merged.push_back(other);
     worker.task.reset();
     const bool part = worker.cut && gradient.merged.empty();
