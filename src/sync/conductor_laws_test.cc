@@ -58,6 +58,8 @@ struct Known {
   Task task{};
   std::int32_t samples = 0;  // of the gradient that was handed in
   std::vector<std::int64_t> merged{};
+  WorkerId lies_at{};  // all-reduce
+  WorkerId parent{-1};
   Ended ended = Ended::No;
 };
 
@@ -106,7 +108,7 @@ class World {
       last_in_batch_ = std::none_of(
           orders.begin() + static_cast<std::ptrdiff_t>(i) + 1, orders.end(),
           [](const Order& order) { return std::holds_alternative<SaveCheckpoint>(order); });
-      std::visit([this](const auto& order) { carry_out(order); }, orders[i]);
+      std::visit([this](const auto& order) { this->carry_out(order); }, orders[i]);
     }
     kinds_.insert(conductor_->mode().rule);
     if (conductor_->finished() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
@@ -137,6 +139,9 @@ class World {
     ASSERT_GT(task.samples.count, 0);
     worker = {.task = task.number};
     tasks_.push_back({.task = task});
+    for (const auto& [child, parent] : tree_) {
+      if (child == task.worker) tasks_.back().parent = parent;
+    }
     for (std::int64_t i = 0; i < task.samples.count; ++i) own(task.samples.first + i, task.number);
   }
   void own(std::int64_t position, std::int64_t task) {
@@ -164,6 +169,7 @@ class World {
       Known& one = known(term.task);
       ASSERT_EQ(one.ended, Ended::No);
       ASSERT_GT(one.samples, 0) << "was not handed in";
+      ASSERT_TRUE(!all_reduce_ || workers_.contains(one.lies_at)) << "was lost with its place";
       if (kind_before_ != SyncRuleKind::ZenoPlus) {
         ASSERT_NEAR(term.weight * options_.global_batch, one.samples, 1e-9);
       }
@@ -196,8 +202,8 @@ class World {
       ASSERT_FALSE(is_computed(order.task));
       return;
     }
-    if (order.reason == "none of it was done" ||
-        order.reason == "what was merged into it has ended") {
+    if (order.reason == "none of it was done" || order.reason == "its place is gone" ||
+        order.reason == "it was merged with what it should not") {
       one.samples = 0;
       return;
     }
@@ -210,6 +216,7 @@ class World {
     ASSERT_GT(order.epoch, epoch_);
     ASSERT_FALSE(flying_);
     epoch_ = order.epoch;
+    ring_parents_ = order.parents;
     std::set<WorkerId> everybody(order.ring.begin(), order.ring.end());
     for (const auto& [child, parent] : order.parents) {
       ASSERT_TRUE(std::ranges::count(order.ring, parent));
@@ -340,20 +347,27 @@ class World {
                       .norm2 = 0.1 + random_.uniform(),
                       .dot_validation = random_.uniform() - 0.3,
                       .norm2_validation = random_.uniform()};
-    worker.task.reset();
-    for (const auto& [child, parent] : tree_) {
-      if (parent != *id || random_.uniform() < 0.3) continue;
-      if (!workers_.contains(child) || !workers_[child].task || workers_[child].cut) continue;
-      gradient.merged.push_back(*workers_[child].task);
-      gradient.samples += known(*workers_[child].task).task.samples.count;
-      workers_[child].task.reset();
+    for (auto& [child_id, child] : workers_) {
+      if (!child.task || known(*child.task).parent != *id || random_.uniform() < 0.3) continue;
+      gradient.merged.push_back(*child.task);
+      if (random_.uniform() < 0.02) gradient.merged.push_back(*child.task);
+      gradient.samples += known(*child.task).task.samples.count;
+      child.task.reset();
     }
-    if (!tree_.empty() && random_.uniform() < 0.02) gradient.merged.push_back(1);
+    const std::int64_t other = random_.between(-1, *worker.task);
+    const bool rightly =
+        other > 0 && is_computed(other) && (all_reduce_ || known(other).parent == *id);
+    if (!rightly && random_.uniform() < 0.01) gradient.merged.push_back(other);
+    worker.task.reset();
     const bool part = worker.cut && gradient.merged.empty();
     if (part) {
       gradient.samples = static_cast<std::int32_t>(gradient.samples * random_.between(0, 4) / 4);
     }
     one.samples = gradient.samples;
+    one.lies_at = *id;
+    for (const auto& [child, parent] : ring_parents_) {
+      if (child == *id) one.lies_at = parent;
+    }
     one.merged = gradient.merged;
     call([&] { conductor_->ready(gradient, now_); });
   }
@@ -411,7 +425,7 @@ class World {
   int next_worker_ = 1;
   std::vector<Known> tasks_{};         // by number - 1
   std::vector<std::int64_t> owner_{};  // by position: the newest task it is in
-  std::vector<std::pair<WorkerId, WorkerId>> tree_{};
+  std::vector<std::pair<WorkerId, WorkerId>> tree_{}, ring_parents_{};
   std::vector<Term> terms_{};
   bool flying_ = false, last_in_batch_ = false;
   ParameterVersion version_ = 0;

@@ -251,8 +251,11 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   EXPECT_EQ(band.director->updates[0].fresh, 0);
   EXPECT_EQ(band.director->updates[0].fresh_mean_norm2, 3);
   band.conductor->applied({.version = 2}, Time{});
-  band.conductor->applied({.version = 3}, Time{});
-  EXPECT_EQ(band.conductor->counts().refused, 2);
+  for (const ParameterVersion never : {3, 0, -1, 2 + 256}) {
+    band.conductor->applied({.version = never}, Time{});
+  }
+  EXPECT_EQ(band.conductor->counts().refused, 5);
+  EXPECT_EQ(band.director->updates.size(), 1u);
 }
 
 TEST(Conductor, WhatAWorkerMeasuredBadlyIsTakenAsNotMeasured) {
@@ -276,6 +279,26 @@ TEST(Conductor, AParentHandsInForItsChildren) {
   EXPECT_DOUBLE_EQ(band.updates[0].update.terms[0].weight, 0.5);
   EXPECT_EQ(band.conductor->counts().gradients, 4);
   EXPECT_EQ(band.task.at(1).number, 6);
+}
+
+TEST(Conductor, NobodyIsMergedTwice) {
+  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  band.done(0, {1, 1});
+  EXPECT_EQ(band.drops.size(), 1u);
+  EXPECT_EQ(band.conductor->counts().lost, 2);
+  band.done(0, {0});
+  EXPECT_EQ(band.drops.size(), 2u) << "nor into itself";
+  EXPECT_EQ(band.conductor->counts().lost, 3);
+}
+
+TEST(Conductor, WhatWasHandedInByItselfIsNotMergedToo) {
+  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  band.done(1);
+  band.done(0, {1});
+  EXPECT_EQ(band.drops.size(), 1u);
+  EXPECT_EQ(band.conductor->counts().lost, 1);
+  for (const int worker : {0, 2, 3}) band.done(worker);
+  EXPECT_EQ(band.terms(0), (Tasks{2, 3, 4, 5}));
 }
 
 TEST(Conductor, AGradientWithThatOfOneWhoLeftInItIsNotUsed) {

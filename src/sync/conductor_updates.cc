@@ -42,8 +42,8 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
   bool usable = true;
   for (const std::int64_t number : gradient.merged) {
     OpenTask* const child = tasks.find(number);
-    if (child == nullptr || child->state != OpenTask::State::Computing || child == &open ||
-        child->merged_into == gradient.task) {
+    if (child == nullptr || child->state != OpenTask::State::Computing ||
+        child->parent != open.seat || child->merged_into == gradient.task) {
       usable = false;
       continue;
     }
@@ -51,9 +51,14 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     seats.push_back(child->seat);
     asked += child->task.samples.count;
   }
-  if (!usable || (open.cut && gradient.merged.empty() && gradient.samples == 0)) {
-    orders.push_back(DropGradient{
-        gradient.task, usable ? "none of it was done" : "what was merged into it has ended"});
+  const int parent = crowd[open.seat].parent;
+  const int lies_at = parent >= 0 ? parent : open.seat;
+  const char* useless = nullptr;
+  if (!usable) useless = "it was merged with what it should not";
+  if (all_reduce() && crowd[lies_at].state == MemberState::Gone) useless = "its place is gone";
+  if (open.cut && gradient.merged.empty() && gradient.samples == 0) useless = "none of it was done";
+  if (useless != nullptr) {
+    orders.push_back(DropGradient{gradient.task, useless});
     for (const int seat : std::vector<int>(seats)) lose(crowd[seat].task);
     return;
   }
@@ -65,7 +70,7 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     one.samples = one.task.samples.count;
     one.loss = gradient.loss;
     one.norm2 = gradient.norm2;
-    one.lies_at = crowd[open.seat].parent >= 0 ? crowd[open.seat].parent : open.seat;
+    one.lies_at = lies_at;
   }
   open.samples = gradient.samples;
   open.usage = measured(gradient.usage);
@@ -291,6 +296,7 @@ void Conductor::Inside::start(int seat, Time now) {
   open.seat = seat;
   open.started = now;
   open.in_tree = !tree.empty();
+  open.parent = member.parent;
   member.task = next_task;
   crowd.set(seat, MemberState::Computing);
   ++next_task;

@@ -18,6 +18,7 @@ struct OpenTask {
   State state = State::Computing;
   bool cut = false;
   bool in_tree = false;  // may be merged with others', so it cannot be cut
+  int parent = -1;       // the seat it may be merged at
   Time started{};
   std::int64_t merged_into = 0;  // the task it was handed in with; 0: none
 
