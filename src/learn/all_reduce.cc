@@ -1,8 +1,8 @@
 #include "learn/all_reduce.h"
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/Types.hpp>
 #if defined(USE_C10D_GLOO) && __has_include(<gloo/algorithm.h>)
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #define ORRERY_GLOO
@@ -58,7 +58,8 @@ class GroupOfOne : public AllReduceGroup {
   Status sum(std::span<float>) override { return {}; }
   Status copy_from(int, std::span<float>) override { return {}; }
   Status sum_gradient(Learner& learner, double weight) override {
-    static_cast<TorchLearner&>(learner).flat_gradient().change().mul_(weight);
+    TRY_ASSIGN(TorchLearner * ours, TorchLearner::of(learner));
+    ours->flat_gradient().change().mul_(weight);
     return {};
   }
 };
@@ -84,8 +85,9 @@ class TorchGroup : public AllReduceGroup {
   }
 
   Status sum_gradient(Learner& learner, double weight) override {
+    TRY_ASSIGN(TorchLearner * ours, TorchLearner::of(learner));
     try {
-      torch::Tensor& gradient = static_cast<TorchLearner&>(learner).flat_gradient().change();
+      torch::Tensor& gradient = ours->flat_gradient().change();
       gradient.mul_(weight);
       reduce(gradient);
     } catch (const std::exception& caught) {

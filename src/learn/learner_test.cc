@@ -28,15 +28,16 @@ std::unique_ptr<Learner> learner(const std::string& model, const std::string& da
 double train(Learner& learner, int steps, float rate, bool one_batch = false) {
   std::vector<float> values(learner.parameters().begin(), learner.parameters().end());
   double tail = 0;
+  const int tail_steps = steps / 10;
   for (int step = 0; step < steps; ++step) {
     const auto computed = learner.compute({.first = one_batch ? 0 : step * 32, .count = 32}, 1, {});
     EXPECT_TRUE(computed.ok()) << computed.error().message;
     const auto gradient = learner.gradient();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] -= rate * gradient[i];
     EXPECT_TRUE(learner.set_parameters(values).ok());
-    if (step >= steps - steps / 10) tail += computed.value().loss;
+    if (step >= steps - tail_steps) tail += computed.value().loss;
   }
-  return tail / (steps / 10);
+  return tail / tail_steps;
 }
 
 TEST(Learner, AnMlpLearnsTheGaussianSet) {

@@ -105,9 +105,9 @@ Result<std::unique_ptr<LocalOptimizer>> make_local_optimizer(Learner& learner,
   if (options.kind != "sgd" && options.kind != "adam") {
     return invalid("no optimiser '" + options.kind + "': there are sgd and adam");
   }
+  TRY_ASSIGN(TorchLearner * ours, TorchLearner::of(learner));
   try {
-    return std::unique_ptr<LocalOptimizer>(
-        std::make_unique<FlatTensorOptimizer>(static_cast<TorchLearner&>(learner), options));
+    return std::unique_ptr<LocalOptimizer>(std::make_unique<FlatTensorOptimizer>(*ours, options));
   } catch (const std::exception& caught) {
     return torch_error("making an optimiser", caught);
   }

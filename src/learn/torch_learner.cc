@@ -34,6 +34,11 @@ std::span<const float> FlatFloats::here() const {
   return {copy_.data_ptr<float>(), static_cast<std::size_t>(copy_.numel())};
 }
 
+Result<TorchLearner*> TorchLearner::of(Learner& learner) {
+  if (auto* found = dynamic_cast<TorchLearner*>(&learner)) return found;
+  return invalid("only a learner of make_learner has its gradient where torch can reach it");
+}
+
 TorchLearner::TorchLearner(const Dataset& data, std::shared_ptr<Network> network,
                            torch::Device device, std::uint64_t seed)
     : network_(std::move(network)),

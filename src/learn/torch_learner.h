@@ -33,6 +33,9 @@ class FlatFloats {
 
 class TorchLearner : public Learner {
  public:
+  // The learner as one of ours: groups and optimisers reach into it. Another kind is refused.
+  static Result<TorchLearner*> of(Learner& learner);
+
   TorchLearner(const Dataset& data, std::shared_ptr<Network> network, torch::Device device,
                std::uint64_t seed);
 
