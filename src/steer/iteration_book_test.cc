@@ -56,6 +56,18 @@ TEST(IterationBook, BatchesOfDifferentSizeTellTheFixedPart) {
   EXPECT_NEAR(book.records()[0].cost.per_sample_s, 0.005, 0.001);
 }
 
+TEST(IterationBook, AnotherSpeedSplitsAnew) {
+  IterationBook book;
+  for (int i = 0; i < 60; ++i) {
+    const int batch = i % 20 < 10 ? 32 : 16;
+    book.saw(task(0, batch, 0.2 + 0.005 * batch));
+  }
+  EXPECT_GT(book.records()[0].cost.fixed_s, 0.15);
+  // The link has recovered.
+  for (int i = 0; i < 5; ++i) book.saw(task(0, 16, 0.08));
+  EXPECT_NEAR(book.records()[0].cost.fixed_s, 0, 1e-9);
+}
+
 TEST(IterationBook, BecomingSlowAndGettingASmallerBatchIsNoFixedPart) {
   IterationBook book;
   for (int i = 0; i < 30; ++i) book.saw(task(0, 32, 0.1));

@@ -145,6 +145,25 @@ TEST(PredictorScore, PersistenceLeadsByNothingAndForesightByAllItSees) {
   EXPECT_NEAR(scores[1].error, 0, 1e-9);
 }
 
+// Foresees far ahead, and takes it back when it is near.
+class Fickle final : public IterationPredictor {
+ public:
+  std::string_view name() const override { return "fickle"; }
+  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+    std::vector<double> values = Clairvoyant().foresee(history, ahead);
+    for (std::size_t h = 0; h < 3; ++h) values[h] = 0.01;
+    return values;
+  }
+};
+
+TEST(PredictorScore, WhatIsTakenBackBeforeTheFactIsNoLead) {
+  Fickle fickle;
+  const std::vector<IterationPredictor*> one = {&fickle};
+  const PredictorScore score = score_predictors(on_and_off(), one, {.ahead = 8}).front();
+  EXPECT_DOUBLE_EQ(score.lead_iterations, 0);
+  EXPECT_GT(score.true_positives, 0);
+}
+
 TEST(PredictorScore, WithoutStragglersThereIsNothingToMiss) {
   std::vector<IterationHistory> equal;
   for (int w = 0; w < 3; ++w) equal.push_back(series(std::vector<double>(60, 0.01), w));
