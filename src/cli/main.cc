@@ -236,7 +236,8 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, Run& run)
   command->callback([&a, &run] { run = [&a] { return twin_run_command(a); }; });
 
   command = twin->add_subcommand("fit", "how a model learns, from curves of real runs");
-  command->add_option("curves", f.curves, "curve.csv of each")->required();
+  command->add_option("curves", f.curves, "folders of orrery-train run --dir, or their curve.csv")
+      ->required();
   command->add_option("--model", f.model, "F.json to start from");
   command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
   command->add_flag("--json", f.json, "print it, too");

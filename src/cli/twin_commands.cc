@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -146,9 +147,23 @@ Status twin_run_command(const TwinRunArguments& a) {
 Status twin_fit_command(const TwinFitArguments& a) {
   TRY_ASSIGN(TwinModel model, read_model(a.model));
   std::vector<TrainingCurve> curves;
+  std::vector<double> paces, jitters;
   for (const std::string& path : a.curves) {
-    TRY_ASSIGN(TrainingCurve curve, read_training_curve(path));
-    curves.push_back(std::move(curve));
+    if (!std::filesystem::is_directory(path)) {
+      TRY_ASSIGN(TrainingCurve curve, read_training_curve(path));
+      curves.push_back(std::move(curve));
+      continue;
+    }
+    TRY_ASSIGN(TrainingRun run, read_training_run(path));
+    curves.push_back(std::move(run.curve));
+    paces.push_back(run.per_sample_s);
+    jitters.push_back(run.jitter);
+  }
+  if (!paces.empty()) {
+    // The whole way is in what a sample took, so that nothing is left to be added.
+    model.worker.fixed_s = 0;
+    model.worker.per_sample_s = median(paces);
+    model.jitter = median(jitters);
   }
   TRY_ASSIGN(const ConvergenceFit fit, fit_convergence(curves, model.convergence));
   model.convergence = fit.model;

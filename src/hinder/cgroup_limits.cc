@@ -22,9 +22,10 @@ class CgroupLimits final : public CpuLimits {
   Status add(int server, pid_t pid) override { return at(server).add(pid); }
   Status set(int server, double cores) override { return at(server).set(cores); }
   Result<CpuUse> use(int server) override { return at(server).use(); }
+  Result<double> starved_s(int server) override { return at(server).starved_s(); }
 
  private:
-  const ServerCgroup& at(int server) const { return servers_[static_cast<std::size_t>(server)]; }
+  ServerCgroup& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
 
   int version_;
   std::vector<ServerCgroup> servers_{};

@@ -19,6 +19,7 @@ class CpuLimits {
   virtual Status add(int server, pid_t pid) = 0;
   virtual Status set(int server, double cores) = 0;
   virtual Result<CpuUse> use(int server) = 0;
+  virtual Result<double> starved_s(int server) = 0;
 };
 
 // A cgroup for each server, named after `tag`.

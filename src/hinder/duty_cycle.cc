@@ -23,6 +23,12 @@ constexpr auto kTick = std::chrono::milliseconds(2);
 constexpr double kPeriodS = 0.01;  // a server may save up what this long brings it
 constexpr std::string_view kNote = "orrery-stopped-";
 
+double longest_wait_s(std::vector<ProcessClock>& processes) {
+  double waited_s = 0;
+  for (ProcessClock& process : processes) waited_s = std::max(waited_s, process.waited_s());
+  return waited_s;
+}
+
 struct Server {
   double cores = 0;
   std::vector<ProcessClock> processes{};
@@ -98,9 +104,12 @@ class DutyCycle final : public CpuLimits {
   Result<CpuUse> use(int server) override {
     const std::lock_guard lock(mutex_);
     Server& of = at(server);
-    double waited_s = 0;
-    for (ProcessClock& process : of.processes) waited_s = std::max(waited_s, process.waited_s());
-    return CpuUse{.cpu_s = of.cpu_s(), .throttled_s = of.throttled_s, .starved_s = waited_s};
+    return CpuUse{.cpu_s = of.cpu_s(), .throttled_s = of.throttled_s};
+  }
+
+  Result<double> starved_s(int server) override {
+    const std::lock_guard lock(mutex_);
+    return longest_wait_s(at(server).processes);
   }
 
  private:
@@ -165,9 +174,12 @@ class NoCpuLimits final : public CpuLimits {
     CpuUse use;
     for (ProcessClock& process : processes_[static_cast<std::size_t>(server)]) {
       use.cpu_s += process.cpu_s();
-      use.starved_s = std::max(use.starved_s, process.waited_s());
     }
     return use;
+  }
+  Result<double> starved_s(int server) override {
+    const std::lock_guard lock(mutex_);
+    return longest_wait_s(processes_[static_cast<std::size_t>(server)]);
   }
 
  private:

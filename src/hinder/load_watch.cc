@@ -39,12 +39,10 @@ class ProcLoadWatch final : public LoadWatch {
     now.own_s = own_cpu_s();
     for (int i = 0; i < servers_.count(); ++i) {
       const auto use = servers_.use(i);
-      const double cores = servers_.size(i).cores;
-      if (use.ok()) {
-        now.servers.push_back({use.value().cpu_s, use.value().starved_s, cores});
-      } else {
-        now.servers.push_back({0, 0, cores});
-      }
+      const auto starved = servers_.starved_s(i);
+      now.servers.push_back({.cpu_s = use.ok() ? use.value().cpu_s : 0,
+                             .starved_s = starved.ok() ? starved.value() : 0,
+                             .cores = servers_.size(i).cores});
     }
     tally_.add(now);
   }

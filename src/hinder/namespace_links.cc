@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "hinder/counter_file.h"
 #include "hinder/link_limits.h"
 #include "hinder/owner.h"
 #include "hinder/tool.h"
@@ -24,7 +25,6 @@ std::string bridge_name(std::string_view tag) { return fmt::format("{}{}", kBrid
 std::string veth_name(std::string_view tag, int server) {
   return fmt::format("{}{}{}", kVeth, tag, short_number(server));
 }
-std::string file_of_interface(const std::string& name) { return "/sys/class/net/" + name; }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> routes() {  // (address, mask)
   std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
@@ -132,14 +132,18 @@ class NamespaceLinks final : public LinkLimits {
 
   double transport_bytes_per_s(int) const override { return 0; }
 
-  Result<LinkUse> use(int server) const override {
-    const std::string counters = file_of_interface(veth_name(tag_, server)) + "/statistics/";
-    TRY_ASSIGN(const std::string sent, read_file(counters + "tx_bytes"));
-    TRY_ASSIGN(const std::string received, read_file(counters + "rx_bytes"));
-    LinkUse use;  // this end is ours: what it sends, the server gets
-    std::istringstream(sent) >> use.in_bytes;
-    std::istringstream(received) >> use.out_bytes;
-    return use;
+  Result<LinkUse> use(int server) override {
+    if (counters_.empty()) {
+      for (int i = 0; i < servers_; ++i) {
+        const std::string folder = "/sys/class/net/" + veth_name(tag_, i) + "/statistics/";
+        counters_.push_back({CounterFile(folder + "tx_bytes"), CounterFile(folder + "rx_bytes")});
+      }
+    }
+    // This end is ours: what it sends, the server gets.
+    auto& [sent, received] = counters_[static_cast<std::size_t>(server)];
+    TRY_ASSIGN(const double in, sent.number());
+    TRY_ASSIGN(const double out, received.number());
+    return LinkUse{.in_bytes = in, .out_bytes = out};
   }
 
  private:
@@ -147,6 +151,7 @@ class NamespaceLinks final : public LinkLimits {
 
   std::string tag_, network_;
   int servers_;
+  std::vector<std::pair<CounterFile, CounterFile>> counters_{};
 };
 
 // All traffic on the loopback is one; nobody counts it by server.
@@ -171,7 +176,7 @@ class LoopbackLinks final : public LinkLimits {
   double transport_bytes_per_s(int server) const override {
     return bytes_per_s_.empty() ? 0 : bytes_per_s_[static_cast<std::size_t>(server)];
   }
-  Result<LinkUse> use(int) const override { return LinkUse{}; }
+  Result<LinkUse> use(int) override { return LinkUse{}; }
 
  private:
   std::vector<double> bytes_per_s_;

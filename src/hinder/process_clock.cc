@@ -11,6 +11,12 @@
 
 namespace orrery {
 
+double wait_of_s(pid_t thread) {
+  std::istringstream times(read_word("/proc/" + std::to_string(thread) + "/schedstat"));
+  double ran_ns = 0, waited_ns = 0;
+  return times >> ran_ns >> waited_ns ? waited_ns / 1e9 : 0;
+}
+
 Result<ProcessClock> ProcessClock::open(pid_t pid) {
   const std::string place = "process " + std::to_string(pid);
   // The C library of older systems has no names for these two calls.
@@ -34,10 +40,7 @@ double ProcessClock::cpu_s() {
 }
 
 double ProcessClock::waited_s() {
-  if (!signal(0)) return waited_s_;
-  std::istringstream times(read_word("/proc/" + std::to_string(pid_) + "/schedstat"));
-  double ran_ns = 0, waited_ns = 0;
-  if (times >> ran_ns >> waited_ns) waited_s_ = std::max(waited_s_, waited_ns / 1e9);
+  if (signal(0)) waited_s_ = std::max(waited_s_, wait_of_s(pid_));
   return waited_s_;
 }
 

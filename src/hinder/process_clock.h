@@ -9,6 +9,9 @@
 
 namespace orrery {
 
+// How long a thread has waited for a core so far; 0 if it is gone.
+double wait_of_s(pid_t thread);
+
 // A process that is held on to, so that its number cannot come to mean another, and the CPU time it
 // has used.
 class ProcessClock {

@@ -15,6 +15,7 @@
 
 #include "base/files.h"
 #include "hinder/owner.h"
+#include "hinder/process_clock.h"
 
 namespace orrery {
 namespace {
@@ -27,16 +28,6 @@ constexpr std::string_view kShares = "10240", kWeight = "1000";
 bool exists(const std::string& path) {
   std::error_code none;
   return fs::exists(path, none);
-}
-
-// The value of one line "key value"; 0 where there is none.
-double entry(const std::string& path, const std::string& key) {
-  std::istringstream lines(read_word(path));
-  std::string name;
-  for (double value = 0; lines >> name >> value;) {
-    if (name == key) return value;
-  }
-  return 0;
 }
 
 std::vector<pid_t> numbers_in(const std::string& path) {
@@ -164,9 +155,11 @@ CpuQuota cpu_quota(double cores) {
 }
 
 ServerCgroup::ServerCgroup(CgroupTree tree, const std::string& name)
-    : tree_(std::move(tree)), cpu_(tree_.cpu + "/" + name) {
-  if (tree_.version == 1) account_ = tree_.account + "/" + name;
-}
+    : tree_(std::move(tree)),
+      cpu_(tree_.cpu + "/" + name),
+      account_(tree_.version == 1 ? tree_.account + "/" + name : std::string()),
+      stat_(cpu_ + "/cpu.stat"),
+      usage_(account_ + "/cpuacct.usage") {}
 
 Status ServerCgroup::make() const {
   const std::string handed_down = tree_.cpu + "/cgroup.subtree_control";
@@ -206,29 +199,22 @@ Status ServerCgroup::set(double cores) const {
   return write_control(cpu_ + "/cpu.cfs_quota_us", std::to_string(quota));
 }
 
-Result<CpuUse> ServerCgroup::use() const {
-  CpuUse use;
-  const std::string stat = cpu_ + "/cpu.stat";
-  if (!exists(stat)) return system_error(stat, ENOENT);
-  if (tree_.version == 2) {
-    use.cpu_s = entry(stat, "usage_usec") / 1e6;
-    use.throttled_s = entry(stat, "throttled_usec") / 1e6;
-  } else {
-    std::istringstream(read_word(account_ + "/cpuacct.usage")) >> use.cpu_s;
-    use.cpu_s /= 1e9;
-    use.throttled_s = entry(stat, "throttled_time") / 1e9;
-  }
+Result<CpuUse> ServerCgroup::use() {
+  const bool two = tree_.version == 2;
+  TRY_ASSIGN(const double used, two ? stat_.entry("usage_usec") : usage_.number());
+  TRY_ASSIGN(const double held, stat_.entry(two ? "throttled_usec" : "throttled_time"));
+  const double unit_s = two ? 1e-6 : 1e-9;
+  return CpuUse{.cpu_s = used * unit_s, .throttled_s = held * unit_s};
+}
+
+Result<double> ServerCgroup::starved_s() {
+  TRY_ASSIGN(const CpuUse used, use());
   // The kernel counts a throttled thread as waiting. The thread that waited longest stands for the
   // server: to add them up would count the same moment several times.
-  double waited = 0;
-  for (const pid_t thread :
-       numbers_in(cpu_ + (tree_.version == 2 ? "/cgroup.threads" : "/tasks"))) {
-    std::istringstream times(read_word(fmt::format("/proc/{}/schedstat", thread)));
-    double ran_ns = 0, waited_ns = 0;
-    if (times >> ran_ns >> waited_ns) waited = std::max(waited, waited_ns / 1e9);
-  }
-  use.starved_s = std::max(0.0, waited - use.throttled_s);
-  return use;
+  double waited_s = 0;
+  const std::string threads = cpu_ + (tree_.version == 2 ? "/cgroup.threads" : "/tasks");
+  for (const pid_t thread : numbers_in(threads)) waited_s = std::max(waited_s, wait_of_s(thread));
+  return std::max(0.0, waited_s - used.throttled_s);
 }
 
 std::vector<pid_t> ServerCgroup::members() const {

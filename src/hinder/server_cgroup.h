@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hinder/counter_file.h"
 
 namespace orrery {
 
 struct CpuUse {
   double cpu_s = 0;        // used so far
   double throttled_s = 0;  // held back so far
-  double starved_s = 0;    // waited for a core so far though not held back
 };
 
 // Where cgroups for servers may be made. In version 1, CPU time is limited and counted in two
@@ -44,7 +44,8 @@ class ServerCgroup {
   Status make() const;
   Status add(pid_t pid) const;
   Status set(double cores) const;
-  Result<CpuUse> use() const;
+  Result<CpuUse> use();
+  Result<double> starved_s();  // waited for a core so far though not held back
   // Its processes go back to where it was made, and it goes.
   void release() const;
   // Its processes are ended, and it goes.
@@ -56,6 +57,7 @@ class ServerCgroup {
 
   CgroupTree tree_;
   std::string cpu_, account_;
+  CounterFile stat_, usage_;
 };
 
 // Removes the cgroups of runs that were killed, with the processes in them: nobody leads those any

@@ -98,7 +98,8 @@ TEST_F(VersionTwo, AProcessIsAddedByItsNumber) {
 }
 
 TEST_F(VersionTwo, UseIsReadFromItsCounters) {
-  const auto use = ServerCgroup(home_, "s").use();
+  ServerCgroup server(home_, "s");
+  const auto use = server.use();
   ASSERT_TRUE(use.ok()) << use.error().message;
   EXPECT_DOUBLE_EQ(use.value().cpu_s, 2.5);
   EXPECT_DOUBLE_EQ(use.value().throttled_s, 1.25);

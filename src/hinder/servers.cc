@@ -59,10 +59,10 @@ class EmulatedServers final : public Servers {
     TRY_ASSIGN(const LinkUse link, link_->use(server));
     return ServerUse{.cpu_s = cpu.cpu_s,
                      .throttled_s = cpu.throttled_s,
-                     .starved_s = cpu.starved_s,
                      .in_bytes = link.in_bytes,
                      .out_bytes = link.out_bytes};
   }
+  Result<double> starved_s(int server) const override { return cpu_->starved_s(server); }
 
  private:
   std::vector<ServerSize> sizes_;

@@ -21,7 +21,6 @@ struct ServerSize {
 struct ServerUse {
   double cpu_s = 0;        // used so far
   double throttled_s = 0;  // held back so far
-  double starved_s = 0;    // waited for a core so far though not held back
   double in_bytes = 0, out_bytes = 0;
 };
 
@@ -55,6 +54,8 @@ class Servers {
   virtual double transport_bytes_per_s(int server) const = 0;
   // Bytes are known for "tbf" alone, and 0 otherwise.
   virtual Result<ServerUse> use(int server) const = 0;
+  // How long it has waited for a core so far though not held back. Dearer than use().
+  virtual Result<double> starved_s(int server) const = 0;
 };
 
 struct ServersOptions {

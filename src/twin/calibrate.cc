@@ -36,9 +36,9 @@ Result<TwinSetup> calibrate(const PsMeasurement& measured) {
     return setup;
   };
   if (measured.asgd_interval_s <= 0) return split(0);
-  const int gradients = 400 * measured.workers;
+  const int gradients = 200 * measured.workers;
   double low = 0, high = shards_s;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 12; ++i) {
     const double middle = (low + high) / 2;
     const double interval_s = update_interval_s(split(middle), {.x = 1}, gradients);
     (interval_s < measured.asgd_interval_s ? low : high) = middle;

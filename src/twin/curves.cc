@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -83,6 +84,26 @@ Error at_line(const std::string& place, int line, const std::string& what) {
   return invalid(fmt::format("{}:{}: {}", place, line, what));
 }
 
+double quantile(const std::vector<double>& sorted, double part) {
+  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+}
+
+void take_pace(std::map<double, std::vector<double>>& by_worker, TrainingRun& run) {
+  std::vector<std::pair<double, double>> paces;  // median; what a normal one deviates
+  for (auto& [worker, times] : by_worker) {
+    std::ranges::sort(times);
+    const double median = quantile(times, 0.5);
+    // From the first to the ninth tenth a normal distribution is 2.56 deviations wide.
+    paces.emplace_back(median, (quantile(times, 0.9) - quantile(times, 0.1)) / 2.56 / median);
+  }
+  std::ranges::sort(paces);
+  const std::size_t faster = (paces.size() + 1) / 2;
+  for (std::size_t i = 0; i < faster; ++i) {
+    run.per_sample_s += paces[i].first / static_cast<double>(faster);
+    run.jitter += paces[i].second / static_cast<double>(faster);
+  }
+}
+
 }  // namespace
 
 Result<TrainingCurve> parse_training_curve(const std::string& text, const std::string& place) {
@@ -121,6 +142,43 @@ Result<TrainingCurve> parse_training_curve(const std::string& text, const std::s
 Result<TrainingCurve> read_training_curve(const std::string& path) {
   TRY_ASSIGN(const std::string text, read_file(path));
   return parse_training_curve(text, path);
+}
+
+Result<TrainingRun> read_training_run(const std::string& folder) {
+  TrainingRun run;
+  TRY_ASSIGN(run.curve, read_training_curve(folder + "/curve.csv"));
+  const std::string path = folder + "/iterations.csv";
+  TRY_ASSIGN(const std::string text, read_file(path));
+  TRY_ASSIGN(const Table table, Table::parse(text, path));
+  const int time = table.column("time_s"), worker = table.column("worker");
+  const int took = table.column("took_s"), samples = table.column("samples");
+  const int staleness = table.column("staleness");
+  if (std::min({time, worker, took, samples, staleness}) < 0) {
+    return at_line(path, 1, "the header has to name time_s, worker, took_s, samples and staleness");
+  }
+  std::map<double, std::vector<double>> by_worker;  // seconds a sample
+  std::size_t point = 0;
+  double stale = 0, used = 0;
+  for (const Table::Row& row : table.rows()) {
+    const auto at = Table::value(row, time), who = Table::value(row, worker);
+    const auto length = Table::value(row, took), count = Table::value(row, samples);
+    const auto late = Table::value(row, staleness);
+    if (!at || !who || !length || !count || !late || !(*count > 0)) continue;
+    by_worker[*who].push_back(*length / *count);
+    while (point < run.curve.size() && *at > run.curve[point].time_s) {
+      run.curve[point++].staleness = used > 0 ? stale / used : 0;
+      stale = used = 0;
+    }
+    if (*late < 0) continue;
+    stale += *late * *count;
+    used += *count;
+  }
+  for (; point < run.curve.size(); ++point)
+    run.curve[point].staleness = used > 0 ? stale / used : 0;
+  if (by_worker.empty()) return invalid(path + ": no iterations to learn from");
+  run.workers = static_cast<int>(by_worker.size());
+  take_pace(by_worker, run);
+  return run;
 }
 
 Result<TrainingCurve> read_step_curve(const std::string& path, const StepCurve& meaning) {

@@ -24,6 +24,16 @@ using TrainingCurve = std::vector<CurvePoint>;
 Result<TrainingCurve> read_training_curve(const std::string& path);
 Result<TrainingCurve> parse_training_curve(const std::string& text, const std::string& place);
 
+// What a folder of `orrery-train run --dir` says: its curve with the staleness of its iterations,
+// and how long a sample took the faster half of its workers, all of the way included.
+struct TrainingRun {
+  TrainingCurve curve{};
+  int workers = 0;
+  double per_sample_s = 0;
+  double jitter = 0;  // deviation of a task's time, as a share of it, without its worst tenths
+};
+Result<TrainingRun> read_training_run(const std::string& folder);
+
 // The published runs of Sync-Switch are given by steps, that is updates. What a step was in each
 // part of a run is not in the files.
 struct CurvePhase {

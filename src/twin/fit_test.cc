@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <fstream>
 
 namespace orrery {
 namespace {
@@ -105,6 +108,23 @@ TEST(Curves, OurOwnAreReadByTheirHeader) {
   EXPECT_EQ(curve.value()[1].staleness, 0.14);
   EXPECT_EQ(curve.value()[1].rate, 0.5) << "of the first";
   EXPECT_EQ(curve.value()[1].loss, 1.1);
+}
+
+TEST(Curves, ARunsFolderGivesStalenessAndPace) {
+  const std::string folder = testing::TempDir() + "twin-run-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/curve.csv")
+      << "time_s,version,samples,accuracy,loss\n1,2,128,0.3,2.0\n2,4,256,0.5,1.5\n";
+  std::ofstream(folder + "/iterations.csv")
+      << "time_s,worker,task,took_s,samples,staleness,loss\n0.5,0,1,0.32,32,0,2\n"
+         "0.9,1,2,0.64,32,2,2\n1.5,0,3,0.32,32,1,2\n1.6,1,4,0.64,32,-1,2\n";
+  const auto run = read_training_run(folder);
+  std::filesystem::remove_all(folder);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run.value().workers, 2);
+  EXPECT_DOUBLE_EQ(run.value().per_sample_s, 0.01) << "of the faster one";
+  EXPECT_EQ(run.value().curve[0].staleness, 1);
+  EXPECT_EQ(run.value().curve[1].staleness, 1) << "what was not used does not count";
 }
 
 TEST(Curves, FaultsSayWhereTheyAre) {

@@ -81,9 +81,14 @@ void TwinRun::evaluate(ParameterVersion version) {
   point_gradients_ = point_staleness_ = 0;
   const double target = setup_.conductor.target_accuracy;
   const bool reached = target > 0 && accuracy >= target;
-  // As the conductor does: the second in a row, and the first of the two is when it was reached.
+  // As the conductor does: two in a row. When it was reached is read off the curve between the last
+  // point below and the first of the two.
   if (reached && reached_once_ && result_.time_to_target_s < 0) {
-    result_.time_to_target_s = result_.curve.back().time_s;
+    const TwinPoint& first = result_.curve.back();
+    const TwinPoint below =
+        result_.curve.size() > 1 ? result_.curve[result_.curve.size() - 2] : TwinPoint{};
+    const double part = (target - below.accuracy) / (first.accuracy - below.accuracy);
+    result_.time_to_target_s = below.time_s + part * (first.time_s - below.time_s);
   }
   reached_once_ = reached;
   result_.curve.push_back(point);

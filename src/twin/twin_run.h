@@ -84,12 +84,12 @@ class TwinRun {
   void download(int worker);
   void compute(int worker);
   void send(int worker);
-  void arrive(int worker);
   void merge(int parent);
   void upload(int worker);
-  void die(int worker);
+  void arrive(int worker);
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
+  void die(int worker);
   void serve_next();
 
   void carry_out();
@@ -98,25 +98,22 @@ class TwinRun {
   void form(const std::vector<std::pair<WorkerId, WorkerId>>& parents);
 
   const TwinSetup& setup_;
-  bool directed_;
+  bool directed_, reached_once_ = false;
   Conductor conductor_;
   std::vector<Worker> workers_{};
   std::vector<WorkerId> ring_{};
-  bool tree_ = false;  // there is one, or was
+  bool tree_ = false, serving_ = false;  // a tree is there, or was; a gradient is being taken
   SharedLink up_, down_;
   double shards_cpu_ = 1;
   Time shards_free_{};                                  // of updates
   std::deque<std::pair<int, std::int64_t>> arrived_{};  // gradients, by worker and task
-  bool serving_ = false;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
-  std::int64_t sequence_ = 0;
+  std::int64_t sequence_ = 0, point_gradients_ = 0, point_staleness_ = 0;
   Time now_{};
   std::vector<Order> orders_{};
   UpdateSample newest_{};
   Progress progress_;
   Random scatter_;
-  bool reached_once_ = false;
-  std::int64_t point_gradients_ = 0, point_staleness_ = 0;
   TwinResult result_{};
 };
 
