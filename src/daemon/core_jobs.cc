@@ -44,7 +44,7 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
   }
   job.speeds.reset();
   job.sensitivity.reset();
-  if (options_.specs.profile) TRY(options_.specs.profile(job));
+  if (options_.specs.measure) TRY(options_.specs.measure(job));
   const JobNumber first = book_.next_number();
   TRY(redo(Submitted{.first = first, .request = std::move(job), .key = std::move(request.key)},
            now));

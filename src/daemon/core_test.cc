@@ -36,7 +36,7 @@ TEST(Core, TheSameKeyIsTheSameSubmission) {
 
 TEST(Core, WhatIsKnownOfAModelIsTheSchedulersToSay) {
   CoreOptions options;
-  options.specs.profile = [](JobRequest& request) -> Status {
+  options.specs.measure = [](JobRequest& request) -> Status {
     if (request.model != "bert") return invalid("profile: not measured");
     request.speeds = SpeedCurve{.points = {{1, 2}}, .widest = 1};
     return {};

@@ -100,6 +100,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
   if (request.sensitivity) {
     spec.sensitivity = place_of<SensitivityId>(workload.sensitivities, *request.sensitivity);
   }
+  if (options.profile) options.profile(workload, spec, request);
   workload.jobs.push_back(std::move(spec));
 }
 

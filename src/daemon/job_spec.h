@@ -13,8 +13,12 @@ struct SpecOptions {
   // How long a job is counted on to run that does not say. Policies that go by length see it.
   Duration expected_default = std::chrono::hours(1);
   // Puts into a new request what was measured of the model it names; an error refuses it. Asked
-  // once, as it is submitted. Empty: nothing is known of any model.
-  std::function<Status(JobRequest& request)> profile{};
+  // once, as it is submitted, and kept in the log with it. Empty: nothing was measured.
+  std::function<Status(JobRequest& request)> measure{};
+  // Puts into a new job what else is known of its model: stage times, or its work in iterations of
+  // that model. What these refer to is added to the workload's tables. The same request must always
+  // find the same. Empty: nothing is.
+  std::function<void(Workload& workload, JobSpec& spec, const JobRequest& request)> profile{};
 };
 
 using NameIds = std::unordered_map<std::string, NameId>;

@@ -60,7 +60,7 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
   TRY_ASSIGN(options.lease, parse_duration(arguments.lease));
   if (options.lease < std::chrono::seconds(1)) return invalid("--lease: write at least 1s");
   if (!arguments.profiles.empty()) {
-    TRY_ASSIGN(options.specs.profile, profile_finder(arguments.profiles, arguments.gpu_type));
+    TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }
   return options;
 }
