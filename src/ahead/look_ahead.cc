@@ -87,6 +87,7 @@ class Outlook {
     JobRequest request = *options_.job;
     if (request.argv.empty()) request.argv = {"job"};
     TRY(check(request));
+    if (options_.specs.measure) TRY(options_.specs.measure(request));
     forecast_.more = core_.book().next_number();
     return core_.replay(Submitted{.first = forecast_.more, .request = std::move(request)}, now_);
   }

@@ -25,6 +25,8 @@ struct RecordArguments {
   std::string output;
   std::string format;  // events, orrery or synergy; empty: by the name of the output
 };
+enum class RecordFormat : std::uint8_t { Events, Orrery, Synergy };
+Result<RecordFormat> record_format(const RecordArguments& arguments);
 Status record_command(const RecordArguments& arguments);
 
 struct ReplayArguments {

@@ -13,18 +13,6 @@
 namespace orrery {
 namespace {
 
-enum class Recorded { Events, Orrery, Synergy };
-
-Result<Recorded> format_of(const RecordArguments& arguments) {
-  if (arguments.format == "events") return Recorded::Events;
-  if (arguments.format == "orrery") return Recorded::Orrery;
-  if (arguments.format == "synergy") return Recorded::Synergy;
-  if (!arguments.format.empty()) {
-    return invalid(fmt::format("--format {}: write events, orrery or synergy", arguments.format));
-  }
-  return arguments.output.ends_with(".csv") ? Recorded::Orrery : Recorded::Events;
-}
-
 // The jobs that came, in the order they did: those of the trace, as far as the run went.
 class Submissions final : public EventSink {
  public:
@@ -43,22 +31,22 @@ class Submissions final : public EventSink {
   std::vector<JobId> jobs_;
 };
 
-Status write_jobs(const Workload& workload, std::ostream& out, Recorded format,
+Status write_jobs(const Workload& workload, std::ostream& out, RecordFormat format,
                   const std::string& path) {
-  if (format == Recorded::Synergy) return write_synergy_trace(workload, out);
+  if (format == RecordFormat::Synergy) return write_synergy_trace(workload, out);
   return write_trace(workload, out,
                      path.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv);
 }
 
 // Whether the format has room for these jobs, which is better known before a long run.
-Status check_jobs(const Workload& workload, Recorded format, const std::string& path) {
+Status check_jobs(const Workload& workload, RecordFormat format, const std::string& path) {
   class Nowhere final : public std::streambuf {
     int overflow(int c) override { return c == traits_type::eof() ? 0 : c; }
     std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
   };
   // That format tells the speed of a job by its model.
   for (const JobSpec& job : workload.jobs) {
-    if (format != Recorded::Synergy || job.model == kNoName) break;
+    if (format != RecordFormat::Synergy || job.model == kNoName) break;
     const std::string_view model = workload.name_of(job.model);
     if (find_synergy_model(model) != nullptr) continue;
     return invalid(fmt::format(
@@ -73,7 +61,7 @@ Status check_jobs(const Workload& workload, Recorded format, const std::string& 
   return std::move(written).error().at(path);
 }
 
-Status save_jobs(const Workload& workload, Recorded format, const std::string& path) {
+Status save_jobs(const Workload& workload, RecordFormat format, const std::string& path) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (out) TRY(write_jobs(workload, out, format, path));
   out.close();
@@ -83,12 +71,12 @@ Status save_jobs(const Workload& workload, Recorded format, const std::string& p
                                               path)};
 }
 
-Result<RunRequest> request_of(const RecordArguments& arguments, Recorded format) {
-  if (format == Recorded::Events && !arguments.run.events.empty()) {
+Result<RunRequest> request_of(const RecordArguments& arguments, RecordFormat format) {
+  if (format == RecordFormat::Events && !arguments.run.events.empty()) {
     return invalid("--events and --out name the same log twice; leave out --events");
   }
   SimulateArguments run = arguments.run;
-  if (format == Recorded::Events) run.events = arguments.output;
+  if (format == RecordFormat::Events) run.events = arguments.output;
   TRY_ASSIGN(std::vector<RunRequest> requests, simulate_requests(run));
   if (requests.size() != 1) {
     return invalid(fmt::format(
@@ -100,18 +88,28 @@ Result<RunRequest> request_of(const RecordArguments& arguments, Recorded format)
 
 }  // namespace
 
+Result<RecordFormat> record_format(const RecordArguments& arguments) {
+  if (arguments.format == "events") return RecordFormat::Events;
+  if (arguments.format == "orrery") return RecordFormat::Orrery;
+  if (arguments.format == "synergy") return RecordFormat::Synergy;
+  if (!arguments.format.empty()) {
+    return invalid(fmt::format("--format {}: write events, orrery or synergy", arguments.format));
+  }
+  return arguments.output.ends_with(".csv") ? RecordFormat::Orrery : RecordFormat::Events;
+}
+
 Status record_command(const RecordArguments& arguments) {
   if (arguments.run.json && arguments.run.csv) {
     return invalid("--json and --csv exclude each other");
   }
-  TRY_ASSIGN(const Recorded format, format_of(arguments));
+  TRY_ASSIGN(const RecordFormat format, record_format(arguments));
   TRY_ASSIGN(RunRequest request, request_of(arguments, format));
-  if (format != Recorded::Events) TRY(check_jobs(*request.workload, format, arguments.output));
+  if (format != RecordFormat::Events) TRY(check_jobs(*request.workload, format, arguments.output));
   Submissions submissions;
   request.listener = &submissions;
   TRY_ASSIGN(const RunsResult result,
              make_runs({&request, 1}, {.threads = 1, .progress = !arguments.run.quiet}));
-  if (format != Recorded::Events) {
+  if (format != RecordFormat::Events) {
     TRY(save_jobs(submissions.of(*request.workload), format, arguments.output));
   }
   const Format shown = arguments.run.json  ? Format::Json

@@ -43,9 +43,16 @@ Status events_command(const EventsArguments& arguments, const Surroundings& arou
               });
 }
 
-Status live_record(const LiveRecord& record, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(record.connection, around));
+Status each_live_event(const ConnectionArguments& connection, const Surroundings& around,
+                       const std::function<Status(const std::string& line)>& take) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(connection, around));
   around.catch_interrupts();
+  TRY(page(*client, 0, false, around, take));
+  if (around.interrupted()) return Error{Code::Cancelled, "interrupted: nothing was written"};
+  return {};
+}
+
+Status live_record(const LiveRecord& record, const Surroundings& around) {
   const std::string draft = record.output + ".part";
   std::ofstream out(draft, std::ios::binary | std::ios::trunc);
   const auto unwritten = [&record] {
@@ -55,16 +62,13 @@ Status live_record(const LiveRecord& record, const Surroundings& around) {
   };
   out << "{\"orrery_live_log\":1}\n";
   std::int64_t events = 0;
-  Status paged = page(*client, 0, false, around, [&](const std::string& line) -> Status {
+  Status paged = each_live_event(record.connection, around, [&](const std::string& line) -> Status {
     ++events;
     out << line << '\n';
     return out ? Status() : Status(unwritten());
   });
   out.close();
   if (paged.ok() && !out) paged = unwritten();
-  if (paged.ok() && around.interrupted()) {
-    paged = Error{Code::Cancelled, "interrupted: nothing was written"};
-  }
   std::error_code problem;
   if (paged.ok()) std::filesystem::rename(draft, record.output, problem);
   if (paged.ok() && problem) paged = unwritten();

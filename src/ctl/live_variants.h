@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -26,5 +27,9 @@ struct LiveRecord {
 // Writes every event the scheduler keeps, a line each, after a line {"orrery_live_log":1}. The file
 // is there whole or not at all.
 Status live_record(const LiveRecord& record, const Surroundings& around);
+
+// Hands over every event the scheduler keeps, in order, as the lines of such a file.
+Status each_live_event(const ConnectionArguments& connection, const Surroundings& around,
+                       const std::function<Status(const std::string& line)>& take);
 
 }  // namespace orrery

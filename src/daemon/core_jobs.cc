@@ -42,6 +42,9 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
           fmt::format("after: job {} will never be done, it is {}", other, to_string(ended))};
     }
   }
+  job.speeds.reset();
+  job.sensitivity.reset();
+  if (options_.specs.measure) TRY(options_.specs.measure(job));
   const JobNumber first = book_.next_number();
   TRY(redo(Submitted{.first = first, .request = std::move(job), .key = std::move(request.key)},
            now));

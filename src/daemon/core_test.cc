@@ -34,6 +34,28 @@ TEST(Core, TheSameKeyIsTheSameSubmission) {
   EXPECT_EQ(other.value().first, 4) << "keys belong to those who made them";
 }
 
+TEST(Core, WhatIsKnownOfAModelIsTheSchedulersToSay) {
+  CoreOptions options;
+  options.specs.measure = [](JobRequest& request) -> Status {
+    if (request.model != "bert") return invalid("profile: not measured");
+    request.speeds = SpeedCurve{.points = {{1, 2}}, .widest = 1};
+    return {};
+  };
+  TestCore test(options);
+  const JobNumber job = test.submit({.model = "bert"});
+  const LiveJob& known = test.core.book().job(*test.core.book().find(job));
+  EXPECT_EQ(known.request->speeds, (SpeedCurve{.points = {{1, 2}}, .widest = 1}));
+  const auto refused =
+      test.core.submit(kRoot, {.job = {.argv = {"train"}, .model = "gpt"}}, test.now);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "profile: not measured");
+  TestCore knows_nothing;
+  JobRequest claims{.argv = {"train"}, .speeds = SpeedCurve{.points = {{1, 9}}, .widest = 1}};
+  const JobNumber other = knows_nothing.submit(claims);
+  EXPECT_FALSE(
+      knows_nothing.core.book().job(*knows_nothing.core.book().find(other)).request->speeds);
+}
+
 TEST(Core, AFailureIsTriedAgainAsOftenAsWasAskedAndALostNodeCostsNothing) {
   TestCore test;
   test.join("n", 1, 1);

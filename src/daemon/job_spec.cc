@@ -12,20 +12,48 @@ namespace {
 // so that a policy neither takes scaling for free nor for hopeless.
 constexpr double kScaling = 0.848;
 
-CurveId curve_of(Workload& workload, const JobRequest& request) {
-  if (request.gpus_max <= request.gpus_min) return kNoCurve;
+// The place of a value in a table, each once.
+template <class Id, class Value>
+Id place_of(std::vector<Value>& table, Value value) {
+  const auto known = std::ranges::find(table, value);
+  const auto place = static_cast<Id>(known - table.begin());
+  if (known == table.end()) table.push_back(std::move(value));
+  return place;
+}
+
+SpeedCurve assumed(const JobRequest& request) {
   SpeedCurve curve;
   curve.widest = request.gpus_max;
   for (int gpus = request.gpus_min; gpus <= request.gpus_max; ++gpus) {
     const double ratio = static_cast<double>(gpus) / request.gpus;
     curve.points.push_back({.gpus = gpus, .iterations_per_s = std::pow(ratio, kScaling)});
   }
-  const auto known = std::ranges::find(workload.curves, curve);
-  if (known != workload.curves.end()) {
-    return static_cast<CurveId>(known - workload.curves.begin());
-  }
-  workload.curves.push_back(std::move(curve));
-  return static_cast<CurveId>(workload.curves.size() - 1);
+  return curve;
+}
+
+// Nothing where the count asked for was not measured: nobody knows what the others are worth then.
+std::optional<SpeedCurve> measured(const JobRequest& request) {
+  if (!request.speeds) return {};
+  SpeedCurve curve = *request.speeds;
+  const auto asked = std::ranges::find(curve.points, request.gpus, &SpeedCurve::Point::gpus);
+  if (asked == curve.points.end() || !(asked->iterations_per_s > 0)) return {};
+  const double unit = asked->iterations_per_s;
+  const auto outside = [&](const auto& point) {
+    return point.gpus < request.gpus_min || point.gpus > request.gpus_max ||
+           !(point.iterations_per_s > 0);
+  };
+  std::erase_if(curve.points, outside);
+  std::erase_if(curve.spreads, outside);
+  for (SpeedCurve::Point& point : curve.points) point.iterations_per_s /= unit;
+  for (SpeedCurve::Spread& spread : curve.spreads) spread.iterations_per_s /= unit;
+  curve.widest = curve.points.back().gpus;
+  return curve;
+}
+
+CurveId curve_of(Workload& workload, const JobRequest& request) {
+  if (request.gpus_max <= request.gpus_min) return kNoCurve;
+  std::optional<SpeedCurve> curve = measured(request);
+  return place_of<CurveId>(workload.curves, curve ? *std::move(curve) : assumed(request));
 }
 
 }  // namespace
@@ -69,6 +97,9 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
                .curve = curve_of(workload, request)};
   if (request.deadline) spec.deadline = submitted + *request.deadline;
+  if (request.sensitivity) {
+    spec.sensitivity = place_of<SensitivityId>(workload.sensitivities, *request.sensitivity);
+  }
   if (options.profile) options.profile(workload, spec, request);
   workload.jobs.push_back(std::move(spec));
 }

@@ -12,10 +12,12 @@ namespace orrery {
 struct SpecOptions {
   // How long a job is counted on to run that does not say. Policies that go by length see it.
   Duration expected_default = std::chrono::hours(1);
-  // Puts into a new job what is known of the model its request names: stage times, a speed curve,
-  // the CPUs and memory it can use, and its work in iterations of that model. What these refer to
-  // is added to the workload's tables. The same request must always find the same. Empty: nothing
-  // is known of any model.
+  // Puts into a new request what was measured of the model it names; an error refuses it. Asked
+  // once, as it is submitted, and kept in the log with it. Empty: nothing was measured.
+  std::function<Status(JobRequest& request)> measure{};
+  // Puts into a new job what else is known of its model: stage times, or its work in iterations of
+  // that model. What these refer to is added to the workload's tables. The same request must always
+  // find the same. Empty: nothing is.
   std::function<void(Workload& workload, JobSpec& spec, const JobRequest& request)> profile{};
 };
 
@@ -25,7 +27,8 @@ using NameIds = std::unordered_map<std::string, NameId>;
 NameId name_id(Workload& workload, NameIds& names, const std::string& name);
 
 // Adds a job to the workload as the policies see it. Work is counted in seconds on the GPUs asked
-// for: an iteration takes one. `array_index` is -1 for a job alone.
+// for: an iteration takes one, and measured speeds are taken relative to that. `array_index` is -1
+// for a job alone.
 void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int array_index,
               Time submitted, const SpecOptions& options);
 

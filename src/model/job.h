@@ -33,7 +33,7 @@ struct SpeedCurve {
 
     bool operator==(const Point&) const = default;
   };
-  std::vector<Point> points;
+  std::vector<Point> points{};
   // Speeds of placements that were measured apart: the same GPUs spread over so many nodes.
   struct Spread {
     int gpus = 0;
@@ -42,7 +42,7 @@ struct SpeedCurve {
 
     bool operator==(const Spread&) const = default;
   };
-  std::vector<Spread> spreads;  // by (gpus, nodes)
+  std::vector<Spread> spreads{};  // by (gpus, nodes)
   // The largest count the table has a figure for, one that says the job cannot run there included;
   // never below the last point. Only what the published simulators do depends on it.
   int widest = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/time.h"
+#include "model/job.h"
 
 namespace orrery {
 
@@ -44,6 +44,11 @@ struct JobRequest {
   std::string output{};                // a file on the node; empty: kept by the agent
   std::string checkpoint_directory{};  // empty: the agent's
   std::vector<int> array{};            // one job for each, told its number; empty: one job
+
+  // What was measured of `model` by the time the job was submitted. The scheduler's to fill in, and
+  // kept with the request, so that a log says all that decisions come from.
+  std::optional<SpeedCurve> speeds{};
+  std::optional<Sensitivity> sensitivity{};
 
   bool operator==(const JobRequest&) const = default;
 };

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "protocol/job_request.h"
@@ -10,6 +13,9 @@ namespace orrery {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr double kSpeedMax = 1e12;
+constexpr std::int64_t kHostMax = std::int64_t{1} << 60;
 
 // Thrown and caught in this file alone, beside what the library throws.
 struct WrongNumber {
@@ -43,6 +49,29 @@ class Reader {
     take<List>(key, value);
   }
   bool has(const char* key) const { return object_.contains(key); }
+  void speeds(const char* key, std::optional<SpeedCurve>& value) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    SpeedCurve& curve = value.emplace();
+    for (const auto& [gpus, speed] : found->at("points").get<std::vector<std::pair<int, double>>>())
+      curve.points.push_back({gpus, speed});
+    for (const Json& spread : found->value("spreads", Json::array())) {
+      const auto [gpus, nodes, speed] = spread.get<std::tuple<int, int, double>>();
+      curve.spreads.push_back({gpus, nodes, speed});
+    }
+    curve.widest = found->at("widest").get<int>();
+  }
+  void sensitivity(const char* key, std::optional<Sensitivity>& value) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    Sensitivity& table = value.emplace();
+    found->at("cpu_milli").get_to(table.cpu_milli);
+    found->at("memory_bytes").get_to(table.memory_bytes);
+    found->at("speed").get_to(table.speed);
+    const auto [cpu_milli, memory_bytes] =
+        found->at("ideal").get<std::pair<std::int64_t, std::int64_t>>();
+    table.ideal = {cpu_milli, memory_bytes};
+  }
 
  private:
   template <class Value>
@@ -84,6 +113,8 @@ void read(Reader& reader, JobRequest& request) {
   reader.text("output", request.output);
   reader.text("checkpoint_directory", request.checkpoint_directory);
   reader.list("array", request.array);
+  reader.speeds("speeds", request.speeds);
+  reader.sensitivity("sensitivity", request.sensitivity);
 }
 
 // Leaves out what is as it would be anyway.
@@ -96,11 +127,60 @@ class Writer {
   void put(const char* key, Duration value, Duration usual) {
     if (value != usual) object_[key] = value.count();
   }
+  void put(const char* key, const SpeedCurve& curve) {
+    Json& object = object_[key];
+    object["widest"] = curve.widest;
+    object["points"] = Json::array();
+    for (const SpeedCurve::Point& point : curve.points) {
+      object["points"].push_back({point.gpus, point.iterations_per_s});
+    }
+    for (const SpeedCurve::Spread& spread : curve.spreads) {
+      object["spreads"].push_back({spread.gpus, spread.nodes, spread.iterations_per_s});
+    }
+  }
+  void put(const char* key, const Sensitivity& table) {
+    object_[key] = {{"cpu_milli", table.cpu_milli},
+                    {"memory_bytes", table.memory_bytes},
+                    {"speed", table.speed},
+                    {"ideal", {table.ideal.cpu_milli, table.ideal.memory_bytes}}};
+  }
   std::string text() const { return object_.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
  private:
   Json object_ = Json::object();
 };
+
+bool is_speed(double speed) { return speed > 0 && speed <= kSpeedMax; }
+
+bool is_rising(const std::vector<std::int64_t>& points) {
+  return !points.empty() && points.front() >= 0 && points.back() <= kHostMax &&
+         std::ranges::adjacent_find(points, std::ranges::greater_equal{}) == points.end();
+}
+
+// A log is text, and anybody may have written it.
+Status check_measured(const JobRequest& request) {
+  if (request.speeds) {
+    const SpeedCurve& curve = *request.speeds;
+    const auto bad = [](const auto& point) {
+      return point.gpus < 1 || !is_speed(point.iterations_per_s);
+    };
+    const bool falls = std::ranges::adjacent_find(curve.points, std::ranges::greater_equal{},
+                                                  &SpeedCurve::Point::gpus) != curve.points.end();
+    if (curve.points.empty() || falls || curve.widest < curve.points.back().gpus ||
+        std::ranges::any_of(curve.points, bad) || std::ranges::any_of(curve.spreads, bad)) {
+      return invalid("speeds: write rising numbers of GPUs, with a speed above 0 for each");
+    }
+  }
+  if (!request.sensitivity) return {};
+  const Sensitivity& table = *request.sensitivity;
+  if (!is_rising(table.cpu_milli) || !is_rising(table.memory_bytes) ||
+      table.speed.size() != table.cpu_milli.size() * table.memory_bytes.size() ||
+      !std::ranges::all_of(table.speed, is_speed)) {
+    return invalid(
+        "sensitivity: write rising CPUs and memory, with a speed above 0 for each pair of them");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -132,6 +212,8 @@ std::string job_request_json(const JobRequest& request) {
   writer.put("output", request.output, usual.output);
   writer.put("checkpoint_directory", request.checkpoint_directory, usual.checkpoint_directory);
   writer.put("array", request.array, usual.array);
+  if (request.speeds) writer.put("speeds", *request.speeds);
+  if (request.sensitivity) writer.put("sensitivity", *request.sensitivity);
   return writer.text();
 }
 
@@ -146,6 +228,7 @@ Result<JobRequest> read_job_request(const Json& object) {
   } catch (const WrongNumber& wrong) {
     return invalid(fmt::format("{}: write a whole number that fits", wrong.key));
   }
+  TRY(check_measured(request));
   return request;
 }
 

@@ -32,14 +32,20 @@ JobRequest full() {
           .grace = std::chrono::milliseconds(1),
           .output = "/tmp/out",
           .checkpoint_directory = "/tmp/check",
-          .array = {1, -5, 100}};
+          .array = {1, -5, 100},
+          .speeds =
+              SpeedCurve{.points = {{1, 0.1}, {4, 1.0 / 3}}, .spreads = {{4, 2, 0.3}}, .widest = 8},
+          .sensitivity = Sensitivity{.cpu_milli = {1000, 2000},
+                                     .memory_bytes = {1 << 30},
+                                     .speed = {0.7, 1},
+                                     .ideal = {2000, 1 << 30}}};
 }
 
 TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
   const auto [argv, environment, directory, name, user, tenant, gpus, gpus_min, gpus_max, cpu_milli,
               memory_bytes, gpu_type, model, expected, start_cost, deadline, deadline_is_soft,
-              priority, after, retries, process_per_gpu, grace, output, checkpoint_directory,
-              array] = full();
+              priority, after, retries, process_per_gpu, grace, output, checkpoint_directory, array,
+              speeds, sensitivity] = full();
   // One field at a time, so that none hides behind another.
   const std::vector<std::function<void(JobRequest&)>> changes = {
       [&](JobRequest& r) { r.argv = argv; },
@@ -67,6 +73,8 @@ TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
       [&](JobRequest& r) { r.output = output; },
       [&](JobRequest& r) { r.checkpoint_directory = checkpoint_directory; },
       [&](JobRequest& r) { r.array = array; },
+      [&](JobRequest& r) { r.speeds = speeds; },
+      [&](JobRequest& r) { r.sensitivity = sensitivity; },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {
     JobRequest request;
@@ -92,9 +100,27 @@ TEST(JobRequestJson, ADeadlineOfNothingIsNotNoDeadline) {
 
 TEST(JobRequestJson, WhatIsNoJobIsRefused) {
   for (const char* text :
-       {"", "{", "[]", "7", R"({"gpus":1.5})", R"({"gpus":99999999999})", R"({"gpus":"4"})",
-        R"({"memory_bytes":18446744073709551615})", R"({"argv":"train"})", R"({"name":7})",
-        R"({"environment":[["A"]]})", R"({"deadline_is_soft":1})"}) {
+       {"",
+        "{",
+        "[]",
+        "7",
+        R"({"gpus":1.5})",
+        R"({"gpus":99999999999})",
+        R"({"gpus":"4"})",
+        R"({"memory_bytes":18446744073709551615})",
+        R"({"argv":"train"})",
+        R"({"name":7})",
+        R"({"environment":[["A"]]})",
+        R"({"deadline_is_soft":1})",
+        R"({"speeds":[1]})",
+        R"({"speeds":{"widest":1,"points":[[1]]}})",
+        R"({"sensitivity":{"speed":[]}})",
+        R"({"speeds":{"widest":1,"points":[]}})",
+        R"({"speeds":{"widest":1,"points":[[2,1.0]]}})",
+        R"({"speeds":{"widest":4,"points":[[2,1.0],[2,1.5]]}})",
+        R"({"speeds":{"widest":4,"points":[[2,0]]}})",
+        R"({"sensitivity":{"cpu_milli":[1],"memory_bytes":[1],"speed":[],"ideal":[1,1]}})",
+        R"({"sensitivity":{"cpu_milli":[2,1],"memory_bytes":[1],"speed":[1,1],"ideal":[1,1]}})"}) {
     const auto read = read_job_request_json(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.error().code, Code::InvalidArgument) << text;

@@ -59,7 +59,9 @@ struct Filler {
 
   static void fill(Random&, Nothing&) {}
   static void fill(Random& r, JobRequest& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array] = v;
+    // The last two are the scheduler's own, and do not travel.
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, speeds,
+           sensitivity] = v;
     each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array);
   }
   static void fill(Random& r, SubmitRequest& v) {

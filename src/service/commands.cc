@@ -27,6 +27,9 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
       ->check(CLI::Range(0, 64));
   command->add_option("--name", a->name, "with --local: the node's name");
   command->add_option("--cgroup", a->cgroup, "with --local: directory for the jobs' cgroups");
+  command->add_option("--profiles", a->profiles,
+                      "speed and sensitivity profiles that jobs can name, a file or a folder");
+  command->add_option("--gpu-type", a->gpu_type, "the GPU type whose profiles are meant");
   command->callback([a, &run] { run = [a] { return serve_command(*a); }; });
 }
 

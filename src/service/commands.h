@@ -29,6 +29,8 @@ struct ServeArguments {
   int gpus = -1;  // of the agent; -1: what there is
   std::string name{};
   std::string cgroup{};
+  std::string profiles{};  // of models, a file or a folder
+  std::string gpu_type{};  // whose profiles are meant, of jobs that do not say
 };
 Status serve_command(const ServeArguments& arguments);
 

@@ -1,12 +1,37 @@
 #include "service/live_calls.h"
 
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "base/files.h"
 #include "ctl/live_variants.h"
+#include "service/live_trace.h"
+#include "workload/trace.h"
 
 namespace orrery {
 namespace {
 
 ConnectionArguments connection(const LiveArguments& live) {
   return {.state = live.state, .server = live.server, .credentials = live.credentials};
+}
+
+Status record_trace(const RecordArguments& arguments, RecordFormat format,
+                    const Surroundings& around) {
+  LiveTrace trace;
+  TRY(each_live_event(connection(arguments.live), around,
+                      [&](const std::string& line) { return trace.take(line); }));
+  std::ostringstream text;
+  Workload jobs = trace.jobs();
+  if (format == RecordFormat::Synergy) {
+    TRY_ASSIGN(jobs, trace.synergy_jobs());
+    TRY(write_synergy_trace(jobs, text));
+  } else {
+    TRY(write_trace(jobs, text,
+                    arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv));
+  }
+  TRY(write_file_atomically(arguments.output, text.str()));
+  return around.print(fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size()));
 }
 
 }  // namespace
@@ -22,6 +47,8 @@ Status whatif_live(const WhatifArguments& arguments, const Surroundings& around)
 }
 
 Status record_live(const RecordArguments& arguments, const Surroundings& around) {
+  TRY_ASSIGN(const RecordFormat format, record_format(arguments));
+  if (format != RecordFormat::Events) return record_trace(arguments, format, around);
   return live_record({.connection = connection(arguments.live), .output = arguments.output},
                      around);
 }

@@ -21,6 +21,7 @@
 #include "service/callers.h"
 #include "service/commands.h"
 #include "service/local_link.h"
+#include "service/profile_finder.h"
 #include "trust/credentials.h"
 
 namespace orrery {
@@ -58,6 +59,9 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
   }
   TRY_ASSIGN(options.lease, parse_duration(arguments.lease));
   if (options.lease < std::chrono::seconds(1)) return invalid("--lease: write at least 1s");
+  if (!arguments.profiles.empty()) {
+    TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
+  }
   return options;
 }
 
@@ -76,10 +80,10 @@ class Service {
     // Before anything is made, and the log has begun.
     TRY(check_address_to_listen("--listen", arguments_.listen));
     if (arguments_.rest != "off") TRY(check_address_to_listen("--rest", arguments_.rest));
+    TRY_ASSIGN(CoreOptions core, core_options(arguments_));
     TRY(make_state());
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
-    TRY_ASSIGN(CoreOptions core, core_options(arguments_));
     const AheadOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
@@ -145,10 +149,8 @@ class Service {
         .certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
         .key = trust_->server.key_pem.reveal(),
         .authority = trust_->server.ca_pem};
-    TRY_ASSIGN(rpc_, RpcServer::start(
-                         {.address = arguments_.listen, .tls = tls, .access = callers_.access()},
-                         *server_, *server_));
     const std::string host = arguments_.listen.substr(0, arguments_.listen.rfind(':'));
+    TRY(listen_for_calls(host, tls));
     const bool any = host == "0.0.0.0" || host == "[::]";
     const std::string address = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
     if (arguments_.rest != "off") {
