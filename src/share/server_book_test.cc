@@ -79,6 +79,13 @@ TEST(ServerBook, RefusesWhatCostsOthersMoreThanItGains) {
   EXPECT_NEAR(granted.cost_s, 10, 1e-6);
 }
 
+TEST(ServerBook, AServerThatWasOverfullIsNoDebtOfTheAskers) {
+  ServerBook book = book_with({.job = kOther, .tasks = {worker(0, 10, 1)}, .left_s = 10});
+  ASSERT_TRUE(book.consider(kTwice).granted);
+  EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 8, 1e-9);
+  EXPECT_NEAR(book.held(kServer).cpu, 12, 1e-9) << "as before";
+}
+
 TEST(ServerBook, TheLessSensitiveGivesMore) {
   BookedJob tough{.job = JobId{3}, .tasks = {worker(0, 4, 1)}, .left_s = 10};
   BookedJob tender = tough;
