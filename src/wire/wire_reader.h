@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/wire.h"
-#include "rpc/wire_fields.h"
+#include "wire/wire.h"
+#include "wire/wire_fields.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "rpc/wire_reader.h"
+#include "wire/wire_reader.h"
 
 #include <fmt/format.h>
 

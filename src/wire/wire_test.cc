@@ -1,4 +1,4 @@
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "protocol/api.h"
-#include "rpc/wire_reader.h"
-#include "rpc/wire_writer.h"
+#include "wire/wire_reader.h"
+#include "wire/wire_writer.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,7 @@
-#include "rpc/wire_writer.h"
+#include "wire/wire_writer.h"
 
 #include "base/invariant.h"
-#include "rpc/utf8.h"
+#include "wire/utf8.h"
 
 namespace orrery {
 
