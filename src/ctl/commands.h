@@ -22,6 +22,10 @@ namespace orrery {
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
                        std::shared_ptr<const Surroundings> around);
+// Only `submit`, in the same way: it is asked for most, and by scripts.
+void add_submit_command(CLI::App& app, std::function<Status()>& run,
+                        const std::vector<std::string>& program,
+                        std::shared_ptr<const Surroundings> around);
 
 // What each command was told, and the command. Texts are checked by the commands, so that every
 // message comes from whoever knows what would be right.

@@ -1,7 +1,6 @@
 #include "door/client.h"
 
 #include <fmt/format.h>
-#include <orrery/v1/scheduler.pb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,7 +13,7 @@
 #include <optional>
 
 #include "door/socket.h"
-#include "wire/wire.h"
+#include "wire/plain.h"
 
 namespace orrery {
 namespace {
@@ -111,64 +110,58 @@ Result<Frame> DoorClient::exchange(std::string_view bytes, Duration longest) {
   }
 }
 
-template <class In, class Out, class Answer, class Request>
+template <class Answer, class Request>
 Result<Answer> DoorClient::call(DoorCall which, const Request& request) {
   Duration longest = options_.deadline;
   if constexpr (requires { request.wait; }) longest += request.wait;
-  In in;
-  write_wire(request, in);
   std::string bytes = open_frame(static_cast<std::uint8_t>(which));
-  in.AppendToString(&bytes);
+  append_plain(request, bytes);
   close_frame(bytes);
   TRY_ASSIGN(const Frame answer, exchange(bytes, longest));
   if (is_code(answer.word)) return Error{static_cast<Code>(answer.word), answer.body};
-  Out out;
-  if (answer.word != 0 || !out.ParseFromString(answer.body)) {
-    fd_.close();
-    return Error{Code::Internal, options_.path + ": the answer is not the message of this call"};
-  }
-  return read_wire<Answer>(out);
+  auto read = answer.word == 0 ? read_plain<Answer>(answer.body)
+                               : Result<Answer>(invalid("its word is none"));
+  if (read.ok()) return read;
+  fd_.close();
+  return Error{Code::Internal, fmt::format("{}: {}", options_.path, read.error().message)};
 }
 
 Result<SubmitAnswer> DoorClient::submit(const SubmitRequest& request) {
-  return call<v1::SubmitRequest, v1::SubmitAnswer, SubmitAnswer>(DoorCall::Submit, request);
+  return call<SubmitAnswer>(DoorCall::Submit, request);
 }
 Result<StatusAnswer> DoorClient::status(const StatusRequest& request) {
-  return call<v1::StatusRequest, v1::StatusAnswer, StatusAnswer>(DoorCall::ShowStatus, request);
+  return call<StatusAnswer>(DoorCall::ShowStatus, request);
 }
 Result<CancelAnswer> DoorClient::cancel(const CancelRequest& request) {
-  return call<v1::CancelRequest, v1::CancelAnswer, CancelAnswer>(DoorCall::Cancel, request);
+  return call<CancelAnswer>(DoorCall::Cancel, request);
 }
 Result<LogsAnswer> DoorClient::logs(const LogsRequest& request) {
-  return call<v1::LogsRequest, v1::LogsAnswer, LogsAnswer>(DoorCall::Logs, request);
+  return call<LogsAnswer>(DoorCall::Logs, request);
 }
-Result<NodesAnswer> DoorClient::nodes() {
-  return call<v1::Nothing, v1::NodesAnswer, NodesAnswer>(DoorCall::Nodes, Nothing{});
-}
+Result<NodesAnswer> DoorClient::nodes() { return call<NodesAnswer>(DoorCall::Nodes, Nothing{}); }
 Status DoorClient::drain(const DrainRequest& request) {
-  return without_answer(call<v1::DrainRequest, v1::Nothing, Nothing>(DoorCall::Drain, request));
+  return without_answer(call<Nothing>(DoorCall::Drain, request));
 }
 Status DoorClient::set_policy(const PolicyRequest& request) {
-  return without_answer(
-      call<v1::PolicyRequest, v1::Nothing, Nothing>(DoorCall::SetPolicy, request));
+  return without_answer(call<Nothing>(DoorCall::SetPolicy, request));
 }
 Status DoorClient::set_quota(const QuotaRequest& request) {
-  return without_answer(call<v1::QuotaRequest, v1::Nothing, Nothing>(DoorCall::SetQuota, request));
+  return without_answer(call<Nothing>(DoorCall::SetQuota, request));
 }
 Result<QuotasAnswer> DoorClient::quotas() {
-  return call<v1::Nothing, v1::QuotasAnswer, QuotasAnswer>(DoorCall::Quotas, Nothing{});
+  return call<QuotasAnswer>(DoorCall::Quotas, Nothing{});
 }
 Result<EventsAnswer> DoorClient::events(const EventsRequest& request) {
-  return call<v1::EventsRequest, v1::EventsAnswer, EventsAnswer>(DoorCall::Events, request);
+  return call<EventsAnswer>(DoorCall::Events, request);
 }
 Result<WhatIfAnswer> DoorClient::what_if(const WhatIfRequest& request) {
-  return call<v1::WhatIfRequest, v1::WhatIfAnswer, WhatIfAnswer>(DoorCall::WhatIf, request);
+  return call<WhatIfAnswer>(DoorCall::WhatIf, request);
 }
 Result<SituationAnswer> DoorClient::situation() {
-  return call<v1::Nothing, v1::SituationAnswer, SituationAnswer>(DoorCall::Situation, Nothing{});
+  return call<SituationAnswer>(DoorCall::Situation, Nothing{});
 }
 Result<TokenAnswer> DoorClient::make_token(const TokenRequest& request) {
-  return call<v1::TokenRequest, v1::TokenAnswer, TokenAnswer>(DoorCall::MakeToken, request);
+  return call<TokenAnswer>(DoorCall::MakeToken, request);
 }
 Result<JoinAnswer> DoorClient::join(const JoinRequest&) {
   return Error{Code::Unimplemented, "joining needs the scheduler's address; write --server"};

@@ -43,7 +43,7 @@ class DoorClient final : public Client {
   Result<JoinAnswer> join(const JoinRequest& request) override;
 
  private:
-  template <class In, class Out, class Answer, class Request>
+  template <class Answer, class Request>
   Result<Answer> call(DoorCall which, const Request& request);
   Result<Frame> exchange(std::string_view bytes, Duration longest);
   Status wait_for(short events, Duration until);

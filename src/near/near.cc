@@ -52,7 +52,9 @@ int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
   std::vector<std::string> program;
   const std::vector<std::string> takers = {"submit"};
   const auto words = split_program({argv, static_cast<std::size_t>(argc)}, takers, program);
-  add_live_commands(app, chosen, program, surroundings(run_whole, argv));
+  // What is not asked for need not be described.
+  const auto add = argv[1] == takers.front() ? add_submit_command : add_live_commands;
+  add(app, chosen, program, surroundings(run_whole, argv));
   std::signal(SIGPIPE, SIG_IGN);
   try {
     app.parse(static_cast<int>(words.size()), words.data());

@@ -2,45 +2,15 @@
 
 #include <google/protobuf/message.h>
 
-#include <chrono>
-#include <concepts>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <type_traits>
-#include <utility>
-
-// How one list of a value's fields, `fields(io, value)`, serves both ways: io is a WireWriter or a
-// WireReader, and io("name", member, bounds) moves one field. Found by name through the message's
-// own description, so a list that does not fit its message stops the first test that uses it.
+#include "wire/fields.h"
 
 namespace orrery {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-template <class Type, class Value>
-concept Like = std::same_as<std::remove_const_t<Type>, Value>;
-
-// Of a number, of a duration in nanoseconds, or of the length of a list.
-struct Range {
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-};
-inline constexpr Range kCount{0, std::numeric_limits<std::int64_t>::max()};
-inline constexpr Range kOneOrMore{1, std::numeric_limits<std::int64_t>::max()};
-inline constexpr Range kWords{0, 1 << 16};  // arguments or variables of one command
-
-void fields(auto& io, Like<std::pair<std::string, std::string>> auto& v) {
-  io("name", v.first);
-  io("value", v.second);
-}
-
-template <class Value>
-concept Scalar = std::is_arithmetic_v<Value> || std::is_enum_v<Value> ||
-    std::same_as<Value, std::string> || std::same_as<Value, std::chrono::nanoseconds>;
-
-// The fields of one message by name; quick when they are asked for in their order.
+// The fields of one message by name, through its own description, so that a list that does not fit
+// its message stops the first test that uses it; quick when they are asked for in their order.
 class WireFields {
  public:
   explicit WireFields(const Message& message) : descriptor_(*message.GetDescriptor()) {}

@@ -62,13 +62,13 @@ class WireReader {
       }
     }
   }
+  void take(const FieldDescriptor& field, std::vector<int>& values, Range range);
   template <class Value>
   void part(const FieldDescriptor& field, const Message& message, Value& value) {
     WireReader reader(message);
     fields(reader, value);
     if (!reader.status_.ok()) wrong(field, std::move(reader.status_).error());
   }
-  void item(const FieldDescriptor& field, int index, int& value);
   void item(const FieldDescriptor& field, int index, std::int64_t& value);
   void item(const FieldDescriptor& field, int index, std::string& value);
 
