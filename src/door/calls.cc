@@ -1,6 +1,7 @@
 #include "door/calls.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 #include <orrery/v1/scheduler.pb.h>
 
 #include <algorithm>
@@ -43,6 +44,9 @@ std::string error_frame(const Error& error) {
 }
 
 void answer_frame(Api& api, const Caller& caller, const Frame& request, Answered done) {
+  // What is wrong with a body is for whoever sent it, and not for our log, which it could fill.
+  static const bool quiet = (google::protobuf::SetLogHandler(nullptr), true);
+  static_cast<void>(quiet);
   const auto call = [&]<class In, class Out>(auto method) {
     ask<In, Out>(api, caller, request, std::move(done), method);
   };

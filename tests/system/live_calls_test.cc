@@ -60,7 +60,7 @@ TEST(LiveCalls, ASchedulerThatIsNotThereIsAFailureAndNotAWrongCall) {
 class LiveDoor : public LiveTest {};
 
 TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
-  const auto scheduler = serve({"--rest", "off"});
+  const auto scheduler = serve({});
   ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
   // Without its certificate there is no way but the socket.
   std::filesystem::rename(state() + "/trust/admin.pem", file("admin.pem"));
@@ -80,7 +80,7 @@ TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
 TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
-  const auto scheduler = serve({"--rest", "off"});
+  const auto scheduler = serve({});
   constexpr uid_t kDaemon = 1;
   std::optional<Result<SubmitAnswer>> mine;
   std::optional<Result<SubmitAnswer>> theirs;
