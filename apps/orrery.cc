@@ -1,30 +1,5 @@
-#include "agent/supervisor.h"
-#include "cli/interrupt.h"
-#include "cli/main.h"
-#include "cli/output.h"
-#include "ctl/commands.h"
-#include "service/commands.h"
-#include "service/live_calls.h"
-#include "service/remote_client.h"
+#include "near/near.h"
 
 int main(int argc, char** argv) {
-  using namespace orrery;
-  if (const auto code = supervise_if_asked(argc, argv)) return *code;
-  const auto around = std::make_shared<Surroundings>(process_surroundings());
-  around->connect = connect_remote;
-  around->join = join_remote;
-  around->print = print_text;
-  around->width = terminal_width();
-  around->catch_interrupts = catch_interrupts;
-  around->interrupted = [] { return interrupted().load(); };
-  return run(argc, argv,
-             {.live = {.whatif = [&](const auto& a) { return whatif_live(a, *around); },
-                       .record = [&](const auto& a) { return record_live(a, *around); },
-                       .replay = replay_live},
-              .add_commands =
-                  [&](CLI::App& app, auto& chosen, const auto& program) {
-                    add_service_commands(app, chosen);
-                    add_live_commands(app, chosen, program, around);
-                  },
-              .with_program = {"submit"}});
+  return orrery::run_near(argc, argv, [](char** words) { orrery::become("orrery-whole", words); });
 }

@@ -8,7 +8,7 @@
 #include "protocol/agent_words.h"
 #include "protocol/api.h"
 #include "rpc/rest_json.h"
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 using namespace orrery;
 

@@ -14,7 +14,7 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
-    r"CLI/": {"cli", "ctl", "service", "train"},
+    r"CLI/": {"cli", "ctl", "near", "service", "train"},
     r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc", "trials",
                    "learn", "train"},
     r"toml\+\+/|toml\.hpp": {"base"},
@@ -23,17 +23,18 @@ WALLS = {
     r"Cbc|Coin|OsiClp": {"solve"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
-    r"grpc(?:pp)?/|absl/|google/protobuf/|orrery/v\d+/.*\.pb\.h|httplib": {"rpc"},
+    r"grpc(?:pp)?/|absl/|orrery/v\d+/.*\.grpc\.pb\.h|httplib": {"rpc"},
+    r"google/protobuf/|orrery/v\d+/\w+\.pb\.h": {"wire", "door", "rpc"},
     r"openssl/|trust/openssl\.h": {"rpc", "trust"},
     r"torch/|ATen/|c10": {"learn"},
     r"boost/": {"train"},
     r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "trials", "hinder", "train"},
 }
 
-# cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ talks to
-# other machines, daemon/ is the scheduler's process, hinder/ slows real processes down; everything
-# below them is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "cli", "ctl", "rpc", "daemon", "hinder", "service", "train"}
+# cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ and door/
+# talk to other processes, daemon/ is the scheduler's, hinder/ slows real processes down, train/ is
+# made of them; everything below is handed time and a seeded generator.
+OUTSIDE_WORLD = {"agent", "cli", "ctl", "door", "rpc", "daemon", "hinder", "service", "train"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("

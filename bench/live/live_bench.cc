@@ -1,5 +1,6 @@
 // live_bench WHAT ...: the parts of bench/live/run.py that a program has to do, each in a process
-// of its own. Load goes to the scheduler of a state directory; what is printed is seconds.
+// of its own. Load goes to the scheduler of a state directory, by its socket (`door`) or over
+// mutual TLS (`grpc`); what is printed is seconds.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include "base/random.h"
 #include "crowd.h"
 #include "daemon/server.h"
+#include "door/client.h"
 #include "rpc/client.h"
 
 namespace orrery {
@@ -48,6 +50,9 @@ Result<ClientOptions> admin_of(const std::string& state) {
 
 // ---- Load
 
+// So many submissions, each a call of its own, from so many clients at a time.
+using SubmitMany = Status (*)(const std::string& state, int count, int clients, double& took);
+
 // A client with a connection of its own that has always one submission under way.
 class BusyClient {
  public:
@@ -72,7 +77,8 @@ class BusyClient {
   std::atomic<int> refused_ = 0;
 };
 
-Status submit_many(const ClientOptions& options, int count, int clients, double& took) {
+Status submit_by_grpc(const std::string& state, int count, int clients, double& took) {
+  TRY_ASSIGN(const ClientOptions options, admin_of(state));
   std::atomic<int> left = count;
   std::latch done(clients);
   std::vector<std::unique_ptr<BusyClient>> crowd;
@@ -90,27 +96,68 @@ Status submit_many(const ClientOptions& options, int count, int clients, double&
   return {};
 }
 
+std::string door_of(const std::string& state) { return state + "/socket"; }
+
+// A thread for each client, as libslurm's callers have it.
+Status submit_by_door(const std::string& state, int count, int clients, double& took) {
+  std::atomic<int> left = count;
+  std::atomic<int> refused = 0;
+  std::latch ready(clients + 1);
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < clients; ++i) {
+    crowd.emplace_back([&] {
+      DoorClient client({.path = door_of(state)});
+      if (!client.connect().ok()) ++refused;
+      const SubmitRequest request{.job = small_job()};
+      ready.arrive_and_wait();
+      while (--left >= 0) {
+        if (!client.submit(request).ok()) ++refused;
+      }
+    });
+  }
+  ready.arrive_and_wait();
+  const auto begin = SteadyClock::now();
+  for (std::thread& one : crowd) one.join();
+  took = since(begin);
+  if (refused > 0) return Error{Code::Internal, fmt::format("{} refused", refused.load())};
+  return {};
+}
+
+SubmitMany way_named(const std::string& name) {
+  return name == "grpc" ? submit_by_grpc : submit_by_door;
+}
+
 Status submit(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
   double took = 0;
-  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()), took));
+  TRY(way_named(arguments[3])(arguments[0], std::atoi(arguments[1].c_str()),
+                              std::atoi(arguments[2].c_str()), took));
   print_seconds(took);
   return {};
 }
 
-Status array(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
-  RpcClient client(options);
+template <class AnyClient>
+Status submit_array(AnyClient& client, int count) {
   TRY(client.quotas());
   SubmitRequest request{.job = small_job()};
-  for (int i = 1; i <= std::atoi(arguments[1].c_str()); ++i) request.job.array.push_back(i);
+  for (int i = 1; i <= count; ++i) request.job.array.push_back(i);
   const auto begin = SteadyClock::now();
   TRY(client.submit(request));
   print_seconds(since(begin));
   return {};
 }
 
-Status wait_until_idle(RpcClient& client) {
+Status array(const Arguments& arguments) {
+  const int count = std::atoi(arguments[1].c_str());
+  if (arguments[2] == "grpc") {
+    TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
+    RpcClient client(options);
+    return submit_array(client, count);
+  }
+  DoorClient client({.path = door_of(arguments[0])});
+  return submit_array(client, count);
+}
+
+Status wait_until_idle(DoorClient& client) {
   while (true) {
     TRY_ASSIGN(const StatusAnswer now, client.status({.limit = 0}));
     if (now.pending + now.running + now.settling == 0) return {};
@@ -119,13 +166,12 @@ Status wait_until_idle(RpcClient& client) {
 }
 
 Status empty(const Arguments& arguments) {
-  TRY_ASSIGN(const ClientOptions options, admin_of(arguments[0]));
-  RpcClient client(options);
+  DoorClient client({.path = door_of(arguments[0])});
   TRY(wait_until_idle(client));
   const auto begin = SteadyClock::now();
   double ignored = 0;
-  TRY(submit_many(options, std::atoi(arguments[1].c_str()), std::atoi(arguments[2].c_str()),
-                  ignored));
+  TRY(way_named(arguments[3])(arguments[0], std::atoi(arguments[1].c_str()),
+                              std::atoi(arguments[2].c_str()), ignored));
   TRY(wait_until_idle(client));
   print_seconds(since(begin));
   return {};
@@ -194,9 +240,9 @@ struct Command {
   Status (*run)(const Arguments&);
 };
 constexpr Command kCommands[] = {
-    {"submit", "STATE COUNT CLIENTS: so many calls, each with one job", 3, submit},
-    {"array", "STATE COUNT: one call with an array", 2, array},
-    {"empty", "STATE COUNT CLIENTS: until as many jobs have run", 3, empty},
+    {"submit", "STATE COUNT CLIENTS door|grpc: so many calls, each with one job", 4, submit},
+    {"array", "STATE COUNT door|grpc: one call with an array", 3, array},
+    {"empty", "STATE COUNT CLIENTS door|grpc: until as many jobs have run", 4, empty},
     {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},
 };
 

@@ -15,20 +15,10 @@
 #include "cli/commands.h"
 #include "cli/live_commands.h"
 #include "cli/twin_commands.h"
+#include "cli/words.h"
 
 namespace orrery {
 namespace {
-
-// Says it if it can be said: standard error may be closed.
-void complain(const std::string& message) {
-  std::fputs(fmt::format("orrery: {}\n", message).c_str(), stderr);
-}
-
-int exit_code(const Status& status) {
-  if (status.ok()) return 0;
-  complain(status.error().message);
-  return status.error().code == Code::InvalidArgument ? 2 : 1;
-}
 
 using Run = std::function<Status()>;
 
@@ -255,18 +245,6 @@ std::string command_problem(const CLI::App& app, std::span<char* const> words) {
                       : fmt::format("there is no command '{}'; {}", word, there_are);
 }
 
-// The words before --. Those after it are a program with its arguments, which are its own business:
-// CLI11 would take "[1,2]" for a list.
-std::span<char*> split_program(std::span<char*> words, const Extension& extension,
-                               std::vector<std::string>& program) {
-  const auto& takers = extension.with_program;
-  if (words.size() < 2 || std::ranges::find(takers, words[1]) == takers.end()) return words;
-  const auto mark = std::ranges::find(words, std::string_view("--"));
-  if (mark == words.end()) return words;
-  program.assign(mark + 1, words.end());
-  return words.first(static_cast<std::size_t>(mark - words.begin()));
-}
-
 }  // namespace
 
 int run(int argc, char** argv, const Extension& extension) {
@@ -304,7 +282,8 @@ int run(int argc, char** argv, const Extension& extension) {
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, run);
   std::vector<std::string> program;
-  const auto words = split_program({argv, static_cast<std::size_t>(argc)}, extension, program);
+  const auto words =
+      split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
   if (extension.add_commands) extension.add_commands(app, run, program);
 
   // A reader that has gone away is an error of writing, told like any other.

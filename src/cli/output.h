@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/standard_output.h"
 #include "model/job.h"
 #include "report/html.h"
 
@@ -12,8 +13,6 @@ namespace orrery {
 
 enum class Format { Table, Json, Csv };
 
-// To standard output; fails when that is closed or full.
-Status print_text(std::string_view text);
 Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios);
 
 // Says on standard error in one line what was odd in the trace, if anything.
@@ -21,9 +20,5 @@ void tell_oddities(const std::string& trace, const Workload& workload);
 
 // All or nothing: the file is written beside its place and then put there.
 Status write_file(const std::string& path, std::string_view text);
-
-// The width of the terminal, or a reasonable one if there is none.
-int terminal_width();
-bool terminal_has_colour();
 
 }  // namespace orrery

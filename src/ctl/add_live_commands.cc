@@ -152,6 +152,13 @@ void add_trust(Adder& adder) {
 
 }  // namespace
 
+void add_submit_command(CLI::App& app, std::function<Status()>& run,
+                        const std::vector<std::string>& program,
+                        std::shared_ptr<const Surroundings> around) {
+  Adder adder(app, run, std::move(around));
+  add_submit(adder, program);
+}
+
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
                        std::shared_ptr<const Surroundings> around) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,11 +16,12 @@ class App;
 
 namespace orrery {
 
-// Adds all of them to the program. The one that is chosen puts what it does into `run`, to be
+// Adds all of them, or `submit` alone. The one that is chosen puts what it does into `run`, to be
 // called after parsing; `program` are the words after -- on the command line.
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
                        std::shared_ptr<const Surroundings> around);
+decltype(add_live_commands) add_submit_command;
 
 // What each command was told, and the command. Texts are checked by the commands, so that every
 // message comes from whoever knows what would be right.

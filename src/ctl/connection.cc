@@ -37,7 +37,8 @@ Result<Endpoint> in_state(const std::string& state) {
   }
   return Endpoint{.address = address,
                   .credentials = (fs::path(state) / "trust").string(),
-                  .certificate = kOwnersCertificate};
+                  .certificate = kOwnersCertificate,
+                  .door = (fs::path(state) / kDoorName).string()};
 }
 
 }  // namespace

@@ -21,17 +21,18 @@ struct Endpoint {
   std::string address{};  // HOST:PORT, [ADDRESS]:PORT
   std::string credentials{};
   std::string certificate{};  // the NAME
+  std::string door{};         // a socket on this machine, which may be there; empty: elsewhere
   bool operator==(const Endpoint&) const = default;
 };
 
+inline constexpr const char* kDoorName = "socket";           // in a state directory
 inline constexpr const char* kOwnersCertificate = "admin";   // in a state directory's trust/
 inline constexpr const char* kJoinedCertificate = "client";  // where `orrery join` leaves it
 inline constexpr const char* kAgentCertificate = "agent";    // the same for a node
 
 // What the arguments name; else ORRERY_STATE. The address in a state directory is that of the
 // scheduler that runs there.
-Result<Endpoint> find_scheduler(const ConnectionArguments& arguments,
-                                const Variables& environment);
+Result<Endpoint> find_scheduler(const ConnectionArguments& arguments, const Variables& environment);
 
 // --credentials, else ORRERY_CREDENTIALS, else ~/.config/orrery.
 Result<std::string> credentials_directory(const std::string& said, const Variables& environment);

@@ -125,8 +125,8 @@ TEST(StatusCommand, OneJobIsACardWithItsForecast) {
     return answer;
   };
   ASSERT_TRUE(call(fake, {"status", "10018"}).ok());
-  for (const char* part : {"job 10018  bert", "waits for 8 GPUs", "will start",
-                           "in about 1h06m", "needs       8 GPUs"}) {
+  for (const char* part : {"job 10018  bert", "waits for 8 GPUs", "will start", "in about 1h06m",
+                           "needs       8 GPUs"}) {
     EXPECT_NE(fake.out.find(part), std::string::npos) << part << '\n' << fake.out;
   }
 }

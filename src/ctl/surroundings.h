@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ctl/client.h"
 #include "ctl/connection.h"
 #include "model/time.h"
+#include "protocol/client.h"
 
 namespace orrery {
 

@@ -65,7 +65,7 @@ void Core::write(const Event& event) {
 }
 
 std::string Core::snapshot(Duration keep) const {
-  return Snapshots::write(book_, state(), now_, keep);
+  return Snapshots::write(book(), state(), now_, keep);
 }
 
 Status Core::restore(std::string_view snapshot) {
@@ -237,6 +237,7 @@ double Core::work_left(JobId job) const {
 // ---- What came from outside, live or from a log
 
 void Core::pass_time(Time now) {
+  unfold();
   now_ = std::max(now, now_);
   machines_->set_time(now_);
   scheduler_->set_time(now_);

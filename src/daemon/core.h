@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,8 +71,8 @@ class Core final : private EventSink {
   // are left out.
   std::string snapshot(Duration keep) const;
 
-  const Book& book() const { return book_; }
-  const State& state() const { return scheduler_->state(); }
+  const Book& book() const { return unfolded().book_; }
+  const State& state() const { return unfolded().scheduler_->state(); }
   double work_left(JobId job) const;
   // When a running job will be done, as far as can be told.
   Time expected_end(JobId job) const { return machines_->end(job); }
@@ -91,6 +92,14 @@ class Core final : private EventSink {
   void hold_round();
   Status redo(const Entry& entry, Time now);
   Status begin_term(std::int64_t term, const ChosenPolicy& choice);
+
+  // An array is one entry until somebody looks: its jobs are put into the tables after its answer
+  // has left, and it makes no difference to anybody when.
+  void unfold();
+  const Core& unfolded() const {
+    if (folded_) const_cast<Core*>(this)->unfold();
+    return *this;
+  }
 
   void admit(std::size_t first);
   void hold_dependents_back();
@@ -132,6 +141,7 @@ class Core final : private EventSink {
   std::unique_ptr<EstimatedMachines> machines_;
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<Record> records_;
+  std::optional<Submitted> folded_;  // written down at now_, and not in the tables yet
   std::vector<LogPiece> logs_;
   std::vector<Contact> contacts_;
   Stops stops_;

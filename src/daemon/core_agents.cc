@@ -76,6 +76,7 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
 }
 
 Status Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
+  unfold();
   const auto id = book_.find(wanted.id);
   if (!id)
     return Error{Code::NotFound,

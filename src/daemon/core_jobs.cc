@@ -17,6 +17,7 @@ Error no_job(JobNumber number) {
 // ---- Submission
 
 Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, Time now) {
+  unfold();
   JobRequest& job = request.job;
   if (job.user.empty()) job.user = caller.name;
   if (job.user != caller.name && caller.role == Caller::Role::User) {
@@ -46,9 +47,26 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
   job.sensitivity.reset();
   if (options_.specs.measure) TRY(options_.specs.measure(job));
   const JobNumber first = book_.next_number();
-  TRY(redo(Submitted{.first = first, .request = std::move(job), .key = std::move(request.key)},
-           now));
+  Submitted entry{.first = first, .request = std::move(job), .key = std::move(request.key)};
+  // Those that wait for others are held back by decisions, which belong to the same moment.
+  if (count > 1 && entry.request.after.empty()) {
+    pass_time(now);
+    records_.push_back(to_record(entry, now_));
+    folded_ = std::move(entry);
+    round_due_ = true;
+  } else {
+    TRY(redo(entry, now));
+  }
   return SubmitAnswer{.first = first, .count = count};
+}
+
+void Core::unfold() {
+  if (!folded_) return;
+  const Submitted entry = *std::move(folded_);
+  folded_.reset();
+  const std::size_t jobs = book_.jobs().size();
+  must(book_.apply(entry, now_));
+  admit(jobs);
 }
 
 void Core::admit(std::size_t first) {
@@ -132,6 +150,7 @@ void Core::pause_job(JobId id, const Reason& reason) {
 }
 
 Result<CancelAnswer> Core::cancel(const Caller& caller, const CancelRequest& request, Time now) {
+  unfold();
   for (const JobNumber number : request.ids) {
     const auto id = book_.find(number);
     if (!id) return no_job(number);

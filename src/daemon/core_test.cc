@@ -56,6 +56,46 @@ TEST(Core, WhatIsKnownOfAModelIsTheSchedulersToSay) {
       knows_nothing.core.book().job(*knows_nothing.core.book().find(other)).request->speeds);
 }
 
+TEST(Core, AnArrayIsOneRecordAndItsJobsAreThereForWhoeverLooks) {
+  TestCore test;
+  test.join("n", 2, 1);
+  JobRequest array{.argv = {"train"}};
+  for (int i = 1; i <= 1000; ++i) array.array.push_back(i);
+  test.write_down();
+  const std::size_t before = test.log.size();
+  const auto answer = test.core.submit(kRoot, {.job = array}, test.now);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer.value().count, 1000);
+  test.write_down();
+  EXPECT_EQ(test.log.size(), before + 1);
+  EXPECT_EQ(test.core.book().jobs().size(), 1000u);
+  EXPECT_EQ(test.state(answer.value().first + 999), JobState::Pending);
+  // Each of these is asked while an array has just come.
+  ASSERT_TRUE(test.core.submit(kRoot, {.job = array}, test.now).ok());
+  ASSERT_TRUE(test.core.cancel(kRoot, {.ids = {2000}}, test.now).ok());
+  ASSERT_TRUE(test.core.submit(kRoot, {.job = array}, test.now).ok());
+  EXPECT_EQ(test.core.ask_for_log({.id = 3000}, 1).error().code, Code::FailedPrecondition);
+  ASSERT_TRUE(test.core.submit(kRoot, {.job = array}, test.now).ok());
+  EXPECT_NE(test.core.snapshot({}).find("4000"), std::string::npos);
+  ASSERT_TRUE(test.core.submit(kRoot, {.job = array}, test.now).ok());
+  ASSERT_TRUE(test.core.submit(kRoot, {.job = {.argv = {"next"}, .after = {5000}}}, test.now).ok());
+  EXPECT_EQ(test.core.book().next_number(), 5002);
+  test.pass();
+  EXPECT_EQ(test.core.alive(), 2);
+}
+
+TEST(Core, AnArrayThatWasWrittenDownIsThereAfterACrashBeforeAnybodyLooked) {
+  TestCore test;
+  ASSERT_TRUE(
+      test.core.submit(kRoot, {.job = {.argv = {"train"}, .array = {4, 5, 6}}}, test.now).ok());
+  test.write_down();
+  Core again({});
+  for (const Record& record : test.log) ASSERT_TRUE(again.recover(record).ok());
+  ASSERT_TRUE(again.begin(1, test.now).ok());
+  EXPECT_EQ(again.book().jobs().size(), 3u);
+  EXPECT_EQ(again.book().jobs()[2].array_index, 6);
+}
+
 TEST(Core, AFailureIsTriedAgainAsOftenAsWasAskedAndALostNodeCostsNothing) {
   TestCore test;
   test.join("n", 1, 1);

@@ -55,7 +55,7 @@ struct QuotaStatus {
   std::string tenant{};
   int gpus = 0;
   int held = 0;
-  bool borrows = true;
+  bool borrows = false;
   bool operator==(const QuotaStatus&) const = default;
 };
 struct QuotasAnswer {

@@ -110,7 +110,7 @@ Status check_lists(const JobRequest& request) {
                                                 request.array.size(), kArrayMax)}};
   }
   std::vector<int> sorted = request.array;
-  std::ranges::sort(sorted);
+  if (!std::ranges::is_sorted(sorted)) std::ranges::sort(sorted);
   if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
     return invalid(fmt::format("array: {} is named twice", *twice));
   }

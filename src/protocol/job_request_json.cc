@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "protocol/job_request.h"
 #include "protocol/job_request_object.h"
@@ -47,6 +49,27 @@ class Reader {
   template <class List>
   void list(const char* key, List& value) {
     take<List>(key, value);
+  }
+  // Numbers, and [first, last] for those that follow each other.
+  void runs(const char* key, std::vector<int>& value) {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    if (!found->is_array()) throw WrongNumber{key};
+    const auto whole = [key](const Json& number) {
+      if (!number.is_number_integer()) throw WrongNumber{key};
+      return number.get<std::int64_t>();
+    };
+    value.clear();
+    for (const Json& item : *found) {
+      const std::int64_t first = whole(item.is_array() ? item.at(0) : item);
+      const std::int64_t last = whole(item.is_array() ? item.at(1) : item);
+      const auto left = static_cast<std::int64_t>(kArrayMax - value.size());
+      if (!std::in_range<int>(first) || !std::in_range<int>(last) || last < first ||
+          last - first >= left) {
+        throw WrongNumber{key};
+      }
+      for (std::int64_t i = first; i <= last; ++i) value.push_back(static_cast<int>(i));
+    }
   }
   bool has(const char* key) const { return object_.contains(key); }
   void speeds(const char* key, std::optional<SpeedCurve>& value) {
@@ -112,13 +135,15 @@ void read(Reader& reader, JobRequest& request) {
   reader.duration("grace_ns", request.grace);
   reader.text("output", request.output);
   reader.text("checkpoint_directory", request.checkpoint_directory);
-  reader.list("array", request.array);
+  reader.runs("array", request.array);
   reader.speeds("speeds", request.speeds);
   reader.sensitivity("sensitivity", request.sensitivity);
 }
 
 // Leaves out what is as it would be anyway.
 class Writer {
+  static constexpr int kMost = std::numeric_limits<int>::max();
+
  public:
   template <class Value>
   void put(const char* key, const Value& value, const Value& usual) {
@@ -143,6 +168,17 @@ class Writer {
                     {"memory_bytes", table.memory_bytes},
                     {"speed", table.speed},
                     {"ideal", {table.ideal.cpu_milli, table.ideal.memory_bytes}}};
+  }
+  void put_runs(const char* key, const std::vector<int>& values) {
+    if (values.empty()) return;
+    Json& list = object_[key] = Json::array();
+    for (auto first = values.begin(); first != values.end();) {
+      auto last = first;
+      while (last + 1 != values.end() && *last < kMost && *(last + 1) == *last + 1) ++last;
+      if (last - first < 2) last = first;
+      list.push_back(last == first ? Json(*first) : Json{*first, *last});
+      first = last + 1;
+    }
   }
   std::string text() const { return object_.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -211,7 +247,7 @@ std::string job_request_json(const JobRequest& request) {
   writer.put("grace_ns", request.grace, usual.grace);
   writer.put("output", request.output, usual.output);
   writer.put("checkpoint_directory", request.checkpoint_directory, usual.checkpoint_directory);
-  writer.put("array", request.array, usual.array);
+  writer.put_runs("array", request.array);
   if (request.speeds) writer.put("speeds", *request.speeds);
   if (request.sensitivity) writer.put("sensitivity", *request.sensitivity);
   return writer.text();

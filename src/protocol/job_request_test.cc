@@ -93,6 +93,31 @@ TEST(JobRequestJson, WhatIsAsUsualIsLeftOut) {
   EXPECT_EQ(job_request_json({.argv = {"a"}, .gpus = 2}), R"({"argv":["a"],"gpus":2})");
 }
 
+TEST(JobRequestJson, NumbersOfAnArrayThatFollowEachOtherAreWrittenAsTwo) {
+  const JobRequest request{.array = {7, 1, 2, 3, 4, 9, 10, -1, 0, 1, 2147483647}};
+  const std::string text = job_request_json(request);
+  EXPECT_EQ(text, R"({"array":[7,[1,4],9,10,[-1,1],2147483647]})");
+  EXPECT_EQ(read_job_request_json(text).value(), request);
+  EXPECT_EQ(read_job_request_json(R"({"array":[1,2,3]})").value().array,
+            (std::vector<int>{1, 2, 3}))
+      << "as older logs have it";
+  JobRequest many;
+  for (int i = 1; i <= static_cast<int>(kArrayMax); ++i) many.array.push_back(i);
+  EXPECT_EQ(job_request_json(many), R"({"array":[[1,100000]]})");
+  EXPECT_EQ(read_job_request_json(job_request_json(many)).value(), many);
+}
+
+TEST(JobRequestJson, AnArrayThatIsNoneIsRefusedBeforeItFillsTheMemory) {
+  for (const char* text :
+       {R"({"array":7})", R"({"array":"1-3"})", R"({"array":[1.5]})", R"({"array":[[3,1]]})",
+        R"({"array":[[1]]})", R"({"array":[[0,2147483647]]})", R"({"array":[[1,100000],7]})",
+        R"({"array":[99999999999]})"}) {
+    const auto read = read_job_request_json(text);
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.error().code, Code::InvalidArgument) << text;
+  }
+}
+
 TEST(JobRequestJson, ADeadlineOfNothingIsNotNoDeadline) {
   const JobRequest request{.deadline = Duration(0)};
   EXPECT_EQ(read_job_request_json(job_request_json(request)).value().deadline, Duration(0));

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "rpc/grpc_words.h"
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 namespace orrery {
 namespace {

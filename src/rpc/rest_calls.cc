@@ -11,7 +11,7 @@
 
 #include "rpc/rest_json.h"
 #include "rpc/server.h"
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 namespace orrery {
 namespace {

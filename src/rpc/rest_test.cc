@@ -6,7 +6,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "rpc/fake_api.h"
+#include "protocol/fake_api.h"
 #include "rpc/http_tls.h"
 #include "rpc/rest_calls.h"
 #include "rpc/server.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "rpc/channel.h"
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 namespace orrery {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "rpc/fake_api.h"
+#include "protocol/fake_api.h"
 #include "rpc/server.h"
 #include "rpc/test_authority.h"
 

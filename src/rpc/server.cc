@@ -11,7 +11,7 @@
 
 #include "rpc/agent_service.h"
 #include "rpc/grpc_words.h"
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 namespace orrery {
 namespace {

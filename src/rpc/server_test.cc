@@ -8,9 +8,9 @@
 
 #include <future>
 
+#include "protocol/fake_api.h"
 #include "rpc/channel.h"
 #include "rpc/client.h"
-#include "rpc/fake_api.h"
 #include "rpc/test_authority.h"
 
 namespace orrery {

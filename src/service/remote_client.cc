@@ -1,5 +1,6 @@
 #include "service/remote_client.h"
 
+#include "door/client.h"
 #include "rpc/client.h"
 #include "rpc/fetch_authority.h"
 #include "trust/certificates.h"
@@ -47,6 +48,10 @@ class RemoteClient final : public Client {
 }  // namespace
 
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
+  if (!endpoint.door.empty()) {
+    auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
+    if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
+  }
   TRY_ASSIGN(const Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
   return std::unique_ptr<Client>(std::make_unique<RemoteClient>(
       ClientOptions{.address = endpoint.address,

@@ -6,7 +6,8 @@
 
 namespace orrery {
 
-// A scheduler over gRPC, as the commands want it.
+// A scheduler as the commands want it: by the socket in its state directory where somebody listens
+// there, else over gRPC.
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint);
 
 // Makes a key, trades the token for a certificate and keeps both. The token goes only to a server

@@ -12,8 +12,10 @@
 #include "ahead/look_ahead.h"
 #include "ahead/what_if.h"
 #include "base/files.h"
+#include "ctl/connection.h"
 #include "daemon/clock.h"
 #include "daemon/server.h"
+#include "door/server.h"
 #include "model/duration_text.h"
 #include "rpc/access.h"
 #include "rpc/rest.h"
@@ -104,7 +106,9 @@ class Service {
       failed_ = true;
       ::kill(::getpid(), SIGTERM);
     });
+    TRY(open_door());
     TRY(listen());
+    TRY(tell_address());
     if (arguments_.local) TRY(start_agent());
     return {};
   }
@@ -118,6 +122,7 @@ class Service {
     std::filesystem::remove(state_ + "/address", ignored);
     if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
     if (agent_thread_.joinable()) agent_thread_.join();
+    if (door_ != nullptr) door_->stop();
     if (rest_ != nullptr) rest_->stop();
     rpc_->stop();
     const Status stopped = server_->stop();
@@ -152,10 +157,10 @@ class Service {
     const std::string host = arguments_.listen.substr(0, arguments_.listen.rfind(':'));
     TRY(listen_for_calls(host, tls));
     const bool any = host == "0.0.0.0" || host == "[::]";
-    const std::string address = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
+    address_ = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
     if (arguments_.rest != "off") {
       RestOptions rest{.access = callers_.access(),
-                       .metrics = [this] { return server_->metrics(); }};
+                       .metrics = [this] { return server_->metrics() + door_metrics(); }};
       rest.http.address = arguments_.rest;
       rest.http.tls = tls;
       TRY_ASSIGN(rest_, RestServer::start(rest, *server_));
@@ -164,9 +169,50 @@ class Service {
                                 rest_->port()));
       TRY(write_file_atomically(state_ + "/rest", fmt::format("{}:{}\n", host, rest_->port())));
     }
-    TRY(write_file_atomically(state_ + "/address", address + "\n"));
-    log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
     return {};
+  }
+
+  // For clients on this machine. Without it they are served as all others are.
+  Status open_door() {
+    struct stat folder {};
+    if (::stat(state_.c_str(), &folder) != 0) return system_error(state_, errno);
+    auto opened = DoorServer::start(
+        {.path = state_ + "/" + kDoorName,
+         .identify = [this, owner = folder.st_uid](
+                         uid_t uid) { return callers_.identify_local(uid, owner); },
+         .admit = [this](const Caller& caller) { return callers_.admit(caller); }},
+        *server_);
+    if (opened.ok()) {
+      door_ = std::move(opened).value();
+    } else {
+      log_to_stderr("no door for this machine: " + opened.error().message);
+    }
+    return {};
+  }
+
+  // Last, since it is what clients wait for.
+  Status tell_address() {
+    TRY(write_file_atomically(state_ + "/address", address_ + "\n"));
+    log_to_stderr(fmt::format("serves on {}; clients: --state {}", address_, state_));
+    return {};
+  }
+
+  std::string door_metrics() const {
+    if (door_ == nullptr) return "";
+    const DoorFigures figures = door_->figures();
+    std::string out;
+    const auto put = [&](const char* name, const char* help, std::int64_t value) {
+      out += fmt::format(
+          "# HELP orrery_door_{0} {1}\n# TYPE orrery_door_{0} counter\n"
+          "orrery_door_{0} {2}\n",
+          name, help, value);
+    };
+    put("connections_total", "Connections from this machine.", figures.connections);
+    put("calls_total", "Calls over them.", figures.calls);
+    put("refused_total", "Connections and calls that were refused.", figures.refused);
+    put("broken_total", "Connections that were ended for what they sent.", figures.broken);
+    put("timed_out_total", "Connections that stopped within a message.", figures.timed_out);
+    return out;
   }
 
   // A port that was not asked for is the one of the last time, where agents still look for us, if
@@ -216,11 +262,13 @@ class Service {
 
   const ServeArguments& arguments_;
   std::string state_;
+  std::string address_;
   Callers callers_{kCallRates};
   std::unique_ptr<LocalTrust> trust_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<RestServer> rest_;
+  std::unique_ptr<DoorServer> door_;
   std::unique_ptr<AgentLoop> agent_;
   std::thread agent_thread_;
   Error failure_{Code::Internal, ""};

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -195,6 +197,26 @@ Status Database::checkpoint() {
     return failure(connection_.get(), path_);
   }
   return {};
+}
+
+Status Database::make_room_in_log(std::size_t bytes) {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (log == nullptr || log->pMethods == nullptr) return {};
+  const std::vector<char> zeros(std::min(bytes, std::size_t{256} << 10));
+  const auto sync = [&] { return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK; };
+  // That it is empty comes first: the front of the old log with zeros behind it would be taken for
+  // a log whose end was lost.
+  const bool synced = sync();
+  for (std::size_t done = 0; synced && done < bytes; done += zeros.size()) {
+    const auto piece = static_cast<int>(std::min(zeros.size(), bytes - done));
+    const auto offset = static_cast<sqlite3_int64>(done);
+    // On a full disk it is slower without, and no more.
+    if (log->pMethods->xWrite(log, zeros.data(), piece, offset) != SQLITE_OK) break;
+  }
+  if (synced && sync()) return {};
+  return Error{Code::Unavailable,
+               path_ + "-wal: the disk failed: see the system's log, then open the store again"};
 }
 
 }  // namespace orrery

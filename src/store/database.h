@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,6 +60,10 @@ class Database {
   // Moves what the write-ahead log holds into the file, waits until it is on disk, and empties the
   // log.
   Status checkpoint();
+  // Writes zeros to an empty log, so that what is committed later goes where blocks are already: a
+  // file that grows costs the file system a commit of its own each time. SQLite begins a log anew
+  // at its front, and takes nothing in it for its own that does not fit its checksums.
+  Status make_room_in_log(std::size_t bytes);
 
   const std::string& path() const { return path_; }
 

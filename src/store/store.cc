@@ -24,14 +24,16 @@ void take_row(const Statement& row, Record& record) {
 
 }  // namespace
 
-Store::Store(Database database, Statement insert)
-    : database_(std::move(database)), insert_(std::move(insert)) {}
+Store::Store(Database database, Statement insert, std::size_t log_bytes)
+    : database_(std::move(database)), insert_(std::move(insert)), log_bytes_(log_bytes) {}
 
 Result<Store> Store::open(const std::string& path, const StoreOptions& options) {
   TRY_ASSIGN(Database database, Database::open(path, options.disk));
   TRY(prepare_file(database));
+  TRY(database.checkpoint());
+  TRY(database.make_room_in_log(options.log_bytes));
   TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO record VALUES(?,?,?,?,?,?)"));
-  Store store(std::move(database), std::move(insert));
+  Store store(std::move(database), std::move(insert), options.log_bytes);
   TRY(store.load());
   return store;
 }

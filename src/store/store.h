@@ -16,6 +16,8 @@ namespace orrery {
 
 struct StoreOptions {
   std::string disk{};  // a registered SQLite VFS; empty: the system's own
+  // What the write-ahead log is given when it is empty; it is emptied when it has a thousand pages.
+  std::size_t log_bytes = std::size_t{4} << 20;
 };
 
 // The newest state that can be trusted. Recovery is: load `bytes`, then apply the records from
@@ -69,7 +71,7 @@ class Store {
   const std::string& path() const { return database_.path(); }
 
  private:
-  Store(Database database, Statement insert);
+  Store(Database database, Statement insert, std::size_t log_bytes);
 
   Status load();
   Status write(const std::function<Status()>& work);
@@ -81,6 +83,7 @@ class Store {
 
   Database database_;
   Statement insert_;
+  std::size_t log_bytes_;
   std::int64_t compacted_ = 0;
   std::int64_t last_ = 0;
   std::optional<Error> failed_;

@@ -117,6 +117,7 @@ Result<Compaction> Store::compact(int keep, std::int64_t most) {
   compacted_ = through;
   TRY(write([&] { return database_.run("PRAGMA incremental_vacuum"); }));
   TRY(database_.checkpoint());
+  TRY(database_.make_room_in_log(log_bytes_));
   return Compaction{.deleted = deleted, .left = covered - through};
 }
 

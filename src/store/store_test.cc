@@ -1,10 +1,12 @@
 #include "store/store.h"
 
 #include <gtest/gtest.h>
+
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <array>
 #include <csignal>
@@ -213,6 +215,23 @@ TEST(Store, ReadsADamagedFileAsDamaged) {
   const Status status = store.read(1, [](const Record&) { return Status(); });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, Code::DataLoss) << status.error().message;
+}
+
+TEST(Store, WritesWhereItsLogHasRoomAlready) {
+  const TestFolder folder;
+  Store store = opened(folder.file(), {.log_bytes = 100'000});
+  const std::string log = folder.file() + "-wal";
+  EXPECT_EQ(std::filesystem::file_size(log), 100'000U);
+  for (std::int64_t i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(store.append(test_records(i, i)).ok());
+    EXPECT_EQ(std::filesystem::file_size(log), 100'000U);
+  }
+  ASSERT_TRUE(store.append(test_records(6, 6, std::string(200'000, 'x'))).ok());
+  EXPECT_GT(std::filesystem::file_size(log), 200'000U) << "more than there is room for";
+  std::filesystem::copy(folder.file(), folder.file("copy.db"));
+  std::filesystem::copy(log, folder.file("copy.db-wal"));
+  Store copy = opened(folder.file("copy.db"));
+  EXPECT_EQ(all_records(copy), all_records(store)) << "as after a crash";
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "trust/credentials.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "trust/certificates.h"
 #include "trust/limits.h"
+#include "trust/logins.h"
 #include "trust/private_files.h"
 
 namespace orrery {
@@ -29,17 +29,6 @@ Result<std::string> read_if_there(const std::string& path) {
   auto content = read_private(path);
   if (!content.ok() && content.error().code == Code::NotFound) return std::string();
   return content;
-}
-
-std::string own_name() {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> buffer(16384);
-  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 &&
-      found != nullptr && check_caller_name(found->pw_name).ok()) {
-    return found->pw_name;
-  }
-  return "uid-" + std::to_string(::geteuid());
 }
 
 template <class T>
@@ -127,7 +116,7 @@ Result<LocalTrust> load_or_make_local(const std::string& directory,
   TRY(make_private_directory(directory));
   TRY_ASSIGN(const Fd lock, lock_directory(directory));
   TRY_ASSIGN(Authority authority, Authority::open(directory, lock, now));
-  const Identity owner{Role::Admin, own_name()};
+  const Identity owner{Role::Admin, login_name(::geteuid())};
   const Kind server{.name = "server",
                     .use = CertificateUse::Server,
                     .fits = [&](const std::string& pem) { return says_yes(covers(pem, names)); },

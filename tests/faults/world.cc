@@ -107,7 +107,8 @@ void World::start_scheduler() {
   disk_.heal();
   CoreOptions options;
   options.policy.name = policy_;
-  auto found = recover((folder_ / "log.db").string(), options, {.disk = disk_.name()});
+  const StoreOptions store{.disk = disk_.name(), .log_bytes = std::size_t{64} << 10};
+  auto found = recover((folder_ / "log.db").string(), options, store);
   if (!found.ok()) return fail("the log cannot be read: " + found.error().message);
   Recovered recovered = std::move(found).value();
   core_ = std::move(recovered.core);

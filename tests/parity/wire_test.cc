@@ -9,8 +9,8 @@
 #include "base/invariant.h"
 #include "parity/compare.h"
 #include "policy/registry.h"
+#include "protocol/fake_api.h"
 #include "rpc/client.h"
-#include "rpc/fake_api.h"
 #include "rpc/scheduler_link.h"
 #include "rpc/server.h"
 

@@ -1,11 +1,16 @@
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "system/process.h"
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "door/client.h"
+#include "system/live.h"
 
 namespace orrery {
 namespace {
-
-using Words = std::vector<std::string>;
 
 struct WrongCall {
   Words words;
@@ -50,6 +55,50 @@ TEST(LiveCalls, ASchedulerThatIsNotThereIsAFailureAndNotAWrongCall) {
       run_orrery({"submit", "--state", folder.path().string(), "--", "a", "[1,2]", "--help"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("says no address"), std::string::npos) << run.err;
+}
+
+class LiveDoor : public LiveTest {};
+
+TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
+  const auto scheduler = serve({});
+  ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
+  // Without its certificate there is no way but the socket.
+  std::filesystem::rename(state() + "/trust/admin.pem", file("admin.pem"));
+  const Finished near = ask({"submit", "--json", "--", "/bin/true"});
+  EXPECT_EQ(near.out, "{\"id\":1}\n") << near.err;
+  std::filesystem::remove(state() + "/socket");
+  const Finished neither = ask({"submit", "--json", "--", "/bin/true"});
+  EXPECT_EQ(neither.exit_code, 1);
+  EXPECT_NE(neither.err.find("admin.pem"), std::string::npos) << neither.err;
+  std::filesystem::rename(file("admin.pem"), state() + "/trust/admin.pem");
+  const Finished far = ask({"submit", "--json", "--", "/bin/true"});
+  EXPECT_EQ(far.out, "{\"id\":2}\n") << far.err;
+  EXPECT_EQ(far.err, "");
+  EXPECT_EQ(scheduler->stop(), 0);
+}
+
+TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  const auto scheduler = serve({});
+  constexpr uid_t kDaemon = 1;
+  std::optional<Result<SubmitAnswer>> mine;
+  std::optional<Result<SubmitAnswer>> theirs;
+  Status policy;
+  // The system's own call changes the calling thread alone.
+  std::thread([&] {
+    ASSERT_EQ(::syscall(SYS_setresuid, -1, kDaemon, -1), 0);
+    DoorClient door({.path = state() + "/socket"});
+    mine = door.submit({.job = {.argv = {"a"}}});
+    theirs = door.submit({.job = {.argv = {"a"}, .user = "root"}});
+    policy = door.set_policy({.policy = "srtf"});
+  }).join();
+  ASSERT_TRUE(mine->ok()) << mine->error().message;
+  EXPECT_EQ(job(mine->value().first)->user, "daemon");
+  EXPECT_EQ(theirs->error().code, Code::PermissionDenied);
+  EXPECT_EQ(policy.error().code, Code::PermissionDenied);
+  EXPECT_EQ(scheduler->stop(), 0);
+  EXPECT_FALSE(std::filesystem::exists(state() + "/socket"));
 }
 
 }  // namespace

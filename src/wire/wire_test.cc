@@ -1,6 +1,7 @@
-#include "rpc/wire.h"
+#include "wire/wire.h"
 
 #include <google/protobuf/message.h>
+#include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 #include <orrery/v1/agent.pb.h>
 #include <orrery/v1/scheduler.pb.h>
@@ -11,6 +12,7 @@
 #include "base/random.h"
 #include "protocol/agent_words.h"
 #include "protocol/api.h"
+#include "wire/plain.h"
 
 namespace orrery {
 namespace {
@@ -262,6 +264,99 @@ TEST(Wire, WhatClientsSayComesBackAsItWas) {
   expect_round_trips<TokenAnswer, v1::TokenAnswer>();
   expect_round_trips<JoinRequest, v1::JoinRequest>();
   expect_round_trips<JoinAnswer, v1::JoinAnswer>();
+}
+
+template <class Request, class Message>
+void expect_plain_is_read() {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    Request request{};
+    Filler::fill(random, request);
+    std::string bytes;
+    append_plain(request, bytes);
+    Message received;
+    ASSERT_TRUE(received.ParseFromString(bytes)) << "seed " << seed;
+    ASSERT_TRUE(received.GetReflection()->GetUnknownFields(received).empty()) << "seed " << seed;
+    const auto back = read_wire<Request>(received);
+    ASSERT_TRUE(back.ok()) << back.error().message << " in " << received.ShortDebugString();
+    ASSERT_TRUE(back.value() == request) << "seed " << seed << ": " << received.ShortDebugString();
+  }
+}
+
+template <class Answer, class Message>
+void expect_read_plain() {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    Answer answer{};
+    Filler::fill(random, answer);
+    Message sent;
+    write_wire(answer, sent);
+    const std::string bytes = sent.SerializeAsString();
+    const auto back = read_plain<Answer>(bytes);
+    ASSERT_TRUE(back.ok()) << sent.ShortDebugString();
+    ASSERT_TRUE(back.value() == answer) << "seed " << seed << ": " << sent.ShortDebugString();
+    // Cut anywhere it is read or refused, and nothing else.
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      const auto cut = read_plain<Answer>(std::string_view(bytes).substr(0, size));
+      ASSERT_TRUE(cut.ok() || cut.error().code == Code::InvalidArgument);
+    }
+  }
+}
+
+TEST(PlainWire, WritesTheBytesThatTheLibraryReads) {
+  expect_plain_is_read<Nothing, v1::Nothing>();
+  expect_plain_is_read<SubmitRequest, v1::SubmitRequest>();
+  expect_plain_is_read<StatusRequest, v1::StatusRequest>();
+  expect_plain_is_read<CancelRequest, v1::CancelRequest>();
+  expect_plain_is_read<LogsRequest, v1::LogsRequest>();
+  expect_plain_is_read<DrainRequest, v1::DrainRequest>();
+  expect_plain_is_read<PolicyRequest, v1::PolicyRequest>();
+  expect_plain_is_read<QuotaRequest, v1::QuotaRequest>();
+  expect_plain_is_read<EventsRequest, v1::EventsRequest>();
+  expect_plain_is_read<WhatIfRequest, v1::WhatIfRequest>();
+  expect_plain_is_read<TokenRequest, v1::TokenRequest>();
+}
+
+TEST(PlainWire, ReadsTheBytesThatTheLibraryWrites) {
+  expect_read_plain<Nothing, v1::Nothing>();
+  expect_read_plain<SubmitAnswer, v1::SubmitAnswer>();
+  expect_read_plain<StatusAnswer, v1::StatusAnswer>();
+  expect_read_plain<CancelAnswer, v1::CancelAnswer>();
+  expect_read_plain<LogsAnswer, v1::LogsAnswer>();
+  expect_read_plain<NodesAnswer, v1::NodesAnswer>();
+  expect_read_plain<QuotasAnswer, v1::QuotasAnswer>();
+  expect_read_plain<EventsAnswer, v1::EventsAnswer>();
+  expect_read_plain<WhatIfAnswer, v1::WhatIfAnswer>();
+  expect_read_plain<SituationAnswer, v1::SituationAnswer>();
+  expect_read_plain<TokenAnswer, v1::TokenAnswer>();
+}
+
+TEST(PlainWire, AnEmptyRequestIsTheUsualOne) {
+  std::string bytes;
+  append_plain(SubmitRequest{}, bytes);
+  v1::SubmitRequest received;
+  ASSERT_TRUE(received.ParseFromString(bytes));
+  EXPECT_EQ(read_wire<SubmitRequest>(received).value(), SubmitRequest{});
+  EXPECT_EQ(read_plain<SubmitAnswer>("").value(), SubmitAnswer{});
+}
+
+TEST(PlainWire, TextIsMadeUtf8) {
+  std::string bytes;
+  append_plain(SubmitRequest{.job = {.argv = {"a\xff"}}}, bytes);
+  v1::SubmitRequest received;
+  ASSERT_TRUE(received.ParseFromString(bytes));
+  EXPECT_EQ(received.job().argv(0), "a\xef\xbf\xbd");
+}
+
+TEST(PlainWire, FieldsThatNobodyKnowsArePassedOver) {
+  v1::SubmitAnswer sent;
+  sent.set_first(7);
+  google::protobuf::UnknownFieldSet* more = sent.GetReflection()->MutableUnknownFields(&sent);
+  more->AddVarint(90, 1);
+  more->AddFixed32(91, 2);
+  more->AddFixed64(92, 3);
+  more->AddLengthDelimited(93, "later");
+  EXPECT_EQ(read_plain<SubmitAnswer>(sent.SerializeAsString()).value().first, 7);
 }
 
 TEST(Wire, WhatAgentsSayComesBackAsItWas) {

@@ -1,4 +1,4 @@
-#include "rpc/utf8.h"
+#include "wire/utf8.h"
 
 #include <cstddef>
 

@@ -1,7 +1,9 @@
-#include "rpc/wire_writer.h"
+#include "wire/wire_writer.h"
+
+#include <google/protobuf/reflection.h>
 
 #include "base/invariant.h"
-#include "rpc/utf8.h"
+#include "wire/utf8.h"
 
 namespace orrery {
 
@@ -47,8 +49,10 @@ void WireWriter::put(const FieldDescriptor& field,
     entry("value", value);
   }
 }
-void WireWriter::add(const FieldDescriptor& field, int value) {
-  message_.GetReflection()->AddInt32(&message_, &field, value);
+void WireWriter::put(const FieldDescriptor& field, const std::vector<int>& values) {
+  const auto numbers =
+      message_.GetReflection()->GetMutableRepeatedFieldRef<std::int32_t>(&message_, &field);
+  for (const int value : values) numbers.Add(value);
 }
 void WireWriter::add(const FieldDescriptor& field, std::int64_t value) {
   message_.GetReflection()->AddInt64(&message_, &field, value);

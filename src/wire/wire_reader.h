@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/wire.h"
-#include "rpc/wire_fields.h"
+#include "wire/wire.h"
+#include "wire/wire_fields.h"
 
 namespace orrery {
 
@@ -62,13 +62,13 @@ class WireReader {
       }
     }
   }
+  void take(const FieldDescriptor& field, std::vector<int>& values, Range range);
   template <class Value>
   void part(const FieldDescriptor& field, const Message& message, Value& value) {
     WireReader reader(message);
     fields(reader, value);
     if (!reader.status_.ok()) wrong(field, std::move(reader.status_).error());
   }
-  void item(const FieldDescriptor& field, int index, int& value);
   void item(const FieldDescriptor& field, int index, std::int64_t& value);
   void item(const FieldDescriptor& field, int index, std::string& value);
 

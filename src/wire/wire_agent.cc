@@ -1,7 +1,7 @@
 #include "model/cluster.h"
 #include "protocol/agent_words.h"
-#include "rpc/wire_reader.h"
-#include "rpc/wire_writer.h"
+#include "wire/wire_reader.h"
+#include "wire/wire_writer.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <google/protobuf/message.h>
-
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -10,14 +8,11 @@
 #include <type_traits>
 #include <utility>
 
-// How one list of a value's fields, `fields(io, value)`, serves both ways: io is a WireWriter or a
-// WireReader, and io("name", member, bounds) moves one field. Found by name through the message's
-// own description, so a list that does not fit its message stops the first test that uses it.
+// How one list of a value's fields, `fields(io, value)`, serves every way in and out: io("name",
+// member, bounds) moves one field. Fields stand in the order of the message and are numbered in
+// that order, from 1; so io may go by the name or by the place.
 
 namespace orrery {
-
-using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 
 template <class Type, class Value>
 concept Like = std::same_as<std::remove_const_t<Type>, Value>;
@@ -39,16 +34,5 @@ void fields(auto& io, Like<std::pair<std::string, std::string>> auto& v) {
 template <class Value>
 concept Scalar = std::is_arithmetic_v<Value> || std::is_enum_v<Value> ||
     std::same_as<Value, std::string> || std::same_as<Value, std::chrono::nanoseconds>;
-
-// The fields of one message by name; quick when they are asked for in their order.
-class WireFields {
- public:
-  explicit WireFields(const Message& message) : descriptor_(*message.GetDescriptor()) {}
-  const FieldDescriptor& named(const char* name);
-
- private:
-  const google::protobuf::Descriptor& descriptor_;
-  int next_ = 0;
-};
 
 }  // namespace orrery

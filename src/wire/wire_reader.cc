@@ -1,6 +1,7 @@
-#include "rpc/wire_reader.h"
+#include "wire/wire_reader.h"
 
 #include <fmt/format.h>
+#include <google/protobuf/reflection.h>
 
 #include <cmath>
 
@@ -45,8 +46,13 @@ void WireReader::take(const FieldDescriptor& field, std::map<std::string, std::s
     values.insert_or_assign(std::move(key), std::move(value));
   }
 }
-void WireReader::item(const FieldDescriptor& field, int index, int& value) {
-  value = message_.GetReflection()->GetRepeatedInt32(message_, &field, index);
+// At once: the numbers of an array may be many.
+void WireReader::take(const FieldDescriptor& field, std::vector<int>& values, Range range) {
+  values.clear();
+  if (length(field, range) == 0) return;
+  const auto numbers =
+      message_.GetReflection()->GetRepeatedFieldRef<std::int32_t>(message_, &field);
+  values.assign(numbers.begin(), numbers.end());
 }
 void WireReader::item(const FieldDescriptor& field, int index, std::int64_t& value) {
   value = message_.GetReflection()->GetRepeatedInt64(message_, &field, index);

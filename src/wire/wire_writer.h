@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "rpc/wire.h"
-#include "rpc/wire_fields.h"
+#include "wire/wire.h"
+#include "wire/wire_fields.h"
 
 namespace orrery {
 
@@ -54,7 +54,7 @@ class WireWriter {
       }
     }
   }
-  void add(const FieldDescriptor& field, int value);
+  void put(const FieldDescriptor& field, const std::vector<int>& values);
   void add(const FieldDescriptor& field, std::int64_t value);
   void add(const FieldDescriptor& field, const std::string& value);
 

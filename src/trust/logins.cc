@@ -1,0 +1,40 @@
+#include "trust/logins.h"
+
+#include <pwd.h>
+
+#include <optional>
+#include <vector>
+
+namespace orrery {
+namespace {
+
+// Linux shows this one for every user id that the namespace of who asks does not know.
+constexpr uid_t kNobodyKnown = 65534;
+
+std::optional<std::string> known_login(uid_t uid) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16384);
+  if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr &&
+      check_caller_name(found->pw_name).ok()) {
+    return found->pw_name;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string login_name(uid_t uid) {
+  return known_login(uid).value_or("uid-" + std::to_string(uid));
+}
+
+Result<Identity> local_identity(uid_t uid, uid_t owner) {
+  if (uid == 0 || uid == owner) return Identity{Role::Admin, login_name(uid)};
+  const auto name = uid == kNobodyKnown ? std::nullopt : known_login(uid);
+  if (name) return Identity{Role::User, *name};
+  return Error{Code::Unauthenticated,
+               "user id " + std::to_string(uid) +
+                   " is no login of this machine; join with a token, and write --server"};
+}
+
+}  // namespace orrery

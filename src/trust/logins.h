@@ -1,0 +1,20 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "trust/identity.h"
+
+namespace orrery {
+
+// What the login is called, or uid-N where it has no name that can be a caller's.
+std::string login_name(uid_t uid);
+
+// Who somebody on this machine is, by the user id that the kernel vouches for: root and `owner` are
+// admins, everybody else a user of the name of his login. Unauthenticated where that says nothing:
+// a user id without a name, or the one that stands for all that have none in this namespace.
+Result<Identity> local_identity(uid_t uid, uid_t owner);
+
+}  // namespace orrery
