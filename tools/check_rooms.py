@@ -4,6 +4,7 @@ Reads room(... NEEDS ...) from src/*/CMakeLists.txt and checks that
 - rooms form no circle, and every #include "room/..." follows an arrow (tests: TEST_NEEDS too);
 - a third-party library is included only by the rooms that own it;
 - the clock, sleep and unseeded randomness stay out of the rooms that must repeat exactly;
+- no two rooms that can meet in one program have types of the same name;
 - no code asks whether it is being simulated, and no header opens a namespace for its readers.
 """
 import pathlib
@@ -160,12 +161,29 @@ def check_words(where, room, code):
             yield "using-namespace", line_of(code, match.start()), "'using namespace' in a header"
 
 
+def check_names(rooms, src):
+    """Yields faults: two types of one name in one program would be taken for each other unseen."""
+    programs = [reach(rooms, [top]) for top in rooms if not any(top in said["NEEDS"] for said in rooms.values())]
+    seen = {}
+    for header in sorted(src.glob("*/*.h")):
+        room, code = header.parent.name, code_only(header.read_text(errors="replace"))
+        if is_test(header) or header.name.startswith("test_") or re.search(r"namespace orrery::|namespace (?!orrery)\w", code):
+            continue
+        for match in re.finditer(r"^(?:struct|class|enum class)\s+(\w+)\b(?!::)[^;(]*?\{", code, re.MULTILINE):
+            name = match.group(1)
+            before = seen.setdefault(name, header)
+            meet = any({room, before.parent.name} <= program for program in programs)
+            if before.parent.name != room and meet:
+                yield f"{header.relative_to(src.parent)}: {name} is also in {before.relative_to(src.parent)}"
+
+
 def check(root):
     src = root / "src"
     faults = []
     rooms = read_rooms(src, faults)
     if circle := find_circle(rooms):
         faults.append("rooms form a circle: " + " -> ".join(circle))
+    faults += check_names(rooms, src)
     exceptions = Exceptions(root, RULES)
     faults += exceptions.faults
     includes = 0

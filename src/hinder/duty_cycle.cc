@@ -124,7 +124,7 @@ class DutyCycle final : public CpuLimits {
     std::string lines;
     for (const Server& server : servers_) {
       for (const ProcessClock& process : server.processes) {
-        const auto start = process_start(process.pid());
+        const auto start = start_while_alive(process.pid());
         if (start) lines += std::to_string(process.pid()) + " " + std::to_string(*start) + "\n";
       }
     }
@@ -210,7 +210,7 @@ void remove_left_duty_cycles(const std::string& folder) {
     std::istringstream lines(read_word(found.path()));
     std::uint64_t start = 0;
     for (pid_t pid = 0; lines >> pid >> start;) {
-      if (pid > 0 && process_start(pid) == start) ::kill(pid, SIGKILL);
+      if (pid > 0 && start_while_alive(pid) == start) ::kill(pid, SIGKILL);
     }
     ::unlink(found.path().c_str());
   }

@@ -26,7 +26,7 @@ std::string digits(std::uint64_t value, std::size_t count) {
 
 }  // namespace
 
-std::optional<std::uint64_t> process_start(pid_t pid) {
+std::optional<std::uint64_t> start_while_alive(pid_t pid) {
   const std::string line = read_word("/proc/" + std::to_string(pid) + "/stat");
   // The command's name is in brackets and may hold anything; the start is the 22nd field.
   const std::size_t bracket = line.rfind(')');
@@ -44,7 +44,7 @@ std::string new_owner_tag() {
   static std::atomic<std::uint64_t> count = 0;
   const pid_t self = ::getpid();
   return digits(static_cast<std::uint64_t>(self), kPidDigits) +
-         digits(process_start(self).value_or(0), kStartDigits) + digits(count++, 1);
+         digits(start_while_alive(self).value_or(0), kStartDigits) + digits(count++, 1);
 }
 
 bool is_owner_tag(std::string_view tag) {
@@ -58,7 +58,7 @@ bool owner_runs(std::string_view tag) {
   for (const char letter : tag.substr(0, kPidDigits)) {
     pid = pid * static_cast<pid_t>(kBase) + static_cast<pid_t>(kDigits.find(letter));
   }
-  const auto start = process_start(pid);
+  const auto start = start_while_alive(pid);
   return start && digits(*start, kStartDigits) == tag.substr(kPidDigits, kStartDigits);
 }
 

@@ -11,7 +11,7 @@ namespace orrery {
 
 // When a process began, in clock ticks since the machine did: with its number, this is never true
 // of another. None where there is no such process, or nothing but its exit status is left of it.
-std::optional<std::uint64_t> process_start(pid_t pid);
+std::optional<std::uint64_t> start_while_alive(pid_t pid);
 
 // Eleven letters and digits for what this process makes outside itself, another each time: its
 // number, its start and a count. Short enough for the names of network interfaces.

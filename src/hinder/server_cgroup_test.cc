@@ -145,9 +145,9 @@ TEST(Owner, ATagIsItsProcesssAsLongAsThatRuns) {
 
 TEST(Owner, AProcessThatHasEndedHasNoStart) {
   Child child(spin);
-  EXPECT_TRUE(process_start(child.pid()));
+  EXPECT_TRUE(start_while_alive(child.pid()));
   ::kill(child.pid(), SIGKILL);
-  EXPECT_TRUE(becomes_true([&] { return !process_start(child.pid()); })) << "nobody has waited";
+  EXPECT_TRUE(becomes_true([&] { return !start_while_alive(child.pid()); })) << "nobody has waited";
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ namespace {
 
 class EmulatedServers final : public Servers {
  public:
-  EmulatedServers(std::vector<ServerSize> sizes, std::unique_ptr<CpuLimits> cpu,
+  EmulatedServers(std::vector<EmulatedSize> sizes, std::unique_ptr<CpuLimits> cpu,
                   std::unique_ptr<LinkLimits> link)
       : sizes_(std::move(sizes)), cpu_(std::move(cpu)), link_(std::move(link)) {}
 
   int count() const override { return static_cast<int>(sizes_.size()); }
-  const ServerSize& size(int server) const override {
+  const EmulatedSize& size(int server) const override {
     INVARIANT(server >= 0 && server < count(), "a server that is not there");
     return sizes_[static_cast<std::size_t>(server)];
   }
@@ -40,7 +40,7 @@ class EmulatedServers final : public Servers {
   std::string outside_address() const override { return link_->outside_address(); }
 
   Status set_share(int server, Hindrance resource, double share) override {
-    const ServerSize& whole = size(server);
+    const EmulatedSize& whole = size(server);
     INVARIANT(share > 0, "a share of nothing");
     if (resource == Hindrance::Cpu) return cpu_->set(server, whole.cores * share);
     if (share == 1 && whole.bytes_per_s == 0) return {};
@@ -65,7 +65,7 @@ class EmulatedServers final : public Servers {
   Result<double> starved_s(int server) const override { return cpu_->starved_s(server); }
 
  private:
-  std::vector<ServerSize> sizes_;
+  std::vector<EmulatedSize> sizes_;
   std::unique_ptr<CpuLimits> cpu_;
   std::unique_ptr<LinkLimits> link_;
 };
@@ -100,7 +100,7 @@ Result<CgroupTree> cgroups_of(const ServersOptions& options) {
 Result<std::unique_ptr<CpuLimits>> limit_cpu(const ServersOptions& options,
                                              const std::string& tag) {
   std::vector<double> cores;
-  for (const ServerSize& size : options.sizes) cores.push_back(size.cores);
+  for (const EmulatedSize& size : options.sizes) cores.push_back(size.cores);
   remove_left_duty_cycles(note_folder());
   if (options.cpu == "none") return make_no_cpu_limits(static_cast<int>(cores.size()));
   if (options.cpu == "duty-cycle") return make_duty_cycle(note_folder(), tag, cores);
@@ -118,7 +118,7 @@ Result<std::unique_ptr<CpuLimits>> limit_cpu(const ServersOptions& options,
 Result<std::unique_ptr<LinkLimits>> limit_links(const ServersOptions& options,
                                                 const std::string& tag) {
   std::vector<double> rates;
-  for (const ServerSize& size : options.sizes) rates.push_back(size.bytes_per_s);
+  for (const EmulatedSize& size : options.sizes) rates.push_back(size.bytes_per_s);
   const bool any = std::any_of(rates.begin(), rates.end(), [](double rate) { return rate > 0; });
   remove_left_namespaces();
   if (options.link == "none" || (options.link == "auto" && !any)) return make_no_link_limits();
@@ -134,7 +134,7 @@ Result<std::unique_ptr<Servers>> make_servers(const ServersOptions& options) {
   TRY(check_means("CPU", options.cpu, kCpuMeans));
   TRY(check_means("links", options.link, kLinkMeans));
   if (options.sizes.empty()) return invalid("there are no servers to be made; ask for at least 1");
-  for (const ServerSize& size : options.sizes) {
+  for (const EmulatedSize& size : options.sizes) {
     if (!(size.cores >= 0.001 && size.cores <= 1024)) {
       return invalid(
           fmt::format("a server of {} cores cannot be made; write 0.001 to 1024, 0.2 for "

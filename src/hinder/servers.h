@@ -13,7 +13,7 @@
 namespace orrery {
 
 // What one emulated server has: a share of the cores and a link.
-struct ServerSize {
+struct EmulatedSize {
   double cores = 0.2;
   double bytes_per_s = 0;  // 0: no limit
 };
@@ -35,7 +35,7 @@ class Servers {
   virtual ~Servers() = default;
 
   virtual int count() const = 0;
-  virtual const ServerSize& size(int server) const = 0;
+  virtual const EmulatedSize& size(int server) const = 0;
   virtual std::string cpu_means() const = 0;
   virtual std::string link_means() const = 0;
   // Puts a process on a server; called in the parent right after the fork, before anything of
@@ -59,7 +59,7 @@ class Servers {
 };
 
 struct ServersOptions {
-  std::vector<ServerSize> sizes{};
+  std::vector<EmulatedSize> sizes{};
   std::string cpu = "auto";   // or the name of one of the means; "none"
   std::string link = "auto";  // without any rate to keep to: "none"
   std::string cgroup{};       // the folder in which cgroups are made; empty: the one we are in

@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
 class CpuMeans : public testing::TestWithParam<const char*> {
  protected:
   // Nothing where this machine does not allow it.
-  std::unique_ptr<Servers> servers(std::vector<ServerSize> sizes) {
+  std::unique_ptr<Servers> servers(std::vector<EmulatedSize> sizes) {
     auto made = make_servers({.sizes = std::move(sizes), .cpu = GetParam(), .link = "none"});
     if (made.ok()) return std::move(made).value();
     why_ = made.error().message;
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(All, CpuMeans, testing::Values("cgroup-v1", "cgroup-v2"
 
 class Tbf : public testing::Test {
  protected:
-  std::unique_ptr<Servers> servers(std::vector<ServerSize> sizes) {
+  std::unique_ptr<Servers> servers(std::vector<EmulatedSize> sizes) {
     auto made = make_servers({.sizes = std::move(sizes), .cpu = "none", .link = "tbf"});
     if (made.ok()) return std::move(made).value();
     why_ = made.error().message;

@@ -117,14 +117,14 @@ Status Head::open_servers() {
   if (wanted) {
     const double machine = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     const double cores = options_.cores > 0 ? options_.cores : machine * kSpareCores / slots;
-    const ServerSize size{.cores = cores, .bytes_per_s = options_.link};
-    const ServerSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
+    const EmulatedSize size{.cores = cores, .bytes_per_s = options_.link};
+    const EmulatedSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
     // The shards have what is left. Their link is not what is measured, so it is as wide as all
     // workers' together.
-    const ServerSize shards{
+    const EmulatedSize shards{
         .cores = std::max(kShardCoresLeast, machine - cores * slots - kEvaluatorCores - kHeadCores),
         .bytes_per_s = options_.link * slots};
-    std::vector<ServerSize> sizes(static_cast<std::size_t>(slots), size);
+    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(slots), size);
     sizes.push_back(shards);
     sizes.push_back(evaluator);
     TRY_ASSIGN(

@@ -37,9 +37,9 @@ struct ConvergenceModel {
 };
 
 // One run's way along such a model.
-class Progress {
+class TrainingProgress {
  public:
-  explicit Progress(const ConvergenceModel& model) : model_(model) {}
+  explicit TrainingProgress(const ConvergenceModel& model) : model_(model) {}
 
   void apply(double samples, double staleness, double rate) {
     effective_ += samples * model_.worth(staleness);

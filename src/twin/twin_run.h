@@ -112,7 +112,7 @@ class TwinRun {
   Time now_{};
   std::vector<Order> orders_{};
   UpdateSample newest_{};
-  Progress progress_;
+  TrainingProgress progress_;
   Random scatter_;
   TwinResult result_{};
 };
