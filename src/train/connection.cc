@@ -1,5 +1,6 @@
 #include "train/connection.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <boost/asio/post.hpp>
@@ -66,6 +67,7 @@ Connection::Connection(tcp::socket socket, std::shared_ptr<Transport> transport)
       write_timer_(socket_.get_executor()) {
   boost::system::error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
 void Connection::start(Handlers handlers, FrameLimits limits) {
