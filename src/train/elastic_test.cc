@@ -196,7 +196,11 @@ class Rogue {
       shard_ = connect_to(io_, peers.shards[0].first, peers.shards[0].second, transport_).value();
       shard_->send(MessageType::Hello, 0,
                    Hello{.role = PartRole::Worker, .id = peers.id, .pid = 0});
-      shard_->start({.frame = [](Connection&, Frame&) {},
+      shard_->start({.frame =
+                         [this](Connection&, Frame& got) {
+                           parameters_of_ = got.header.number;
+                           hand_in_if_complete();
+                         },
                      .closed =
                          [this](Connection&, const Error&) {
                            over_ = true;
@@ -206,8 +210,13 @@ class Rogue {
                     {.floats = 100});
       head_->send(MessageType::Joined, 0, Nothing{});
     } else if (frame.header.type == MessageType::StartTask) {
-      hand_in(read_fields<TaskMessage>(frame.body).value().task);
+      task_ = read_fields<TaskMessage>(frame.body).value().task;
+      hand_in_if_complete();
     }
+  }
+
+  void hand_in_if_complete() {
+    if (task_.number == parameters_of_) hand_in(task_);
   }
 
   void hand_in(const Task& task) {
@@ -222,6 +231,8 @@ class Rogue {
   boost::asio::io_context io_{1};
   std::shared_ptr<Transport> transport_{std::make_shared<Transport>()};
   std::shared_ptr<Connection> head_{}, shard_{};
+  Task task_{};
+  std::int64_t parameters_of_ = -1;
   int tasks_ = 0;
   bool over_ = false;
 };
