@@ -99,16 +99,15 @@ void Conductor::spoiled(std::int64_t task, const std::string& why, Time now) {
 
 void Conductor::applied(const UpdateSample& update, Time now) {
   Inside& in = *inside_;
-  const bool flies = in.flying && update.version == in.version + 1;
-  const bool known = update.version > in.version - static_cast<std::int64_t>(in.recent.size()) &&
-                     update.version <= in.version && update.version > 0;
   if (in.finished) return;
+  const bool flies = in.flying && update.version == in.version + 1;
   UpdateSample& recent =
       in.recent[static_cast<std::size_t>(update.version) & (in.recent.size() - 1)];
-  if ((in.all_reduce() ? !flies : !known) || recent.version != update.version) {
+  if (update.version <= 0 || recent.version != update.version || (in.all_reduce() && !flies)) {
     ++in.counts.refused;
     return;
   }
+  if (flies) recent.at = now;
   recent.fresh_mean_norm2 = std::isfinite(update.fresh_mean_norm2) ? update.fresh_mean_norm2 : 0;
   if (in.director) in.director->saw(recent);
   recent.version = -1;

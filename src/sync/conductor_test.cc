@@ -240,7 +240,7 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   TestBand band(of_batch(8), 2, {.x = 1});
   band.done(0);
   band.done(1);
-  const auto& seen = band.director->iterations;
+  const auto seen = band.director->iterations;
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].staleness, 0);
   EXPECT_EQ(seen[1].staleness, 1);
@@ -251,8 +251,20 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   EXPECT_EQ(band.director->updates[0].fresh, 0);
   EXPECT_EQ(band.director->updates[0].fresh_mean_norm2, 3);
   band.conductor->applied({.version = 2}, Time{});
-  band.conductor->applied({.version = 3}, Time{});
-  EXPECT_EQ(band.conductor->counts().refused, 2);
+  for (const ParameterVersion never : {3, 0, -1, 2 + 256}) {
+    band.conductor->applied({.version = never}, Time{});
+  }
+  EXPECT_EQ(band.conductor->counts().refused, 5);
+  EXPECT_EQ(band.director->updates.size(), 1u);
+}
+
+TEST(Conductor, WhatAWorkerMeasuredBadlyIsTakenAsNotMeasured) {
+  TestBand band(of_batch(8), 1, {});
+  Gradient odd = band.gradient_of(0);
+  odd.usage = {.cpu_share = 0.5, .in_bytes_per_s = std::numeric_limits<double>::infinity()};
+  band.say(odd);
+  EXPECT_EQ(band.director->iterations.back().usage.cpu_share, 0.5);
+  EXPECT_EQ(band.director->iterations.back().usage.in_bytes_per_s, 0);
 }
 
 TEST(Conductor, AParentHandsInForItsChildren) {
@@ -267,6 +279,16 @@ TEST(Conductor, AParentHandsInForItsChildren) {
   EXPECT_DOUBLE_EQ(band.updates[0].update.terms[0].weight, 0.5);
   EXPECT_EQ(band.conductor->counts().gradients, 4);
   EXPECT_EQ(band.task.at(1).number, 6);
+}
+
+TEST(Conductor, NobodyIsMergedTwice) {
+  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  band.done(0, {1, 1});
+  EXPECT_EQ(band.drops.size(), 1u);
+  EXPECT_EQ(band.conductor->counts().lost, 2);
+  band.done(0, {0});
+  EXPECT_EQ(band.drops.size(), 2u) << "nor into itself";
+  EXPECT_EQ(band.conductor->counts().lost, 3);
 }
 
 TEST(Conductor, AGradientWithThatOfOneWhoLeftInItIsNotUsed) {

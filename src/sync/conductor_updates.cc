@@ -11,6 +11,13 @@ bool all_finite(const Gradient& gradient) {
          std::isfinite(gradient.dot_validation) && std::isfinite(gradient.norm2_validation);
 }
 
+// What a worker measured badly is taken as not measured; its gradient is as good as any.
+Usage measured(const Usage& usage) {
+  const auto number = [](double value) { return std::isfinite(value) ? value : 0; };
+  return {number(usage.cpu_share), number(usage.throttled_share), number(usage.in_bytes_per_s),
+          number(usage.out_bytes_per_s)};
+}
+
 bool crossed(std::int64_t before, std::int64_t after, std::int64_t every) {
   return every > 0 && before / every != after / every;
 }
@@ -44,9 +51,14 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     seats.push_back(child->seat);
     asked += child->task.samples.count;
   }
-  if (!usable || (open.cut && gradient.merged.empty() && gradient.samples == 0)) {
-    orders.push_back(DropGradient{
-        gradient.task, usable ? "none of it was done" : "what was merged into it has ended"});
+  const int parent = crowd[open.seat].parent;
+  const int lies_at = parent >= 0 ? parent : open.seat;
+  const char* useless = nullptr;
+  if (!usable) useless = "what was merged into it has ended";
+  if (all_reduce() && crowd[lies_at].state == MemberState::Gone) useless = "its place is gone";
+  if (open.cut && gradient.merged.empty() && gradient.samples == 0) useless = "none of it was done";
+  if (useless != nullptr) {
+    orders.push_back(DropGradient{gradient.task, useless});
     for (const int seat : std::vector<int>(seats)) lose(crowd[seat].task);
     return;
   }
@@ -58,10 +70,10 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     one.samples = one.task.samples.count;
     one.loss = gradient.loss;
     one.norm2 = gradient.norm2;
-    one.lies_at = crowd[open.seat].parent >= 0 ? crowd[open.seat].parent : open.seat;
+    one.lies_at = lies_at;
   }
   open.samples = gradient.samples;
-  open.usage = gradient.usage;
+  open.usage = measured(gradient.usage);
   const bool right_count = open.cut && gradient.merged.empty()
                                ? gradient.samples > 0 && gradient.samples <= asked
                                : gradient.samples == asked;

@@ -10,7 +10,9 @@ namespace orrery {
 enum class Architecture { ParameterServers, AllReduce };
 
 // One task done, as the conductor saw it. `took` is from the order to the gradient's being there,
-// by one clock: parameters down, computing, gradient up; waiting for others is not in it.
+// by one clock: parameters down, computing, gradient up; waiting for others is not in it (but with
+// a tree a child's lasts until its parent has handed in). It is told of when the gradient is used
+// or dropped, not when it comes.
 struct IterationSample {
   WorkerId worker{};
   std::int64_t task = 0;

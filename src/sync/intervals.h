@@ -37,6 +37,7 @@ Pace dynamic_pace(std::span<const double> times_s, std::span<const std::vector<s
                   const PaceOptions& options = {});
 Pace ssp_pace(std::span<const double> times_s, int bound, const PaceOptions& options = {});
 Pace lgc_pace(std::span<const double> times_s, int x, const PaceOptions& options = {});
+// in_ring: not 0 for whoever is; somebody is.
 Pace ring_pace(std::span<const double> times_s, std::span<const char> in_ring,
                const PaceOptions& options = {});
 

@@ -14,6 +14,7 @@ namespace orrery {
 struct StartTask {
   Task task{};  // its parameters are those that all Apply before it have made
 };
+// In all-reduce the whole ring carries it out: who has no term in it adds nothing.
 struct ApplyUpdate {
   Update update{};
   std::vector<Task> tasks{};  // of the terms, in their order

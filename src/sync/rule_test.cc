@@ -39,6 +39,26 @@ TEST(DynamicRule, AGroupIsCompleteWhenItsLastMemberLeaves) {
   EXPECT_EQ(band.terms(0), (Tasks{1, 2})) << "what one who left had handed in goes with it";
 }
 
+TEST(DynamicRule, WhatThoseWhoLeftHadHandedInIsUsedWhenTheModeIsLeft) {
+  TestBand band(options(), 4, {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1), w(2)}}});
+  band.done(0);
+  band.leave(0);
+  band.director->says = {};
+  band.tick();
+  ASSERT_EQ(band.updates.size(), 1u);
+  EXPECT_EQ(band.terms(0), Tasks{1});
+}
+
+TEST(DynamicRule, AGroupBeginsAnewAfterItsUpdate) {
+  TestBand band(options(), 3, {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1)}}});
+  for (int i = 0; i < 3; ++i) {
+    band.done(0);
+    EXPECT_EQ(std::ssize(band.updates), i);
+    band.done(1);
+    EXPECT_EQ(std::ssize(band.updates), i + 1);
+  }
+}
+
 TEST(DynamicRule, AChildBelongsToItsParentsGroup) {
   TestBand band(options(), 4,
                 {.rule = SyncRuleKind::Dynamic,
@@ -139,6 +159,19 @@ TEST(LgcRule, ACutBeforeTheFirstBlockLosesNothing) {
   EXPECT_EQ(band.task.at(2).samples.first, samples.first);
   EXPECT_EQ(band.task.at(2).samples.count, samples.count);
   EXPECT_EQ(band.conductor->counts().lost, 1);
+}
+
+TEST(LgcRule, ATaskThatMayBeMergedWithAnothersIsNotCut) {
+  TestBand band(options(4), 4, {.parents = {{w(1), w(0)}}});
+  band.director->says = {.rule = SyncRuleKind::Lgc, .x = 1};
+  band.tick();
+  band.done(3);
+  EXPECT_EQ(band.updates.size(), 1u);
+  EXPECT_TRUE(band.cuts.empty());
+  band.done(3);
+  band.done(2);
+  band.done(2);
+  EXPECT_EQ(band.cuts.size(), 1u) << "the third's second task, which began without the tree";
 }
 
 TEST(ZenoRule, TakesAGradientThatHelpsAndDropsOneThatDoesNot) {
@@ -244,6 +277,44 @@ TEST_F(RingTest, AnUpdateThatFailedForNoKnownReasonIsMadeAgainInANewRing) {
   EXPECT_EQ(band.rings.size(), 2u);
   EXPECT_GT(band.rings[1].epoch, band.rings[0].epoch);
   EXPECT_EQ(band.terms(1), band.terms(0));
+}
+
+TEST_F(RingTest, WhatOneWhoLeavesHadHandedInIsLostWithIt) {
+  TestBand band(all_reduce(), 4, three_and_a_child_);
+  band.done(3);
+  band.done(0);
+  band.leave(0);
+  EXPECT_EQ(band.conductor->counts().lost, 2) << "its child's lay there too";
+  EXPECT_TRUE(band.computes(3));
+  band.done(1);
+  band.done(2);
+  EXPECT_EQ(band.terms(0), (Tasks{2, 3}));
+}
+
+TEST_F(RingTest, AChildsGradientThatLiesWhereNobodyIsAnyMoreIsNotUsed) {
+  TestBand band(all_reduce(), 4, three_and_a_child_);
+  for (const int i : {0, 1, 2}) band.done(i);
+  band.leave(0);
+  band.done(3);
+  ASSERT_EQ(band.drops.size(), 1u);
+  EXPECT_EQ(band.drops[0].task, 4);
+  band.applied();
+  EXPECT_EQ(band.task.at(3).number, 7);
+  EXPECT_EQ(band.task.at(1).samples.first, 6) << "the child's samples are done again";
+}
+
+TEST_F(RingTest, AnUpdateThatNobodyIsLeftForIsNoMore) {
+  TestBand band(all_reduce(), 2, {.rule = SyncRuleKind::Ring});
+  band.done(0);
+  band.done(1);
+  band.failed({w(0), w(1)});
+  EXPECT_EQ(band.updates.size(), 1u);
+  band.applied();
+  EXPECT_EQ(band.conductor->counts().refused, 1);
+  EXPECT_TRUE(band.director->updates.empty());
+  band.join(2);
+  EXPECT_EQ(band.task.at(2).version, 0);
+  EXPECT_EQ(band.task.at(2).samples.first, 0);
 }
 
 TEST_F(RingTest, WhoJoinsDuringAnUpdateIsInTheNextRing) {

@@ -11,17 +11,9 @@
 
 #include "base/random.h"
 #include "sync/conductor.h"
+#include "sync/test_director.h"
 
 namespace orrery {
-
-class FixedDirector final : public Director {
- public:
-  explicit FixedDirector(Mode mode) : mode_(std::move(mode)) {}
-  Mode direct(const Situation&) override { return mode_; }
-
- private:
-  const Mode mode_;
-};
 
 // Workers 0 .. N-1 that take given times, under a Conductor: what happens, when.
 class Clockwork {

@@ -22,4 +22,13 @@ class TestDirector final : public Director {
   std::vector<EvaluationSample> evaluations{};
 };
 
+class FixedDirector final : public Director {
+ public:
+  explicit FixedDirector(Mode mode) : mode_(std::move(mode)) {}
+  Mode direct(const Situation&) override { return mode_; }
+
+ private:
+  const Mode mode_;
+};
+
 }  // namespace orrery
