@@ -59,15 +59,12 @@ Result<AskedFor> taken_apart(std::string_view name, int x) {
   return AskedFor{name, x};
 }
 
-// The first N workers are the ring, since nobody is known to be slow before the run.
-Result<std::unique_ptr<Director>> ring_of(int x, int workers) {
+Result<std::unique_ptr<Director>> ring_of(int x, int workers, const RegroupingOptions& options) {
   if (x < 0 || x > workers) {
     return invalid("mode ring: a ring of " + std::to_string(x) + " among " +
                    std::to_string(workers) + " workers; write 1 to " + std::to_string(workers));
   }
-  Mode mode{.rule = SyncRuleKind::Ring};
-  for (int i = 0; i < x && x < workers; ++i) mode.ring.push_back(WorkerId(i));
-  return make_fixed_director(std::move(mode));
+  return make_ring_director(x == 0 ? workers : x, options);
 }
 
 Result<std::unique_ptr<Director>> sync_switch(StragglerRule rule, const DirectorOptions& options) {
@@ -116,7 +113,7 @@ Result<std::unique_ptr<Director>> director_by_name(std::string_view name, int x,
   if (asked.name == "sync-switch") return sync_switch(StragglerRule::Greedy, options);
   if (asked.name == "sync-switch-elastic") return sync_switch(StragglerRule::Elastic, options);
   if (asked.name == "sync-switch-plain") return sync_switch(StragglerRule::None, options);
-  if (asked.name == "ring") return ring_of(asked.x, options.workers);
+  if (asked.name == "ring") return ring_of(asked.x, options.workers, regrouping);
   if (known) {
     TRY_ASSIGN(Mode mode, fixed_mode(asked.name, asked.x, options.workers));
     return make_fixed_director(std::move(mode));

@@ -1,6 +1,8 @@
 #include "steer/fixed.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "steer/iteration_book.h"
 #include "steer/score.h"
@@ -22,9 +24,9 @@ class Fixed final : public Director {
 // done so often enough.
 class Regrouping final : public Director {
  public:
-  using Wanted = Mode (*)(const ScoreSituation& situation);
+  using Wanted = std::function<Mode(const ScoreSituation&)>;
   Regrouping(const RegroupingOptions& options, Wanted wanted)
-      : options_(options), wanted_(wanted) {}
+      : options_(options), wanted_(std::move(wanted)) {}
 
   void saw(const IterationSample& sample) override { book_.saw(sample); }
 
@@ -107,6 +109,13 @@ std::unique_ptr<Director> make_fixed_director(Mode mode) {
 }
 std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options) {
   return std::make_unique<Regrouping>(options, grouped);
+}
+std::unique_ptr<Director> make_ring_director(int size, const RegroupingOptions& options) {
+  return std::make_unique<Regrouping>(options, [size](const ScoreSituation& situation) {
+    return size >= static_cast<int>(situation.workers.size())
+               ? synchronous_mode(Architecture::AllReduce)
+               : ring_of_fastest(situation, size);
+  });
 }
 std::unique_ptr<Director> make_lgc_director(const RegroupingOptions& options) {
   return std::make_unique<Regrouping>(options, best_lgc);

@@ -15,18 +15,22 @@ void LossGuard::saw(const IterationSample& sample) {
   }
   if (sample.samples <= 0) return;
   ++seen_;
-  const double weight = std::max(options_.weight, 1.0 / static_cast<double>(seen_));
+  const double first = 1.0 / static_cast<double>(seen_);
+  const double weight = std::max(options_.weight, first);
   const double off = sample.loss - mean_;
   mean_ += weight * off;
   variance_ += seen_ == 1 ? 0 : weight * (off * off - variance_);
+  slow_ += std::max(options_.weight_slow, first) * (sample.loss - slow_);
   // While the mean still hangs on the first few gradients there is no lowest to speak of.
-  lowest_ = seen_ <= options_.gradients_least ? mean_ : std::min(lowest_, mean_);
+  const double level = std::max(slow_, mean_);
+  lowest_ = seen_ <= options_.gradients_least ? level : std::min(lowest_, level);
 }
 
 void LossGuard::switched() {
   since_switch_ = 0;
   not_finite_ = false;
-  lowest_ = mean_;
+  // A rise in the mode before is not this one's fault.
+  lowest_ = std::max(slow_, mean_);
 }
 
 bool LossGuard::rose() const {
@@ -37,16 +41,19 @@ bool LossGuard::rose() const {
   return rise > options_.deviations * of_mean && rise > options_.rise_least * std::abs(lowest_);
 }
 
-void LossGuard::keep_away(const Mode& mode, Time now) {
+void LossGuard::keep_away(const Mode& mode, double staleness, Time now) {
   auto at = std::ranges::find_if(away_, [&](const Away& a) { return same_family(a.mode, mode); });
   if (at == away_.end()) at = away_.insert(away_.end(), Away{.mode = mode});
+  at->staleness = staleness;
   at->until = now + options_.away_first * (1 << std::min(at->times, 16));
   ++at->times;
 }
 
-bool LossGuard::keeps_away(const Mode& mode, Time now) const {
-  return std::ranges::any_of(
-      away_, [&](const Away& away) { return now < away.until && same_family(away.mode, mode); });
+bool LossGuard::keeps_away(const Mode& mode, double staleness, Time now) const {
+  return std::ranges::any_of(away_, [&](const Away& away) {
+    const bool as_stale = away.staleness > 0 && staleness >= away.staleness;
+    return now < away.until && (as_stale || same_family(away.mode, mode));
+  });
 }
 
 }  // namespace orrery

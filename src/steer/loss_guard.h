@@ -7,14 +7,16 @@
 namespace orrery {
 
 struct LossGuardOptions {
-  double weight = 1.0 / 32;  // of one gradient's loss in the smoothed one
-  double deviations = 5;     // the smoothed loss has risen if it is above its lowest by so many,
-  double rise_least = 0.10;  // and by this share of it
-  int gradients_least = 32;  // after a switch
+  double weight = 1.0 / 32;        // of one gradient's loss in the smoothed one
+  double weight_slow = 1.0 / 256;  // and in a smoother one, whose lowest is what counts
+  double deviations = 6;           // the loss has risen if it is above that by so many,
+  double rise_least = 0.10;        // and by this share of it
+  int gradients_least = 32;        // after a switch
   Duration away_first = std::chrono::seconds(30);  // and twice as long each further time
 };
 
-// Watches whether the loss rises in a mode, and keeps away from those in which it did.
+// Watches whether the loss rises in a mode, and keeps away from those in which it did and from all
+// that are at least as stale.
 class LossGuard {
  public:
   explicit LossGuard(const LossGuardOptions& options = {}) : options_(options) {}
@@ -24,17 +26,18 @@ class LossGuard {
   bool rose() const;
   double loss() const { return mean_; }
 
-  void keep_away(const Mode& mode, Time now);
-  bool keeps_away(const Mode& mode, Time now) const;
+  void keep_away(const Mode& mode, double staleness, Time now);
+  bool keeps_away(const Mode& mode, double staleness, Time now) const;
 
  private:
   struct Away {
     Mode mode{};
+    double staleness = 0;
     int times = 0;
     Time until{};
   };
   LossGuardOptions options_;
-  double mean_ = 0, variance_ = 0, lowest_ = 0;
+  double mean_ = 0, variance_ = 0, slow_ = 0, lowest_ = 0;
   std::int64_t seen_ = 0;
   int since_switch_ = 0;
   bool not_finite_ = false;

@@ -55,22 +55,6 @@ std::vector<int> sizes_to_try(const ScoreSituation& situation) {
   return {sizes.begin(), sizes.end()};
 }
 
-// The fastest `size` are the ring; each of the others hangs off the member with the fewest
-// children, in turn.
-Mode ring_of(const ScoreSituation& situation, int size) {
-  const std::vector<WorkerId> order = by_speed(situation);
-  Mode mode{.rule = SyncRuleKind::Ring};
-  mode.ring.assign(order.begin(), order.begin() + size);
-  const std::vector<WorkerId> fastest_first = mode.ring;
-  std::ranges::sort(mode.ring);
-  for (std::size_t i = static_cast<std::size_t>(size); i < order.size(); ++i) {
-    const std::size_t turn = i - static_cast<std::size_t>(size);
-    mode.parents.emplace_back(order[i], fastest_first[turn % fastest_first.size()]);
-  }
-  std::ranges::sort(mode.parents);
-  return mode;
-}
-
 std::vector<Mode> server_modes(const ScoreSituation& situation, const std::vector<int>& sizes) {
   std::vector<Mode> modes;
   for (const int x : sizes) modes.push_back({.x = x});
@@ -94,7 +78,7 @@ std::vector<Mode> ring_modes(const ScoreSituation& situation, const std::vector<
   Mode balanced{.rule = SyncRuleKind::Ring, .shares = balanced_shares(situation)};
   modes.push_back(balanced);
   for (const int size : sizes) {
-    Mode ring = ring_of(situation, size);
+    Mode ring = ring_of_fastest(situation, size);
     modes.push_back(ring);
     ring.shares = balanced.shares;
     modes.push_back(std::move(ring));
@@ -151,6 +135,20 @@ std::vector<ScoredMode> score_modes(const ScoreSituation& situation) {
                                       : server_modes(situation, sizes);
   for (const Mode& mode : modes) scored.push_back(score_mode(situation, mode));
   return scored;
+}
+
+Mode ring_of_fastest(const ScoreSituation& situation, int size) {
+  const std::vector<WorkerId> order = by_speed(situation);
+  Mode mode{.rule = SyncRuleKind::Ring};
+  mode.ring.assign(order.begin(), order.begin() + size);
+  const std::vector<WorkerId> fastest_first = mode.ring;
+  std::ranges::sort(mode.ring);
+  for (std::size_t i = static_cast<std::size_t>(size); i < order.size(); ++i) {
+    const std::size_t turn = i - static_cast<std::size_t>(size);
+    mode.parents.emplace_back(order[i], fastest_first[turn % fastest_first.size()]);
+  }
+  std::ranges::sort(mode.parents);
+  return mode;
 }
 
 bool same_family(const Mode& a, const Mode& b) {

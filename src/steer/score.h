@@ -64,6 +64,9 @@ std::vector<ScoredMode> score_modes(const ScoreSituation& situation);
 // Whether two modes differ in how batches are divided alone.
 bool same_family(const Mode& a, const Mode& b);
 
+// The fastest are the ring; the others hang off its members in turn, the fastest member first.
+Mode ring_of_fastest(const ScoreSituation& situation, int size);
+
 // Workers by similar times at equal batches (1-D Ward clustering, sync/ward.h).
 std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situation);
 

@@ -10,7 +10,7 @@ namespace orrery {
 // less 1, for each update of staleness. From the curves of Sync-Switch (Li and others, ICDCS '21;
 // its published data): gradients to reach an accuracy under ASP, whose mean staleness is 7, over
 // those under BSP, at levels reached before the first step of the learning rate: the median of 18
-// levels of two models is 0.25, half of them between 0.22 and 0.28 (staleness_cost_test.cc derives
+// levels of two models is 0.245, half of them between 0.21 and 0.28 (staleness_cost_test.cc derives
 // it). It comes with momentum 0.9; plain SGD may bear more.
 inline constexpr double kStalenessCostPrior = 0.25;
 

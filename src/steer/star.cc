@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kScoresNoted = 5;
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
-constexpr int kAskedMost = 3;                // of the cluster, in one look
+constexpr int kScoreRarelyFactor = 4;
+constexpr int kAskedMost = 3;  // of the cluster, in one look
 
 bool names_workers(const Mode& mode) {
   return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
@@ -70,7 +71,7 @@ class Star final : public StarDirector {
       if (const auto window = cutter_.begin(rate_, 0)) learn(*window);
     }
     if (!is_synchronous() && guard_.rose()) {
-      guard_.keep_away(mode_, situation.now);
+      guard_.keep_away(mode_, present_staleness_, situation.now);
       go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
     }
     if (is_due(situation)) look(situation);
@@ -178,6 +179,7 @@ class Star final : public StarDirector {
     foresee(situation);
     const ScoreSituation asked = score_situation(situation);
     ScoredMode present = score_mode(asked, mode_);
+    present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
     if (watch_.stragglers().empty()) {
       const ScoredMode ssgd = score_mode(asked, synchronous_);
@@ -188,13 +190,24 @@ class Star final : public StarDirector {
       return;
     }
     follow_speeds(asked, present);
-    if (situation.now - scored_at_ < options_.score_least) return;
-    scored_at_ = situation.now;
+    if (!is_time_to_score(situation)) return;
     std::vector<ScoredMode> all = score_modes(asked);
     for (ScoredMode& scored : all) pace_.correct(scored, mode_);
     pace_.correct(present, mode_);
     present_features_ = features(present, all.front(), situation);
     if (has_stayed(situation)) decide(situation, all, present);
+  }
+
+  // As long as the same workers straggle and the mode stays, all modes are scored less and less
+  // often: it is by far the greatest part of what STAR costs.
+  bool is_time_to_score(const Situation& situation) {
+    const bool same = std::ranges::equal(watch_.stragglers(), scored_for_);
+    if (!same) score_wait_ = options_.score_least;
+    if (situation.now - scored_at_ < score_wait_) return false;
+    if (same) score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
+    scored_at_ = situation.now;
+    scored_for_.assign(watch_.stragglers().begin(), watch_.stragglers().end());
+    return true;
   }
 
   // The candidates in the order in which they are to be tried.
@@ -203,7 +216,9 @@ class Star final : public StarDirector {
     const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
     std::vector<const ScoredMode*> allowed;
     for (const ScoredMode& scored : all) {
-      if (!std::isfinite(scored.time_s) || guard_.keeps_away(scored.mode, situation.now)) continue;
+      if (!std::isfinite(scored.time_s) ||
+          guard_.keeps_away(scored.mode, scored.pace.staleness, situation.now))
+        continue;
       if (near_end && scored.pace.staleness > options_.staleness_at_end) continue;
       allowed.push_back(&scored);
     }
@@ -330,6 +345,11 @@ class Star final : public StarDirector {
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
+    score_wait_ = options_.score_least;
+    present_staleness_ = 0;
+    for (const ScoredMode& scored : scores) {
+      if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
+    }
     present_features_.reset();
     guard_.switched();
     if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
@@ -366,9 +386,11 @@ class Star final : public StarDirector {
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
   Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
+  Duration score_wait_{};
+  std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
-  double compute_share_ = 1, jitter_ = 0;
+  double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;
   bool granted_ = false;
   bool by_selector_ = false;
   std::vector<WorkerTime> times_;

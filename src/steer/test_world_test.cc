@@ -1,0 +1,147 @@
+#include "steer/test_world.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "steer/fixed.h"
+
+namespace orrery {
+namespace {
+
+ConductorOptions conductor_options(const WorldOptions& options) {
+  return {.architecture = options.architecture,
+          .workers_first = options.workers,
+          .global_batch = options.global_batch,
+          .blocks = options.blocks};
+}
+
+}  // namespace
+
+TestWorld::TestWorld(const WorldOptions& options, Pattern pattern,
+                     std::unique_ptr<Director> director)
+    : options_(options),
+      pattern_(std::move(pattern)),
+      random_(options.seed),
+      conductor_(conductor_options(options), std::move(director)) {
+  for (int i = 0; i < options.workers; ++i) {
+    conductor_.join(WorkerId(i), now());
+    carry_out();
+  }
+}
+
+double TestWorld::loss() const {
+  return options_.loss_floor + (1 - options_.loss_floor) * std::exp(-progress_);
+}
+
+double TestWorld::run() {
+  while (!events_.empty() && now_s_ < options_.limit_s && loss() > options_.target_loss) step();
+  return now_s_;
+}
+
+void TestWorld::run_for(double seconds_more) {
+  const double until = now_s_ + seconds_more;
+  while (!events_.empty() && now_s_ < until) step();
+}
+
+void TestWorld::leave(int worker) {
+  conductor_.leave(WorkerId(worker), now());
+  carry_out();
+}
+
+void TestWorld::step() {
+  const auto [at, number] = events_.top();
+  events_.pop();
+  const auto doing = doing_.find(number);
+  if (doing == doing_.end() || doing->second.ends_s != at) return;  // cut or lost
+  now_s_ = at;
+  const Doing done = doing->second;
+  doing_.erase(doing);
+  hand_in(done, done.task.samples.count);
+}
+
+void TestWorld::hand_in(const Doing& done, int samples) {
+  Gradient gradient{.task = done.task.number,
+                    .samples = samples,
+                    .loss = loss() * (1 + options_.loss_noise * random_.normal()),
+                    .norm2 = 1};
+  if (options_.tells_use) gradient.usage.cpu_share = done.computing;
+  conductor_.ready(gradient, now());
+  carry_out();
+}
+
+void TestWorld::start(const Task& task) {
+  const int worker = static_cast<int>(task.worker);
+  const Slowness slow = pattern_(worker, now_s_, ++tasks_[worker]);
+  const double link = options_.fixed_s * slow.link;
+  const double compute = options_.per_sample_s * task.samples.count * slow.compute;
+  const double takes = (link + compute) * std::max(0.2, 1 + options_.jitter * random_.normal());
+  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute)};
+  events_.emplace(now_s_ + takes, task.number);
+}
+
+// It stops at the end of the block that it is in.
+void TestWorld::cut(std::int64_t task) {
+  const auto at = doing_.find(task);
+  if (at == doing_.end()) return;
+  Doing& doing = at->second;
+  const double lasts = doing.ends_s - doing.began_s;
+  const double blocks = std::ceil((now_s_ - doing.began_s) / lasts * options_.blocks);
+  if (blocks >= options_.blocks) return;
+  const double part = blocks / options_.blocks;
+  doing.ends_s = doing.began_s + lasts * part;
+  doing.task.samples.count = std::max(1, static_cast<int>(doing.task.samples.count * part));
+  events_.emplace(doing.ends_s, task);
+}
+
+void TestWorld::apply(const ApplyUpdate& order) {
+  for (std::size_t i = 0; i < order.tasks.size(); ++i) {
+    const auto staleness = static_cast<double>(order.update.version - 1 - order.tasks[i].version);
+    const double worth = options_.lambda < 0 && staleness > 0
+                             ? options_.lambda
+                             : 1 / (1 + std::abs(options_.lambda) * staleness);
+    progress_ += options_.progress * order.update.terms[i].weight * worth;
+  }
+}
+
+void TestWorld::carry_out() {
+  std::vector<ParameterVersion> made;
+  for (const Order& order : conductor_.take_orders()) {
+    if (const auto* const begin = std::get_if<StartTask>(&order)) {
+      start(begin->task);
+    } else if (const auto* const update = std::get_if<ApplyUpdate>(&order)) {
+      apply(*update);
+      made.push_back(update->update.version);
+    } else if (const auto* const stop = std::get_if<CutTask>(&order)) {
+      cut(stop->task);
+    }
+  }
+  for (const ParameterVersion version : made) {
+    conductor_.applied({.version = version}, now());
+    carry_out();
+  }
+}
+
+namespace {
+
+TEST(TestWorld, WithoutNoiseSsgdTakesWhatTheFormulaSays) {
+  const WorldOptions options{.jitter = 0, .loss_floor = 0, .target_loss = std::exp(-0.4)};
+  TestWorld world(
+      options, [](int, double, std::int64_t) { return Slowness{}; }, make_fixed_director({}));
+  // 100 updates of 0.004, each after 10 ms and 32 samples of 3 ms.
+  EXPECT_NEAR(world.run(), 100 * (0.01 + 32 * 0.003), 0.11);
+}
+
+TEST(TestWorld, StalenessCostsWhatLambdaSays) {
+  const WorldOptions options{
+      .jitter = 0.01, .lambda = 0.5, .loss_floor = 0, .target_loss = std::exp(-0.4)};
+  TestWorld world(
+      options, [](int, double, std::int64_t) { return Slowness{}; }, make_fixed_director({.x = 1}));
+  // 1 + 0.5 * 7 times as long; the first few are fresher.
+  EXPECT_NEAR(world.run(), 4.5 * 100 * 0.106, 4);
+}
+
+}  // namespace
+}  // namespace orrery
