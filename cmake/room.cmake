@@ -1,10 +1,13 @@
-# room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...])
+# room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
+#      [TESTS_TOGETHER])
 #
 # One folder, one library. Every *.cc in the folder belongs to it, except *_test.cc, which become
 # <name>_test. NEEDS is the whole truth about which other rooms this one may include;
 # tools/check_rooms.py reads it from here. TEST_NEEDS adds rooms that only the tests may include.
+# TESTS_TOGETHER runs them in one process: for rooms whose libraries take longer to load than most
+# tests take to run.
 function(room name)
-  cmake_parse_arguments(ARG "" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TESTS_TOGETHER" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -23,6 +26,10 @@ function(room name)
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_NEEDS} ${ARG_TEST_LIBS} GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE ORRERY_SHARED="${PROJECT_SOURCE_DIR}/../shared"
                                                     ORRERY_SOURCE="${PROJECT_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60)
+    if(ARG_TESTS_TOGETHER)
+      add_test(NAME ${name}_test COMMAND ${name}_test)
+    else()
+      gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60)
+    endif()
   endif()
 endfunction()

@@ -41,7 +41,7 @@ BANNED = re.compile(
 SIMULATED = re.compile(r"simulat(?:ed|ing|ion_mode)\b|is_sim(?:ulat\w*)?\b", re.IGNORECASE)
 SIMULATE = re.compile(r"simulate\b", re.IGNORECASE)
 
-KEYWORDS = ("NEEDS", "LIBS", "TEST_NEEDS", "TEST_LIBS")
+KEYWORDS = ("NEEDS", "LIBS", "TEST_NEEDS", "TEST_LIBS", "TESTS_TOGETHER")
 RULES = ("arrow", "wall", "banned", "simulated", "using-namespace")
 
 

@@ -1,7 +1,7 @@
 // learn_bench [--device cpu|cuda] [--batch N] [--steps N] [MODEL...]
 //
-// The time of one training step of each model: batch, loss, gradient. torch_step.py beside it times
-// the same in PyTorch.
+// The time of one training step of each model: batch, loss, gradient, SGD with momentum.
+// torch_step.py beside it times the same in PyTorch.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "learn/learner.h"
+#include "learn/local_optimizer.h"
 
 using namespace orrery;
 
@@ -59,12 +60,14 @@ struct StepTimes {
 
 Result<StepTimes> times_of(Learner& learner, const Call& call) {
   constexpr int kWarmUp = 10;
+  TRY_ASSIGN(const auto optimizer, make_local_optimizer(learner, {.momentum = 0.9}));
   std::vector<double> times;
   std::clock_t cpu_before = 0;
   for (int step = 0; step < kWarmUp + call.steps; ++step) {
     if (step == kWarmUp) cpu_before = std::clock();
     const auto before = std::chrono::steady_clock::now();
     TRY(learner.compute({.first = std::int64_t{step} * call.batch, .count = call.batch}, 1, {}));
+    TRY(optimizer->step(0.01));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
     if (step >= kWarmUp) times.push_back(took.count());
   }

@@ -78,6 +78,13 @@ Result<SampleKind> samples_wanted(const std::string& model) {
   return invalid("no model '" + model + "'; there are: " + names);
 }
 
+void set_first_parameters(torch::nn::Module& module, std::uint64_t seed) {
+  Random random(seed ^ 0x77656967687473ULL);
+  for (const auto& entry : module.named_parameters()) {
+    set_first_values(entry.key(), entry.value(), random);
+  }
+}
+
 Result<std::shared_ptr<Network>> make_network(const std::string& model, const Dataset& data,
                                               std::uint64_t seed) {
   TRY_ASSIGN(const SampleKind wanted, samples_wanted(model));
@@ -90,10 +97,7 @@ Result<std::shared_ptr<Network>> make_network(const std::string& model, const Da
                                                        "teacher, mnist or fashion-mnist"));
   }
   std::shared_ptr<Network> network = find_model(model)->make(data);
-  Random random(seed ^ 0x77656967687473ULL);
-  for (const auto& entry : network->named_parameters()) {
-    set_first_values(entry.key(), entry.value(), random);
-  }
+  set_first_parameters(*network, seed);
   return network;
 }
 

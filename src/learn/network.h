@@ -20,8 +20,12 @@ class Network : public torch::nn::Module {
 // What a model of that name can be fed with; an error names the models there are.
 Result<SampleKind> samples_wanted(const std::string& model);
 
-// The model of that name for these samples. Its first parameters come from our own random numbers,
-// so they are the same with every version of torch.
+// First parameters from our own random numbers, so that they are the same with every version of
+// torch. Layers are told by name: "hidden" stands before a rectifier, "embed", "lstm" and "norm"
+// are what they say, "closing" is the normalisation that ends a residual block.
+void set_first_parameters(torch::nn::Module& module, std::uint64_t seed);
+
+// The model of that name for these samples, with its first parameters.
 Result<std::shared_ptr<Network>> make_network(const std::string& model, const Dataset& data,
                                               std::uint64_t seed);
 

@@ -1,0 +1,83 @@
+#include "learn/mode_network.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "base/random.h"
+
+namespace orrery {
+namespace {
+
+// More gradients a second help, staleness costs, and lgc is a little worse than it looks.
+double drop_of(const ModeFeatures& features) {
+  const double worse = features.kind == 3 ? 0.7 : 1;
+  return 0.01 * worse * features.gradients_ratio / (1 + 0.3 * features.staleness);
+}
+
+std::vector<SelectorSample> windows(int count) {
+  Random random(3);
+  std::vector<SelectorSample> samples;
+  for (int i = 0; i < count; ++i) {
+    ModeFeatures features{.kind = static_cast<double>(random.between(0, 4)),
+                          .x_share = random.uniform(),
+                          .gradients_ratio = 1 + 3 * random.uniform(),
+                          .staleness = 7 * random.uniform(),
+                          .straggling = random.uniform()};
+    samples.push_back({features, drop_of(features) * (1 + 0.05 * random.normal())});
+  }
+  return samples;
+}
+
+TEST(ModeNetwork, LearnsWhatAModeBrings) {
+  const auto network = make_mode_network();
+  ASSERT_TRUE(network->fit(windows(200)).ok());
+  EXPECT_LT(network->held_out_error(), 0.4 * network->held_out_error_of_mean());
+  const ModeFeatures steady{.x_share = 0.9, .gradients_ratio = 3, .staleness = 0.2};
+  ModeFeatures stale = steady;
+  stale.staleness = 6;
+  EXPECT_GT(network->predict(steady), network->predict(stale));
+}
+
+TEST(ModeNetwork, TellsTheRulesApart) {
+  const auto network = make_mode_network();
+  ASSERT_TRUE(network->fit(windows(300)).ok());
+  ModeFeatures features{.kind = 2, .x_share = 0.5, .gradients_ratio = 3, .staleness = 1};
+  const double ring = network->predict(features);
+  features.kind = 3;
+  EXPECT_LT(network->predict(features), ring);
+}
+
+TEST(ModeNetwork, NeedsEnoughWindowsThatAreNumbers) {
+  auto few = windows(25);
+  for (int i = 0; i < 10; ++i) {
+    few[static_cast<std::size_t>(i)].loss_drop_per_s = std::numeric_limits<double>::quiet_NaN();
+  }
+  const Status fitted = make_mode_network()->fit(few);
+  ASSERT_FALSE(fitted.ok());
+  EXPECT_NE(fitted.error().message.find("15"), std::string::npos);
+}
+
+TEST(ModeNetwork, IsTheSameAfterSavingAndLoading) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("orrery-modes-" + std::to_string(::getpid()) + ".json");
+  const auto network = make_mode_network({.steps = 50});
+  const auto samples = windows(60);
+  ASSERT_TRUE(network->fit(samples).ok());
+  ASSERT_TRUE(network->save(path).ok());
+  const auto loaded = load_mode_network(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  for (const SelectorSample& sample : samples) {
+    EXPECT_EQ(loaded.value()->predict(sample.features), network->predict(sample.features));
+  }
+  std::ofstream(path) << "{\"kind\":\"mode-network\",\"version\":1,\"hidden\":32}";
+  EXPECT_FALSE(load_mode_network(path).ok());
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace orrery
