@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/live_commands.h"
+#include "cli/twin_commands.h"
 
 namespace orrery {
 namespace {
@@ -200,6 +201,40 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
   command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
 }
 
+void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, Run& run) {
+  CLI::App* twin = app.add_subcommand(
+      "twin", "training runs as events: synchronisation modes without the training");
+  twin->require_subcommand(1);
+  CLI::App* command = twin->add_subcommand("run", "runs in some modes, side by side");
+  command
+      ->add_option("--mode", a.modes, "ssgd, asgd, static-X, lgc, lb-bsp, sync-switch, star, ...")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--arch", a.architecture, "ps or allreduce")->capture_default_str();
+  command->add_option("--model", a.model, "what a model takes and how it learns: F.json");
+  command->add_option("--stragglers", a.stragglers, "straggler script");
+  command->add_option("--workers", a.workers)->check(CLI::Range(1, 10'000))->capture_default_str();
+  command->add_option("--batch", a.batch, "of one worker")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--rate", a.rate, "learning rate")->check(CLI::PositiveNumber);
+  command->add_option("--target", a.target, "accuracy at which a run ends")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--steps", a.steps, "gradients after which it ends")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command->add_option("--seed", a.seeds, "one or several")->delimiter(',')->capture_default_str();
+  command->add_option("--curve", a.curve, "write accuracy over time to F.csv");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->callback([&a, &run] { run = [&a] { return twin_run_command(a); }; });
+
+  command = twin->add_subcommand("fit", "how a model learns, from curves of real runs");
+  command->add_option("curves", f.curves, "curve.csv of each")->required();
+  command->add_option("--model", f.model, "F.json to start from");
+  command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
+  command->add_flag("--json", f.json, "print it, too");
+  command->callback([&f, &run] { run = [&f] { return twin_fit_command(f); }; });
+}
+
 // What is wrong with the word in the place of the command; empty: nothing, or an option is there.
 std::string command_problem(const CLI::App& app, std::span<char* const> words) {
   std::vector<std::string> names;
@@ -239,6 +274,8 @@ int run(int argc, char** argv, const Extension& extension) {
   WhatifArguments whatif;
   TracesArguments traces;
   DemoArguments demo;
+  TwinRunArguments twin_run;
+  TwinFitArguments twin_fit;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -256,6 +293,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, extension.live, run);
+  add_twin(app, twin_run, twin_fit, run);
   std::vector<std::string> program;
   const auto words = split_program({argv, static_cast<std::size_t>(argc)}, extension, program);
   if (extension.add_commands) extension.add_commands(app, run, program);
