@@ -208,7 +208,9 @@ void Connection::close(const Error& why) {
   asio::post(socket_.get_executor(), [self = shared_from_this(), why] {
     const auto handler = std::move(self->handlers_.closed);
     self->handlers_ = {};
-    self->queue_.clear();
+    for (const auto& unsent : std::exchange(self->queue_, {})) {
+      if (unsent->load.sent) unsent->load.sent();
+    }
     if (handler) handler(*self, why);
   });
 }

@@ -68,7 +68,9 @@ void Worker::act(Frame& frame) {
       return meet_peers(frame);
     case MessageType::StartTask: {
       TaskMessage message;
-      if (take(*part_->head, frame, message)) task_ = message.task;
+      if (!take(*part_->head, frame, message)) return;
+      task_ = message.task;
+      handed_up_.reset();
       return;
     }
     case MessageType::FormTree: {
@@ -148,8 +150,7 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
 void Worker::lost_peer(Connection& gone, const Error& why) {
   if (parent_.get() == &gone) {
     parent_.reset();
-    // Its head will say where to go from here.
-    return;
+    return lost_parent();
   }
   const bool shard = std::ranges::any_of(
       shards_, [&gone](const auto& connection) { return connection.get() == &gone; });

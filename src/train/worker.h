@@ -51,6 +51,8 @@ class Worker {
   void hand_in_when_complete(Gradient gradient, double took_s);
   void hand_in_merged();
   void forward(Handed handed);
+  void hand_up(const Gradient& gradient);
+  void lost_parent();
 
   // worker_ring.cc: all-reduce.
   void act_in_ring(Frame& frame);
@@ -80,6 +82,7 @@ class Worker {
   std::shared_ptr<Connection> parent_{};
   std::string parent_address_{};
   std::uint16_t parent_port_ = 0;
+  std::optional<Gradient> handed_up_{};  // to the parent, since the last task
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
   std::deque<Handed> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
