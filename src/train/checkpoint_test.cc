@@ -95,6 +95,7 @@ TEST(Checkpoint, EveryLengthThatIsCutOffIsNoticed) {
     std::filesystem::resize_file(path, --size);
     EXPECT_FALSE(read_checkpoint(path).ok()) << size;
   }
+  EXPECT_EQ(newest_checkpoint(folder.path()).error().code, Code::DataLoss);
 }
 
 TEST(Checkpoint, WhereThereIsNoneIsSaid) {

@@ -67,7 +67,9 @@ Result<RunSummary> Head::run() {
       for (const std::string& why : found.value().damaged) tally_.warnings.push_back(why);
       for (const std::string& why : found.value().damaged) progress_->say(why);
       from = std::move(found).value().checkpoint;
-    } else if (!options_.resume.empty()) {
+    } else if (found.error().code == Code::NotFound) {
+      tally_.warnings.emplace_back("it was stopped before its first checkpoint, and begins anew");
+    } else {
       return std::move(found).error();
     }
   }

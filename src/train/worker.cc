@@ -13,6 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kShardPatience = std::chrono::seconds(5);
+
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -154,7 +156,12 @@ void Worker::lost_peer(Connection& gone, const Error& why) {
   }
   const bool shard = std::ranges::any_of(
       shards_, [&gone](const auto& connection) { return connection.get() == &gone; });
-  if (shard && !part_->over) part_->fail(Error(why).at("a shard is gone"));
+  if (!shard || part_->over) return;
+  // If it died, the head will begin anew and end this process. If it does not, the fault is here.
+  shard_lost_ = std::make_unique<boost::asio::steady_timer>(part_->io, kShardPatience);
+  shard_lost_->async_wait([this, why](const boost::system::error_code& error) {
+    if (!error) part_->fail(Error(why).at("a shard is gone"));
+  });
 }
 
 void Worker::parameters_came(const ShardPlace* place, Frame& frame) {

@@ -86,7 +86,7 @@ class Worker {
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
   std::deque<Handed> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
-  std::unique_ptr<boost::asio::steady_timer> patience_{};
+  std::unique_ptr<boost::asio::steady_timer> patience_{}, shard_lost_{};
 
   std::unique_ptr<RingMember> ring_{};
   std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come
