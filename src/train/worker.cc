@@ -73,6 +73,8 @@ void Worker::act(Frame& frame) {
       if (!take(*part_->head, frame, message)) return;
       task_ = message.task;
       handed_up_.reset();
+      if (handed_to_ && handed_to_ != parent_) handed_to_->close_when_sent();
+      handed_to_.reset();
       return;
     }
     case MessageType::FormTree: {
@@ -150,9 +152,11 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
 }
 
 void Worker::lost_peer(Connection& gone, const Error& why) {
-  if (parent_.get() == &gone) {
-    parent_.reset();
-    return lost_parent();
+  if (parent_.get() == &gone || handed_to_.get() == &gone) {
+    const bool had_it = handed_to_.get() == &gone;
+    if (parent_.get() == &gone) parent_.reset();
+    if (had_it) lost_parent();
+    return;
   }
   const bool shard = std::ranges::any_of(
       shards_, [&gone](const auto& connection) { return connection.get() == &gone; });

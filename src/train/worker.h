@@ -82,7 +82,8 @@ class Worker {
   std::shared_ptr<Connection> parent_{};
   std::string parent_address_{};
   std::uint16_t parent_port_ = 0;
-  std::optional<Gradient> handed_up_{};  // to the parent, since the last task
+  std::optional<Gradient> handed_up_{};      // to a parent, since the last task,
+  std::shared_ptr<Connection> handed_to_{};  // which may be the one before
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
   std::deque<Handed> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's

@@ -57,7 +57,8 @@ void Worker::from_child(Connection& from, Frame& frame) {
 
 void Worker::follow_parent(const std::string& address, std::uint16_t port) {
   if (address == parent_address_ && port == parent_port_ && (parent_ || address.empty())) return;
-  if (parent_) parent_->close_when_sent();
+  // The old one stays open while something lies there, so that its death is noticed.
+  if (parent_ && parent_ != handed_to_) parent_->close_when_sent();
   parent_.reset();
   parent_address_ = address;
   parent_port_ = port;
@@ -69,12 +70,14 @@ void Worker::follow_parent(const std::string& address, std::uint16_t port) {
 
 void Worker::hand_up(const Gradient& gradient) {
   handed_up_ = gradient;
+  handed_to_ = parent_;
   send_gradient(*parent_, gradient, {learner_->gradient()}, nullptr);
 }
 
 // What was handed to it may be lost with it. At the shards it can be handed in again, and is passed
 // over if it came through; in a ring it cannot, and another task will come.
 void Worker::lost_parent() {
+  handed_to_.reset();
   if (!handed_up_ || part_->over) return;
   const Gradient gradient = *std::exchange(handed_up_, std::nullopt);
   if (!ring_) return hand_in(gradient, learner_->gradient(), nullptr);
