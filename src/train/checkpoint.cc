@@ -169,7 +169,7 @@ Result<FoundCheckpoint> newest_checkpoint(const std::string& folder) {
   }
   std::string message = "no checkpoint to go on from";
   for (const std::string& why : result.damaged) message += "; " + why;
-  return Error{Code::NotFound, message}.at(folder);
+  return Error{result.damaged.empty() ? Code::NotFound : Code::DataLoss, message}.at(folder);
 }
 
 }  // namespace orrery

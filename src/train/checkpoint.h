@@ -36,7 +36,7 @@ struct FoundCheckpoint {
   Checkpoint checkpoint{};
   std::vector<std::string> damaged{};  // newer ones that could not be used, and why
 };
-// The newest that is whole. Code::NotFound: there is none.
+// The newest that is whole. Code::NotFound: there is none; Code::DataLoss: none that is whole.
 Result<FoundCheckpoint> newest_checkpoint(const std::string& folder);
 
 }  // namespace orrery

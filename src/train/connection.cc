@@ -1,5 +1,6 @@
 #include "train/connection.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <boost/asio/post.hpp>
@@ -66,6 +67,7 @@ Connection::Connection(tcp::socket socket, std::shared_ptr<Transport> transport)
       write_timer_(socket_.get_executor()) {
   boost::system::error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  fcntl(socket_.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
 void Connection::start(Handlers handlers, FrameLimits limits) {
@@ -206,7 +208,9 @@ void Connection::close(const Error& why) {
   asio::post(socket_.get_executor(), [self = shared_from_this(), why] {
     const auto handler = std::move(self->handlers_.closed);
     self->handlers_ = {};
-    self->queue_.clear();
+    for (const auto& unsent : std::exchange(self->queue_, {})) {
+      if (unsent->load.sent) unsent->load.sent();
+    }
     if (handler) handler(*self, why);
   });
 }

@@ -50,7 +50,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle(Handlers handlers, FrameLimits limits);  // from the next message on
 
   // `floats` are sent from where they lie; `keep` holds them until they are gone, and `sent` is
-  // called then.
+  // called then, or when the connection is closed before.
   struct Load {
     std::vector<std::span<const float>> floats{};
     std::shared_ptr<const void> keep{};

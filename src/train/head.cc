@@ -67,7 +67,9 @@ Result<RunSummary> Head::run() {
       for (const std::string& why : found.value().damaged) tally_.warnings.push_back(why);
       for (const std::string& why : found.value().damaged) progress_->say(why);
       from = std::move(found).value().checkpoint;
-    } else if (!options_.resume.empty()) {
+    } else if (found.error().code == Code::NotFound) {
+      tally_.warnings.emplace_back("it was stopped before its first checkpoint, and begins anew");
+    } else {
       return std::move(found).error();
     }
   }
@@ -130,7 +132,7 @@ Status Head::open_servers() {
     TRY_ASSIGN(
         servers_,
         make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
-    quota_cores_ = cores * slots + evaluator.cores + shards.cores;
+    quota_cores_ = cores * slots + evaluator.cores + kShardCoresLeast;
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
@@ -254,7 +256,7 @@ RunSummary Head::summary() const {
       .tally = tally_,
       .counts = tally_.counts + conductor_->counts(),
       .target = options_.target,
-      .training_s = seconds(now()),
+      .training_s = seconds(finishing_ ? ended_at_ : now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
       .workers = static_cast<int>(workers_.size()),
       .folder = own_folder_ ? "" : folder_};

@@ -112,6 +112,7 @@ class Head {
   void line_closed(PartRole role, int id, const Connection* line, const Error& why);
   void lose(PartRole role, int id, const std::string& how);
   void lose_worker(int id, const std::string& how);
+  void find_new_parents(int lost);
   void dismiss(int id);
   void resize(Connection& from, int count);
   void command_came(Connection& from, Frame& frame);
@@ -143,6 +144,7 @@ class Head {
   Duration before_{};  // training time of earlier sessions
   double time_limit_s_ = 0;
   double quota_cores_ = 0;
+  Time ended_at_{};
 
   // Of the present session.
   std::unique_ptr<Conductor> conductor_{};

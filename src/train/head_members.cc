@@ -93,6 +93,23 @@ void Head::lose_worker(int id, const std::string& how) {
   if (workers_.empty()) return end_with({Code::Unavailable, "no worker is left"});
   check_ring_update();
   pump();
+  find_new_parents(id);
+}
+
+// Children that were promised parameters by somebody who is gone get them from whom they hang off
+// now; who has them already takes no notice.
+void Head::find_new_parents(int lost) {
+  for (auto& [number, flight] : flights_) {
+    if (flight.parent != lost) continue;
+    flight.parent = -1;
+    for (const auto& [child, parent] : ring_.parents) {
+      const PartState* const holder = find(PartRole::Worker, static_cast<int>(parent));
+      if (child != flight.task.worker || holder == nullptr || !holder->line) continue;
+      flight.parent = holder->id;
+      holder->line->send(MessageType::SendParameters, number,
+                         SendParametersMessage{.worker = child});
+    }
+  }
 }
 
 void Head::dismiss(int id) {

@@ -41,6 +41,7 @@ void Head::follow(const StartTask& order) {
   for (const auto& [child, parent] : ring_.parents) {
     const PartState* const holder = find(PartRole::Worker, static_cast<int>(parent));
     if (child != task.worker || holder == nullptr || !holder->line) continue;
+    flight.parent = holder->id;
     holder->line->send(MessageType::SendParameters, task.number,
                        SendParametersMessage{.worker = task.worker});
   }
@@ -171,6 +172,7 @@ void Head::follow(const DismissWorker& order) { dismiss(static_cast<int>(order.w
 
 void Head::follow(const FinishRun& order) {
   tally_.reason = order.reason;
+  ended_at_ = now();
   finishing_ = true;
 }
 

@@ -35,6 +35,7 @@ struct PartState {
 struct Flight {
   Task task{};
   Time started{};
+  int parent = -1;  // all-reduce: who gives a child its parameters
   int pieces = 0;
   bool done = false;
   std::string fault{};

@@ -282,6 +282,7 @@ void Head::worker_joined(PartState& worker) {
     ring_.holds[worker.id] = conductor_->state().version;
   }
   worker.joined = true;
+  log_->process(seconds(now()), "worker", worker.id, worker.pid, "joined");
   if (training_) {
     conductor_->join(WorkerId{worker.id}, now());
     return pump();

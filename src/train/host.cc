@@ -1,5 +1,7 @@
 #include "train/host.h"
 
+#include <fcntl.h>
+
 namespace orrery {
 namespace {
 
@@ -21,6 +23,7 @@ Result<std::unique_ptr<Host>> Host::open(asio::io_context& io, const std::string
   if (!error) acceptor.bind({ip, 0}, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) return Error{Code::Unavailable, error.message()}.at("listening at " + address);
+  fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   return std::unique_ptr<Host>(
       new Host(io, std::move(acceptor), std::move(transport), std::move(on_peer)));
 }

@@ -2,6 +2,8 @@
 
 #include <orrery_job.h>
 
+#include <cstdlib>
+
 namespace orrery {
 
 struct JobLink::Inside {
@@ -11,7 +13,10 @@ struct JobLink::Inside {
 JobLink::JobLink() : inside_(std::make_unique<Inside>()) {}
 JobLink::~JobLink() = default;
 
-bool JobLink::is_job() const { return !checkpoint_folder().empty(); }
+bool JobLink::is_job() const {
+  const char* const socket = std::getenv("ORRERY_SOCKET");
+  return socket != nullptr && *socket != '\0';
+}
 std::string JobLink::checkpoint_folder() const { return inside_->job.checkpoint_dir(); }
 bool JobLink::resumed() const { return inside_->job.resumed(); }
 

@@ -1,17 +1,13 @@
-#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "train/children.h"
-#include "train/fake_learner.h"
 #include "train/test_run.h"
-#include "train/train_main.h"
 
 namespace orrery {
 
@@ -43,12 +39,3 @@ TestRun train(const std::vector<std::string>& arguments, const std::string& fold
 }
 
 }  // namespace orrery
-
-// The tests' program is `orrery-train` as well, since a run starts its processes from the program
-// that it is.
-int main(int argc, char** argv) {
-  const bool is_command = argc > 1 && argv[1][0] != '-';
-  if (is_command) return orrery::train_main(argc, argv, orrery::fake_ports());
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -13,6 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kShardPatience = std::chrono::seconds(5);
+
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -68,7 +70,11 @@ void Worker::act(Frame& frame) {
       return meet_peers(frame);
     case MessageType::StartTask: {
       TaskMessage message;
-      if (take(*part_->head, frame, message)) task_ = message.task;
+      if (!take(*part_->head, frame, message)) return;
+      task_ = message.task;
+      handed_up_.reset();
+      if (handed_to_ && handed_to_ != parent_) handed_to_->close_when_sent();
+      handed_to_.reset();
       return;
     }
     case MessageType::FormTree: {
@@ -146,14 +152,20 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
 }
 
 void Worker::lost_peer(Connection& gone, const Error& why) {
-  if (parent_.get() == &gone) {
-    parent_.reset();
-    // Its head will say where to go from here.
+  if (parent_.get() == &gone || handed_to_.get() == &gone) {
+    const bool had_it = handed_to_.get() == &gone;
+    if (parent_.get() == &gone) parent_.reset();
+    if (had_it) lost_parent();
     return;
   }
   const bool shard = std::ranges::any_of(
       shards_, [&gone](const auto& connection) { return connection.get() == &gone; });
-  if (shard && !part_->over) part_->fail(Error(why).at("a shard is gone"));
+  if (!shard || part_->over) return;
+  // If it died, the head will begin anew and end this process. If it does not, the fault is here.
+  shard_lost_ = std::make_unique<boost::asio::steady_timer>(part_->io, kShardPatience);
+  shard_lost_->async_wait([this, why](const boost::system::error_code& error) {
+    if (!error) part_->fail(Error(why).at("a shard is gone"));
+  });
 }
 
 void Worker::parameters_came(const ShardPlace* place, Frame& frame) {

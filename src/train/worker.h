@@ -51,6 +51,8 @@ class Worker {
   void hand_in_when_complete(Gradient gradient, double took_s);
   void hand_in_merged();
   void forward(Handed handed);
+  void hand_up(const Gradient& gradient);
+  void lost_parent();
 
   // worker_ring.cc: all-reduce.
   void act_in_ring(Frame& frame);
@@ -80,10 +82,12 @@ class Worker {
   std::shared_ptr<Connection> parent_{};
   std::string parent_address_{};
   std::uint16_t parent_port_ = 0;
+  std::optional<Gradient> handed_up_{};      // to a parent, since the last task,
+  std::shared_ptr<Connection> handed_to_{};  // which may be the one before
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
   std::deque<Handed> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
-  std::unique_ptr<boost::asio::steady_timer> patience_{};
+  std::unique_ptr<boost::asio::steady_timer> patience_{}, shard_lost_{};
 
   std::unique_ptr<RingMember> ring_{};
   std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come

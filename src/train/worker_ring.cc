@@ -85,7 +85,11 @@ void Worker::send_snapshot(Frame& frame) {
 
 void Worker::hand_in_to_ring(Gradient gradient) {
   if (!ring_->in_ring()) {
-    if (parent_) send_gradient(*parent_, gradient, {learner_->gradient()}, nullptr);
+    if (parent_) {
+      hand_up(gradient);
+    } else {
+      part_->head->send(MessageType::Piece, gradient.task, PieceMessage{.fault = "no parent"});
+    }
     return part_->head->send(MessageType::GradientDone, gradient.task, GradientMessage{gradient});
   }
   auto values = part_->transport->pool.take(count_);

@@ -57,7 +57,8 @@ void Worker::from_child(Connection& from, Frame& frame) {
 
 void Worker::follow_parent(const std::string& address, std::uint16_t port) {
   if (address == parent_address_ && port == parent_port_ && (parent_ || address.empty())) return;
-  if (parent_) parent_->close_when_sent();
+  // The old one stays open while something lies there, so that its death is noticed.
+  if (parent_ && parent_ != handed_to_) parent_->close_when_sent();
   parent_.reset();
   parent_address_ = address;
   parent_port_ = port;
@@ -67,10 +68,25 @@ void Worker::follow_parent(const std::string& address, std::uint16_t port) {
   if (parent.ok()) parent_ = std::move(parent).value();
 }
 
+void Worker::hand_up(const Gradient& gradient) {
+  handed_up_ = gradient;
+  handed_to_ = parent_;
+  send_gradient(*parent_, gradient, {learner_->gradient()}, nullptr);
+}
+
+// What was handed to it may be lost with it. At the shards it can be handed in again, and is passed
+// over if it came through; in a ring it cannot, and another task will come.
+void Worker::lost_parent() {
+  handed_to_.reset();
+  if (!handed_up_ || part_->over) return;
+  const Gradient gradient = *std::exchange(handed_up_, std::nullopt);
+  if (!ring_) return hand_in(gradient, learner_->gradient(), nullptr);
+  part_->head->send(MessageType::Piece, gradient.task,
+                    PieceMessage{.fault = "it went with its parent"});
+}
+
 void Worker::hand_in_when_complete(Gradient gradient, double took_s) {
-  if (parent_) {
-    return send_gradient(*parent_, gradient, {learner_->gradient()}, nullptr);
-  }
+  if (parent_) return hand_up(gradient);
   handing_in_ = std::move(gradient);
   if (from_children_.size() >= children_.size()) return hand_in_merged();
   patience_->expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -1,0 +1,19 @@
+#include <gtest/gtest.h>
+
+#include "learn/all_reduce.h"
+#include "learn/learner.h"
+#include "train/train_main.h"
+
+int main(int argc, char** argv) {
+  const bool is_command = argc > 1 && argv[1][0] != '-';
+  if (is_command) {
+    return orrery::train_main(argc, argv,
+                              {.make_learner = orrery::make_learner,
+                               .open_meeting_place = orrery::open_meeting_place,
+                               .join_all_reduce = orrery::join_all_reduce,
+                               .models = orrery::learner_models,
+                               .data = orrery::learner_data});
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
