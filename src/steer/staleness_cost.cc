@@ -15,7 +15,14 @@ constexpr double kTrendOverWindow = 0.2;  // deviation of what a window changes,
 }  // namespace
 
 StalenessCost::StalenessCost(const StalenessCostOptions& options)
-    : options_(options), lambda_(options.prior) {}
+    : options_(options),
+      lambda_(options.prior),
+      lambda_hoped_(options.prior / options.prior_factor) {}
+
+double staleness_prior(double momentum) {
+  constexpr double kMomentum = 0.9;  // of the runs that the prior comes from
+  return kStalenessCostPrior * (1 - kMomentum) / (1 - std::clamp(momentum, 0.0, 0.99));
+}
 
 void StalenessCost::saw(const LossWindow& window) {
   if (!(window.drop_noise > 0) || !std::isfinite(window.drop)) return;
@@ -58,6 +65,7 @@ double StalenessCost::misfit(double lambda) const {
 
 void StalenessCost::estimate() {
   lambda_ = options_.prior;
+  lambda_hoped_ = options_.prior / options_.prior_factor;
   double least = 1e300, most = 0;
   for (const LossWindow& window : windows_) {
     least = std::min(least, window.staleness);
@@ -72,13 +80,17 @@ void StalenessCost::estimate() {
     surprise.push_back(misfit(options_.prior * std::exp(off)) + 0.5 * off * off / spread / spread);
   }
   const double best = *std::ranges::min_element(surprise);
-  double weight = 0, sum = 0;
+  double weight = 0, sum = 0, squares = 0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     const double likely = std::exp(best - surprise[i]);
     weight += likely;
     sum += likely * logs[i];
+    squares += likely * logs[i] * logs[i];
   }
-  lambda_ = options_.prior * std::exp(sum / weight);
+  const double mean = sum / weight;
+  const double deviation = std::sqrt(std::max(0.0, squares / weight - mean * mean));
+  lambda_ = options_.prior * std::exp(mean);
+  lambda_hoped_ = options_.prior * std::exp(mean - deviation);
 }
 
 }  // namespace orrery

@@ -11,8 +11,13 @@ namespace orrery {
 // its published data): gradients to reach an accuracy under ASP, whose mean staleness is 7, over
 // those under BSP, at levels reached before the first step of the learning rate: the median of 18
 // levels of two models is 0.245, half of them between 0.21 and 0.28 (staleness_cost_test.cc derives
-// it). It comes with momentum 0.9; plain SGD may bear more.
+// it). It comes with momentum 0.9.
 inline constexpr double kStalenessCostPrior = 0.25;
+
+// The same for another momentum. What staleness costs grows with how far an update goes in the end,
+// and that is rate / (1 - momentum): plain SGD goes a tenth as far. Ours: cnn on MNIST without
+// momentum took ASGD no more gradients than SSGD (docs/systems/star.md).
+double staleness_prior(double momentum);
 
 struct StalenessCostOptions {
   double prior = kStalenessCostPrior;
@@ -32,6 +37,9 @@ class StalenessCost {
 
   void saw(const LossWindow& window);
   double lambda() const { return lambda_; }
+  // One deviation below: what may well be. Modes are tried by it, since only a mode that is tried
+  // teaches what its staleness costs; where it costs more, that is seen within a window or two.
+  double lambda_hoped() const { return lambda_hoped_; }
 
  private:
   double misfit(double lambda) const;
@@ -39,7 +47,7 @@ class StalenessCost {
 
   StalenessCostOptions options_;
   std::deque<LossWindow> windows_;
-  double lambda_;
+  double lambda_, lambda_hoped_;
 };
 
 }  // namespace orrery

@@ -126,7 +126,9 @@ class Star final : public StarDirector {
   bool has_stayed(const Situation& situation) const {
     const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
                           std::max(1, situation.global_batch);
-    return rounds >= options_.stay_rounds && situation.now - switched_at_ >= options_.stay_least;
+    const bool first = notes_.empty();  // before it, time alone teaches nothing
+    return rounds >= options_.stay_rounds &&
+           (first || situation.now - switched_at_ >= options_.stay_least);
   }
 
   // What each worker will need, if somebody foresees it better than persistence does.
@@ -166,7 +168,7 @@ class Star final : public StarDirector {
             .global_batch = static_cast<double>(situation.global_batch),
             .batch_least = options_.batch_least,
             .blocks = options_.blocks,
-            .lambda = cost_.lambda(),
+            .lambda = cost_.lambda_hoped(),
             .phi = noise_.phi().value_or(0),
             .jitter = jitter_};
   }
@@ -250,13 +252,12 @@ class Star final : public StarDirector {
     for (const ScoredMode* best : in_order(situation, all)) {
       if (same_family(best->mode, mode_)) return;
       const bool to_ssgd = same_family(best->mode, synchronous_);
-      const double margin = too_stale          ? 0
-                            : is_synchronous() ? options_.leave_margin
-                            : to_ssgd          ? options_.return_margin
-                                               : options_.move_margin;
+      const double margin = is_synchronous() ? options_.leave_margin
+                            : to_ssgd        ? options_.return_margin
+                                             : options_.move_margin;
       // The selector's word is its own: what the heuristic thinks of it need not be better.
       const bool chosen = by_selector_ && asked == 0;
-      if (!chosen && best->time_s > (1 - margin) * present.time_s) break;
+      if (!chosen && !too_stale && best->time_s > (1 - margin) * present.time_s) break;
       if (to_ssgd || is_granted(*best, ssgd, situation)) {
         const std::string reason = too_stale ? "near the end: less stale"
                                    : chosen  ? "the selector expects the fastest fall of the loss"

@@ -39,7 +39,7 @@ struct StarOptions {
   // pace. From there on only modes up to this staleness, so that the accuracy reached is SSGD's.
   std::int64_t samples_limit = 0;  // 0: not known
   double end_part = 0.15;
-  double flat_part = 0.05;
+  double flat_part = 0.01;
   double staleness_at_end = 0.5;
 
   StragglerOptions straggler{};

@@ -31,7 +31,11 @@ double straggling_degree(std::span<const WorkerTime> times) {
 
 void StragglerWatch::look(std::span<const WorkerTime> times) {
   const std::vector<bool> enters = slower_than_fastest(times, options_.enter, options_);
-  const std::vector<bool> stays = slower_than_fastest(times, options_.leave, options_);
+  // Who is known to straggle has recovered when it is near the fastest. Times that scatter so much
+  // that nothing can be said do not say that.
+  StragglerOptions without_proof = options_;
+  without_proof.noise = 0;
+  const std::vector<bool> stays = slower_than_fastest(times, options_.leave, without_proof);
   std::vector<State> states;
   stragglers_.clear();
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -12,7 +12,7 @@ struct StragglerOptions {
   double enter = 0.20;  // slower than the fastest by more than this share of its time: straggles
   double leave = 0.10;  // and does so until it is below this
   Duration floor = std::chrono::milliseconds(5);  // never by less than this
-  double noise = 3;  // nor by less than so many deviations of the two times
+  double noise = 3;  // nor by less than so many deviations of the two times, at first
   int patience = 2;  // looks in a row before somebody becomes or ceases to be one
 };
 

@@ -36,6 +36,9 @@ Result<Direction> choose_direction(const RunOptions& options, RunLog* log) {
                        .blocks = blocks_for(options)};
   with.star.blocks = with.regrouping.blocks = with.blocks;
   with.star.samples_limit = with.samples_limit;
+  const OptimizerOptions& optimizer = options.optimizer;
+  with.star.staleness.prior =
+      staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");
   return Direction{.mode = synchronous_mode(architecture(options)),
@@ -45,7 +48,7 @@ Result<Direction> choose_direction(const RunOptions& options, RunLog* log) {
 int blocks_for(const RunOptions& options) {
   constexpr int kBlocks = 4;
   if (options.blocks > 0) return options.blocks;
-  return options.mode.starts_with("lgc") || options.mode == "star" ? kBlocks : 1;
+  return options.mode.starts_with("lgc") ? kBlocks : 1;
 }
 
 }  // namespace orrery
