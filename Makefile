@@ -41,12 +41,12 @@ endef
 .PHONY: help build data demo test faults format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-tidy
 
-## build: build/release/orrery, and nothing else
+## build: build/release/orrery and orrery-train, and nothing else
 build:
 	@tools/setup build
 	@[ -f $(RELEASE)/build.ninja ] || $(MAKE) --no-print-directory -s $(RELEASE)/build.ninja
-	$(say) "building $(RELEASE)/orrery ($(JOBS) jobs)"
-	@$(ninja) $(RELEASE) orrery
+	$(say) "building $(RELEASE)/orrery and orrery-train ($(JOBS) jobs)"
+	@$(ninja) $(RELEASE) orrery orrery-train
 
 # The tests are off here because their libraries may not be installed; `make test` turns them on in
 # the same folder, and nothing is compiled twice.
@@ -63,6 +63,8 @@ demo: build
 	@$(RELEASE)/orrery demo
 	$(say) "examples/live_demo.sh"
 	@examples/live_demo.sh $(RELEASE)/orrery
+	$(say) "examples/train_demo.sh"
+	@examples/train_demo.sh $(RELEASE)/orrery-train
 
 ## test: build everything and run every test
 test:

@@ -1,6 +1,29 @@
+#include <memory>
+#include <utility>
+
 #include "learn/all_reduce.h"
 #include "learn/learner.h"
+#include "learn/lstm_predictor.h"
 #include "train/train_main.h"
+
+namespace {
+
+using orrery::IterationPredictor;
+using orrery::Result;
+
+Result<std::unique_ptr<IterationPredictor>> fit(std::span<const orrery::IterationHistory> logged,
+                                                const orrery::TrainPorts::FitSettings& settings) {
+  TRY_ASSIGN(auto made, orrery::fit_lstm_predictor(logged, {.held_out = settings.held_out}));
+  TRY(made->save(settings.file));
+  return std::unique_ptr<IterationPredictor>(std::move(made));
+}
+
+Result<std::unique_ptr<IterationPredictor>> load(const std::string& file) {
+  TRY_ASSIGN(auto made, orrery::load_lstm_predictor(file));
+  return std::unique_ptr<IterationPredictor>(std::move(made));
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   return orrery::train_main(argc, argv,
@@ -8,5 +31,7 @@ int main(int argc, char** argv) {
                              .open_meeting_place = orrery::open_meeting_place,
                              .join_all_reduce = orrery::join_all_reduce,
                              .models = orrery::learner_models,
-                             .data = orrery::learner_data});
+                             .data = orrery::learner_data,
+                             .fit_predictor = fit,
+                             .load_predictor = load});
 }

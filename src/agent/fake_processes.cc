@@ -106,6 +106,7 @@ bool FakeProcesses::tell(const LaunchName& name, const JobMessage& message) {
   if (at == jobs_.end() || at->second.end) return false;
   Job& job = at->second;
   if (job.script.iteration == Duration::zero()) return false;
+  if (const auto* resize = std::get_if<ResizeNotice>(&message)) resizes_[name] = *resize;
   if (std::holds_alternative<PrepareStop>(message)) {
     speak(name, JobWord::Kind::CanStopAt, job.iteration + 1);
   } else if (const auto* stop = std::get_if<StopAt>(&message); stop && !job.script.stubborn) {

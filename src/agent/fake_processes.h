@@ -41,6 +41,8 @@ class FakeProcesses final : public Processes {
   const std::map<LaunchName, JobEnd::Kind>& asked_to_stop() const { return asked_; }
   // Those that ended where they were told to stop.
   const std::set<LaunchName>& rested() const { return rested_; }
+  // What each launch was last told that it will have.
+  const std::map<LaunchName, ResizeNotice>& resizes() const { return resizes_; }
   // What a job has written, which never goes.
   void write(const LaunchName& name, const std::string& bytes) { logs_[name] += bytes; }
   void fail_writes(bool fail) { writes_fail_ = fail; }
@@ -78,6 +80,7 @@ class FakeProcesses final : public Processes {
 
   ScriptOf script_;
   Duration now_{};
+  std::map<LaunchName, ResizeNotice> resizes_{};
   Lease lease_{};
   bool writes_fail_ = false;
   std::map<LaunchName, Job> jobs_{};

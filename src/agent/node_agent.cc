@@ -246,6 +246,9 @@ void NodeAgent::hand_on(const StopOrder& order) {
   if (at == launches_.end() || at->second.report.state != LaunchState::Running) return;
   Known& known = at->second;
   const std::string name = text(order.launch);
+  if (order.gpus_next > 0 && !known.asked) {
+    processes_.tell(order.launch, ResizeNotice{.gpus = order.gpus_next, .ranks = order.ranks_next});
+  }
   if (order.at >= 0) {
     if (known.stop_at >= 0) return;
     known.asked = true;

@@ -271,7 +271,8 @@ TEST_F(NodeAgentTest, HandsAStopOnToTheJobOnceAndReportsWhatItSays) {
   const std::vector<Assignment> both = {assignment(kA, 1), assignment(kB, 2)};
   const auto stops_at = [&](double at) {
     Orders stop = orders(both);
-    stop.stops = {{.launch = kA, .at = at}, {.launch = kB, .at = -1}};
+    stop.stops = {{.launch = kA, .at = at, .reason = "resize", .gpus_next = 4, .ranks_next = 2},
+                  {.launch = kB, .at = -1}};
     return stop;
   };
   order(both);
@@ -284,6 +285,9 @@ TEST_F(NodeAgentTest, HandsAStopOnToTheJobOnceAndReportsWhatItSays) {
   report();
   EXPECT_EQ(of(kA)->can_stop_at, 3);
   EXPECT_EQ(of(kB)->can_stop_at, kCannotStop) << "nobody listens there";
+  ASSERT_EQ(processes_.resizes().size(), 1u);
+  EXPECT_EQ(processes_.resizes().at(kA).gpus, 4);
+  EXPECT_EQ(processes_.resizes().at(kA).ranks, 2);
   agent_->on_orders(stops_at(3), now_);
   pass(seconds(1));
   report();

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "daemon/core.h"
 
@@ -40,7 +42,14 @@ void Core::ask_to_stop(const Event& event) {
   const std::int64_t epoch = goes_on ? job.epoch - 1 : job.epoch;
   if (!can_be_asked(job, epoch)) return;
   const auto run = std::ranges::find(job.runs, epoch, &EpochRun::epoch);
-  stops_.begin({.job = job.number, .epoch = epoch}, run->ranks, reason_of(event), now_);
+  StopOrder order{.launch = {.job = job.number, .epoch = epoch}, .reason = reason_of(event)};
+  if (event.kind == EventKind::Resized) {
+    order.ranks_next = job.ranks();
+    for (const LiveLaunch& launch : job.launches) {
+      if (launch.name.epoch == job.epoch) order.gpus_next += std::popcount(launch.gpus);
+    }
+  }
+  stops_.begin(std::move(order), run->ranks, now_);
 }
 
 void Core::look_at_stops() {

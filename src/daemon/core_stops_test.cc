@@ -111,6 +111,27 @@ TEST_F(AskedToStop, AllRanksAgreeLeaveAndGoOnLater) {
   EXPECT_TRUE(again.assignments[0].resumes);
 }
 
+TEST_F(AskedToStop, AResizeSaysWhatTheWholeJobWillHave) {
+  ASSERT_TRUE(core_.set_policy(root_, {.policy = "optimus"}, now_).ok());
+  ASSERT_TRUE(core_.cancel(root_, {.ids = {1}}, now_).ok());
+  tell({ended(0, well_), ended(1, well_)});
+  JobRequest elastic{.argv = {"train"}, .gpus = 2, .gpus_min = 1, .gpus_max = 2};
+  elastic.process_per_gpu = true;
+  elastic.expected = std::chrono::hours(1);
+  ASSERT_TRUE(core_.submit(root_, {.job = elastic}, now_).ok());
+  ASSERT_EQ(tell({}).assignments.size(), 2U);
+  std::vector<LaunchReport> both = {running(0, 5), running(1, 5)};
+  for (LaunchReport& report : both) report.name.job = 2;
+  tell(both);
+  ASSERT_TRUE(core_.submit(root_, {.job = elastic}, now_).ok());
+  Orders asked = tell(both);
+  for (int i = 0; i < 120 && asked.stops.empty(); ++i) asked = pass(seconds(5), both);
+  ASSERT_EQ(asked.stops.size(), 2U);
+  EXPECT_EQ(asked.stops[0].reason, "resize");
+  EXPECT_EQ(asked.stops[0].gpus_next, 1);
+  EXPECT_EQ(asked.stops[0].ranks_next, 1);
+}
+
 TEST_F(AskedToStop, OneThatFinishesInsteadIsDone) {
   tell({running(0, 5), running(1, 5)});
   drain();

@@ -7,15 +7,16 @@ namespace orrery {
 
 using State = StopAgreement::State;
 
-void Stops::begin(const LaunchName& gang, int ranks, std::string reason, Time now) {
-  asked_.insert_or_assign(gang.job, Asked{.epoch = gang.epoch,
-                                          .reason = std::move(reason),
-                                          .agreement = StopAgreement(ranks, now, patience_)});
+void Stops::begin(StopOrder order, int ranks, Time now) {
+  const JobNumber job = order.launch.job;
+  asked_.insert_or_assign(
+      job, Asked{.order = std::move(order), .agreement = StopAgreement(ranks, now, patience_)});
 }
 
 const Stops::Asked* Stops::find(const LaunchName& name) const {
   const auto found = asked_.find(name.job);
-  return found == asked_.end() || found->second.epoch != name.epoch ? nullptr : &found->second;
+  const bool is_it = found != asked_.end() && found->second.order.launch.epoch == name.epoch;
+  return is_it ? &found->second : nullptr;
 }
 
 void Stops::heard(const LaunchReport& report) {
@@ -35,10 +36,10 @@ void Stops::left(const LaunchName& name) {
 std::optional<StopOrder> Stops::order(const LaunchName& name) const {
   const Asked* asked = find(name);
   if (asked == nullptr) return {};
-  const bool agreed = asked->state == State::Agreed;
-  return StopOrder{.launch = name,
-                   .at = agreed ? static_cast<double>(asked->agreement.iteration()) : -1,
-                   .reason = asked->reason};
+  StopOrder order = asked->order;
+  order.launch = name;
+  if (asked->state == State::Agreed) order.at = static_cast<double>(asked->agreement.iteration());
+  return order;
 }
 
 std::vector<JobNumber> Stops::look(Time now) {

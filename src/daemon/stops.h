@@ -19,8 +19,8 @@ class Stops {
  public:
   explicit Stops(StopPatience patience = {}) : patience_(patience) {}
 
-  // `gang` is one of the launches; it has `ranks` in all. The reason is as StopOrder has it.
-  void begin(const LaunchName& gang, int ranks, std::string reason, Time now);
+  // `order` is what every rank is told; its launch is one of the gang, which has `ranks` in all.
+  void begin(StopOrder order, int ranks, Time now);
   void heard(const LaunchReport& report);
   void left(const LaunchName& name);
   void drop(JobNumber job) { asked_.erase(job); }
@@ -35,8 +35,7 @@ class Stops {
 
  private:
   struct Asked {
-    std::int64_t epoch = 0;
-    std::string reason{};
+    StopOrder order{};
     StopAgreement agreement;
     StopAgreement::State state = StopAgreement::State::Asking;
   };

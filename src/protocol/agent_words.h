@@ -93,6 +93,8 @@ struct StopOrder {
   LaunchName launch{};
   double at = -1;        // -1: asked which iteration it could be
   std::string reason{};  // preempt, resize, drain, cancel
+  int gpus_next = 0;     // what the whole job will have after a resize; 0: it is none
+  int ranks_next = 0;
   bool operator==(const StopOrder&) const = default;
 };
 

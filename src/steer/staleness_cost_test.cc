@@ -116,6 +116,21 @@ TEST(StalenessCost, LearnsFromModesThatWereVisited) {
   EXPECT_GT(after(1.5, visits, 0.05, 4).lambda(), 0.8);
 }
 
+TEST(StalenessCost, HopesForLessUntilItHasLearned) {
+  EXPECT_DOUBLE_EQ(StalenessCost().lambda_hoped(), kStalenessCostPrior / 2);
+  const std::vector<double> visits = {0, 0, 7, 7, 0, 7, 0, 1, 1, 0, 3, 3, 0, 7};
+  const StalenessCost learned = after(1.5, visits, 0.05, 4);
+  EXPECT_LT(learned.lambda_hoped(), learned.lambda());
+  EXPECT_GT(learned.lambda_hoped(), 0.5) << "what was seen to cost is not hoped away";
+}
+
+TEST(StalenessCost, WithoutMomentumStalenessIsTakenToCostATenth) {
+  EXPECT_NEAR(staleness_prior(0.9), kStalenessCostPrior, 1e-12);
+  EXPECT_NEAR(staleness_prior(0), kStalenessCostPrior / 10, 1e-12);
+  EXPECT_GT(staleness_prior(0.99), staleness_prior(0.9));
+  EXPECT_EQ(staleness_prior(2), staleness_prior(0.99)) << "a momentum that cannot be";
+}
+
 TEST(StalenessCost, NoisyWindowsMoveItLittle) {
   const double lambda = after(1.5, {0, 7, 0}, 5.0, 5).lambda();
   EXPECT_NEAR(lambda, kStalenessCostPrior, 0.1);

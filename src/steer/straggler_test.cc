@@ -51,6 +51,16 @@ TEST(StragglerWatch, WhoStragglesDoesSoUntilItIsClearlyBetter) {
   EXPECT_TRUE(watch.stragglers().empty());
 }
 
+TEST(StragglerWatch, NotKnowingIsNoRecovery) {
+  StragglerWatch watch({.patience = 1});
+  watch.look(times({0.100, 0.400}, 0.05));
+  ASSERT_TRUE(watch.straggles(WorkerId(1)));
+  watch.look(times({0.100, 0.400}, 0.5));  // three deviations are more than the difference
+  EXPECT_TRUE(watch.straggles(WorkerId(1)));
+  watch.look(times({0.100, 0.105}, 0.5));
+  EXPECT_FALSE(watch.straggles(WorkerId(1)));
+}
+
 TEST(StragglerWatch, OneLookIsNotEnough) {
   StragglerWatch watch({.patience = 2});
   watch.look(times({0.1, 0.4}));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "steer/predictor.h"
 #include "sync/director.h"
 #include "train/run_log.h"
 #include "train/run_options.h"
@@ -22,7 +23,9 @@ struct Direction {
   Mode mode{};
   std::unique_ptr<ReasoningDirector> director{};
 };
-Result<Direction> choose_direction(const RunOptions& options, RunLog* log);
+// `predictor` may be none; it runs against those that are built in.
+Result<Direction> choose_direction(const RunOptions& options,
+                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);

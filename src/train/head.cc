@@ -132,6 +132,8 @@ Status Head::open_servers() {
     TRY_ASSIGN(
         servers_,
         make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
+    // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
+    TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
     quota_cores_ = cores * slots + evaluator.cores + kShardCoresLeast;
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
@@ -230,6 +232,14 @@ void Head::on_tick() {
     }
     on_tick();
   });
+}
+
+Status Head::set_cpu_of_all(double (*share)(const EmulatedSize&)) {
+  if (servers_->cpu_means() == "none") return {};
+  for (int server = 0; server < servers_->count(); ++server) {
+    TRY(servers_->set_share(server, Hindrance::Cpu, share(servers_->size(server))));
+  }
+  return {};
 }
 
 void Head::apply_script() {

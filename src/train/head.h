@@ -51,6 +51,7 @@ class Head {
   void maybe_done();
   void wait_for_parts();
   void on_tick();
+  Status set_cpu_of_all(double (*share)(const EmulatedSize&));
   void apply_script();
   RunSummary summary() const;
 

@@ -53,7 +53,13 @@ Status Head::begin_session(const Checkpoint* from) {
                                                         : kAtTheEnd;
   // A step is a gradient, and the mean gradient is a worker's part of the batch.
   with.samples_limit = options_.steps * options_.batch / options_.workers;
-  TRY_ASSIGN(Direction direction, choose_direction(options_, log_.get()));
+  std::unique_ptr<IterationPredictor> predictor;
+  if (!options_.predictor.empty()) {
+    auto loaded = ports_.load_predictor(options_.predictor);
+    if (!loaded.ok()) return std::move(loaded).error().at("--predictor");
+    predictor = std::move(loaded).value();
+  }
+  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor), log_.get()));
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
@@ -295,7 +301,11 @@ void Head::worker_joined(PartState& worker) {
 void Head::begin_training() {
   began_ = std::chrono::steady_clock::now();
   training_ = true;
-  if (load_ && session_ == 1) load_ = watch_load(*servers_, quota_cores_);
+  if (load_ && session_ == 1) {
+    const Status quotas = set_cpu_of_all([](const EmulatedSize&) { return 1.0; });
+    if (!quotas.ok()) return end_with(quotas.error());
+    load_ = watch_load(*servers_, quota_cores_);
+  }
   for (auto& [id, worker] : workers_) {
     if (worker.joined) conductor_->join(WorkerId{id}, now());
   }

@@ -3,11 +3,14 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "learn/all_reduce.h"
 #include "learn/learner.h"
+#include "steer/predictor.h"
 #include "train/connection.h"
 #include "train/messages.h"
 
@@ -19,6 +22,15 @@ struct TrainPorts {
   std::function<Result<std::unique_ptr<MeetingPlace>>(const std::string&)> open_meeting_place{};
   std::function<Result<std::unique_ptr<AllReduceGroup>>(const AllReduceOptions&)> join_all_reduce{};
   std::function<std::vector<std::string>()> models{}, data{};
+  // Learned from logged series and kept in a file; and read from there.
+  struct FitSettings {
+    std::string file{};
+    double held_out = 0.3;
+  };
+  std::function<Result<std::unique_ptr<IterationPredictor>>(std::span<const IterationHistory>,
+                                                            const FitSettings&)>
+      fit_predictor{};
+  std::function<Result<std::unique_ptr<IterationPredictor>>(const std::string&)> load_predictor{};
 };
 
 // How a process finds its run. It is read from standard input, where no other process can see it.

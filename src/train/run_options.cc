@@ -15,8 +15,8 @@ using nlohmann::json;
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LearnerOptions, model, data, data_folder, seed, device, threads)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(OptimizerOptions, kind, momentum, weight_decay)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shards, mode, x,
-                                   learner, batch, blocks, rate, rate_scaling, warm_up, rate_steps,
-                                   optimizer, target, steps, time_limit, evaluate_every,
+                                   predictor, learner, batch, blocks, rate, rate_scaling, warm_up,
+                                   rate_steps, optimizer, target, steps, time_limit, evaluate_every,
                                    checkpoint_every, keep, replace, stragglers, straggler_seed,
                                    cores, link, cpu_means, link_means, ring_patience_s, listen)
 

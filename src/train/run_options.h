@@ -21,6 +21,8 @@ struct RunOptions {
   int shards = 1;
   std::string mode = "ssgd";
   int x = 0;
+  std::string
+      predictor{};  // of star: a file that `predictor fit` made; empty: none but the built-in
   LearnerOptions learner{};
   std::int32_t batch = 256;  // global
   int blocks = 0;            // of a task; 0: as the mode needs

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "train/commands.h"
+#include "train/predictor_command.h"
 
 namespace orrery {
 namespace {
@@ -49,6 +50,7 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
                    "ssgd, asgd, static-x, ssp, lgc, zeno++, dynamic, lb-bsp, sync-switch, star")
       ->capture_default_str();
   command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp");
+  command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
   command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
@@ -75,6 +77,26 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_flag("--json", o.json, "print one JSON object");
   command->add_flag("--quiet", o.quiet, "no progress");
   command->callback([&o, &ports, &run] { run = [&o, &ports] { return run_command(o, ports); }; });
+}
+
+void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("predictor", "who will straggle: learn it from runs, and judge it");
+  command->require_subcommand(1);
+  CLI::App* fit = command->add_subcommand("fit", "learn from the folders of runs");
+  fit->add_option("folders", a.folders, "--dir of runs")->required();
+  fit->add_option("--out", a.file, "the file to make")->required();
+  fit->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 0.9));
+  fit->callback([&] { run = [&] { return predictor_fit_command(a, ports); }; });
+  CLI::App* score = command->add_subcommand("score", "judge predictors on the ends of series");
+  score->add_option("folders", a.folders, "--dir of runs")->required();
+  score->add_option("--predictor", a.file, "one that was fitted, beside the built-in");
+  score->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 1.0));
+  score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
 }
 
 Status print_lines(const std::vector<std::string>& lines) {
@@ -130,6 +152,8 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
   worker->add_option("--token-file", join.token_file, "the run's token")->required();
   worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
+  PredictorArguments predictor;
+  add_predictor(app, predictor, ports, run);
   app.add_subcommand("models", "what can be trained")->callback([&] {
     run = [&] { return print_lines(ports.models()); };
   });

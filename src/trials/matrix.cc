@@ -49,7 +49,7 @@ std::span<const TrialMode> trial_modes(std::string_view architecture) {
       {"ssp", TrialRole::Fixed, {"--mode", "ssp", "--x", "4"}},
       {"lb-bsp", TrialRole::Rival, {"--mode", "lb-bsp"}},
       {"lgc", TrialRole::Rival, {"--mode", "lgc", "--x", "6"}},
-      {"sync-switch", TrialRole::Rival, {"--mode", "sync-switch"}},
+      {"sync-switch", TrialRole::Rival, {"--mode", "sync-switch", "--steps", "6000"}},
       {"zeno++", TrialRole::Rival, {"--mode", "zeno++"}},
       {"star", TrialRole::Star, {"--mode", "star"}},
   };

@@ -87,6 +87,8 @@ void fields(auto& io, Like<StopOrder> auto& v) {
   io("launch", v.launch);
   io("at", v.at);
   io("reason", v.reason);
+  io("gpus_next", v.gpus_next, kCount);
+  io("ranks_next", v.ranks_next, kCount);
 }
 void fields(auto& io, Like<LogRequest> auto& v) {
   io("request", v.request);

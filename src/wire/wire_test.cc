@@ -197,8 +197,8 @@ struct Filler {
     each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u);
   }
   static void fill(Random& r, StopOrder& v) {
-    auto& [launch, at, reason] = v;
-    each(r, launch, at, reason);
+    auto& [launch, at, reason, gpus, ranks] = v;
+    each(r, launch, at, reason, gpus, ranks);
   }
   static void fill(Random& r, LogRequest& v) {
     auto& [a, b, c, d, e] = v;
