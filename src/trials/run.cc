@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "base/files.h"
 
@@ -18,6 +21,8 @@ namespace orrery {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kLookEvery_ms = 200;
 
 struct Ended {
   int status = 0;
@@ -42,13 +47,14 @@ Result<Ended> run_program(const std::vector<std::string>& command, const std::st
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) return system_error(command[0], failed);
   Ended ended;
-  // A terminal's Ctrl-C has reached the program too, and interrupts the wait.
+  // Whoever is told to stop alone passes it on; a terminal tells both.
+  const Fd watched(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  pollfd over{.fd = watched.get(), .events = POLLIN, .revents = 0};
+  while (watched.ok() && poll(&over, 1, kLookEvery_ms) <= 0) {
+    if (stop && !std::exchange(ended.stopped, true)) kill(pid, SIGINT);
+  }
   while (waitpid(pid, &ended.status, 0) < 0) {
     if (errno != EINTR) return system_error("waitpid", errno);
-    if (stop && !ended.stopped) {
-      ended.stopped = true;
-      kill(pid, SIGINT);
-    }
   }
   ended.stopped = ended.stopped || stop;
   return ended;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "base/files.h"
 #include "trials/run.h"
@@ -124,6 +125,31 @@ TEST(Trials, WhatHasBeenRunIsNotRunAgainAndFailuresAreTold) {
   results = run_trials(trials, {.program = "/bin/false", .folder = folder}, stop, count).value();
   EXPECT_EQ(results.begin()->second.time_to_target_s, 12.5);
   EXPECT_EQ(done, 2);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Trials, AStopReachesTheRunAndWhatIsNotRunIsNoResult) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "stopped";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string program = folder / "endless";
+  ASSERT_TRUE(write_file_atomically(program, "#!/bin/sh\nexec tail -f /dev/null\n").ok());
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  auto trials = cell("none");
+  trials.resize(2);
+  const std::atomic<bool> stop = true;
+  std::atomic<bool> now = false;
+  EXPECT_TRUE(run_trials(trials, {.program = program, .folder = folder}, stop, [](const Trial&) {})
+                  .value()
+                  .empty());
+  std::jthread stopper([&] {
+    while (!std::filesystem::exists(folder / trials[0].name() / "log.txt"))
+      std::this_thread::yield();
+    now = true;
+  });
+  EXPECT_TRUE(run_trials(trials, {.program = program, .folder = folder}, now, [](const Trial&) {})
+                  .value()
+                  .empty());
   std::filesystem::remove_all(folder);
 }
 
