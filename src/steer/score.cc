@@ -73,11 +73,7 @@ std::vector<Mode> server_modes(const ScoreSituation& situation, const std::vecto
   return modes;
 }
 
-// Nobody in the ring gets more than one child: what a parent does for its children is in no figure
-// here, and a ring of one with seven of them was measured at a third of the pace foreseen.
-std::vector<Mode> ring_modes(const ScoreSituation& situation, std::vector<int> sizes) {
-  const int workers = static_cast<int>(situation.workers.size());
-  std::erase_if(sizes, [workers](int size) { return 2 * size < workers; });
+std::vector<Mode> ring_modes(const ScoreSituation& situation, const std::vector<int>& sizes) {
   std::vector<Mode> modes;
   Mode balanced{.rule = SyncRuleKind::Ring, .shares = balanced_shares(situation)};
   modes.push_back(balanced);
