@@ -64,6 +64,7 @@ void IterationBook::saw(const IterationSample& sample) {
 
   follow(record, course, sample.samples, took / sample.samples);
   const Usage& usage = sample.usage;
+  if (usage.way_s > 0) record.way_s = usage.way_s;
   const double busy = usage.cpu_share + usage.throttled_share;
   const double computes = busy > 0 ? std::min(1.0, busy) : 1.0;
   record.compute_share += (record.tasks == 0 ? 1 : kSmoothing) * (computes - record.compute_share);

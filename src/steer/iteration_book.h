@@ -25,6 +25,7 @@ struct WorkerRecord {
   TaskCost cost{};
   double noise = 0;          // mean distance of single tasks from the smooth course, share of it
   double compute_share = 1;  // of a task's time at its present batch
+  double way_s = 0;          // Usage's, newest
   std::int64_t tasks = 0;    // seen so far
 
   static constexpr int kHistoryKept = 256;

@@ -26,8 +26,8 @@ void LossGuard::saw(const IterationSample& sample) {
   lowest_ = seen_ <= options_.gradients_least ? level : std::min(lowest_, level);
 }
 
-void LossGuard::switched() {
-  since_switch_ = 0;
+void LossGuard::switched(bool less_stale) {
+  since_switch_ = less_stale ? options_.gradients_least - options_.gradients_settling : 0;
   not_finite_ = false;
   // A rise in the mode before is not this one's fault.
   lowest_ = std::max(slow_, mean_);

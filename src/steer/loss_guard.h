@@ -11,7 +11,8 @@ struct LossGuardOptions {
   double weight_slow = 1.0 / 256;  // and in a smoother one, whose lowest is what counts
   double deviations = 6;           // the loss has risen if it is above that by so many,
   double rise_least = 0.10;        // and by this share of it
-  int gradients_least = 32;        // after a switch
+  int gradients_least = 32;        // after a switch,
+  int gradients_settling = 256;    // or one to a less stale mode
   Duration away_first = std::chrono::seconds(30);  // and twice as long each further time
 };
 
@@ -22,7 +23,10 @@ class LossGuard {
   explicit LossGuard(const LossGuardOptions& options = {}) : options_(options) {}
 
   void saw(const IterationSample& sample);
-  void switched();  // another mode begins
+  // Another mode begins. If it is less stale, its updates are greater and fewer, and what the loss
+  // does at first is not held against it: parameters that small steps have led to can be too steep
+  // for great ones (docs/systems/star.md).
+  void switched(bool less_stale = false);
   bool rose() const;
   double loss() const { return mean_; }
 

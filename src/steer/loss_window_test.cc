@@ -6,7 +6,6 @@
 
 #include "base/random.h"
 #include "steer/pace_memory.h"
-#include "steer/training_phase.h"
 
 namespace orrery {
 namespace {
@@ -52,26 +51,6 @@ TEST(LossWindows, WhatWasNotUsedDoesNotCount) {
   EXPECT_FALSE(windows.saw(gradient(0, std::nan(""))));
   EXPECT_FALSE(windows.saw(gradient(0, 1, 0)));
   EXPECT_TRUE(windows.saw(gradient(0, 1)));
-}
-
-TEST(TrainingPhase, IsFlatWhenTheLossHasFallenAndNoLongerDoes) {
-  TrainingPhase phase;
-  double loss = 2;
-  for (int i = 0; i < 20; ++i) {
-    phase.saw({.loss = loss, .drop = 1e-5});
-    loss *= 0.9;
-    EXPECT_FALSE(phase.flat(0.05));
-  }
-  for (int i = 0; i < 20; ++i) phase.saw({.loss = loss, .drop = 1e-8});
-  EXPECT_TRUE(phase.flat(0.05));
-  EXPECT_NEAR(phase.loss_left(), std::pow(0.9, 20), 1e-9);
-}
-
-TEST(TrainingPhase, APlateauAtTheBeginningIsNoEnd) {
-  TrainingPhase phase;
-  for (int i = 0; i < 5; ++i) phase.saw({.loss = 2, .drop = 1e-5});
-  for (int i = 0; i < 50; ++i) phase.saw({.loss = 1.9, .drop = 0});
-  EXPECT_FALSE(phase.flat(0.05));
 }
 
 ScoredMode scored(int x, double time_s) {

@@ -34,8 +34,9 @@ std::vector<WorkerId> by_speed(const ScoreSituation& situation) {
   const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
   std::vector<const ScoreWorker*> order;
   for (const ScoreWorker& worker : situation.workers) order.push_back(&worker);
-  std::ranges::stable_sort(order, {},
-                           [equal](const ScoreWorker* worker) { return worker->cost.at(equal); });
+  std::ranges::stable_sort(order, {}, [equal](const ScoreWorker* worker) {
+    return worker->cost.at(equal) + 2 * worker->way_s;
+  });
   std::vector<WorkerId> workers;
   for (const ScoreWorker* worker : order) workers.push_back(worker->worker);
   return workers;
@@ -86,7 +87,39 @@ std::vector<Mode> ring_modes(const ScoreSituation& situation, const std::vector<
   return modes;
 }
 
+const ScoreWorker* find_worker(const ScoreSituation& situation, WorkerId worker) {
+  const auto at = std::ranges::find(situation.workers, worker, &ScoreWorker::worker);
+  return at == situation.workers.end() ? nullptr : &*at;
+}
+
+// Adds what children spend on their way, and gives back what the ring's sum takes.
+double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<double>& times) {
+  double slowest = 0;
+  int size = 0;
+  for (const ScoreWorker& worker : situation.workers) {
+    if (!mode.ring.empty() && !std::ranges::binary_search(mode.ring, worker.worker)) continue;
+    slowest = std::max(slowest, worker.way_s);
+    ++size;
+  }
+  for (const auto& [child, parent] : mode.parents) {
+    const ScoreWorker* const below = find_worker(situation, child);
+    const ScoreWorker* const above = find_worker(situation, parent);
+    if (below == nullptr || above == nullptr) continue;
+    const auto siblings =
+        std::ranges::count(mode.parents, parent, &std::pair<WorkerId, WorkerId>::second);
+    double& time = times[static_cast<std::size_t>(below - situation.workers.data())];
+    time = std::max(time + 2 * std::max(below->way_s, above->way_s),
+                    static_cast<double>(siblings) * above->way_s);
+  }
+  return ring_sum_s(size, slowest, situation.hop_s);
+}
+
 }  // namespace
+
+double ring_sum_s(int size, double slowest_way_s, double hop_s) {
+  if (size < 2) return 0;
+  return 2 * (size - 1) * (slowest_way_s / size + hop_s);
+}
 
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi) {
@@ -103,9 +136,13 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
     workers.push_back(situation.workers[i].worker);
     times.push_back(std::max(situation.workers[i].cost.at(batches[i]), kTimeLeast_s));
   }
-  const Pace pace = foresee_pace(
-      mode, workers, times,
-      {.jitter = situation.jitter, .updates = kUpdatesLookedAt, .blocks = situation.blocks});
+  const double sum_s =
+      situation.architecture == Architecture::AllReduce ? add_ways(situation, mode, times) : 0;
+  const Pace pace = foresee_pace(mode, workers, times,
+                                 {.jitter = situation.jitter,
+                                  .updates = kUpdatesLookedAt,
+                                  .blocks = situation.blocks,
+                                  .sum_s = sum_s});
   double batch = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) batch += pace.shares[i] * batches[i];
   ScoredMode scored{.mode = mode,

@@ -12,7 +12,8 @@ namespace orrery {
 
 struct ScoreWorker {
   WorkerId worker{};
-  TaskCost cost{};  // foreseen
+  TaskCost cost{};   // foreseen; in all-reduce without any way over a link
+  double way_s = 0;  // all-reduce: of all parameters over its link, one way; 0: none to speak of
   bool straggles = false;
 };
 
@@ -26,6 +27,7 @@ struct ScoreSituation {
   double lambda = 0;  // cost of staleness
   double phi = 0;     // gradient noise scale, samples; 0: not known
   double jitter = 0;  // deviation of single tasks, share of their time: barriers wait for it
+  double hop_s = 0;   // all-reduce: what one of the 2 (n - 1) steps of a sum takes beside the bytes
 };
 
 // How fast updates come in a mode.
@@ -51,7 +53,12 @@ struct ScoredMode {
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi);
 
-// One mode. Batches are those of its shares.
+// What the sum of a ring of so many takes: every link carries all parameters nearly twice, and the
+// slowest sets the pace.
+double ring_sum_s(int size, double slowest_way_s, double hop_s);
+
+// One mode. Batches are those of its shares. In all-reduce a child's task has two ways over the
+// slower of its own and its parent's link, and a parent serves its children one after the other.
 ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
 
 // SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the

@@ -173,6 +173,37 @@ TEST(Score, InAllReduceTheSlowestHangOffTheRing) {
   EXPECT_NE(winner.mode.parents[0].second, winner.mode.parents[1].second);
 }
 
+TEST(Score, ARingsSumIsAsSlowAsItsSlowestLinkAndChildrenHaveTheirWays) {
+  EXPECT_EQ(ring_sum_s(1, 3, 1), 0);
+  EXPECT_DOUBLE_EQ(ring_sum_s(8, 0.4, 0.01), 2 * 7 * (0.05 + 0.01));
+  std::vector<ScoreWorker> of = workers(std::vector<double>(4, 0.1));
+  for (ScoreWorker& worker : of) worker.way_s = 0.02;
+  of[3].way_s = 0.2;
+  ScoreSituation asked = situation(of, 0);
+  asked.architecture = Architecture::AllReduce;
+  asked.hop_s = 0.001;
+  const Mode all{.rule = SyncRuleKind::Ring};
+  EXPECT_NEAR(score_mode(asked, all).pace.interval_s, 0.1 + ring_sum_s(4, 0.2, 0.001), 1e-9);
+  const Mode three = ring_of_fastest(asked, 3);
+  ASSERT_EQ(three.parents.size(), 1u);
+  EXPECT_EQ(three.parents[0].first, WorkerId(3));  // as fast as the others, but for its link
+  const ScoredMode scored = score_mode(asked, three);
+  const double interval = 0.1 + ring_sum_s(3, 0.02, 0.001);
+  EXPECT_NEAR(scored.pace.interval_s, interval, 1e-9);
+  // The child needs 0.1 and two ways of 0.2: every fourth update has it.
+  EXPECT_NEAR(scored.pace.gradients_per_s, (3 + 0.25) / interval, 0.02 / interval);
+}
+
+TEST(Score, AParentServesItsChildrenOneAfterTheOther) {
+  std::vector<ScoreWorker> of = workers(std::vector<double>(8, 0.01));
+  for (ScoreWorker& worker : of) worker.way_s = 0.02;
+  ScoreSituation asked = situation(of, 0);
+  asked.architecture = Architecture::AllReduce;
+  const ScoredMode scored = score_mode(asked, ring_of_fastest(asked, 1));
+  // Seven children, each once in 7 * 0.02 s; alone they would take 0.05 s.
+  EXPECT_NEAR(scored.pace.gradients_per_s, 1 / 0.01 + 7 / 0.14, 3);
+}
+
 TEST(Score, ManyWorkersDoNotMeanManyMoreCandidates) {
   std::vector<double> times(500, 0.1);
   for (int i = 0; i < 30; ++i) times[static_cast<std::size_t>(i)] = 0.4;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "steer/fixed.h"
 #include "steer/noise_scale.h"
 #include "steer/pace_memory.h"
 #include "steer/score.h"
-#include "steer/training_phase.h"
 
 namespace orrery {
 namespace {
@@ -17,6 +17,7 @@ constexpr std::size_t kScoresNoted = 5;
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
 constexpr int kScoreRarelyFactor = 4;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
+constexpr double kHopWeight = 0.1;
 
 bool names_workers(const Mode& mode) {
   return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
@@ -55,13 +56,16 @@ class Star final : public StarDirector {
         grant_(std::move(grant)) {}
 
   void saw(const IterationSample& sample) override {
-    book_.saw(sample);
+    book_.saw(all_reduce_ ? without_ways(sample) : sample);
     if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
     noise_.saw(sample);
     guard_.saw(sample);
     if (const auto window = cutter_.saw(sample)) learn(*window);
   }
-  void saw(const UpdateSample& update) override { noise_.saw(update); }
+  void saw(const UpdateSample& update) override {
+    noise_.saw(update);
+    if (all_reduce_) learn_hop(seconds(update.took));
+  }
   void saw(const EvaluationSample&) override {}
 
   Mode direct(const Situation& situation) override {
@@ -92,6 +96,29 @@ class Star final : public StarDirector {
 
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
 
+  // In all-reduce the ways are counted apart, as they depend on who is in the ring.
+  static IterationSample without_ways(IterationSample sample) {
+    if (sample.computed > Duration{}) {
+      sample.took = sample.computed;
+      sample.usage.cpu_share = sample.usage.throttled_share = 0;  // shares of another time
+    }
+    return sample;
+  }
+
+  void learn_hop(double took_s) {
+    const int size = static_cast<int>(mode_.ring.empty() ? workers_.size() : mode_.ring.size());
+    double slowest = 0;
+    for (const WorkerRecord& record : book_.records()) {
+      const WorkerId worker = record.history.worker;
+      if (!mode_.ring.empty() && !std::ranges::binary_search(mode_.ring, worker)) continue;
+      slowest = std::max(slowest, record.way_s);
+    }
+    if (size < 2) return;
+    const double hop_s = (took_s - ring_sum_s(size, slowest, 0)) / (2 * (size - 1));
+    // The first sums are of a ring whose members have only just met.
+    hop_s_ += (hop_s_ == 0 ? 1 : kHopWeight) * (std::max(hop_s, 0.0) - hop_s_);
+  }
+
   void follow_membership(const Situation& situation) {
     if (std::ranges::equal(workers_, situation.workers)) return;
     for (const WorkerId worker : workers_) {
@@ -101,6 +128,7 @@ class Star final : public StarDirector {
     workers_.assign(situation.workers.begin(), situation.workers.end());
     book_.keep_only(workers_);
     pace_.forget();
+    all_reduce_ = situation.architecture == Architecture::AllReduce;
     synchronous_ = synchronous_mode(situation.architecture);
     if (first) {
       mode_ = synchronous_;
@@ -150,10 +178,11 @@ class Star final : public StarDirector {
       }
       const TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
       times_.push_back({.worker = record.history.worker,
-                        .seconds = cost.at(equal),
+                        .seconds = cost.at(equal) + 2 * record.way_s,
                         // Of the smoothed time: what single tasks scatter, and less by the weight.
                         .noise_s = 0.42 * record.noise * cost.at(equal)});
-      score_workers_.push_back({.worker = record.history.worker, .cost = cost});
+      score_workers_.push_back(
+          {.worker = record.history.worker, .cost = cost, .way_s = record.way_s});
       const auto n = static_cast<double>(book_.records().size());
       compute_share_ += record.compute_share / n;
       jitter_ += kDeviationOverMean * record.noise / n;
@@ -170,7 +199,8 @@ class Star final : public StarDirector {
             .blocks = options_.blocks,
             .lambda = cost_.lambda_hoped(),
             .phi = noise_.phi().value_or(0),
-            .jitter = jitter_};
+            .jitter = jitter_,
+            .hop_s = hop_s_};
   }
 
   void look(const Situation& situation) {
@@ -215,13 +245,13 @@ class Star final : public StarDirector {
   // The candidates in the order in which they are to be tried.
   std::vector<const ScoredMode*> in_order(const Situation& situation,
                                           const std::vector<ScoredMode>& all) {
-    const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
+    const bool near_end = in_last_part(situation);
     std::vector<const ScoredMode*> allowed;
     for (const ScoredMode& scored : all) {
       if (!std::isfinite(scored.time_s) ||
           guard_.keeps_away(scored.mode, scored.pace.staleness, situation.now))
         continue;
-      if (near_end && scored.pace.staleness > options_.staleness_at_end) continue;
+      if (near_end && scored.pace.staleness > options_.staleness_harmless) continue;
       allowed.push_back(&scored);
     }
     std::ranges::stable_sort(allowed, {}, [](const ScoredMode* scored) { return scored->time_s; });
@@ -246,8 +276,8 @@ class Star final : public StarDirector {
   void decide(const Situation& situation, const std::vector<ScoredMode>& all,
               const ScoredMode& present) {
     const ScoredMode& ssgd = all.front();
-    const bool near_end = phase_.flat(options_.flat_part) || in_last_part(situation);
-    const bool too_stale = near_end && present.pace.staleness > options_.staleness_at_end;
+    const bool near_end = in_last_part(situation);
+    const bool too_stale = near_end && present.pace.staleness > options_.staleness_harmless;
     int asked = 0;
     for (const ScoredMode* best : in_order(situation, all)) {
       if (same_family(best->mode, mode_)) return;
@@ -317,13 +347,14 @@ class Star final : public StarDirector {
             .straggling = straggling_degree(times_),
             .noise_ratio = noise_.phi().value_or(0) / std::max(1, situation.global_batch),
             .rate = situation.rate,
-            .phase = phase_.loss_left(),
+            .phase = (first_loss_ > 0 ? loss_ / first_loss_ : 1),
             .compute_share = compute_share_};
   }
 
   void learn(const LossWindow& window) {
     cost_.saw(window);
-    phase_.saw(window);
+    if (first_loss_ == 0) first_loss_ = window.loss;
+    loss_ = window.loss;
     if (!present_features_ || !(window.seconds_long() > 0)) return;
     const double per_s = window.drop * window.samples / window.seconds_long();
     selector_.saw({.features = *present_features_, .loss_drop_per_s = per_s}, cost_.lambda());
@@ -347,12 +378,12 @@ class Star final : public StarDirector {
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
     score_wait_ = options_.score_least;
-    present_staleness_ = 0;
+    const double staleness_before = std::exchange(present_staleness_, 0);
     for (const ScoredMode& scored : scores) {
       if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
     }
     present_features_.reset();
-    guard_.switched();
+    guard_.switched(present_staleness_ < staleness_before);
     if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
     if (granted_ && is_synchronous()) {
       grant_->given_back(situation.now);
@@ -378,7 +409,6 @@ class Star final : public StarDirector {
   StalenessCost cost_;
   LossWindows cutter_;
   LossGuard guard_;
-  TrainingPhase phase_;
   PaceMemory pace_;
   std::unique_ptr<ModeRegression> regression_;
   SelectorChoice selector_;
@@ -392,6 +422,9 @@ class Star final : public StarDirector {
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
   double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;
+  double hop_s_ = 0;
+  double first_loss_ = 0, loss_ = 0;  // of windows
+  bool all_reduce_ = false;
   bool granted_ = false;
   bool by_selector_ = false;
   std::vector<WorkerTime> times_;

@@ -35,12 +35,11 @@ struct StarOptions {
   double shares_step = 0.10;  // shares follow speeds when somebody's batch is off by this part
   Duration refusal_holds = std::chrono::seconds(10);
 
-  // The end: the last part of the samples, or a loss that falls at less than this part of its best
-  // pace. From there on only modes up to this staleness, so that the accuracy reached is SSGD's.
+  // Modes up to this staleness train like SSGD. In the last part of the samples there are no
+  // others, so that the accuracy reached is SSGD's.
+  double staleness_harmless = 0.5;
   std::int64_t samples_limit = 0;  // 0: not known
   double end_part = 0.15;
-  double flat_part = 0.01;
-  double staleness_at_end = 0.5;
 
   StragglerOptions straggler{};
   StalenessCostOptions staleness{};

@@ -103,6 +103,32 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
   }
 }
 
+// No task of a ring is the longer for a slow link: its sum is.
+TEST(Star, InARingItSeesWhoseLinkIsSlow) {
+  const WorldOptions options{
+      .architecture = Architecture::AllReduce, .target_loss = 0.2, .way_s = 0.02, .hop_s = 0.003};
+  Steered run = under_star(options, slow_link);
+  const double star_s = run.world->run();
+  EXPECT_LT(star_s, 0.5 * time_under("ssgd", options, slow_link));
+  const Mode& mode = run.world->conductor().mode();
+  EXPECT_TRUE(std::ranges::any_of(mode.parents, [](const auto& pair) {
+    return pair.first == WorkerId(3);
+  })) << run.world->mode();
+}
+
+TEST(Star, WhatASumTakesIsCounted) {
+  // A step of a sum takes as long as half a task, so a small ring with many children is best.
+  const WorldOptions options{.architecture = Architecture::AllReduce,
+                             .lambda = 0.02,
+                             .target_loss = 0.2,
+                             .way_s = 0.001,
+                             .hop_s = 0.05};
+  Steered run = under_star(options, slow_cpu);
+  const double star_s = run.world->run();
+  EXPECT_LT(star_s, 0.5 * time_under("ring-7", options, slow_cpu));
+  EXPECT_LT(run.world->conductor().mode().ring.size(), 4u) << run.world->mode();
+}
+
 INSTANTIATE_TEST_SUITE_P(BothWays, StarAgainstFixedModes,
                          testing::Values(Architecture::ParameterServers, Architecture::AllReduce));
 
@@ -234,7 +260,7 @@ TEST(Star, NearTheEndItIsNotStale) {
   // Worth so little staleness that only the end can forbid it.
   StarOptions options{.samples_limit = 256 * 1500, .end_part = 0.4};
   options.staleness.prior = 0.0005;
-  options.staleness_at_end = 0.1;
+  options.staleness_harmless = 0.1;
   options.staleness.prior_factor = 1.01;
   Steered run = under_star({.lambda = 0.0005}, slow_link, options);
   run.world->run_for(60);

@@ -16,7 +16,8 @@ namespace orrery {
 // A little world for tests of directors: workers whose tasks take what a pattern says, under a real
 // Conductor, and a loss that falls with every gradient by its worth, exp(-progress), where a
 // gradient is worth weight / (1 + lambda * staleness); a stale one is worth lambda if that is below
-// 0. Its parts are in test_world_test.cc.
+// 0. In all-reduce with ways over links, those are in no task of the ring but in its sum, and in
+// the tasks of children. Its parts are in test_world_test.cc.
 struct WorldOptions {
   int workers = 8;
   Architecture architecture = Architecture::ParameterServers;
@@ -31,6 +32,7 @@ struct WorldOptions {
   double limit_s = 600;
   int blocks = 1;
   bool tells_use = true;
+  double way_s = 0, hop_s = 0;  // all-reduce: one way of the parameters, one step of a sum
   std::uint64_t seed = 1;
 };
 
@@ -49,15 +51,16 @@ class TestWorld {
   void leave(int worker);
 
   double loss() const;
+  double way_s(int worker);  // at this time
   const Conductor& conductor() const { return conductor_; }
   std::string mode() const { return mode_name(conductor_.mode(), options_.workers); }
 
  private:
   struct Doing {
     Task task{};
-    double began_s = 0, ends_s = 0, computing = 1;
+    double began_s = 0, ends_s = 0, computing = 1, computed_s = 0;
   };
-  using Event = std::pair<double, std::int64_t>;  // when, which task
+  using Event = std::pair<double, std::int64_t>;  // when, which task; below 0: which update's sum
 
   Time now() const { return time_from_seconds(now_s_); }
   void step();
@@ -74,6 +77,7 @@ class TestWorld {
   double now_s_ = 0, progress_ = 0;
   std::map<std::int64_t, Doing> doing_{};
   std::map<int, std::int64_t> tasks_{};
+  FormRing ring_{};
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
 };
 

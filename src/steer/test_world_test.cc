@@ -36,6 +36,10 @@ double TestWorld::loss() const {
   return options_.loss_floor + (1 - options_.loss_floor) * std::exp(-progress_);
 }
 
+double TestWorld::way_s(int worker) {
+  return options_.way_s * pattern_(worker, now_s_, tasks_[worker]).link;
+}
+
 double TestWorld::run() {
   while (!events_.empty() && now_s_ < options_.limit_s && loss() > options_.target_loss) step();
   return now_s_;
@@ -54,6 +58,11 @@ void TestWorld::leave(int worker) {
 void TestWorld::step() {
   const auto [at, number] = events_.top();
   events_.pop();
+  if (number < 0) {
+    now_s_ = at;
+    conductor_.applied({.version = -number}, now());
+    return carry_out();
+  }
   const auto doing = doing_.find(number);
   if (doing == doing_.end() || doing->second.ends_s != at) return;  // cut or lost
   now_s_ = at;
@@ -68,6 +77,8 @@ void TestWorld::hand_in(const Doing& done, int samples) {
                     .loss = loss() * (1 + options_.loss_noise * random_.normal()),
                     .norm2 = 1};
   if (options_.tells_use) gradient.usage.cpu_share = done.computing;
+  gradient.computed_s = done.computed_s;
+  if (options_.way_s > 0) gradient.usage.way_s = way_s(static_cast<int>(done.task.worker));
   conductor_.ready(gradient, now());
   carry_out();
 }
@@ -75,10 +86,17 @@ void TestWorld::hand_in(const Doing& done, int samples) {
 void TestWorld::start(const Task& task) {
   const int worker = static_cast<int>(task.worker);
   const Slowness slow = pattern_(worker, now_s_, ++tasks_[worker]);
-  const double link = options_.fixed_s * slow.link;
+  const bool ways_apart = options_.way_s > 0;
+  double link = ways_apart ? 0 : options_.fixed_s * slow.link;
+  for (const auto& [child, parent] : ring_.parents) {
+    if (!ways_apart || child != task.worker) continue;
+    link = 2 * std::max(way_s(worker), way_s(static_cast<int>(parent)));
+  }
   const double compute = options_.per_sample_s * task.samples.count * slow.compute;
-  const double takes = (link + compute) * std::max(0.2, 1 + options_.jitter * random_.normal());
-  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute)};
+  const double jitter = std::max(0.2, 1 + options_.jitter * random_.normal());
+  const double takes = (link + compute) * jitter;
+  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute),
+                         ways_apart ? compute * jitter : 0};
   events_.emplace(now_s_ + takes, task.number);
 }
 
@@ -116,7 +134,20 @@ void TestWorld::carry_out() {
       made.push_back(update->update.version);
     } else if (const auto* const stop = std::get_if<CutTask>(&order)) {
       cut(stop->task);
+    } else if (const auto* const ring = std::get_if<FormRing>(&order)) {
+      ring_ = *ring;
     }
+  }
+  const auto size = static_cast<double>(ring_.ring.size());
+  if (options_.way_s > 0 && size > 1) {
+    double slowest = 0;
+    for (const WorkerId worker : ring_.ring) {
+      slowest = std::max(slowest, way_s(static_cast<int>(worker)));
+    }
+    for (const ParameterVersion version : made) {
+      events_.emplace(now_s_ + 2 * (size - 1) * (slowest / size + options_.hop_s), -version);
+    }
+    return;
   }
   for (const ParameterVersion version : made) {
     conductor_.applied({.version = version}, now());

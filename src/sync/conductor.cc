@@ -107,6 +107,7 @@ void Conductor::applied(const UpdateSample& update, Time now) {
     ++in.counts.refused;
     return;
   }
+  recent.took = now - recent.at;
   if (flies) recent.at = now;
   recent.fresh_mean_norm2 = std::isfinite(update.fresh_mean_norm2) ? update.fresh_mean_norm2 : 0;
   if (in.director) in.director->saw(recent);

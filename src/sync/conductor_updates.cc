@@ -15,7 +15,7 @@ bool all_finite(const Gradient& gradient) {
 Usage measured(const Usage& usage) {
   const auto number = [](double value) { return std::isfinite(value) ? value : 0; };
   return {number(usage.cpu_share), number(usage.throttled_share), number(usage.in_bytes_per_s),
-          number(usage.out_bytes_per_s)};
+          number(usage.out_bytes_per_s), number(usage.way_s)};
 }
 
 bool crossed(std::int64_t before, std::int64_t after, std::int64_t every) {
@@ -27,6 +27,7 @@ IterationSample sample_of(const OpenTask& open, ParameterVersion staleness) {
           .task = open.task.number,
           .at = open.handed_in,
           .took = open.handed_in - open.started,
+          .computed = from_seconds(open.computed_s),
           .samples = open.merged.empty() ? open.samples : open.task.samples.count,
           .staleness = staleness,
           .loss = open.loss,
@@ -73,6 +74,9 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     one.lies_at = lies_at;
   }
   open.samples = gradient.samples;
+  open.computed_s = std::isfinite(gradient.computed_s)
+                        ? std::clamp(gradient.computed_s, 0.0, seconds(now - open.started))
+                        : 0;
   open.usage = measured(gradient.usage);
   const bool right_count = open.cut && gradient.merged.empty()
                                ? gradient.samples > 0 && gradient.samples <= asked

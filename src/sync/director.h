@@ -18,6 +18,7 @@ struct IterationSample {
   std::int64_t task = 0;
   Time at{};
   Duration took{};
+  Duration computed{};  // of that; 0: not known
   std::int32_t samples = 0;
   ParameterVersion staleness = 0;  // updates between its parameters and its use; -1: not used
   double loss = 0;
@@ -30,6 +31,7 @@ struct IterationSample {
 struct UpdateSample {
   ParameterVersion version = 0;
   Time at{};
+  Duration took{};  // from its order until it was made: in all-reduce, the ring's sum
   int terms = 0;
   std::int32_t samples = 0;
   int fresh = 0;

@@ -245,7 +245,7 @@ Pace ring_pace(std::span<const double> times_s, std::span<const char> in_ring,
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (in_ring[i]) longest = std::max(longest, times.next(i));
     }
-    now += longest;
+    now += longest + options.sum_s;
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (in_ring[i]) tally.use(i, 0);
       // Sums of the same numbers in another order differ in the last digits.

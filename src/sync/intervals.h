@@ -12,6 +12,7 @@ struct PaceOptions {
   double jitter = 0;   // standard deviation of one iteration time, as a share of it
   int updates = 1000;  // how long to look
   int blocks = 1;      // of a task; Lgc
+  double sum_s = 0;    // of a ring, after its last gradient and before its next tasks
   std::uint64_t seed = 1;
 };
 

@@ -36,6 +36,9 @@ struct Usage {
   double throttled_share = 0;  // of the task's time, held back by a quota
   double in_bytes_per_s = 0;
   double out_bytes_per_s = 0;
+  // One way of all parameters over its link when nothing else is on it; 0: not known. In all-reduce
+  // no task's time tells it, since the ring as a whole is as slow as its slowest link.
+  double way_s = 0;
 };
 
 // What came of a task. It is told of when the gradient lies whole where updates are made. With a
@@ -48,6 +51,8 @@ struct Gradient {
   double norm2 = 0;           // |g|^2
   double dot_validation = 0;  // <v, g> and |v|^2 with the newest validation gradient; 0: none yet
   double norm2_validation = 0;
+  double computed_s =
+      0;  // of the task's time, spent computing (or held back while at it); 0: not known
   Usage usage{};
   std::vector<std::int64_t> merged{};
 };

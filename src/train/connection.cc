@@ -85,6 +85,7 @@ void Connection::read_next() {
     auto header = read_header(header_bytes_, transport_->token, limits_);
     if (!header.ok()) return close(header.error());
     frame_.header = header.value();
+    header_came_ = std::chrono::steady_clock::now();
     read_payload();
   });
 }
@@ -138,6 +139,7 @@ void Connection::finish_frame() {
   if (payload_crc(frame_.body, placed_) != frame_.header.payload_crc) {
     return close({Code::DataLoss, "a message was damaged on its way"});
   }
+  frame_.arriving = std::chrono::steady_clock::now() - header_came_;
   // The handler may put others in its own place.
   const auto handler = handlers_.frame;
   if (handler) handler(*this, frame_);

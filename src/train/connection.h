@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -22,7 +23,8 @@ using boost::asio::ip::tcp;
 struct Frame {
   FrameHeader header{};
   std::vector<std::byte> body{};
-  std::vector<float> floats{};  // empty if they were placed elsewhere
+  std::vector<float> floats{};                     // empty if they were placed elsewhere
+  std::chrono::steady_clock::duration arriving{};  // from its header's being there to its end's
 };
 
 // What all connections of one process share.
@@ -87,6 +89,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   FrameLimits limits_{};
   std::array<std::byte, kHeaderBytes> header_bytes_{};
   Frame frame_{};
+  std::chrono::steady_clock::time_point header_came_{};
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};
   bool writing_ = false, closing_ = false, closed_ = false;

@@ -213,6 +213,7 @@ void Head::on_tick() {
     if (error || over_) return;
     if (load_) load_->sample();
     if (training_ && !finishing_) {
+      probe_links();
       conductor_->tick(now());
       if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
         conductor_->finish("the time was up", now());

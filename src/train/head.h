@@ -79,6 +79,8 @@ class Head {
   void follow(const DropGradient& order);
   void follow(const FormRing& order);
   void follow(const FormTree& order);
+  bool holds_newest(WorkerId worker) const;
+  void tell_ring(const std::vector<WorkerId>& ring, RingPlace place);
   void follow(const RefreshValidation& order);
   void follow(const EvaluateVersion& order);
   void follow(const SaveCheckpoint& order);
@@ -96,6 +98,8 @@ class Head {
   void update_applied(PartRole role, int id, Frame& frame);
   void check_ring_update();
   void ring_formed(int worker, Frame& frame);
+  void probe_links();
+  void link_shown(PartState& worker, const Frame& frame);
 
   // head_snapshots.cc: parameters that are fetched, and what for.
   void ask_for_snapshot(Snapshot snapshot);
@@ -172,6 +176,7 @@ class Head {
   std::map<std::int64_t, Snapshot> snapshots_{};
   std::map<std::int64_t, PendingEvaluation> evaluations_{};
   std::int64_t next_number_ = 1;
+  std::int64_t ticks_ = 0;
   int saving_ = 0;
   std::string mode_name_{};
   std::int64_t updates_told_ = 0;

@@ -99,30 +99,48 @@ void Head::follow(const DropGradient& order) {
   }
 }
 
+bool Head::holds_newest(WorkerId worker) const {
+  const auto held = ring_.holds.find(static_cast<int>(worker));
+  return held != ring_.holds.end() && held->second == ring_.version;
+}
+
+void Head::tell_ring(const std::vector<WorkerId>& ring, RingPlace place) {
+  place.size = static_cast<std::int32_t>(ring.size());
+  place.rank = 0;
+  for (const WorkerId member : ring) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
+    if (worker != nullptr && worker->line) {
+      worker->line->send(MessageType::FormRing, ring_.epoch, place);
+    }
+    ++place.rank;
+  }
+}
+
 void Head::follow(const FormRing& order) {
   ring_.epoch = order.epoch;
   ring_.ring = order.ring;
   ring_.parents = order.parents;
-  int source = -1;
-  bool all = true;
-  for (std::size_t rank = 0; rank < order.ring.size(); ++rank) {
-    const auto held = ring_.holds.find(static_cast<int>(order.ring[rank]));
-    const bool has_it = held != ring_.holds.end() && held->second == ring_.version;
-    if (has_it && source < 0) source = static_cast<int>(rank);
-    all = all && has_it;
+  const auto has_it = [this](WorkerId worker) { return holds_newest(worker); };
+  RingPlace place{.version = ring_.version, .name = fmt::format("{}-{}", session_, order.epoch)};
+  const auto source = std::ranges::find_if(order.ring, has_it);
+  if (source == order.ring.end()) {
+    // Nobody of the old ring is in the new one: one of it joins for as long as the handing over.
+    const auto holder = std::ranges::find_if(workers_, [&](const auto& each) {
+      return each.second.joined && each.second.line && has_it(WorkerId{each.first});
+    });
+    if (holder == workers_.end()) return restart("nobody who is left has the parameters");
+    std::vector<WorkerId> both{WorkerId{holder->first}};
+    both.insert(both.end(), order.ring.begin(), order.ring.end());
+    RingPlace handing_over = place;
+    handing_over.name += "-over";
+    handing_over.source = 0;
+    tell_ring(both, handing_over);
+    place.source = 0;
+  } else if (!std::ranges::all_of(order.ring, has_it)) {
+    place.source = static_cast<std::int32_t>(source - order.ring.begin());
   }
-  if (source < 0) return restart("nobody who is left has the parameters");
-  RingPlace place{.size = static_cast<std::int32_t>(order.ring.size()),
-                  .source = all ? -1 : source,
-                  .version = ring_.version,
-                  .name = fmt::format("{}-{}", session_, order.epoch)};
-  for (std::size_t rank = 0; rank < order.ring.size(); ++rank) {
-    const PartState* const worker = find(PartRole::Worker, static_cast<int>(order.ring[rank]));
-    place.rank = static_cast<std::int32_t>(rank);
-    if (worker != nullptr && worker->line) {
-      worker->line->send(MessageType::FormRing, order.epoch, place);
-    }
-  }
+  tell_ring(order.ring, place);
+  place.size = static_cast<std::int32_t>(order.ring.size());
   place.rank = -1;
   for (const auto& [child, parent] : order.parents) {
     const PartState* const worker = find(PartRole::Worker, static_cast<int>(child));

@@ -29,6 +29,7 @@ struct PartState {
   bool dismissed = false;  // its end is no loss
   std::string address{};
   std::uint16_t port = 0;
+  double way_s = 0, way_before_s = 0;  // of all parameters over its link, by the last two probes
 };
 
 // A task that was handed out, until its gradient is whole.

@@ -24,6 +24,9 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
       return update_applied(role, id, frame);
     case MessageType::RingFormed:
       return ring_formed(id, frame);
+    case MessageType::LinkProbe:
+      if (role == PartRole::Worker) link_shown(*part, frame);
+      return;
     case MessageType::Snapshot:
       return snapshot_came(role, id, frame);
     case MessageType::Evaluated:
@@ -103,6 +106,7 @@ void Head::complete(std::int64_t task) {
 void Head::add_usage(const Flight& flight, Gradient& gradient) {
   const PartState* const worker = find(PartRole::Worker, static_cast<int>(flight.task.worker));
   const double took = seconds(now() - flight.started);
+  if (worker != nullptr) gradient.usage.way_s = std::min(worker->way_s, worker->way_before_s);
   if (!servers_ || worker == nullptr || worker->server < 0 || !(took > 0)) return;
   auto use = servers_->use(worker->server);
   if (!use.ok()) return;
@@ -149,6 +153,30 @@ void Head::check_ring_update() {
     conductor_->failed(version, {}, now());
   }
   pump();
+}
+
+// In all-reduce every link of a ring seems as slow as the slowest, so each is asked by itself, with
+// a part of what it carries in a sum.
+void Head::probe_links() {
+  constexpr std::int64_t kLeast = 1 << 15, kMost = 1 << 20;
+  constexpr std::int64_t kRarely = 5;
+  if (architecture(options_) != Architecture::AllReduce) return;
+  if (++ticks_ % (count_ > kMost ? kRarely : 1) != 0) return;
+  const CountMessage probe{static_cast<std::int32_t>(std::clamp(count_ / 8, kLeast, kMost))};
+  for (const auto& [id, worker] : workers_) {
+    if (worker.joined && worker.line) worker.line->send(MessageType::ProbeLink, ticks_, probe);
+  }
+}
+
+void Head::link_shown(PartState& worker, const Frame& frame) {
+  const double took = std::chrono::duration<double>(frame.arriving).count();
+  double way_s = took * static_cast<double>(count_) / static_cast<double>(frame.header.floats);
+  // Its first bytes come in one go; a link is no faster than it is said to be.
+  if (options_.link > 0) {
+    way_s = std::max(way_s, static_cast<double>(count_) * sizeof(float) / options_.link);
+  }
+  worker.way_before_s = worker.way_s;
+  worker.way_s = way_s;
 }
 
 void Head::ring_formed(int worker, Frame& frame) {

@@ -50,11 +50,12 @@ void fields(A& a, GradientHead& m) {
 }
 template <class A>
 void fields(A& a, Usage& m) {
-  a(m.cpu_share, m.throttled_share, m.in_bytes_per_s, m.out_bytes_per_s);
+  a(m.cpu_share, m.throttled_share, m.in_bytes_per_s, m.out_bytes_per_s, m.way_s);
 }
 template <class A>
 void fields(A& a, Gradient& m) {
-  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.usage, m.merged);
+  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.computed_s, m.usage,
+    m.merged);
 }
 template <class A>
 void fields(A& a, GradientMessage& m) {

@@ -1,5 +1,7 @@
 #include "train/ring_member.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/invariant.h"
@@ -7,8 +9,21 @@
 namespace orrery {
 namespace {
 
-// The optimiser's count of steps travels among floats, in two parts that they hold exactly.
+// Counts travel among floats, in two parts that they hold exactly.
 constexpr std::int64_t kLowPart = 1 << 20;
+
+void push_count(std::vector<float>& floats, std::int64_t count) {
+  floats.push_back(static_cast<float>(count / kLowPart));
+  floats.push_back(static_cast<float>(count % kLowPart));
+}
+
+std::int64_t pop_count(std::vector<float>& floats) {
+  const auto low = static_cast<std::int64_t>(floats.back());
+  floats.pop_back();
+  const auto high = static_cast<std::int64_t>(floats.back());
+  floats.pop_back();
+  return high * kLowPart + low;
+}
 
 }  // namespace
 
@@ -42,14 +57,17 @@ Status RingMember::take_over_state() {
   const auto state = store_.optimizer().state();
   std::vector<float> all(parameters->begin(), parameters->end());
   all.insert(all.end(), state.begin(), state.end());
-  const std::int64_t steps = store_.optimizer().steps();
-  all.push_back(static_cast<float>(steps / kLowPart));
-  all.push_back(static_cast<float>(steps % kLowPart));
+  push_count(all, store_.optimizer().steps());
+  push_count(all, store_.version());
   TRY(group_->copy_from(place_.source, all));
-  if (place_.rank == place_.source) return {};
-  const auto low = static_cast<std::int64_t>(all.back());
-  const auto high = static_cast<std::int64_t>(all[all.size() - 2]);
-  return store_.load(std::span(all).first(all.size() - 2), high * kLowPart + low, place_.version);
+  const std::int64_t version = pop_count(all), steps = pop_count(all);
+  if (version != place_.version) {
+    group_.reset();
+    return Error{Code::DataLoss,
+                 fmt::format("whoever was to have version {} of the parameters has version {}",
+                             place_.version, version)};
+  }
+  return place_.rank == place_.source ? Status{} : store_.load(all, steps, version);
 }
 
 Result<double> RingMember::apply(const ApplyMessage& message) {

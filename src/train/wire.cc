@@ -68,6 +68,7 @@ bool carries_floats(MessageType type) {
     case MessageType::Gradient:
     case MessageType::Parameters:
     case MessageType::Snapshot:
+    case MessageType::LinkProbe:
     case MessageType::LoadState:
     case MessageType::Evaluate:
     case MessageType::Validate:

@@ -45,6 +45,8 @@ enum class MessageType : std::uint16_t {
   FormRing,        // head -> worker
   RingFormed,      // worker -> head
   FormTree,        // head -> worker
+  ProbeLink,       // head -> worker
+  LinkProbe,       // worker -> head, with floats
   SetLink,         // head -> part
   Leaving,         // worker -> head
   Stop,            // head -> part

@@ -203,6 +203,7 @@ void Worker::compute() {
   const double took = std::chrono::duration<double>(Clock::now() - begin).count();
   Gradient gradient{
       .task = task.number, .samples = computed.value().samples, .loss = computed.value().loss};
+  gradient.computed_s = took;
   gradient.usage.cpu_share = took > 0 ? (cpu_seconds() - cpu_before) / took : 0;
   if (ring_) return hand_in_to_ring(gradient);
   hand_in_when_complete(std::move(gradient), took);

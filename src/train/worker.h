@@ -59,6 +59,7 @@ class Worker {
   void form_ring(Frame& frame);
   void apply_in_ring(Frame& frame);
   void send_snapshot(Frame& frame);
+  void show_link(Frame& frame);
   void send_parameters_to_child(std::int64_t task, WorkerId child);
   void hand_in_to_ring(Gradient gradient);
 

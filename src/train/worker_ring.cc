@@ -15,6 +15,8 @@ void Worker::act_in_ring(Frame& frame) {
       if (!take(*part_->head, frame, message)) return;
       return send_parameters_to_child(frame.header.number, message.worker);
     }
+    case MessageType::ProbeLink:
+      return show_link(frame);
     case MessageType::Drop:
       return ring_->store().drop(frame.header.number);
     case MessageType::TakeSnapshot:
@@ -63,6 +65,19 @@ void Worker::send_parameters_to_child(std::int64_t task, WorkerId child) {
   const auto parameters = ring_->store().parameters();
   found->second->send(MessageType::Parameters, task, Nothing{},
                       {.floats = {*parameters}, .keep = parameters, .sent = {}});
+}
+
+// Nothing is computed while it is on its way, or a busy thread would look like a slow link.
+void Worker::show_link(Frame& frame) {
+  CountMessage message;
+  if (!take(*part_->head, frame, message)) return;
+  const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(message.count, 0)),
+                                             std::size_t{1}, flat_.size());
+  ++sends_under_way_;
+  part_->head->send(MessageType::LinkProbe, frame.header.number, Nothing{},
+                    {.floats = {std::span<const float>(flat_).first(count)},
+                     .keep = nullptr,
+                     .sent = [this] { --sends_under_way_; }});
 }
 
 void Worker::send_snapshot(Frame& frame) {
