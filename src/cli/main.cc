@@ -58,7 +58,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
                       "A-B: metrics over jobs A <= id < B only; the run ends with them");
   command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
   command->add_option("--report", a.report, "write the report page to F.html");
-  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core, but one for star")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->add_flag("--csv", a.csv, "print CSV instead of the table");

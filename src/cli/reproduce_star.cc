@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 
@@ -42,11 +43,12 @@ Status reproduce_star(const ReproduceArguments& arguments) {
   TrialResults results;
   {
     const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
-    TRY_ASSIGN(
-        results,
-        run_trials(trials,
-                   {.program = trainer, .folder = arguments.out, .data_folder = arguments.data},
-                   interrupted(), [&](const Trial&) { ++done; }));
+    TRY_ASSIGN(results, run_trials(trials,
+                                   {.program = trainer,
+                                    .folder = arguments.out,
+                                    .data_folder = arguments.data,
+                                    .at_once = std::max(1, arguments.threads)},
+                                   interrupted(), [&](const Trial&) { ++done; }));
   }
   const std::vector<CellVerdict> cells = judge_trials(trials, results);
   TRY(print_text(arguments.json ? trials_json(cells) : trials_text(cells)));

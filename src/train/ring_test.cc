@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "train/checkpoint.h"
+#include "train/fake_learner.h"
+#include "train/ring_member.h"
 #include "train/test_run.h"
 
 namespace orrery {
@@ -71,6 +75,76 @@ TEST_P(EveryRing, GoesOnWhenAWorkerIsKilled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ring, EveryRing, testing::Values("ssgd", "ring-3", "ring-2", "star"));
+
+// Three who form groups at the same time, as processes do.
+class Members {
+ public:
+  Members() : ports_(fake_ports()), meeting_(ports_.open_meeting_place("127.0.0.1").value()) {
+    const PartSetup setup{.architecture = Architecture::AllReduce,
+                          .optimizer = {.kind = "adam"},
+                          .meeting_host = "127.0.0.1",
+                          .meeting_port = meeting_->port(),
+                          .ring_patience_s = 5};
+    const std::vector<float> first = {1, 2, 3};
+    for (auto& each : all_) {
+      each = std::make_unique<RingMember>(setup, ports_, "127.0.0.1", first);
+    }
+  }
+  RingMember& operator[](int i) { return *all_[static_cast<std::size_t>(i)]; }
+
+  std::vector<Status> form(const std::vector<int>& ring, RingPlace place) {
+    std::vector<Status> formed(ring.size());
+    std::vector<std::jthread> threads;
+    place.size = static_cast<std::int32_t>(ring.size());
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      place.rank = static_cast<std::int32_t>(i);
+      threads.emplace_back(
+          [this, &formed, &ring, i, place] { formed[i] = (*this)[ring[i]].form(place); });
+    }
+    threads.clear();
+    return formed;
+  }
+
+ private:
+  TrainPorts ports_;
+  std::unique_ptr<MeetingPlace> meeting_;
+  std::array<std::unique_ptr<RingMember>, 3> all_;
+};
+
+TEST(Ring, OneOfTheOldHandsOverToARingOfOthers) {
+  Members members;
+  const std::vector<float> newest = {7, 8, 9, 0, 0, 0, 0, 0, 0};
+  ASSERT_TRUE(members[0].store().load(newest, 40, 41).ok());
+  for (const Status& one :
+       members.form({0, 1, 2}, {.source = 0, .version = 41, .name = "1-2-over"})) {
+    EXPECT_TRUE(one.ok()) << one.error().message;
+  }
+  for (const Status& one : members.form({1, 2}, {.source = 0, .version = 41, .name = "1-2"})) {
+    EXPECT_TRUE(one.ok()) << one.error().message;
+  }
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(members[i].store().version(), 41);
+    EXPECT_EQ(members[i].store().optimizer().steps(), 40);
+    EXPECT_EQ(members[i].store().hash(), members[0].store().hash());
+  }
+}
+
+TEST(Ring, WhoWasToHandOverAndHasAnOldVersionIsNotFollowed) {
+  Members members;
+  for (const Status& one : members.form({1, 2}, {.source = 0, .version = 41, .name = "1-2"})) {
+    ASSERT_FALSE(one.ok());
+    EXPECT_NE(one.error().message.find("has version 0"), std::string::npos) << one.error().message;
+  }
+  EXPECT_FALSE(members[1].apply({.update = {.version = 42}}).ok());
+}
+
+TEST(Ring, OfOneGoesFromHandToHandAndNeverBeginsAnew) {
+  const TestFolder folder;
+  const Outcome outcome = run_ring(
+      folder.run(), {"--mode", "ring-1", "--steps", "2000", "--checkpoint-every", "12800"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_EQ(outcome.summary["restarts"], 0) << outcome.run.errors;
+}
 
 TEST(Ring, AReplacementGetsTheParametersOfTheOthers) {
   const TestFolder folder;

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/files.h"
@@ -103,31 +105,47 @@ Status run_once(const Trial& trial, const RunTrialsOptions& options, const std::
   return problem ? system_error(folder, problem.value()) : Status{};
 }
 
+Result<TrialResult> result_of(const Trial& trial, const RunTrialsOptions& options,
+                              const std::atomic<bool>& stop) {
+  const std::string folder = options.folder + "/" + trial.name();
+  Result<TrialResult> result = read_result(folder);
+  for (int tried = 0; tried < options.tries && !stop; ++tried) {
+    if (result.ok() && result.value().trusted) break;
+    const Status status = run_once(trial, options, folder, stop);
+    if (stop) break;
+    result = status.ok() ? read_result(folder) : Result<TrialResult>(status.error());
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<TrialResults> run_trials(std::span<const Trial> trials, const RunTrialsOptions& options,
                                 const std::atomic<bool>& stop,
                                 const std::function<void(const Trial&)>& done) {
   TrialResults results;
-  for (const Trial& trial : trials) {
-    const std::string folder = options.folder + "/" + trial.name();
-    Result<TrialResult> result = read_result(folder);
-    for (int tried = 0; tried < options.tries && !stop; ++tried) {
-      if (result.ok() && result.value().trusted) break;
-      const Status status = run_once(trial, options, folder, stop);
-      if (stop) break;
-      result = status.ok() ? read_result(folder) : Result<TrialResult>(status.error());
+  std::mutex results_mutex;
+  std::atomic<std::size_t> next = 0;
+  const auto take_turns = [&] {
+    for (std::size_t i = next++; i < trials.size(); i = next++) {
+      const Trial& trial = trials[i];
+      Result<TrialResult> result = result_of(trial, options, stop);
+      if (!result.ok() && stop) continue;
+      TrialResult kept;
+      if (result.ok()) {
+        kept = std::move(result).value();
+      } else {
+        kept.problem = result.error().message;
+      }
+      const std::lock_guard lock(results_mutex);
+      results.emplace(trial.name(), std::move(kept));
+      done(trial);
     }
-    if (!result.ok() && stop) continue;
-    TrialResult kept;
-    if (result.ok()) {
-      kept = std::move(result).value();
-    } else {
-      kept.problem = result.error().message;
-    }
-    results.emplace(trial.name(), std::move(kept));
-    done(trial);
-  }
+  };
+  std::vector<std::jthread> others;
+  for (int i = 1; i < options.at_once; ++i) others.emplace_back(take_turns);
+  take_turns();
+  others.clear();
   return results;
 }
 

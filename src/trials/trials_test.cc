@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "base/files.h"
@@ -125,6 +126,28 @@ TEST(Trials, WhatHasBeenRunIsNotRunAgainAndFailuresAreTold) {
   results = run_trials(trials, {.program = "/bin/false", .folder = folder}, stop, count).value();
   EXPECT_EQ(results.begin()->second.time_to_target_s, 12.5);
   EXPECT_EQ(done, 2);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Trials, SeveralAtOnceAreEachRunOnce) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "at_once";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string program = folder / "counts";
+  ASSERT_TRUE(
+      write_file_atomically(program, "#!/bin/sh\necho x >> " + (folder / "runs").string() +
+                                         "\necho '{\"time_to_target_s\":1,\"trusted\":true}'\n")
+          .ok());
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto trials = cell("none");
+  const std::atomic<bool> stop = false;
+  std::set<std::string> told;
+  const auto results = run_trials(trials, {.program = program, .folder = folder, .at_once = 4},
+                                  stop, [&](const Trial& trial) { told.insert(trial.name()); })
+                           .value();
+  EXPECT_EQ(results.size(), trials.size());
+  EXPECT_EQ(told.size(), trials.size());
+  EXPECT_EQ(read_file(folder / "runs").value().size(), 2 * trials.size());
   std::filesystem::remove_all(folder);
 }
 
