@@ -101,6 +101,7 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
     slowest = std::max(slowest, worker.way_s);
     ++size;
   }
+  const std::vector<double> own = times;
   for (const auto& [child, parent] : mode.parents) {
     const ScoreWorker* const below = find_worker(situation, child);
     const ScoreWorker* const above = find_worker(situation, parent);
@@ -108,7 +109,8 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
     const auto siblings =
         std::ranges::count(mode.parents, parent, &std::pair<WorkerId, WorkerId>::second);
     double& time = times[static_cast<std::size_t>(below - situation.workers.data())];
-    time = std::max(time + 2 * std::max(below->way_s, above->way_s),
+    const double parents = own[static_cast<std::size_t>(above - situation.workers.data())];
+    time = std::max(time + child_wait_s(std::max(below->way_s, above->way_s), parents),
                     static_cast<double>(siblings) * above->way_s);
   }
   return ring_sum_s(size, slowest, situation.hop_s);
@@ -120,6 +122,8 @@ double ring_sum_s(int size, double slowest_way_s, double hop_s) {
   if (size < 2) return 0;
   return 2 * (size - 1) * (slowest_way_s / size + hop_s);
 }
+
+double child_wait_s(double way_s, double parents_task_s) { return 2 * way_s + parents_task_s; }
 
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi) {

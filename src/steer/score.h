@@ -57,8 +57,13 @@ double needed_updates(double samples_an_update, double global_batch, double stal
 // slowest sets the pace.
 double ring_sum_s(int size, double slowest_way_s, double hop_s);
 
-// One mode. Batches are those of its shares. In all-reduce a child's task has two ways over the
-// slower of its own and its parent's link, and a parent serves its children one after the other.
+// What a child's task takes beside computing: its parameters come and its gradient goes over the
+// slower of two links, and each time it waits, half a task in the mean, until its parent, who
+// computes too, looks up.
+double child_wait_s(double way_s, double parents_task_s);
+
+// One mode. Batches are those of its shares. In all-reduce a parent's link serves its children one
+// after the other.
 ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
 
 // SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the

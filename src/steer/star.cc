@@ -56,7 +56,7 @@ class Star final : public StarDirector {
         grant_(std::move(grant)) {}
 
   void saw(const IterationSample& sample) override {
-    book_.saw(all_reduce_ ? without_ways(sample) : sample);
+    book_.saw(all_reduce_ ? own_part(sample) : sample);
     if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
     noise_.saw(sample);
     guard_.saw(sample);
@@ -96,12 +96,21 @@ class Star final : public StarDirector {
 
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
 
-  // In all-reduce the ways are counted apart, as they depend on who is in the ring.
-  static IterationSample without_ways(IterationSample sample) {
-    if (sample.computed > Duration{}) {
-      sample.took = sample.computed;
-      sample.usage.cpu_share = sample.usage.throttled_share = 0;  // shares of another time
-    }
+  // In all-reduce a child's ways and its waiting for its parent are counted apart, as they depend
+  // on who is in the ring. They are estimates; what is left of its time never is next to nothing.
+  IterationSample own_part(IterationSample sample) const {
+    constexpr double kLeast = 0.25;
+    const auto pair =
+        std::ranges::find(mode_.parents, sample.worker, &std::pair<WorkerId, WorkerId>::first);
+    if (pair == mode_.parents.end()) return sample;
+    const WorkerRecord* const parent = book_.find(pair->second);
+    const WorkerRecord* const own = book_.find(sample.worker);
+    if (parent == nullptr || own == nullptr) return sample;
+    const double batch = parent->history.samples.back().samples;
+    const double beside_s =
+        child_wait_s(std::max(own->way_s, parent->way_s), parent->cost.at(batch));
+    const double took_s = seconds(sample.took);
+    sample.took = from_seconds(std::max(kLeast * took_s, took_s - beside_s));
     return sample;
   }
 

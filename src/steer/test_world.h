@@ -17,7 +17,7 @@ namespace orrery {
 // Conductor, and a loss that falls with every gradient by its worth, exp(-progress), where a
 // gradient is worth weight / (1 + lambda * staleness); a stale one is worth lambda if that is below
 // 0. In all-reduce with ways over links, those are in no task of the ring but in its sum, and in
-// the tasks of children. Its parts are in test_world_test.cc.
+// the tasks of children, who wait for their parents as well. Its parts are in test_world_test.cc.
 struct WorldOptions {
   int workers = 8;
   Architecture architecture = Architecture::ParameterServers;
@@ -58,7 +58,7 @@ class TestWorld {
  private:
   struct Doing {
     Task task{};
-    double began_s = 0, ends_s = 0, computing = 1, computed_s = 0;
+    double began_s = 0, ends_s = 0, computing = 1;
   };
   using Event = std::pair<double, std::int64_t>;  // when, which task; below 0: which update's sum
 

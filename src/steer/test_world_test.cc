@@ -77,7 +77,6 @@ void TestWorld::hand_in(const Doing& done, int samples) {
                     .loss = loss() * (1 + options_.loss_noise * random_.normal()),
                     .norm2 = 1};
   if (options_.tells_use) gradient.usage.cpu_share = done.computing;
-  gradient.computed_s = done.computed_s;
   if (options_.way_s > 0) gradient.usage.way_s = way_s(static_cast<int>(done.task.worker));
   conductor_.ready(gradient, now());
   carry_out();
@@ -90,13 +89,14 @@ void TestWorld::start(const Task& task) {
   double link = ways_apart ? 0 : options_.fixed_s * slow.link;
   for (const auto& [child, parent] : ring_.parents) {
     if (!ways_apart || child != task.worker) continue;
-    link = 2 * std::max(way_s(worker), way_s(static_cast<int>(parent)));
+    const Slowness above = pattern_(static_cast<int>(parent), now_s_, 0);
+    link = 2 * std::max(way_s(worker), way_s(static_cast<int>(parent))) +
+           options_.per_sample_s * options_.global_batch / options_.workers * above.compute;
   }
   const double compute = options_.per_sample_s * task.samples.count * slow.compute;
   const double jitter = std::max(0.2, 1 + options_.jitter * random_.normal());
   const double takes = (link + compute) * jitter;
-  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute),
-                         ways_apart ? compute * jitter : 0};
+  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute)};
   events_.emplace(now_s_ + takes, task.number);
 }
 

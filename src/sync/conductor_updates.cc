@@ -27,7 +27,6 @@ IterationSample sample_of(const OpenTask& open, ParameterVersion staleness) {
           .task = open.task.number,
           .at = open.handed_in,
           .took = open.handed_in - open.started,
-          .computed = from_seconds(open.computed_s),
           .samples = open.merged.empty() ? open.samples : open.task.samples.count,
           .staleness = staleness,
           .loss = open.loss,
@@ -74,9 +73,6 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     one.lies_at = lies_at;
   }
   open.samples = gradient.samples;
-  open.computed_s = std::isfinite(gradient.computed_s)
-                        ? std::clamp(gradient.computed_s, 0.0, seconds(now - open.started))
-                        : 0;
   open.usage = measured(gradient.usage);
   const bool right_count = open.cut && gradient.merged.empty()
                                ? gradient.samples > 0 && gradient.samples <= asked

@@ -18,7 +18,6 @@ struct IterationSample {
   std::int64_t task = 0;
   Time at{};
   Duration took{};
-  Duration computed{};  // of that; 0: not known
   std::int32_t samples = 0;
   ParameterVersion staleness = 0;  // updates between its parameters and its use; -1: not used
   double loss = 0;

@@ -51,8 +51,6 @@ struct Gradient {
   double norm2 = 0;           // |g|^2
   double dot_validation = 0;  // <v, g> and |v|^2 with the newest validation gradient; 0: none yet
   double norm2_validation = 0;
-  double computed_s =
-      0;  // of the task's time, spent computing (or held back while at it); 0: not known
   Usage usage{};
   std::vector<std::int64_t> merged{};
 };

@@ -28,7 +28,6 @@ struct OpenTask {
   std::int32_t samples = 0;
   double loss = 0;
   double norm2 = 0;
-  double computed_s = 0;
   Usage usage{};
   std::vector<std::int64_t> merged{};
 };

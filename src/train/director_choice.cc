@@ -1,9 +1,24 @@
 #include "train/director_choice.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "steer/director_by_name.h"
 
 namespace orrery {
 namespace {
+
+// With the figures that decided, where there are any.
+std::string explained(const SteerNote& note) {
+  const auto score = [&](const std::string& mode) -> double {
+    const auto at = std::ranges::find(note.scores, mode, &SteerNote::Score::mode);
+    return at == note.scores.end() ? 0 : at->time_s;
+  };
+  const double to = score(note.to), from = score(note.from);
+  if (!(to > 0) || !(from > 0)) return note.reason;
+  return fmt::format("{}: {:.3f} s where {} takes {:.3f}", note.reason, to, note.from, from);
+}
 
 class LoggedDirector final : public ReasoningDirector {
  public:
@@ -19,7 +34,7 @@ class LoggedDirector final : public ReasoningDirector {
   Mode direct(const Situation& situation) override { return inner_->direct(situation); }
   std::string reason() const override {
     const auto* const star = dynamic_cast<const StarDirector*>(inner_.get());
-    return star != nullptr && !star->notes().empty() ? star->notes().back().reason : "";
+    return star != nullptr && !star->notes().empty() ? explained(star->notes().back()) : "";
   }
 
  private:

@@ -14,26 +14,29 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kLargest = std::size_t{1} << 30;
-constexpr std::array<std::string_view, 12> kColumns = {
+constexpr std::array<std::string_view, 13> kColumns = {
     "time_s", "worker", "task",      "took_s",          "samples",        "staleness",
-    "loss",   "norm2",  "cpu_share", "throttled_share", "in_bytes_per_s", "out_bytes_per_s"};
+    "loss",   "norm2",  "cpu_share", "throttled_share", "in_bytes_per_s", "out_bytes_per_s",
+    "way_s"};
+constexpr std::size_t kColumnsOnce = 12;  // logs of earlier runs have no more
 
-std::string header() {
+std::string header(std::size_t columns) {
   std::string text;
-  for (const std::string_view column : kColumns) {
-    if (!text.empty()) text += ',';
-    text += column;
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (i > 0) text += ',';
+    text += kColumns[i];
   }
   return text;
 }
 
 // The numbers of a line; false: it is not as many, or one of them is none.
-bool numbers_of(std::string_view line, std::array<double, kColumns.size()>& numbers) {
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+bool numbers_of(std::string_view line, std::size_t columns,
+                std::array<double, kColumns.size()>& numbers) {
+  for (std::size_t i = 0; i < columns; ++i) {
     const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), numbers[i]);
     if (problem != std::errc{} || !std::isfinite(numbers[i])) return false;
     line.remove_prefix(static_cast<std::size_t>(end - line.data()));
-    if (i + 1 == numbers.size()) return line.empty();
+    if (i + 1 == columns) return line.empty();
     if (!line.starts_with(',')) return false;
     line.remove_prefix(1);
   }
@@ -45,18 +48,20 @@ bool numbers_of(std::string_view line, std::array<double, kColumns.size()>& numb
 Result<std::vector<IterationHistory>> parse_iterations(const std::string& text) {
   std::map<WorkerId, IterationHistory> series;
   std::string_view rest = text;
+  std::size_t columns = kColumns.size();
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (number == 1) {
-      if (line == header()) continue;
-      return invalid(fmt::format("line 1: the columns are not {}", header()));
+      if (line == header(kColumnsOnce)) columns = kColumnsOnce;
+      if (line == header(columns)) continue;
+      return invalid(fmt::format("line 1: the columns are not {}", header(columns)));
     }
     std::array<double, kColumns.size()> n{};
     // A run that was killed leaves half a line at the end.
-    if (!numbers_of(line, n) && rest.empty()) break;
-    if (!numbers_of(line, n) || !(n[3] > 0) || !(n[4] >= 1) || std::abs(n[1]) > 1e6) {
+    if (!numbers_of(line, columns, n) && rest.empty()) break;
+    if (!numbers_of(line, columns, n) || !(n[3] > 0) || !(n[4] >= 1) || std::abs(n[1]) > 1e6) {
       return invalid(fmt::format("line {}: not a task with a time and samples", number));
     }
     const WorkerId worker{static_cast<std::int32_t>(n[1])};
@@ -72,7 +77,8 @@ Result<std::vector<IterationHistory>> parse_iterations(const std::string& text) 
                                       .usage = {.cpu_share = n[8],
                                                 .throttled_share = n[9],
                                                 .in_bytes_per_s = n[10],
-                                                .out_bytes_per_s = n[11]}});
+                                                .out_bytes_per_s = n[11],
+                                                .way_s = n[12]}});
   }
   std::vector<IterationHistory> all;
   for (auto& [worker, history] : series) all.push_back(std::move(history));

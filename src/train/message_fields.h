@@ -54,8 +54,7 @@ void fields(A& a, Usage& m) {
 }
 template <class A>
 void fields(A& a, Gradient& m) {
-  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.computed_s, m.usage,
-    m.merged);
+  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.usage, m.merged);
 }
 template <class A>
 void fields(A& a, GradientMessage& m) {

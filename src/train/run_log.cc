@@ -37,7 +37,7 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
   TRY(log->add(log->curve_, "curve.csv", "time_s,version,samples,accuracy,loss"));
   TRY(log->add(log->iterations_, "iterations.csv",
                "time_s,worker,task,took_s,samples,staleness,loss,norm2,cpu_share,throttled_share,"
-               "in_bytes_per_s,out_bytes_per_s"));
+               "in_bytes_per_s,out_bytes_per_s,way_s"));
   TRY(log->add(log->modes_, "steer.csv", "time_s,mode,reason"));
   TRY(log->add(log->processes_, "processes.csv", "time_s,role,id,pid,what"));
   return log;
@@ -45,7 +45,7 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
 
 void RunLog::curve(const CurvePoint& point) {
   if (!curve_) return;
-  curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
+  curve_->line(fmt::format("{:.6f},{},{},{:.6f}\n", point.at_s, point.version, point.samples,
                            point.accuracy, point.loss));
   std::fflush(curve_->file);
 }
@@ -54,10 +54,10 @@ void RunLog::iteration(const IterationSample& sample) {
   if (!iterations_) return;
   const Usage& usage = sample.usage;
   iterations_->line(fmt::format(
-      "{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f}\n", seconds(sample.at),
-      static_cast<int>(sample.worker), sample.task, seconds(sample.took), sample.samples,
-      sample.staleness, sample.loss, sample.norm2, usage.cpu_share, usage.throttled_share,
-      usage.in_bytes_per_s, usage.out_bytes_per_s));
+      "{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f},{:.6f}\n",
+      seconds(sample.at), static_cast<int>(sample.worker), sample.task, seconds(sample.took),
+      sample.samples, sample.staleness, sample.loss, sample.norm2, usage.cpu_share,
+      usage.throttled_share, usage.in_bytes_per_s, usage.out_bytes_per_s, usage.way_s));
 }
 
 void RunLog::mode(const ModeChange& change) {

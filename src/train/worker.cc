@@ -1,7 +1,9 @@
 #include "train/worker.h"
 
 #include <fmt/format.h>
+
 #include <sys/resource.h>
+#include <boost/asio/post.hpp>
 
 #include <algorithm>
 
@@ -37,7 +39,7 @@ Status Worker::run(const PartStart& start) {
     if (!error) part_->head->send(MessageType::Leaving, 0, Nothing{});
   });
   while (!part_->over) {
-    if (!deferred_.empty()) {
+    if (!computing_ && !deferred_.empty()) {
       Frame frame = std::move(deferred_.front());
       deferred_.pop_front();
       act(frame);
@@ -47,15 +49,20 @@ Status Worker::run(const PartStart& start) {
       break;
     }
   }
+  leaving_ = true;
+  beside_.join();
   asked_to_leave.cancel();
   part_->run();
   return std::move(part_->end);
 }
 
 void Worker::from_head(Frame& frame) {
-  // A cut is meant for what is being computed; all else waits until that is done.
+  // A cut is meant for what is being computed, and a child waits for its parameters; all else waits
+  // until that is done.
   if (frame.header.type == MessageType::CutTask) {
-    cut_ = std::max(cut_, frame.header.number);
+    cut_ = std::max(cut_.load(), frame.header.number);
+  } else if (frame.header.type == MessageType::SendParameters && computing_ && ring_) {
+    act(frame);
   } else {
     deferred_.push_back(std::move(frame));
   }
@@ -180,7 +187,7 @@ void Worker::parameters_came(const ShardPlace* place, Frame& frame) {
 }
 
 bool Worker::can_compute() const {
-  if (!task_ || sends_under_way_ > 0 || handing_in_) return false;
+  if (!task_ || computing_ || sends_under_way_ > 0 || handing_in_) return false;
   if (ring_) return ring_->in_ring() || arrived_from_parent_ == task_->number;
   return std::ranges::all_of(arrived_, [this](std::int64_t task) { return task == task_->number; });
 }
@@ -188,25 +195,47 @@ bool Worker::can_compute() const {
 void Worker::compute() {
   const Task task = *task_;
   task_.reset();
-  const auto begin = Clock::now();
-  const double cpu_before = cpu_seconds();
   const auto parameters =
       ring_ && ring_->in_ring() ? std::span<const float>(*ring_->store().parameters()) : flat_;
   if (auto set = learner_->set_parameters(parameters); !set.ok()) return part_->fail(set.error());
   computing_ = true;
-  auto computed = learner_->compute(task.samples, task.blocks, [this, &task] {
-    part_->io.poll();
-    return cut_ < task.number && !part_->over;
+  // Whoever has children serves them meanwhile: they would wait for up to two tasks of this one.
+  if (children_.empty()) {
+    return computed(compute_now(task, [this] {
+      part_->io.poll();
+      leaving_ = part_->over;
+    }));
+  }
+  boost::asio::post(beside_, [this, task] {
+    auto work = compute_now(task, [] {});
+    boost::asio::post(part_->io, [this, work = std::move(work)]() mutable {
+      if (!part_->over) computed(std::move(work));
+    });
   });
-  computing_ = false;
-  if (!computed.ok()) return part_->fail(computed.error());
+}
+
+Result<Worker::Work> Worker::compute_now(const Task& task, const std::function<void()>& between) {
+  const auto begin = Clock::now();
+  const double cpu_before = cpu_seconds();
+  auto done = learner_->compute(task.samples, task.blocks, [&] {
+    between();
+    return cut_ < task.number && !leaving_;
+  });
+  if (!done.ok()) return std::move(done).error();
   const double took = std::chrono::duration<double>(Clock::now() - begin).count();
-  Gradient gradient{
-      .task = task.number, .samples = computed.value().samples, .loss = computed.value().loss};
-  gradient.computed_s = took;
-  gradient.usage.cpu_share = took > 0 ? (cpu_seconds() - cpu_before) / took : 0;
-  if (ring_) return hand_in_to_ring(gradient);
-  hand_in_when_complete(std::move(gradient), took);
+  Work work{
+      .gradient = {.task = task.number, .samples = done.value().samples, .loss = done.value().loss},
+      .took_s = took};
+  work.gradient.usage.cpu_share = took > 0 ? (cpu_seconds() - cpu_before) / took : 0;
+  return work;
+}
+
+void Worker::computed(Result<Work> work) {
+  computing_ = false;
+  if (!work.ok()) return part_->fail(work.error());
+  Work done = std::move(work).value();
+  if (ring_) return hand_in_to_ring(std::move(done.gradient));
+  hand_in_when_complete(std::move(done.gradient), done.took_s);
 }
 
 void Worker::hand_in(const Gradient& gradient, std::span<const float> values,

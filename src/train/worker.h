@@ -1,8 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +19,9 @@
 
 namespace orrery {
 
-// Computes what it is told to, one task at a time, on one thread: between the blocks of a task it
-// looks at its connections, and otherwise waits at them.
+// Computes what it is told to, one task at a time: between the blocks of a task it looks at its
+// connections, and otherwise waits at them. Only a parent computes on a thread of its own, which
+// touches nothing but the learner, while the other one serves the children.
 class Worker {
  public:
   explicit Worker(const TrainPorts& ports) : ports_(ports) {}
@@ -34,7 +38,13 @@ class Worker {
   void lost_peer(Connection& gone, const Error& why);
   void parameters_came(const ShardPlace* place, Frame& frame);
   bool can_compute() const;
+  struct Work {
+    Gradient gradient{};
+    double took_s = 0;
+  };
   void compute();
+  Result<Work> compute_now(const Task& task, const std::function<void()>& between);
+  void computed(Result<Work> work);
   void hand_in(const Gradient& gradient, std::span<const float> values,
                std::shared_ptr<const void> keep);
   void send_gradient(Connection& to, const Gradient& gradient,
@@ -76,7 +86,8 @@ class Worker {
   std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
   std::int64_t arrived_from_parent_ = 0;
   std::optional<Task> task_{};
-  std::int64_t cut_ = 0;  // tasks up to this number are to be cut
+  std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
+  std::atomic<bool> leaving_ = false;
   int sends_under_way_ = 0;
   bool computing_ = false;
 
@@ -90,6 +101,7 @@ class Worker {
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
   std::unique_ptr<boost::asio::steady_timer> patience_{}, shard_lost_{};
 
+  boost::asio::thread_pool beside_{1};
   std::unique_ptr<RingMember> ring_{};
   std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come
 };
