@@ -123,7 +123,10 @@ double ring_sum_s(int size, double slowest_way_s, double hop_s) {
   return 2 * (size - 1) * (slowest_way_s / size + hop_s);
 }
 
-double child_wait_s(double way_s, double parents_task_s) { return 2 * way_s + parents_task_s; }
+double child_wait_s(double way_s, double parents_task_s) {
+  constexpr double kOfParentsTask = 0.25;
+  return 2 * way_s + kOfParentsTask * parents_task_s;
+}
 
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi) {

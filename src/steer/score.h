@@ -58,8 +58,8 @@ double needed_updates(double samples_an_update, double global_batch, double stal
 double ring_sum_s(int size, double slowest_way_s, double hop_s);
 
 // What a child's task takes beside computing: its parameters come and its gradient goes over the
-// slower of two links, and each time it waits, half a task in the mean, until its parent, who
-// computes too, looks up.
+// slower of two links, and its parent, whose processor computes at the same time, takes a while to
+// look up: about a quarter of a task in all, where quotas are small (docs/systems/star.md).
 double child_wait_s(double way_s, double parents_task_s);
 
 // One mode. Batches are those of its shares. In all-reduce a parent's link serves its children one

@@ -190,8 +190,9 @@ TEST(Score, ARingsSumIsAsSlowAsItsSlowestLinkAndChildrenHaveTheirWays) {
   const ScoredMode scored = score_mode(asked, three);
   const double interval = 0.1 + ring_sum_s(3, 0.02, 0.001);
   EXPECT_NEAR(scored.pace.interval_s, interval, 1e-9);
-  // The child needs 0.1, two ways of 0.2 and its parent's 0.1, and waits for the next update.
-  EXPECT_NEAR(scored.pace.gradients_per_s, (3 + 1 / std::ceil(0.6 / interval)) / interval,
+  // The child needs 0.1 and what it spends with its parent, and waits for the next update.
+  const double child_s = 0.1 + child_wait_s(0.2, 0.1);
+  EXPECT_NEAR(scored.pace.gradients_per_s, (3 + 1 / std::ceil(child_s / interval)) / interval,
               0.02 / interval);
 }
 
