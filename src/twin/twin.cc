@@ -22,6 +22,8 @@ TwinRun::TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director)
   for (int i = 0; i < count; ++i) {
     workers_.emplace_back(setup.script, i, seeds.bits());
     workers_.back().exchange_s = exchange_s(i);
+    const double cores = setup.workers[static_cast<std::size_t>(i)].cores;
+    if (cores > 0) workers_.back().quota.emplace(cores, seeds.bits());
   }
   result_.gradients_of.resize(workers_.size());
 }
@@ -54,6 +56,14 @@ double TwinRun::own_rate(int worker) {
   const double rate = setup_.workers[static_cast<std::size_t>(worker)].bytes_per_s;
   return rate > 0 ? rate * at(worker).link_share * at(worker).link.at(seconds(now_))
                   : SharedLink::kEndless;
+}
+
+// What of the parameters does not go through at once.
+double TwinRun::bytes_felt(int worker) {
+  const double rate = own_rate(worker);
+  const double burst_s = setup_.workers[static_cast<std::size_t>(worker)].burst_s;
+  if (!(rate < SharedLink::kEndless)) return setup_.parameter_bytes;
+  return std::max(0.0, setup_.parameter_bytes - burst_s * rate);
 }
 
 void TwinRun::push(Time when, Event::Kind kind, int worker, std::int64_t task) {

@@ -2,10 +2,12 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <vector>
 
 #include "base/random.h"
+#include "twin/quota_cpu.h"
 #include "twin/share_line.h"
 #include "twin/shared_link.h"
 #include "twin/twin.h"
@@ -52,6 +54,7 @@ class TwinRun {
           random(seed) {}
     ShareLine cpu, link;
     Random random;
+    std::optional<QuotaCpu> quota{};
     double exchange_s = 0;
     Stage stage = Stage::Idle;
     Task task{};
@@ -71,6 +74,7 @@ class TwinRun {
   bool all_reduce() const { return setup_.conductor.architecture == Architecture::AllReduce; }
   double exchange_s(int worker) const;
   double own_rate(int worker);
+  double bytes_felt(int worker);
   double pair_s(int a, int b);
   double ring_s();
 
@@ -78,6 +82,7 @@ class TwinRun {
   void happen(const Event& event);
   void change(const TwinChange& change);
   void plan_computing(Worker& worker, int number);
+  void break_off(Worker& worker);
   double work_done_s(const Worker& worker) const;
 
   void start(const Task& task);
