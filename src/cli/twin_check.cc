@@ -1,0 +1,249 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/measured_run.h"
+#include "cli/output.h"
+#include "cli/twin_commands.h"
+#include "steer/director_by_name.h"
+#include "twin/ranking.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kSeeds = 5;
+constexpr auto kHorizon = std::chrono::hours(1);
+
+struct Checked {
+  const MeasuredRun* run = nullptr;
+  bool fitted = false;  // the model was fitted to it
+  double interval_s = 0;
+  double time_to_target_s = -1;
+  double fitted_work_s = 0;  // of a task
+
+  double interval_error() const { return interval_s / run->interval_s - 1; }
+  bool both_reach() const { return run->time_to_target_s > 0 && time_to_target_s > 0; }
+  double target_error() const { return time_to_target_s / run->time_to_target_s - 1; }
+};
+
+TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t seed) {
+  TwinSetup setup;
+  setup.workers.resize(static_cast<std::size_t>(run.workers), model.worker);
+  setup.shards = model.shards;
+  setup.parameter_bytes = model.parameter_bytes;
+  setup.jitter = model.jitter;
+  setup.convergence = model.convergence;
+  setup.script = run.servers.script;
+  setup.horizon = kHorizon;
+  setup.seed = seed;
+  const std::int64_t samples = run.steps * run.batch / run.workers;
+  setup.conductor = {.architecture = run.architecture == "ps" ? Architecture::ParameterServers
+                                                              : Architecture::AllReduce,
+                     .global_batch = run.batch,
+                     .blocks = run.servers.blocks,
+                     .rate = {.base = run.rate},
+                     .samples_limit = samples,
+                     .evaluate_every = std::int64_t{20} * run.batch,
+                     .target_accuracy = run.target};
+  // What it would take to a target that the model never reaches is of no use.
+  if (samples == 0) {
+    setup.conductor.samples_limit = static_cast<std::int64_t>(2 * run.run.curve.back().samples);
+  }
+  return setup;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
+  std::vector<double> intervals, times;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const TwinSetup setup = setup_of(run, model, seed);
+    DirectorOptions with{.workers = run.workers,
+                         .architecture = setup.conductor.architecture,
+                         .samples_limit = run.steps * run.batch / run.workers,
+                         .blocks = setup.conductor.blocks};
+    TRY_ASSIGN(auto director, director_by_name(run.mode, 0, std::move(with)));
+    const TwinResult result = run_twin(setup, std::move(director));
+    intervals.push_back(result.wall_s /
+                        static_cast<double>(std::max<std::int64_t>(1, result.updates)));
+    times.push_back(result.time_to_target_s < 0 ? HUGE_VAL : result.time_to_target_s);
+  }
+  Checked checked{.run = &run, .interval_s = median(intervals)};
+  if (const double time = median(times); std::isfinite(time)) checked.time_to_target_s = time;
+  const TwinWorker& worker = model.worker;
+  checked.fitted_work_s = worker.fixed_s + worker.per_sample_s * run.batch / run.workers +
+                          worker.block_s * (run.servers.blocks - 1);
+  return checked;
+}
+
+bool named(const std::vector<std::string>& texts, const std::string& name) {
+  return std::ranges::any_of(
+      texts, [&](const std::string& text) { return name.find(text) != std::string::npos; });
+}
+
+Result<std::vector<Checked>> foresee_all(const std::vector<MeasuredRun>& runs,
+                                         const TwinCheckArguments& a) {
+  std::vector<Checked> all;
+  ModelFit once;
+  if (!a.fit.empty()) {
+    std::vector<const MeasuredRun*> chosen;
+    for (const MeasuredRun& run : runs) {
+      if (named(a.fit, run.name)) chosen.push_back(&run);
+    }
+    if (chosen.empty()) return invalid("--fit: no trusted run has this in its name");
+    TRY_ASSIGN(once, fit_model(chosen, {}));
+  }
+  for (const MeasuredRun& run : runs) {
+    TwinModel model = once.model;
+    if (a.fit.empty()) {
+      std::vector<const MeasuredRun*> others;
+      for (const MeasuredRun& other : runs) {
+        if (&other != &run) others.push_back(&other);
+      }
+      TRY_ASSIGN(const ModelFit fit, fit_model(others, {}));
+      model = fit.model;
+    }
+    TRY_ASSIGN(Checked checked, foresee(run, model));
+    checked.fitted = named(a.fit, run.name);
+    all.push_back(checked);
+  }
+  return all;
+}
+
+struct Summary {
+  int runs = 0, within = 0;  // a tenth, of the interval
+  double mean_error = 0, worst_error = 0;
+  Ranking intervals{}, times{};
+};
+
+// Errors are of runs that were not fitted to. Modes are ranked within a cell, fitted ones too.
+Summary summed_up(const std::vector<Checked>& all, double noise) {
+  Summary summary;
+  std::map<std::string, std::pair<std::vector<std::pair<double, double>>,
+                                  std::vector<std::pair<double, double>>>>
+      cells;
+  for (const Checked& one : all) {
+    auto& [intervals, times] = cells[one.run->cell];
+    intervals.emplace_back(one.run->interval_s, one.interval_s);
+    if (one.both_reach()) times.emplace_back(one.run->time_to_target_s, one.time_to_target_s);
+    if (one.fitted) continue;
+    const double error = std::abs(one.interval_error());
+    ++summary.runs;
+    summary.within += error <= 0.1;
+    summary.mean_error += error;
+    summary.worst_error = std::max(summary.worst_error, error);
+  }
+  if (summary.runs > 0) summary.mean_error /= summary.runs;
+  double intervals_weight = 0, times_weight = 0;
+  const auto add = [noise](Ranking& to, const std::vector<std::pair<double, double>>& values,
+                           double& weight) {
+    const Ranking found = rank(values, noise);
+    to.pairs += found.pairs;
+    to.alike += found.alike;
+    if (values.size() < 3) return;
+    to.correlation += found.correlation * static_cast<double>(values.size());
+    weight += static_cast<double>(values.size());
+  };
+  for (const auto& [cell, both] : cells) {
+    add(summary.intervals, both.first, intervals_weight);
+    add(summary.times, both.second, times_weight);
+  }
+  if (intervals_weight > 0) summary.intervals.correlation /= intervals_weight;
+  if (times_weight > 0) summary.times.correlation /= times_weight;
+  return summary;
+}
+
+std::string table_of(const std::vector<Checked>& all, const Summary& summary,
+                     const TwinCheckArguments& a, const std::vector<std::string>& left_out) {
+  std::string text =
+      fmt::format("{:<40}{:>12}{:>10}{:>8}{:>12}{:>10}{:>8}{:>10}{:>8}\n", "run", "interval ms",
+                  "foreseen", "error", "to target s", "foreseen", "error", "work ms", "fitted");
+  const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100 * share); };
+  const auto time = [](double value) { return value < 0 ? "-" : fmt::format("{:.1f}", value); };
+  for (const Checked& one : all) {
+    text += fmt::format("{:<40}{:>12.1f}{:>10.1f}{:>8}{:>12}{:>10}{:>8}{:>10.1f}{:>8.1f}\n",
+                        one.run->name + (one.fitted ? " *" : ""), 1e3 * one.run->interval_s,
+                        1e3 * one.interval_s, percent(one.interval_error()),
+                        time(one.run->time_to_target_s), time(one.time_to_target_s),
+                        one.both_reach() ? percent(one.target_error()) : "-",
+                        1e3 * one.run->task_work_s(), 1e3 * one.fitted_work_s);
+  }
+  if (!a.fit.empty()) text += "* the model was fitted to it\n";
+  text += fmt::format(
+      "intervals: {} of {} within 10 %, {:.1f} % off in the mean, {:.1f} % at most\n",
+      summary.within, summary.runs, 100 * summary.mean_error, 100 * summary.worst_error);
+  const auto order = [&](const char* what, const Ranking& ranking) {
+    return fmt::format(
+        "order of modes by {}: {} of {} pairs that differ by more than {:.0f} % are alike, "
+        "correlation of ranks {:.2f}\n",
+        what, ranking.alike, ranking.pairs, 100 * a.noise, ranking.correlation);
+  };
+  text += order("interval", summary.intervals) + order("time to target", summary.times);
+  for (const std::string& why : left_out) text += "left out: " + why + "\n";
+  return text;
+}
+
+nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& summary,
+                               const std::vector<std::string>& left_out) {
+  using Json = nlohmann::ordered_json;
+  const auto time = [](double value) { return value < 0 ? Json() : Json(value); };
+  Json json{{"runs", Json::array()}};
+  for (const Checked& one : all) {
+    json["runs"].push_back({{"name", one.run->name},
+                            {"mode", one.run->mode},
+                            {"cell", one.run->cell},
+                            {"fitted", one.fitted},
+                            {"interval_s", one.run->interval_s},
+                            {"interval_foreseen_s", one.interval_s},
+                            {"time_to_target_s", time(one.run->time_to_target_s)},
+                            {"time_to_target_foreseen_s", time(one.time_to_target_s)},
+                            {"task_work_s", one.run->task_work_s()},
+                            {"task_work_fitted_s", one.fitted_work_s}});
+  }
+  json["within_a_tenth"] = summary.within;
+  json["of"] = summary.runs;
+  json["interval_error_mean"] = summary.mean_error;
+  json["interval_error_worst"] = summary.worst_error;
+  const auto ranking = [](const Ranking& of) {
+    return Json{{"pairs", of.pairs}, {"alike", of.alike}, {"correlation", of.correlation}};
+  };
+  json["order_by_interval"] = ranking(summary.intervals);
+  json["order_by_time_to_target"] = ranking(summary.times);
+  json["left_out"] = left_out;
+  return json;
+}
+
+}  // namespace
+
+Status twin_check_command(const TwinCheckArguments& a) {
+  std::vector<MeasuredRun> runs;
+  std::vector<std::string> left_out;
+  for (const std::string& folder : a.runs) {
+    auto run = read_measured_run(folder);
+    if (!run.ok()) {
+      left_out.push_back(run.error().message);
+    } else if (!run.value().not_trusted.empty() || !(run.value().interval_s > 0)) {
+      left_out.push_back(run.value().name + ": " + run.value().not_trusted);
+    } else {
+      runs.push_back(std::move(run).value());
+    }
+  }
+  if (runs.size() < 2) {
+    std::string why = "of the runs given, fewer than two can be used";
+    for (const std::string& one : left_out) why += "\n  " + one;
+    return invalid(why);
+  }
+  TRY_ASSIGN(const std::vector<Checked> all, foresee_all(runs, a));
+  const Summary summary = summed_up(all, a.noise);
+  return print_text(a.json ? json_of(all, summary, left_out).dump() + "\n"
+                           : table_of(all, summary, a, left_out));
+}
+
+}  // namespace orrery

@@ -1,0 +1,115 @@
+#include "twin/pace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "twin/quota_cpu.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kLeastTasks = 20;
+
+// Mean time of these tasks on an emulated server that rested between them as long as it did.
+double replayed_s(std::span<const RunTask> tasks, const RunServers& servers, double per_sample_s,
+                  double transfer_s) {
+  const ShareLine line(servers.script, tasks.front().worker, Hindrance::Cpu);
+  QuotaCpu cpu(servers.cores, 1);
+  double sum_s = 0, late_s = 0;  // how much later than in reality we are
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const double start_s = tasks[i].start_s + late_s;
+    const double done_s =
+        cpu.work(start_s + transfer_s, per_sample_s * tasks[i].samples, line, 1) + transfer_s;
+    sum_s += done_s - start_s;
+    late_s = done_s - tasks[i].end_s;
+  }
+  return sum_s / static_cast<double>(tasks.size());
+}
+
+double work_per_sample(std::span<const RunTask> tasks, const RunServers& servers,
+                       double transfer_s) {
+  double took_s = 0, samples = 0;
+  for (const RunTask& task : tasks) {
+    took_s += task.end_s - task.start_s;
+    samples += task.samples;
+  }
+  const double mean_s = took_s / static_cast<double>(tasks.size());
+  double low = 0, high = 2 * took_s / samples;
+  constexpr int kHalvings = 14;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2;
+    (replayed_s(tasks, servers, middle, transfer_s) < mean_s ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+bool link_was_cut(const HindranceScript& script, int server) {
+  return std::ranges::any_of(script.steps, [&](const HindranceStep& step) {
+    return step.server == server && step.resource == Hindrance::Bandwidth;
+  });
+}
+
+}  // namespace
+
+std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers) {
+  std::map<int, std::vector<RunTask>> by_worker;
+  for (const RunTask& task : run.tasks) by_worker[task.worker].push_back(task);
+  double transfer_s = 0;
+  if (servers.bytes_per_s > 0) {
+    transfer_s = std::max(0.0, run.parameter_bytes / servers.bytes_per_s - servers.burst_s);
+  }
+  std::vector<TaskWork> points;
+  for (auto& [worker, tasks] : by_worker) {
+    if (tasks.size() < kLeastTasks || link_was_cut(servers.script, worker)) continue;
+    std::ranges::sort(tasks, {}, &RunTask::start_s);
+    double samples = 0;
+    for (const RunTask& task : tasks) samples += task.samples;
+    samples /= static_cast<double>(tasks.size());
+    points.push_back({.samples = samples,
+                      .blocks = servers.blocks,
+                      .work_s = samples * work_per_sample(tasks, servers, transfer_s),
+                      .tasks = static_cast<int>(tasks.size())});
+  }
+  return points;
+}
+
+TwinWorker fit_work(std::span<const TaskWork> points) {
+  // A line through tasks of one block, each weighing as many tasks as it stands for.
+  double weight = 0, samples = 0, work = 0, square = 0, product = 0;
+  for (const TaskWork& point : points) {
+    if (point.blocks > 1) continue;
+    weight += point.tasks;
+    samples += point.tasks * point.samples;
+    work += point.tasks * point.work_s;
+    square += point.tasks * point.samples * point.samples;
+    product += point.tasks * point.samples * point.work_s;
+  }
+  TwinWorker fitted;
+  if (weight > 0) {
+    const double mean = samples / weight;
+    const double spread = square / weight - mean * mean;
+    constexpr double kTold = 0.05;  // deviation of samples, as a share of their mean
+    fitted.per_sample_s = product / square;
+    if (spread > std::pow(kTold * mean, 2)) {
+      const double slope = (product / weight - mean * work / weight) / spread;
+      const double fixed = work / weight - slope * mean;
+      if (slope > 0 && fixed > 0) {
+        fitted.per_sample_s = slope;
+        fitted.fixed_s = fixed;
+      }
+    }
+  }
+  double more = 0, blocks = 0;
+  for (const TaskWork& point : points) {
+    if (point.blocks == 1) continue;
+    // Without a task of one block there is nothing to tell a block's cost from a sample's.
+    if (weight == 0) fitted.per_sample_s = point.work_s / point.samples;
+    more += point.tasks * (point.work_s - fitted.fixed_s - fitted.per_sample_s * point.samples);
+    blocks += point.tasks * (point.blocks - 1);
+  }
+  if (weight > 0 && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);
+  return fitted;
+}
+
+}  // namespace orrery
