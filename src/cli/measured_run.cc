@@ -99,6 +99,12 @@ std::string cell_of(const MeasuredRun& run) {
   return run.architecture;
 }
 
+double middle(std::vector<double>& values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 }  // namespace
 
 double MeasuredRun::task_work_s() const {
@@ -140,8 +146,12 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   ModelFit fit{.model = from};
   std::vector<TrainingCurve> curves;
   std::vector<TaskWork> work;
-  std::vector<double> bytes;
+  std::vector<double> bytes, paces, jitters;
   for (const MeasuredRun* const run : runs) {
+    if (run->run.per_sample_s > 0) {
+      paces.push_back(run->run.per_sample_s);
+      jitters.push_back(run->run.jitter);
+    }
     curves.push_back(run->run.curve);
     work.insert(work.end(), run->work.begin(), run->work.end());
     if (run->run.parameter_bytes > 0 && run->architecture == "ps") {
@@ -154,11 +164,14 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
     fit.model.worker.cores = servers.cores;
     fit.model.worker.bytes_per_s = servers.bytes_per_s;
     fit.model.worker.burst_s = servers.burst_s;
+    // What a quota makes of the same work is the most of how it scatters; the rest is not measured.
+  } else if (!paces.empty()) {
+    // The whole way is in what a sample took, so that nothing is left to be added.
+    fit.model.worker.fixed_s = 0;
+    fit.model.worker.per_sample_s = middle(paces);
+    fit.model.jitter = middle(jitters);
   }
-  if (!bytes.empty()) {
-    std::ranges::sort(bytes);
-    fit.model.parameter_bytes = bytes[bytes.size() / 2];
-  }
+  if (!bytes.empty()) fit.model.parameter_bytes = middle(bytes);
   TRY_ASSIGN(const ConvergenceFit learned, fit_convergence(curves, from.convergence));
   fit.model.convergence = learned.model;
   fit.points = learned.points;
