@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "base/files.h"
 #include "twin/fit.h"
@@ -49,6 +50,7 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   run.workers = value_or(json, "workers", 0);
   run.batch = value_or(json, "batch", 0);
   run.rate = value_or(json, "rate", 0.1);
+  if (json.contains("optimizer")) run.momentum = value_or(json["optimizer"], "momentum", 0.0);
   run.target = value_or(json, "target", 0.0);
   run.steps = value_or(json, "steps", std::int64_t{0});
   if (run.mode.empty() || run.workers < 1 || run.batch < 1 || !(run.rate > 0)) {
@@ -75,6 +77,7 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
 
 void take_result(const nlohmann::json& json, MeasuredRun& run) {
   run.time_to_target_s = value_or(json, "time_to_target_s", -1.0);
+  run.mode_switches = value_or(json, "mode_switches", 0);
   const auto trusted = json.find("trusted");
   if (trusted != json.end() && trusted->is_boolean() && !trusted->get<bool>()) {
     run.not_trusted = "the machine was too busy";
@@ -99,6 +102,23 @@ std::string cell_of(const MeasuredRun& run) {
   return run.architecture;
 }
 
+// What tasks of unequal samples cost is only known once the fixed part is, and the other way round.
+TwinWorker fit_work_of(std::span<const MeasuredRun* const> runs) {
+  TwinWorker fitted{.per_sample_s = 1};
+  constexpr int kRounds = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<TaskWork> points;
+    for (const MeasuredRun* const run : runs) {
+      const std::vector<TaskWork> more = round > 0 && run->unequal && !run->work.empty()
+                                             ? measured_work(run->run, run->servers, fitted)
+                                             : run->work;
+      points.insert(points.end(), more.begin(), more.end());
+    }
+    fitted = fit_work(points);
+  }
+  return fitted;
+}
+
 double middle(std::vector<double>& values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
@@ -106,15 +126,6 @@ double middle(std::vector<double>& values) {
 }
 
 }  // namespace
-
-double MeasuredRun::task_work_s() const {
-  double sum = 0, tasks = 0;
-  for (const TaskWork& point : work) {
-    sum += point.tasks * point.work_s * batch / workers / point.samples;
-    tasks += point.tasks;
-  }
-  return tasks > 0 ? sum / tasks : 0;
-}
 
 Result<MeasuredRun> read_measured_run(const std::string& folder) {
   MeasuredRun run;
@@ -138,6 +149,9 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   run.mode = mode_told(run.mode, run.x);
   if (run.servers.cores > 0 && run.architecture == "ps") {
     run.work = measured_work(run.run, run.servers);
+    const auto [least, most] =
+        std::ranges::minmax(run.run.tasks | std::views::transform(&RunTask::samples));
+    run.unequal = least != most;
   }
   return run;
 }
@@ -145,7 +159,7 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
 Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinModel& from) {
   ModelFit fit{.model = from};
   std::vector<TrainingCurve> curves;
-  std::vector<TaskWork> work;
+  bool measured = false;
   std::vector<double> bytes, paces, jitters;
   for (const MeasuredRun* const run : runs) {
     if (run->run.per_sample_s > 0) {
@@ -153,14 +167,14 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
       jitters.push_back(run->run.jitter);
     }
     curves.push_back(run->run.curve);
-    work.insert(work.end(), run->work.begin(), run->work.end());
+    measured = measured || !run->work.empty();
     if (run->run.parameter_bytes > 0 && run->architecture == "ps") {
       bytes.push_back(run->run.parameter_bytes);
     }
   }
-  if (!work.empty()) {
+  if (measured) {
     const RunServers& servers = runs.front()->servers;
-    fit.model.worker = fit_work(work);
+    fit.model.worker = fit_work_of(runs);
     fit.model.worker.cores = servers.cores;
     fit.model.worker.bytes_per_s = servers.bytes_per_s;
     fit.model.worker.burst_s = servers.burst_s;

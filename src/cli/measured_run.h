@@ -21,7 +21,7 @@ struct MeasuredRun {
   std::string architecture = "ps";
   int workers = 0;
   std::int32_t batch = 0;
-  double rate = 0.1, target = 0;
+  double rate = 0.1, momentum = 0, target = 0;
   std::int64_t steps = 0;
   TrainingRun run{};
   RunServers servers{};
@@ -29,10 +29,10 @@ struct MeasuredRun {
 
   double interval_s = 0;         // between updates
   double time_to_target_s = -1;  // -1: not reached, or not known
-  std::string not_trusted{};     // why its figures are not to be used
+  int mode_switches = 0;
+  std::string not_trusted{};  // why its figures are not to be used
 
-  // What one worker's task of its equal part costs it; 0: not measured.
-  double task_work_s() const;
+  bool unequal = false;  // tasks were not all of the same number of samples
 };
 Result<MeasuredRun> read_measured_run(const std::string& folder);
 

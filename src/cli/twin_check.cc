@@ -22,7 +22,8 @@ struct Checked {
   bool fitted = false;  // the model was fitted to it
   double interval_s = 0;
   double time_to_target_s = -1;
-  double fitted_work_s = 0;  // of a task
+  double work_s = 0;         // of its tasks, as measured,
+  double fitted_work_s = 0;  // and as the model has it
 
   double interval_error() const { return interval_s / run->interval_s - 1; }
   bool both_reach() const { return run->time_to_target_s > 0 && time_to_target_s > 0; }
@@ -61,6 +62,20 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+void take_work(const TwinWorker& worker, Checked& checked) {
+  const MeasuredRun& run = *checked.run;
+  if (run.work.empty()) return;
+  double tasks = 0;
+  for (const TaskWork& point : measured_work(run.run, run.servers, worker)) {
+    tasks += point.tasks;
+    checked.work_s += point.tasks * point.work_s;
+    checked.fitted_work_s += point.tasks * (worker.fixed_s + worker.per_sample_s * point.samples +
+                                            worker.block_s * (point.blocks - 1));
+  }
+  checked.work_s /= tasks;
+  checked.fitted_work_s /= tasks;
+}
+
 Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
   std::vector<double> intervals, times;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -69,6 +84,7 @@ Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
                          .architecture = setup.conductor.architecture,
                          .samples_limit = run.steps * run.batch / run.workers,
                          .blocks = setup.conductor.blocks};
+    with.star.staleness.prior = staleness_prior(run.momentum);
     TRY_ASSIGN(auto director, director_by_name(run.mode, 0, std::move(with)));
     const TwinResult result = run_twin(setup, std::move(director));
     intervals.push_back(result.wall_s /
@@ -77,9 +93,7 @@ Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
   }
   Checked checked{.run = &run, .interval_s = median(intervals)};
   if (const double time = median(times); std::isfinite(time)) checked.time_to_target_s = time;
-  const TwinWorker& worker = model.worker;
-  checked.fitted_work_s = worker.fixed_s + worker.per_sample_s * run.batch / run.workers +
-                          worker.block_s * (run.servers.blocks - 1);
+  take_work(model.worker, checked);
   return checked;
 }
 
@@ -117,9 +131,22 @@ Result<std::vector<Checked>> foresee_all(const std::vector<MeasuredRun>& runs,
   return all;
 }
 
+struct Errors {
+  int runs = 0, within = 0;  // a tenth
+  double mean = 0, worst = 0;
+
+  void add(double error) {
+    ++runs;
+    within += error <= 0.1;
+    mean += (error - mean) / runs;
+    worst = std::max(worst, error);
+  }
+};
+
 struct Summary {
-  int runs = 0, within = 0;  // a tenth, of the interval
-  double mean_error = 0, worst_error = 0;
+  // A director that switches at other times makes updates of other sizes: intervals are held
+  // against each other where the mode stayed the same.
+  Errors intervals_fixed{}, times_fixed{}, times_steered{};
   Ranking intervals{}, times{};
 };
 
@@ -134,13 +161,11 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
     intervals.emplace_back(one.run->interval_s, one.interval_s);
     if (one.both_reach()) times.emplace_back(one.run->time_to_target_s, one.time_to_target_s);
     if (one.fitted) continue;
-    const double error = std::abs(one.interval_error());
-    ++summary.runs;
-    summary.within += error <= 0.1;
-    summary.mean_error += error;
-    summary.worst_error = std::max(summary.worst_error, error);
+    const bool steered = one.run->mode_switches > 0;
+    if (!steered) summary.intervals_fixed.add(std::abs(one.interval_error()));
+    if (!one.both_reach()) continue;
+    (steered ? summary.times_steered : summary.times_fixed).add(std::abs(one.target_error()));
   }
-  if (summary.runs > 0) summary.mean_error /= summary.runs;
   double intervals_weight = 0, times_weight = 0;
   const auto add = [noise](Ranking& to, const std::vector<std::pair<double, double>>& values,
                            double& weight) {
@@ -172,13 +197,19 @@ std::string table_of(const std::vector<Checked>& all, const Summary& summary,
                         one.run->name + (one.fitted ? " *" : ""), 1e3 * one.run->interval_s,
                         1e3 * one.interval_s, percent(one.interval_error()),
                         time(one.run->time_to_target_s), time(one.time_to_target_s),
-                        one.both_reach() ? percent(one.target_error()) : "-",
-                        1e3 * one.run->task_work_s(), 1e3 * one.fitted_work_s);
+                        one.both_reach() ? percent(one.target_error()) : "-", 1e3 * one.work_s,
+                        1e3 * one.fitted_work_s);
   }
   if (!a.fit.empty()) text += "* the model was fitted to it\n";
-  text += fmt::format(
-      "intervals: {} of {} within 10 %, {:.1f} % off in the mean, {:.1f} % at most\n",
-      summary.within, summary.runs, 100 * summary.mean_error, 100 * summary.worst_error);
+  const auto errors = [](const char* what, const Errors& of) {
+    return fmt::format("{}: {} of {} within 10 %, {:.1f} % off in the mean, {:.1f} % at most\n",
+                       what, of.within, of.runs, 100 * of.mean, 100 * of.worst);
+  };
+  text += errors("intervals, runs in one mode", summary.intervals_fixed);
+  text += errors("time to target, runs in one mode", summary.times_fixed);
+  if (summary.times_steered.runs > 0) {
+    text += errors("time to target, runs that switched", summary.times_steered);
+  }
   const auto order = [&](const char* what, const Ranking& ranking) {
     return fmt::format(
         "order of modes by {}: {} of {} pairs that differ by more than {:.0f} % are alike, "
@@ -200,17 +231,21 @@ nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& s
                             {"mode", one.run->mode},
                             {"cell", one.run->cell},
                             {"fitted", one.fitted},
+                            {"mode_switches", one.run->mode_switches},
                             {"interval_s", one.run->interval_s},
                             {"interval_foreseen_s", one.interval_s},
                             {"time_to_target_s", time(one.run->time_to_target_s)},
                             {"time_to_target_foreseen_s", time(one.time_to_target_s)},
-                            {"task_work_s", one.run->task_work_s()},
+                            {"task_work_s", one.work_s},
                             {"task_work_fitted_s", one.fitted_work_s}});
   }
-  json["within_a_tenth"] = summary.within;
-  json["of"] = summary.runs;
-  json["interval_error_mean"] = summary.mean_error;
-  json["interval_error_worst"] = summary.worst_error;
+  const auto errors = [](const Errors& of) {
+    return Json{
+        {"runs", of.runs}, {"within_a_tenth", of.within}, {"mean", of.mean}, {"worst", of.worst}};
+  };
+  json["interval_errors"] = errors(summary.intervals_fixed);
+  json["time_to_target_errors"] = errors(summary.times_fixed);
+  json["time_to_target_errors_steered"] = errors(summary.times_steered);
   const auto ranking = [](const Ranking& of) {
     return Json{{"pairs", of.pairs}, {"alike", of.alike}, {"correlation", of.correlation}};
   };

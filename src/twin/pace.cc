@@ -11,37 +11,44 @@ namespace {
 
 constexpr int kLeastTasks = 20;
 
+double shape_of(const TwinWorker& shape, const RunTask& task) {
+  return shape.fixed_s + shape.per_sample_s * task.samples;
+}
+
 // Mean time of these tasks on an emulated server that rested between them as long as it did.
-double replayed_s(std::span<const RunTask> tasks, const RunServers& servers, double per_sample_s,
-                  double transfer_s) {
+double replayed_s(std::span<const RunTask> tasks, const RunServers& servers,
+                  const TwinWorker& worker, double transfer_s) {
   const ShareLine line(servers.script, tasks.front().worker, Hindrance::Cpu);
   QuotaCpu cpu(servers.cores, 1);
   double sum_s = 0, late_s = 0;  // how much later than in reality we are
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const double start_s = tasks[i].start_s + late_s;
+  for (const RunTask& task : tasks) {
+    const double start_s = task.start_s + late_s;
     const double done_s =
-        cpu.work(start_s + transfer_s, per_sample_s * tasks[i].samples, line, 1) + transfer_s;
+        cpu.work(start_s + transfer_s, shape_of(worker, task), line, 1) + transfer_s;
     sum_s += done_s - start_s;
-    late_s = done_s - tasks[i].end_s;
+    late_s = done_s - task.end_s;
   }
   return sum_s / static_cast<double>(tasks.size());
 }
 
-double work_per_sample(std::span<const RunTask> tasks, const RunServers& servers,
-                       double transfer_s) {
-  double took_s = 0, samples = 0;
+// Mean work of these tasks.
+double mean_work_s(std::span<const RunTask> tasks, const RunServers& servers,
+                   const TwinWorker& shape, double transfer_s) {
+  double took_s = 0, shapes = 0;
   for (const RunTask& task : tasks) {
     took_s += task.end_s - task.start_s;
-    samples += task.samples;
+    shapes += shape_of(shape, task);
   }
-  const double mean_s = took_s / static_cast<double>(tasks.size());
-  double low = 0, high = 2 * took_s / samples;
-  constexpr int kHalvings = 14;
+  const auto count = static_cast<double>(tasks.size());
+  double low = 0, high = 2 * took_s / shapes;
+  constexpr int kHalvings = 12;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
-    (replayed_s(tasks, servers, middle, transfer_s) < mean_s ? low : high) = middle;
+    const TwinWorker worker{.fixed_s = middle * shape.fixed_s,
+                            .per_sample_s = middle * shape.per_sample_s};
+    (replayed_s(tasks, servers, worker, transfer_s) < took_s / count ? low : high) = middle;
   }
-  return (low + high) / 2;
+  return (low + high) / 2 * shapes / count;
 }
 
 bool link_was_cut(const HindranceScript& script, int server) {
@@ -52,7 +59,8 @@ bool link_was_cut(const HindranceScript& script, int server) {
 
 }  // namespace
 
-std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers) {
+std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers,
+                                    const TwinWorker& shape) {
   std::map<int, std::vector<RunTask>> by_worker;
   for (const RunTask& task : run.tasks) by_worker[task.worker].push_back(task);
   double transfer_s = 0;
@@ -68,7 +76,7 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
     samples /= static_cast<double>(tasks.size());
     points.push_back({.samples = samples,
                       .blocks = servers.blocks,
-                      .work_s = samples * work_per_sample(tasks, servers, transfer_s),
+                      .work_s = mean_work_s(tasks, servers, shape, transfer_s),
                       .tasks = static_cast<int>(tasks.size())});
   }
   return points;

@@ -26,9 +26,11 @@ struct TaskWork {
   int tasks = 0;
 };
 // For each worker of a run: the work with which an emulated server, given the rests it had, takes
-// as long for its tasks as was measured. Workers with too few tasks, and those whose link was cut,
-// are left out.
-std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers);
+// as long for its tasks as was measured. `shape` says how tasks of unequal samples compare; only
+// the ratio of its fixed_s and per_sample_s counts. Workers with too few tasks, and those whose
+// link was cut, are left out.
+std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers,
+                                    const TwinWorker& shape = {.per_sample_s = 1});
 
 // fixed_s, per_sample_s and block_s that come nearest; what the points do not differ in is left at
 // 0.
