@@ -47,7 +47,6 @@ Result<TwinSetup> setup_of(const TwinRunArguments& a) {
   setup.conductor = {.architecture = a.architecture == "ps" ? Architecture::ParameterServers
                                                             : Architecture::AllReduce,
                      .global_batch = round,
-                     .blocks = 4,
                      .rate = {.base = a.rate},
                      .samples_limit = a.steps * a.batch,
                      .evaluate_every = 4 * round,
@@ -58,6 +57,8 @@ Result<TwinSetup> setup_of(const TwinRunArguments& a) {
 Result<TwinResult> run_one(const TwinRunArguments& a, TwinSetup setup, const std::string& mode,
                            std::uint64_t seed) {
   setup.seed = seed;
+  constexpr int kBlocksOfLgc = 4;  // as the trainer does
+  setup.conductor.blocks = mode.starts_with("lgc") ? kBlocksOfLgc : 1;
   if (!a.stragglers.empty()) {
     TRY_ASSIGN(setup.script, read_hindrances(a.stragglers, a.workers, seed, kHorizon / 30));
   }

@@ -36,7 +36,17 @@ class TwinRun {
 
  private:
   struct Event {
-    enum class Kind { Replied, Computed, Handled, AtParent, RingDone, LinkStep, Change, Tick };
+    enum class Kind {
+      Replied,
+      Computed,
+      Handled,
+      AskParent,
+      AtParent,
+      RingDone,
+      LinkStep,
+      Change,
+      Tick
+    };
     Time at{};
     std::int64_t sequence = 0;
     Kind kind = Kind::Computed;
@@ -66,6 +76,7 @@ class TwinRun {
     std::int32_t samples = 0;              // done, once it is sent
     int parent = -1;                       // in a ring or tree
     int sends_to = -1;                     // the parent it had when it got its task
+    bool waits = false;                    // for its parent, which computes
   };
 
   static ConductorOptions options_of(const TwinSetup& setup);
@@ -92,6 +103,8 @@ class TwinRun {
   void merge(int parent);
   void upload(int worker);
   void arrive(int worker);
+  bool waits_for_parent(int child);
+  void serve_children(int parent);
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
   void die(int worker);

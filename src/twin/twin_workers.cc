@@ -44,14 +44,32 @@ void TwinRun::start(const Task& task) {
   worker.started = now_;
   worker.stage = Stage::Fetching;
   worker.sends_to = worker.parent;
+  worker.waits = false;
   if (all_reduce()) {
-    const double fetch_s = worker.sends_to >= 0 ? pair_s(number, worker.sends_to) : 0;
-    if (fetch_s == 0) return compute(number);
-    push(now_ + from_seconds(fetch_s), Event::Kind::Replied, number, task.number);
+    if (worker.sends_to < 0) return compute(number);
+    // Not at once: its parent may get a task at the same time, and that comes first.
+    push(now_, Event::Kind::AskParent, number, task.number);
     return;
   }
   if (shards_free_ <= now_) return download(number);
   push(shards_free_, Event::Kind::Replied, number, task.number);
+}
+
+// A worker talks to its children between its tasks, not while it computes.
+bool TwinRun::waits_for_parent(int child) {
+  Worker& worker = at(child);
+  worker.waits = worker.sends_to >= 0 && at(worker.sends_to).stage == Stage::Computing;
+  return worker.waits;
+}
+
+void TwinRun::serve_children(int parent) {
+  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+    if (!at(i).waits || at(i).sends_to != parent) continue;
+    at(i).waits = false;
+    // After what the parent itself has to say, which may bring about its next task.
+    push(now_, at(i).stage == Stage::Sending ? Event::Kind::AtParent : Event::Kind::AskParent, i,
+         at(i).task.number);
+  }
 }
 
 void TwinRun::download(int number) {
@@ -132,7 +150,10 @@ void TwinRun::send(int number) {
          worker.task.number);
     return;
   }
-  if (all_reduce()) return hand_in(number);
+  if (all_reduce()) {
+    hand_in(number);
+    return serve_children(number);
+  }
   worker.stage = Stage::Done;
   merge(number);
 }
@@ -160,6 +181,7 @@ void TwinRun::die(int number) {
   const int parent = worker.sends_to;
   worker.stage = Stage::Idle;
   worker.sends_to = -1;
+  worker.waits = false;
   up_.drop(number, seconds(now_));
   down_.drop(number, seconds(now_));
   conductor_.leave(WorkerId{number}, now_);
