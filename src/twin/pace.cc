@@ -40,8 +40,9 @@ double mean_work_s(std::span<const RunTask> tasks, const RunServers& servers,
     shapes += shape_of(shape, task);
   }
   const auto count = static_cast<double>(tasks.size());
-  double low = 0, high = 2 * took_s / shapes;
-  constexpr int kHalvings = 12;
+  // More than a whole core does in that time it cannot have been.
+  double low = 0, high = took_s / servers.cores / shapes;
+  constexpr int kHalvings = 15;
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
     const TwinWorker worker{.fixed_s = middle * shape.fixed_s,

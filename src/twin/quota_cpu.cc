@@ -76,8 +76,8 @@ double QuotaCpu::done_s(double now_s) const {
 void QuotaCpu::stop(double now_s, const ShareLine& line, double share) {
   state_ = before_;
   for (auto& [from, to] : bursts_) {
-    to = std::min(to, now_s);
-    if (to <= from) break;
+    to = std::max(from, std::min(to, now_s));
+    if (to <= from) continue;
     rest_until(to, line, share);
     state_.level_s -= (to - from) / cores_;
   }
