@@ -25,7 +25,11 @@ struct Checked {
   double work_s = 0;         // of its tasks, as measured,
   double fitted_work_s = 0;  // and as the model has it
 
+  double own_pace_s = 0;  // interval if the model had the measured work: the machine's speed of
+                          // that hour is in it, so that what is left is the twin's own fault
+
   double interval_error() const { return interval_s / run->interval_s - 1; }
+  double own_pace_error() const { return own_pace_s / run->interval_s - 1; }
   bool both_reach() const { return run->time_to_target_s > 0 && time_to_target_s > 0; }
   double target_error() const { return time_to_target_s / run->time_to_target_s - 1; }
 };
@@ -76,7 +80,11 @@ void take_work(const TwinWorker& worker, Checked& checked) {
   checked.fitted_work_s /= tasks;
 }
 
-Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
+struct Foreseen {
+  double interval_s = 0, time_to_target_s = -1;
+};
+
+Result<Foreseen> foresee(const MeasuredRun& run, const TwinModel& model) {
   std::vector<double> intervals, times;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const TwinSetup setup = setup_of(run, model, seed);
@@ -87,13 +95,27 @@ Result<Checked> foresee(const MeasuredRun& run, const TwinModel& model) {
     with.star.staleness.prior = staleness_prior(run.momentum);
     TRY_ASSIGN(auto director, director_by_name(run.mode, 0, std::move(with)));
     const TwinResult result = run_twin(setup, std::move(director));
-    intervals.push_back(result.wall_s /
-                        static_cast<double>(std::max<std::int64_t>(1, result.updates)));
+    const auto updates = static_cast<double>(std::max<std::int64_t>(1, result.updates));
+    intervals.push_back(result.wall_s / updates);
     times.push_back(result.time_to_target_s < 0 ? HUGE_VAL : result.time_to_target_s);
   }
-  Checked checked{.run = &run, .interval_s = median(intervals)};
-  if (const double time = median(times); std::isfinite(time)) checked.time_to_target_s = time;
+  const double time = median(times);
+  return Foreseen{median(intervals), std::isfinite(time) ? time : -1};
+}
+
+Result<Checked> check(const MeasuredRun& run, TwinModel model) {
+  TRY_ASSIGN(const Foreseen foreseen, foresee(run, model));
+  Checked checked{.run = &run,
+                  .interval_s = foreseen.interval_s,
+                  .time_to_target_s = foreseen.time_to_target_s};
   take_work(model.worker, checked);
+  if (!(checked.fitted_work_s > 0)) return checked;
+  const double slower = checked.work_s / checked.fitted_work_s;
+  model.worker.fixed_s *= slower;
+  model.worker.per_sample_s *= slower;
+  model.worker.block_s *= slower;
+  TRY_ASSIGN(const Foreseen at_own_pace, foresee(run, model));
+  checked.own_pace_s = at_own_pace.interval_s;
   return checked;
 }
 
@@ -124,7 +146,7 @@ Result<std::vector<Checked>> foresee_all(const std::vector<MeasuredRun>& runs,
       TRY_ASSIGN(const ModelFit fit, fit_model(others, {}));
       model = fit.model;
     }
-    TRY_ASSIGN(Checked checked, foresee(run, model));
+    TRY_ASSIGN(Checked checked, check(run, model));
     checked.fitted = named(a.fit, run.name);
     all.push_back(checked);
   }
@@ -146,7 +168,7 @@ struct Errors {
 struct Summary {
   // A director that switches at other times makes updates of other sizes: intervals are held
   // against each other where the mode stayed the same.
-  Errors intervals_fixed{}, times_fixed{}, times_steered{};
+  Errors intervals_fixed{}, own_pace_fixed{}, times_fixed{}, times_steered{};
   Ranking intervals{}, times{};
 };
 
@@ -163,6 +185,7 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
     if (one.fitted) continue;
     const bool steered = one.run->mode_switches > 0;
     if (!steered) summary.intervals_fixed.add(std::abs(one.interval_error()));
+    if (!steered && one.own_pace_s > 0) summary.own_pace_fixed.add(std::abs(one.own_pace_error()));
     if (!one.both_reach()) continue;
     (steered ? summary.times_steered : summary.times_fixed).add(std::abs(one.target_error()));
   }
@@ -187,18 +210,18 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
 
 std::string table_of(const std::vector<Checked>& all, const Summary& summary,
                      const TwinCheckArguments& a, const std::vector<std::string>& left_out) {
-  std::string text =
-      fmt::format("{:<40}{:>12}{:>10}{:>8}{:>12}{:>10}{:>8}{:>10}{:>8}\n", "run", "interval ms",
-                  "foreseen", "error", "to target s", "foreseen", "error", "work ms", "fitted");
+  constexpr auto kRow = "{:<42}{:>11}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>7}\n";
+  std::string text = fmt::format(kRow, "run", "interval ms", "foreseen", "error", "own pace",
+                                 "target s", "foreseen", "error", "work ms", "fitted");
   const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100 * share); };
-  const auto time = [](double value) { return value < 0 ? "-" : fmt::format("{:.1f}", value); };
+  const auto number = [](double value) { return value < 0 ? "-" : fmt::format("{:.1f}", value); };
   for (const Checked& one : all) {
-    text += fmt::format("{:<40}{:>12.1f}{:>10.1f}{:>8}{:>12}{:>10}{:>8}{:>10.1f}{:>8.1f}\n",
-                        one.run->name + (one.fitted ? " *" : ""), 1e3 * one.run->interval_s,
-                        1e3 * one.interval_s, percent(one.interval_error()),
-                        time(one.run->time_to_target_s), time(one.time_to_target_s),
-                        one.both_reach() ? percent(one.target_error()) : "-", 1e3 * one.work_s,
-                        1e3 * one.fitted_work_s);
+    text += fmt::format(
+        kRow, one.run->name + (one.fitted ? " *" : ""), number(1e3 * one.run->interval_s),
+        number(1e3 * one.interval_s), percent(one.interval_error()),
+        one.own_pace_s > 0 ? percent(one.own_pace_error()) : "-", number(one.run->time_to_target_s),
+        number(one.time_to_target_s), one.both_reach() ? percent(one.target_error()) : "-",
+        number(1e3 * one.work_s), number(1e3 * one.fitted_work_s));
   }
   if (!a.fit.empty()) text += "* the model was fitted to it\n";
   const auto errors = [](const char* what, const Errors& of) {
@@ -206,6 +229,7 @@ std::string table_of(const std::vector<Checked>& all, const Summary& summary,
                        what, of.within, of.runs, 100 * of.mean, 100 * of.worst);
   };
   text += errors("intervals, runs in one mode", summary.intervals_fixed);
+  text += errors("the same, at each run's own pace", summary.own_pace_fixed);
   text += errors("time to target, runs in one mode", summary.times_fixed);
   if (summary.times_steered.runs > 0) {
     text += errors("time to target, runs that switched", summary.times_steered);
@@ -227,23 +251,26 @@ nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& s
   const auto time = [](double value) { return value < 0 ? Json() : Json(value); };
   Json json{{"runs", Json::array()}};
   for (const Checked& one : all) {
-    json["runs"].push_back({{"name", one.run->name},
-                            {"mode", one.run->mode},
-                            {"cell", one.run->cell},
-                            {"fitted", one.fitted},
-                            {"mode_switches", one.run->mode_switches},
-                            {"interval_s", one.run->interval_s},
-                            {"interval_foreseen_s", one.interval_s},
-                            {"time_to_target_s", time(one.run->time_to_target_s)},
-                            {"time_to_target_foreseen_s", time(one.time_to_target_s)},
-                            {"task_work_s", one.work_s},
-                            {"task_work_fitted_s", one.fitted_work_s}});
+    json["runs"].push_back(
+        {{"name", one.run->name},
+         {"mode", one.run->mode},
+         {"cell", one.run->cell},
+         {"fitted", one.fitted},
+         {"mode_switches", one.run->mode_switches},
+         {"interval_s", one.run->interval_s},
+         {"interval_foreseen_s", one.interval_s},
+         {"interval_at_own_pace_s", time(one.own_pace_s > 0 ? one.own_pace_s : -1)},
+         {"time_to_target_s", time(one.run->time_to_target_s)},
+         {"time_to_target_foreseen_s", time(one.time_to_target_s)},
+         {"task_work_s", one.work_s},
+         {"task_work_fitted_s", one.fitted_work_s}});
   }
   const auto errors = [](const Errors& of) {
     return Json{
         {"runs", of.runs}, {"within_a_tenth", of.within}, {"mean", of.mean}, {"worst", of.worst}};
   };
   json["interval_errors"] = errors(summary.intervals_fixed);
+  json["interval_errors_at_own_pace"] = errors(summary.own_pace_fixed);
   json["time_to_target_errors"] = errors(summary.times_fixed);
   json["time_to_target_errors_steered"] = errors(summary.times_steered);
   const auto ranking = [](const Ranking& of) {
