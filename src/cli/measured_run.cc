@@ -108,11 +108,16 @@ TwinWorker fit_work_of(std::span<const MeasuredRun* const> runs) {
   constexpr int kRounds = 4;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<TaskWork> points;
-    for (const MeasuredRun* const run : runs) {
-      const std::vector<TaskWork> more = round > 0 && run->unequal && !run->work.empty()
-                                             ? measured_work(run->run, run->servers, fitted)
-                                             : run->work;
-      points.insert(points.end(), more.begin(), more.end());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const MeasuredRun& run = *runs[i];
+      std::vector<TaskWork> more = run.work;
+      if (round > 0 && run.unequal && !run.work.empty()) {
+        more = measured_work(run.run, run.servers, fitted);
+      }
+      for (TaskWork& point : more) {
+        point.run = static_cast<int>(i);
+        points.push_back(point);
+      }
     }
     fitted = fit_work(points);
   }

@@ -52,6 +52,56 @@ double mean_work_s(std::span<const RunTask> tasks, const RunServers& servers,
   return (low + high) / 2 * shapes / count;
 }
 
+double foreseen_s(const TwinWorker& worker, const TaskWork& point) {
+  return worker.fixed_s + worker.per_sample_s * point.samples;
+}
+
+// Through tasks of one block, each point weighing as many tasks as it stands for.
+TwinWorker line_through(std::span<const TaskWork> points, const std::map<int, double>& slowness) {
+  double weight = 0, samples = 0, work = 0, square = 0, product = 0;
+  for (const TaskWork& point : points) {
+    if (point.blocks > 1) continue;
+    const auto slower = slowness.find(point.run);
+    const double work_s = point.work_s / (slower == slowness.end() ? 1 : slower->second);
+    weight += point.tasks;
+    samples += point.tasks * point.samples;
+    work += point.tasks * work_s;
+    square += point.tasks * point.samples * point.samples;
+    product += point.tasks * point.samples * work_s;
+  }
+  TwinWorker fitted;
+  if (weight == 0) return fitted;
+  const double mean = samples / weight;
+  const double spread = square / weight - mean * mean;
+  constexpr double kTold = 0.05;  // deviation of samples, as a share of their mean
+  fitted.per_sample_s = product / square;
+  if (spread <= std::pow(kTold * mean, 2)) return fitted;
+  const double slope = (product / weight - mean * work / weight) / spread;
+  const double fixed = work / weight - slope * mean;
+  if (slope > 0 && fixed > 0) {
+    fitted.per_sample_s = slope;
+    fitted.fixed_s = fixed;
+  }
+  return fitted;
+}
+
+std::map<int, double> slowness_of(std::span<const TaskWork> points, const TwinWorker& fitted) {
+  std::map<int, std::pair<double, double>> sums;  // measured, foreseen
+  for (const TaskWork& point : points) {
+    if (point.blocks > 1) continue;
+    sums[point.run].first += point.tasks * point.work_s;
+    sums[point.run].second += point.tasks * foreseen_s(fitted, point);
+  }
+  std::map<int, double> slowness;
+  double mean = 0;
+  for (const auto& [run, sum] : sums) {
+    slowness[run] = sum.first / sum.second;
+    mean += slowness[run] / static_cast<double>(sums.size());
+  }
+  for (auto& [run, value] : slowness) value /= mean;
+  return slowness;
+}
+
 bool link_was_cut(const HindranceScript& script, int server) {
   return std::ranges::any_of(script.steps, [&](const HindranceStep& step) {
     return step.server == server && step.resource == Hindrance::Bandwidth;
@@ -84,40 +134,22 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
 }
 
 TwinWorker fit_work(std::span<const TaskWork> points) {
-  // A line through tasks of one block, each weighing as many tasks as it stands for.
-  double weight = 0, samples = 0, work = 0, square = 0, product = 0;
-  for (const TaskWork& point : points) {
-    if (point.blocks > 1) continue;
-    weight += point.tasks;
-    samples += point.tasks * point.samples;
-    work += point.tasks * point.work_s;
-    square += point.tasks * point.samples * point.samples;
-    product += point.tasks * point.samples * point.work_s;
+  std::map<int, double> slowness;  // by run; 1: the mean
+  TwinWorker fitted = line_through(points, slowness);
+  constexpr int kRounds = 8;
+  for (int round = 0; round < kRounds; ++round) {
+    slowness = slowness_of(points, fitted);
+    fitted = line_through(points, slowness);
   }
-  TwinWorker fitted;
-  if (weight > 0) {
-    const double mean = samples / weight;
-    const double spread = square / weight - mean * mean;
-    constexpr double kTold = 0.05;  // deviation of samples, as a share of their mean
-    fitted.per_sample_s = product / square;
-    if (spread > std::pow(kTold * mean, 2)) {
-      const double slope = (product / weight - mean * work / weight) / spread;
-      const double fixed = work / weight - slope * mean;
-      if (slope > 0 && fixed > 0) {
-        fitted.per_sample_s = slope;
-        fitted.fixed_s = fixed;
-      }
-    }
-  }
+  // In a run with blocks all tasks have them, so that its speed cannot be told from their cost.
   double more = 0, blocks = 0;
   for (const TaskWork& point : points) {
     if (point.blocks == 1) continue;
-    // Without a task of one block there is nothing to tell a block's cost from a sample's.
-    if (weight == 0) fitted.per_sample_s = point.work_s / point.samples;
-    more += point.tasks * (point.work_s - fitted.fixed_s - fitted.per_sample_s * point.samples);
+    if (slowness.empty()) fitted.per_sample_s = point.work_s / point.samples;
+    more += point.tasks * (point.work_s - foreseen_s(fitted, point));
     blocks += point.tasks * (point.blocks - 1);
   }
-  if (weight > 0 && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);
+  if (!slowness.empty() && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);
   return fitted;
 }
 

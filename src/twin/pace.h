@@ -24,6 +24,7 @@ struct TaskWork {
   int blocks = 1;
   double work_s = 0;  // mean
   int tasks = 0;
+  int run = 0;  // which one it was seen in
 };
 // For each worker of a run: the work with which an emulated server, given the rests it had, takes
 // as long for its tasks as was measured. `shape` says how tasks of unequal samples compare; only

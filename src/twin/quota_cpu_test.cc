@@ -99,6 +99,24 @@ TEST(Pace, AWorkerWhoseLinkWasCutSaysNothingOfItsCpu) {
   EXPECT_EQ(measured_work(made_run(servers, 0, 0.0005), servers).size(), 3u);
 }
 
+TEST(Pace, ARunOnASlowerDayDoesNotPassForASmallBatchsCost) {
+  std::vector<TaskWork> points;
+  const double slowness[] = {0.9, 1.2, 0.9};
+  for (int run = 0; run < 3; ++run) {
+    const auto seen = [&](double samples) {
+      points.push_back({.samples = samples,
+                        .work_s = slowness[run] * (0.02 + 0.0005 * samples),
+                        .tasks = 100,
+                        .run = run});
+    };
+    seen(128);
+    if (run == 1) seen(1);
+  }
+  const TwinWorker fitted = fit_work(points);
+  EXPECT_NEAR(fitted.fixed_s, 0.02, 0.001);
+  EXPECT_NEAR(fitted.per_sample_s, 0.0005, 0.00002);
+}
+
 TEST(Pace, BlocksCostWhatTasksInBlocksTakeLonger) {
   const TaskWork whole{.samples = 128, .blocks = 1, .work_s = 0.07, .tasks = 100};
   const TaskWork in_four{.samples = 128, .blocks = 4, .work_s = 0.1, .tasks = 300};
