@@ -24,7 +24,8 @@ double replayed_s(std::span<const RunTask> tasks, const RunServers& servers,
   for (const RunTask& task : tasks) {
     const double start_s = task.start_s + late_s;
     const double done_s =
-        cpu.work(start_s + transfer_s, shape_of(worker, task), line, 1) + transfer_s;
+        cpu.work(start_s + transfer_s, {shape_of(worker, task), worker.fixed_s / 2}, line, 1) +
+        transfer_s;
     sum_s += done_s - start_s;
     late_s = done_s - task.end_s;
   }

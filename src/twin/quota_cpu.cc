@@ -1,6 +1,7 @@
 #include "twin/quota_cpu.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hinder/server_cgroup.h"
 
@@ -45,12 +46,15 @@ void QuotaCpu::pay_back(double& now_s, const ShareLine& line, double share) {
   }
 }
 
-double QuotaCpu::work(double start_s, double work_s, const ShareLine& line, double share) {
+double QuotaCpu::work(double start_s, const Work& work, const ShareLine& line, double share) {
   before_ = state_;
   bursts_.clear();
-  double now_s = start_s, left_s = work_s * cores_;  // at a core's speed
+  // At a core's speed.
+  double now_s = start_s, sends = std::min(work.work_s, work.sends_s) * cores_;
+  double left_s = work.work_s * cores_ - sends;
   rest_until(now_s, line, share);
-  while (left_s > 0) {
+  while (left_s > 0 || sends > 0) {
+    if (left_s <= 0) left_s = std::exchange(sends, 0);
     pay_back(now_s, line, share);
     const double from_s = now_s;
     double tick_s = random_.uniform() * kTick_s;

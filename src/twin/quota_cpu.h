@@ -20,9 +20,13 @@ class QuotaCpu {
  public:
   QuotaCpu(double cores, std::uint64_t seed);
 
+  struct Work {
+    double work_s = 0;
+    double sends_s = 0;  // of it, at the end, are talk: before that it waits, and debts are paid
+  };
   // Does work from a time on, not before what it did last has ended; when it is done. `share`
   // beside the line's is by limits.
-  double work(double start_s, double work_s, const ShareLine& line, double share);
+  double work(double start_s, const Work& work, const ShareLine& line, double share);
   // How much of the last work is done at a time that lies in it; and breaks it off there.
   double done_s(double now_s) const;
   void stop(double now_s, const ShareLine& line, double share);

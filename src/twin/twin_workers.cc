@@ -98,9 +98,14 @@ void TwinRun::compute(int number) {
 
 void TwinRun::plan_computing(Worker& worker, int number) {
   const double left_s = worker.work_s - worker.done_s;
-  const double computed_s =
-      worker.quota ? worker.quota->work(seconds(now_), left_s, worker.cpu, worker.cpu_share)
-                   : worker.cpu.finish_s(seconds(now_), left_s / worker.cpu_share);
+  double computed_s = 0;
+  if (worker.quota) {
+    // Of what a task costs however small it is, one half is parameters in, the other gradient out.
+    const double sends_s = setup_.workers[static_cast<std::size_t>(number)].fixed_s / 2;
+    computed_s = worker.quota->work(seconds(now_), {left_s, sends_s}, worker.cpu, worker.cpu_share);
+  } else {
+    computed_s = worker.cpu.finish_s(seconds(now_), left_s / worker.cpu_share);
+  }
   // At least a nanosecond, so that time goes on whatever the setup says.
   worker.computed_at =
       std::max(now_ + Duration(1), time_from_seconds(computed_s + worker.exchange_s));
