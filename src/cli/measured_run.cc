@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "base/files.h"
 #include "twin/fit.h"
@@ -154,9 +153,9 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   run.mode = mode_told(run.mode, run.x);
   if (run.servers.cores > 0 && run.architecture == "ps") {
     run.work = measured_work(run.run, run.servers);
-    const auto [least, most] =
-        std::ranges::minmax(run.run.tasks | std::views::transform(&RunTask::samples));
-    run.unequal = least != most;
+    run.unequal = std::ranges::any_of(run.run.tasks, [&](const RunTask& task) {
+      return task.samples != run.run.tasks.front().samples;
+    });
   }
   return run;
 }
