@@ -199,7 +199,25 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
   command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
 }
 
-void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, Run& run) {
+void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
+  CLI::App* command = twin.add_subcommand(
+      "check", "holds the twin against real runs: each mode foreseen, and how far off");
+  command->add_option("runs", c.runs, "folders of orrery reproduce star, one for each run")
+      ->required();
+  command
+      ->add_option(
+          "--fit", c.fit,
+          "fit to runs with one of these texts in their name; each to all others if left out")
+      ->delimiter(',');
+  command->add_option("--noise", c.noise, "measured times that differ by less are no order")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_flag("--json", c.json, "print one JSON object instead of the table");
+  command->callback([&c, &run] { run = [&c] { return twin_check_command(c); }; });
+}
+
+void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheckArguments& c,
+              Run& run) {
   CLI::App* twin = app.add_subcommand(
       "twin", "training runs as events: synchronisation modes without the training");
   twin->require_subcommand(1);
@@ -232,6 +250,7 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, Run& run)
   command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
   command->add_flag("--json", f.json, "print it, too");
   command->callback([&f, &run] { run = [&f] { return twin_fit_command(f); }; });
+  add_twin_check(*twin, c, run);
 }
 
 // What is wrong with the word in the place of the command; empty: nothing, or an option is there.
@@ -263,6 +282,7 @@ int run(int argc, char** argv, const Extension& extension) {
   DemoArguments demo;
   TwinRunArguments twin_run;
   TwinFitArguments twin_fit;
+  TwinCheckArguments twin_check;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -280,7 +300,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_generate(app, generate, generate_pairs, run);
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, extension.live, run);
-  add_twin(app, twin_run, twin_fit, run);
+  add_twin(app, twin_run, twin_fit, twin_check, run);
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);

@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "cli/measured_run.h"
 #include "cli/output.h"
-#include "cli/twin_model.h"
 #include "steer/director_by_name.h"
-#include "twin/fit.h"
 
 namespace orrery {
 namespace {
@@ -48,7 +47,6 @@ Result<TwinSetup> setup_of(const TwinRunArguments& a) {
   setup.conductor = {.architecture = a.architecture == "ps" ? Architecture::ParameterServers
                                                             : Architecture::AllReduce,
                      .global_batch = round,
-                     .blocks = 4,
                      .rate = {.base = a.rate},
                      .samples_limit = a.steps * a.batch,
                      .evaluate_every = 4 * round,
@@ -59,6 +57,8 @@ Result<TwinSetup> setup_of(const TwinRunArguments& a) {
 Result<TwinResult> run_one(const TwinRunArguments& a, TwinSetup setup, const std::string& mode,
                            std::uint64_t seed) {
   setup.seed = seed;
+  constexpr int kBlocksOfLgc = 4;  // as the trainer does
+  setup.conductor.blocks = mode.starts_with("lgc") ? kBlocksOfLgc : 1;
   if (!a.stragglers.empty()) {
     TRY_ASSIGN(setup.script, read_hindrances(a.stragglers, a.workers, seed, kHorizon / 30));
   }
@@ -146,33 +146,25 @@ Status twin_run_command(const TwinRunArguments& a) {
 
 Status twin_fit_command(const TwinFitArguments& a) {
   TRY_ASSIGN(TwinModel model, read_model(a.model));
-  std::vector<TrainingCurve> curves;
-  std::vector<double> paces, jitters;
+  std::vector<MeasuredRun> runs;
   for (const std::string& path : a.curves) {
-    if (!std::filesystem::is_directory(path)) {
-      TRY_ASSIGN(TrainingCurve curve, read_training_curve(path));
-      curves.push_back(std::move(curve));
-      continue;
+    MeasuredRun run;
+    if (std::filesystem::is_directory(path)) {
+      TRY_ASSIGN(run, read_measured_run(path));
+    } else {
+      TRY_ASSIGN(run.run.curve, read_training_curve(path));
     }
-    TRY_ASSIGN(TrainingRun run, read_training_run(path));
-    curves.push_back(std::move(run.curve));
-    paces.push_back(run.per_sample_s);
-    jitters.push_back(run.jitter);
+    runs.push_back(std::move(run));
   }
-  if (!paces.empty()) {
-    // The whole way is in what a sample took, so that nothing is left to be added.
-    model.worker.fixed_s = 0;
-    model.worker.per_sample_s = median(paces);
-    model.jitter = median(jitters);
-  }
-  TRY_ASSIGN(const ConvergenceFit fit, fit_convergence(curves, model.convergence));
-  model.convergence = fit.model;
-  const std::string text = twin_model_text(model);
+  std::vector<const MeasuredRun*> all;
+  for (const MeasuredRun& run : runs) all.push_back(&run);
+  TRY_ASSIGN(const ModelFit fit, fit_model(all, model));
+  const std::string text = twin_model_text(fit.model);
   if (!a.output.empty()) TRY(write_file(a.output, text));
   if (a.json || a.output.empty()) TRY(print_text(text));
   if (a.output.empty()) return {};
   return print_text(fmt::format("{} points of {} curves, accuracy missed by {:.4f} in the mean\n",
-                                fit.points, curves.size(), fit.accuracy_error));
+                                fit.points, runs.size(), fit.accuracy_error));
 }
 
 }  // namespace orrery

@@ -1,12 +1,15 @@
 #include "cli/twin_commands.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "cli/twin_model.h"
+#include "steer/director_by_name.h"
 #include "twin/curves.h"
 
 namespace orrery {
@@ -17,6 +20,25 @@ std::string printed(const Status& status) {
   EXPECT_TRUE(status.ok()) << status.error().message;
   return text;
 }
+
+// Writes down what happens, as the trainer does.
+class Logging final : public Director {
+ public:
+  Logging(std::unique_ptr<Director> inner, std::shared_ptr<std::string> log)
+      : inner_(std::move(inner)), log_(std::move(log)) {}
+  void saw(const IterationSample& sample) override {
+    *log_ += fmt::format("{},{},{},{},{}\n", seconds(sample.at), static_cast<int>(sample.worker),
+                         seconds(sample.took), sample.samples, sample.staleness);
+    inner_->saw(sample);
+  }
+  void saw(const UpdateSample& sample) override { inner_->saw(sample); }
+  void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
+  Mode direct(const Situation& situation) override { return inner_->direct(situation); }
+
+ private:
+  std::unique_ptr<Director> inner_;
+  std::shared_ptr<std::string> log_;
+};
 
 TEST(TwinModel, WhatIsWrittenIsReadAgain) {
   const TwinModel model{.worker = {.fixed_s = 0.02, .per_sample_s = 0.1, .bytes_per_s = 1e7},
@@ -74,6 +96,68 @@ TEST(TwinCommands, ACurveThatItWroteCanBeFitted) {
   EXPECT_NEAR(fitted.convergence.accuracy_last, 0.95, 0.05);
   ::unlink(curve.c_str());
   ::unlink(model.c_str());
+}
+
+// A folder as `reproduce star` leaves it, of a run that the twin itself made.
+std::string made_trial(const std::string& mode, double work_s, bool trusted) {
+  const std::string folder =
+      testing::TempDir() + "twin-check-" + std::to_string(::getpid()) + "/tta-made-ps-none-" + mode;
+  std::filesystem::create_directories(folder + "-s1/run");
+  TwinSetup setup;
+  setup.workers.resize(4, {.fixed_s = work_s, .cores = 0.06});
+  setup.conductor = {.global_batch = 512,
+                     .rate = {.base = 0.1},
+                     .samples_limit = 200'000,
+                     .evaluate_every = 10'240,
+                     .target_accuracy = 0.9};
+  setup.convergence.scale_samples = 4'000;
+  auto log = std::make_shared<std::string>("time_s,worker,took_s,samples,staleness\n");
+  const TwinResult result = run_twin(
+      setup, std::make_unique<Logging>(director_by_name(mode, 0, {.workers = 4}).value(), log));
+  std::string curve = "time_s,samples,accuracy,loss\n";
+  for (const TwinPoint& point : result.curve) {
+    curve += fmt::format("{},{},{},{}\n", point.time_s, point.samples, point.accuracy, point.loss);
+  }
+  const auto write = [&](const std::string& name, const std::string& text) {
+    EXPECT_TRUE(write_file_atomically(folder + "-s1/" + name, text).ok());
+  };
+  write("run/iterations.csv", *log);
+  write("run/curve.csv", curve);
+  write("run/run.json", nlohmann::json{{"mode", mode},
+                                       {"arch", "ps"},
+                                       {"workers", 4},
+                                       {"batch", 512},
+                                       {"rate", 0.1},
+                                       {"cores", 0.06},
+                                       {"target", 0.9}}
+                            .dump());
+  write("result.json", nlohmann::json{{"time_to_target_s", result.time_to_target_s},
+                                      {"updates", result.updates},
+                                      {"mode_switches", 0},
+                                      {"trusted", trusted}}
+                           .dump());
+  return folder + "-s1";
+}
+
+TEST(TwinCommands, RunsAreForeseenFromOthersAndUntrustedOnesAreLeftOut) {
+  const TwinCheckArguments arguments{
+      .runs = {made_trial("ssgd", 0.07, true), made_trial("asgd", 0.07, true),
+               made_trial("static-3", 0.07, true), made_trial("static-2", 0.07, false)},
+      .fit = {"none-ssgd", "none-asgd"},
+      .json = true};
+  testing::internal::CaptureStdout();
+  const auto said = nlohmann::json::parse(printed(twin_check_command(arguments)));
+  ASSERT_EQ(said["runs"].size(), 3u);
+  EXPECT_TRUE(said["runs"][0]["fitted"].get<bool>());
+  EXPECT_EQ(said["runs"][2]["mode"], "static-3");
+  EXPECT_EQ(said["runs"][2]["cell"], "tta-made-ps-none");
+  EXPECT_NEAR(said["runs"][2]["task_work_s"].get<double>(), 0.07, 0.004);
+  EXPECT_EQ(said["interval_errors"]["runs"], 1);
+  EXPECT_LT(said["interval_errors"]["worst"].get<double>(), 0.06);
+  EXPECT_LT(said["time_to_target_errors"]["worst"].get<double>(), 0.1);
+  ASSERT_EQ(said["left_out"].size(), 1u);
+  EXPECT_NE(said["left_out"][0].get<std::string>().find("static-2"), std::string::npos);
+  std::filesystem::remove_all(testing::TempDir() + "twin-check-" + std::to_string(::getpid()));
 }
 
 TEST(TwinCommands, WhatIsMissingIsAskedFor) {

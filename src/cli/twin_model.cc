@@ -18,11 +18,14 @@ struct Field {
   double* value;
 };
 
-std::array<Field, 18> fields_of(TwinModel& model) {
+std::array<Field, 21> fields_of(TwinModel& model) {
   ConvergenceModel& c = model.convergence;
   return {{{"fixed_s", &model.worker.fixed_s},
            {"per_sample_s", &model.worker.per_sample_s},
+           {"block_s", &model.worker.block_s},
+           {"cores", &model.worker.cores},
            {"link_bytes_per_s", &model.worker.bytes_per_s},
+           {"link_burst_s", &model.worker.burst_s},
            {"shard_gradient_s", &model.shards.gradient_s},
            {"shard_update_s", &model.shards.update_s},
            {"shards_bytes_per_s", &model.shards.bytes_per_s},

@@ -152,11 +152,12 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
   TRY_ASSIGN(const Table table, Table::parse(text, path));
   const int time = table.column("time_s"), worker = table.column("worker");
   const int took = table.column("took_s"), samples = table.column("samples");
-  const int staleness = table.column("staleness");
+  const int staleness = table.column("staleness"), in_rate = table.column("in_bytes_per_s");
   if (std::min({time, worker, took, samples, staleness}) < 0) {
     return at_line(path, 1, "the header has to name time_s, worker, took_s, samples and staleness");
   }
   std::map<double, std::vector<double>> by_worker;  // seconds a sample
+  std::vector<double> bytes;
   std::size_t point = 0;
   double stale = 0, used = 0;
   for (const Table::Row& row : table.rows()) {
@@ -165,6 +166,8 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
     const auto late = Table::value(row, staleness);
     if (!at || !who || !length || !count || !late || !(*count > 0)) continue;
     by_worker[*who].push_back(*length / *count);
+    run.tasks.push_back({static_cast<int>(*who), *at - *length, *at, static_cast<int>(*count)});
+    if (const auto in = Table::value(row, in_rate); in && *in > 0) bytes.push_back(*in * *length);
     while (point < run.curve.size() && *at > run.curve[point].time_s) {
       run.curve[point++].staleness = used > 0 ? stale / used : 0;
       stale = used = 0;
@@ -178,6 +181,8 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
   if (by_worker.empty()) return invalid(path + ": no iterations to learn from");
   run.workers = static_cast<int>(by_worker.size());
   take_pace(by_worker, run);
+  std::ranges::sort(bytes);
+  if (!bytes.empty()) run.parameter_bytes = quantile(bytes, 0.5);
   return run;
 }
 

@@ -26,8 +26,15 @@ Result<TrainingCurve> parse_training_curve(const std::string& text, const std::s
 
 // What a folder of `orrery-train run --dir` says: its curve with the staleness of its iterations,
 // and how long a sample took the faster half of its workers, all of the way included.
+struct RunTask {  // one line of iterations.csv
+  int worker = 0;
+  double start_s = 0, end_s = 0;
+  int samples = 0;
+};
 struct TrainingRun {
   TrainingCurve curve{};
+  std::vector<RunTask> tasks{};
+  double parameter_bytes = 0;  // that a task brought through its link; 0: not measured
   int workers = 0;
   double per_sample_s = 0;
   double jitter = 0;  // deviation of a task's time, as a share of it, without its worst tenths

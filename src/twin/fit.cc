@@ -11,6 +11,7 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kTerms = 4;
+constexpr double kErrorFloor = 0.02;  // what evaluations of a nearly perfect model scatter by
 using Terms = std::array<double, kTerms>;
 
 // Least squares by the normal equations, with so little ridge that it matters only where a column
@@ -140,17 +141,24 @@ class Fitter {
         // What does not differ cannot be told from where it ends.
         const double rate = knows_rate_ ? point.rate : 0;
         const double stale = knows_staleness_ ? point.rate * point.staleness : 0;
-        squares.add({1 - done, done, -done * rate, -done * stale}, point.accuracy);
+        // What is still wrong counts in proportion: the last steps to a target are small ones.
+        const double weight = 1 / (kErrorFloor + 1 - point.accuracy);
+        Terms row{1 - done, done, -done * rate, -done * stale};
+        for (double& term : row) term *= weight;
+        squares.add(row, weight * point.accuracy);
       });
     }
-    const Terms terms = squares.solve();
+    Terms terms = squares.solve();
+    terms[0] = std::clamp(terms[0], 0.0, 1.0);
+    terms[1] = std::clamp(terms[1], 0.0, 1.0);
+    // Of what was possible, not of what was wished for.
     const double misses = squares.misses(terms);
     if (shape_ && misses >= misses_) return;
     shape_ = shape;
     misses_ = misses;
     model_ = model;
-    model_.accuracy_first = std::clamp(terms[0], 0.0, 1.0);
-    model_.accuracy_last = std::clamp(terms[1], 0.0, 1.0);
+    model_.accuracy_first = terms[0];
+    model_.accuracy_last = terms[1];
     model_.rate_cost = terms[2];
     model_.plateau_cost = terms[3];
   }

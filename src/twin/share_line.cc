@@ -1,6 +1,7 @@
 #include "twin/share_line.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace orrery {
@@ -25,6 +26,12 @@ double ShareLine::end_of(std::size_t piece) const {
 double ShareLine::at(double time_s) {
   while (end_of(piece_) <= time_s) ++piece_;
   return pieces_[piece_].second;
+}
+
+double ShareLine::share_at(double time_s) const {
+  const auto after =
+      std::ranges::upper_bound(pieces_, time_s, {}, &std::pair<double, double>::first);
+  return after == pieces_.begin() ? 1 : std::prev(after)->second;
 }
 
 double ShareLine::finish_s(double start_s, double work_s) {

@@ -14,6 +14,7 @@ class ShareLine {
   ShareLine(const HindranceScript& script, int server, Hindrance resource);
 
   double at(double time_s);
+  double share_at(double time_s) const;  // any time
   // When work is done that takes `work_s` at a whole share.
   double finish_s(double start_s, double work_s);
   // How much of it is done at a time; start_s may lie back as far as the last call's.

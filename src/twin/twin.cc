@@ -22,6 +22,8 @@ TwinRun::TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director)
   for (int i = 0; i < count; ++i) {
     workers_.emplace_back(setup.script, i, seeds.bits());
     workers_.back().exchange_s = exchange_s(i);
+    const double cores = setup.workers[static_cast<std::size_t>(i)].cores;
+    if (cores > 0) workers_.back().quota.emplace(cores, seeds.bits());
   }
   result_.gradients_of.resize(workers_.size());
 }
@@ -54,6 +56,14 @@ double TwinRun::own_rate(int worker) {
   const double rate = setup_.workers[static_cast<std::size_t>(worker)].bytes_per_s;
   return rate > 0 ? rate * at(worker).link_share * at(worker).link.at(seconds(now_))
                   : SharedLink::kEndless;
+}
+
+// What of the parameters does not go through at once.
+double TwinRun::bytes_felt(int worker) {
+  const double rate = own_rate(worker);
+  const double burst_s = setup_.workers[static_cast<std::size_t>(worker)].burst_s;
+  if (!(rate < SharedLink::kEndless)) return setup_.parameter_bytes;
+  return std::max(0.0, setup_.parameter_bytes - burst_s * rate);
 }
 
 void TwinRun::push(Time when, Event::Kind kind, int worker, std::int64_t task) {
@@ -138,6 +148,13 @@ void TwinRun::happen(const Event& event) {
   if (event.kind == Event::Kind::Computed && worker.stage == Stage::Computing &&
       event.at == worker.computed_at) {
     send(event.worker);
+  }
+  if (all_reduce() && worker.sends_to >= 0) {
+    if (event.kind == Event::Kind::AskParent && !waits_for_parent(event.worker)) {
+      push(now_ + from_seconds(pair_s(event.worker, worker.sends_to)), Event::Kind::Replied,
+           event.worker, event.task);
+    }
+    if (event.kind == Event::Kind::AtParent && waits_for_parent(event.worker)) return;
   }
   const bool there = event.kind == Event::Kind::Handled || event.kind == Event::Kind::AtParent;
   if (there && worker.stage == Stage::Sending) hand_in(event.worker);

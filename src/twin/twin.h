@@ -17,6 +17,9 @@ struct TwinWorker {
   double per_sample_s = 0;  // of CPU
   double bytes_per_s = 0;   // of its link, either way
   double latency_s = 0;     // added to what it sends
+  double block_s = 0;       // of CPU, for each block of a task after its first
+  double cores = 0;         // an emulated server's quota, whose periods are felt; 0: CPU is a fluid
+  double burst_s = 0;       // what its link brings in this time goes through at once
 };
 
 // The parameter servers as one: all shards work alike and at the same time.

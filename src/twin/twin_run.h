@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "twin/share_line.h"
 #include "twin/shared_link.h"
 #include "twin/twin.h"
+#include "twin/twin_worker_state.h"
 
 namespace orrery {
 
@@ -34,7 +34,17 @@ class TwinRun {
 
  private:
   struct Event {
-    enum class Kind { Replied, Computed, Handled, AtParent, RingDone, LinkStep, Change, Tick };
+    enum class Kind {
+      Replied,
+      Computed,
+      Handled,
+      AskParent,
+      AtParent,
+      RingDone,
+      LinkStep,
+      Change,
+      Tick
+    };
     Time at{};
     std::int64_t sequence = 0;
     Kind kind = Kind::Computed;
@@ -44,26 +54,8 @@ class TwinRun {
       return at != other.at ? at > other.at : sequence > other.sequence;
     }
   };
-  enum class Stage { Idle, Fetching, Computing, Done, Sending, AtParent };
-  struct Worker {
-    Worker(const HindranceScript& script, int server, std::uint64_t seed)
-        : cpu(script, server, Hindrance::Cpu),
-          link(script, server, Hindrance::Bandwidth),
-          random(seed) {}
-    ShareLine cpu, link;
-    Random random;
-    double exchange_s = 0;
-    Stage stage = Stage::Idle;
-    Task task{};
-    Time started{}, compute_from{}, computed_at{};
-    double cpu_share = 1, link_share = 1;  // by limits, beside the script
-    double done_s = 0;                     // of its work, before compute_from
-    double task_s = 0;                     // that its last task took, waiting left out
-    double work_s = 0;                     // of CPU, for the task it has
-    std::int32_t samples = 0;              // done, once it is sent
-    int parent = -1;                       // in a ring or tree
-    int sends_to = -1;                     // the parent it had when it got its task
-  };
+  using Worker = TwinWorkerState;
+  using Stage = Worker::Stage;
 
   static ConductorOptions options_of(const TwinSetup& setup);
   static double rate_or_endless(double rate) { return rate > 0 ? rate : SharedLink::kEndless; }
@@ -71,6 +63,7 @@ class TwinRun {
   bool all_reduce() const { return setup_.conductor.architecture == Architecture::AllReduce; }
   double exchange_s(int worker) const;
   double own_rate(int worker);
+  double bytes_felt(int worker);
   double pair_s(int a, int b);
   double ring_s();
 
@@ -78,6 +71,7 @@ class TwinRun {
   void happen(const Event& event);
   void change(const TwinChange& change);
   void plan_computing(Worker& worker, int number);
+  void break_off(Worker& worker);
   double work_done_s(const Worker& worker) const;
 
   void start(const Task& task);
@@ -87,6 +81,8 @@ class TwinRun {
   void merge(int parent);
   void upload(int worker);
   void arrive(int worker);
+  bool waits_for_parent(int child);
+  void serve_children(int parent);
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
   void die(int worker);

@@ -21,7 +21,7 @@ void TwinRun::serve_next() {
 // Between two workers nobody else shares the way.
 double TwinRun::pair_s(int a, int b) {
   const double rate = std::min(own_rate(a), own_rate(b));
-  return rate < SharedLink::kEndless ? setup_.parameter_bytes / rate : 0;
+  return rate < SharedLink::kEndless ? std::max(bytes_felt(a), bytes_felt(b)) / rate : 0;
 }
 
 // Every link of the ring carries all parameters nearly twice, and the slowest one sets the pace.
@@ -44,21 +44,40 @@ void TwinRun::start(const Task& task) {
   worker.started = now_;
   worker.stage = Stage::Fetching;
   worker.sends_to = worker.parent;
+  worker.waits = false;
   if (all_reduce()) {
-    const double fetch_s = worker.sends_to >= 0 ? pair_s(number, worker.sends_to) : 0;
-    if (fetch_s == 0) return compute(number);
-    push(now_ + from_seconds(fetch_s), Event::Kind::Replied, number, task.number);
+    if (worker.sends_to < 0) return compute(number);
+    // Not at once: its parent may get a task at the same time, and that comes first.
+    push(now_, Event::Kind::AskParent, number, task.number);
     return;
   }
   if (shards_free_ <= now_) return download(number);
   push(shards_free_, Event::Kind::Replied, number, task.number);
 }
 
+// A worker talks to its children between its tasks, not while it computes.
+bool TwinRun::waits_for_parent(int child) {
+  Worker& worker = at(child);
+  worker.waits = worker.sends_to >= 0 && at(worker.sends_to).stage == Stage::Computing;
+  return worker.waits;
+}
+
+void TwinRun::serve_children(int parent) {
+  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
+    if (!at(i).waits || at(i).sends_to != parent) continue;
+    at(i).waits = false;
+    // After what the parent itself has to say, which may bring about its next task.
+    push(now_, at(i).stage == Stage::Sending ? Event::Kind::AtParent : Event::Kind::AskParent, i,
+         at(i).task.number);
+  }
+}
+
 void TwinRun::download(int number) {
   Worker& worker = at(number);
   const double own = own_rate(number);
-  if (all_reduce() || !down_.limits(own) || setup_.parameter_bytes == 0) return compute(number);
-  down_.start(number, worker.task.number, setup_.parameter_bytes, own, seconds(now_));
+  const double bytes = bytes_felt(number);
+  if (all_reduce() || !down_.limits(own) || bytes == 0) return compute(number);
+  down_.start(number, worker.task.number, bytes, own, seconds(now_));
 }
 
 void TwinRun::compute(int number) {
@@ -66,7 +85,8 @@ void TwinRun::compute(int number) {
   const TwinWorker& facts = setup_.workers[static_cast<std::size_t>(number)];
   worker.stage = Stage::Computing;
   worker.compute_from = now_;
-  worker.work_s = facts.fixed_s + facts.per_sample_s * worker.task.samples.count;
+  worker.work_s = facts.fixed_s + facts.per_sample_s * worker.task.samples.count +
+                  facts.block_s * std::max(0, worker.task.blocks - 1);
   if (setup_.jitter > 0) {
     // Cut off far below, so that nothing takes no time at all.
     worker.work_s *= std::max(0.1, 1 + setup_.jitter * worker.random.normal());
@@ -77,17 +97,31 @@ void TwinRun::compute(int number) {
 }
 
 void TwinRun::plan_computing(Worker& worker, int number) {
-  const double left_s = (worker.work_s - worker.done_s) / worker.cpu_share;
+  const double left_s = worker.work_s - worker.done_s;
+  double computed_s = 0;
+  if (worker.quota) {
+    // Of what a task costs however small it is, one half is parameters in, the other gradient out.
+    const double sends_s = setup_.workers[static_cast<std::size_t>(number)].fixed_s / 2;
+    computed_s = worker.quota->work(seconds(now_), {left_s, sends_s}, worker.cpu, worker.cpu_share);
+  } else {
+    computed_s = worker.cpu.finish_s(seconds(now_), left_s / worker.cpu_share);
+  }
   // At least a nanosecond, so that time goes on whatever the setup says.
   worker.computed_at =
-      std::max(now_ + Duration(1),
-               time_from_seconds(worker.cpu.finish_s(seconds(now_), left_s) + worker.exchange_s));
+      std::max(now_ + Duration(1), time_from_seconds(computed_s + worker.exchange_s));
   push(worker.computed_at, Event::Kind::Computed, number, worker.task.number);
 }
 
 double TwinRun::work_done_s(const Worker& worker) const {
+  if (worker.quota) {
+    return std::min(worker.work_s, worker.done_s + worker.quota->done_s(seconds(now_)));
+  }
   const double since_s = worker.cpu.done_s(seconds(worker.compute_from), seconds(now_));
   return std::min(worker.work_s, worker.done_s + since_s * worker.cpu_share);
+}
+
+void TwinRun::break_off(Worker& worker) {
+  if (worker.quota) worker.quota->stop(seconds(now_), worker.cpu, worker.cpu_share);
 }
 
 void TwinRun::set_worker(int number, double cpu, double link, Time now) {
@@ -96,6 +130,7 @@ void TwinRun::set_worker(int number, double cpu, double link, Time now) {
   if (worker.stage == Stage::Computing) {
     worker.done_s = work_done_s(worker);
     worker.compute_from = now_;
+    break_off(worker);
   }
   worker.cpu_share = cpu;
   worker.link_share = link;
@@ -120,7 +155,10 @@ void TwinRun::send(int number) {
          worker.task.number);
     return;
   }
-  if (all_reduce()) return hand_in(number);
+  if (all_reduce()) {
+    hand_in(number);
+    return serve_children(number);
+  }
   worker.stage = Stage::Done;
   merge(number);
 }
@@ -138,8 +176,9 @@ void TwinRun::upload(int number) {
   Worker& worker = at(number);
   worker.stage = Stage::Sending;
   const double own = own_rate(number);
-  if (!up_.limits(own) || setup_.parameter_bytes == 0) return arrive(number);
-  up_.start(number, worker.task.number, setup_.parameter_bytes, own, seconds(now_));
+  const double bytes = bytes_felt(number);
+  if (!up_.limits(own) || bytes == 0) return arrive(number);
+  up_.start(number, worker.task.number, bytes, own, seconds(now_));
 }
 
 void TwinRun::die(int number) {
@@ -147,6 +186,7 @@ void TwinRun::die(int number) {
   const int parent = worker.sends_to;
   worker.stage = Stage::Idle;
   worker.sends_to = -1;
+  worker.waits = false;
   up_.drop(number, seconds(now_));
   down_.drop(number, seconds(now_));
   conductor_.leave(WorkerId{number}, now_);
@@ -205,6 +245,7 @@ void TwinRun::cut(int number, std::int64_t task) {
   double share = 0;
   if (worker.stage == Stage::Computing && worker.work_s > 0) {
     share = work_done_s(worker) / worker.work_s;
+    break_off(worker);
   }
   const int blocks = std::max(1, worker.task.blocks);
   const double whole = std::floor(share * blocks) / blocks;

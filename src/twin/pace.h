@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hinder/script.h"
+#include "twin/curves.h"
+#include "twin/twin.h"
+
+namespace orrery {
+
+// What emulated servers a run was on.
+struct RunServers {
+  double cores = 0;        // each one's quota
+  double bytes_per_s = 0;  // each one's link; 0: no limit
+  double burst_s = 0;
+  HindranceScript script{};
+  int blocks = 1;  // of each task
+};
+
+// What a worker's tasks cost it, in seconds at its whole share without rest.
+struct TaskWork {
+  double samples = 0;  // mean
+  int blocks = 1;
+  double work_s = 0;  // mean
+  int tasks = 0;
+  int run = 0;  // which one it was seen in
+};
+// For each worker of a run: the work with which an emulated server, given the rests it had, takes
+// as long for its tasks as was measured. `shape` says how tasks of unequal samples compare; only
+// the ratio of its fixed_s and per_sample_s counts. Workers with too few tasks, and those whose
+// link was cut, are left out.
+std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers,
+                                    const TwinWorker& shape = {.per_sample_s = 1});
+
+// fixed_s, per_sample_s and block_s that come nearest; what the points do not differ in is left at
+// 0.
+TwinWorker fit_work(std::span<const TaskWork> points);
+
+}  // namespace orrery
