@@ -149,13 +149,6 @@ void TwinRun::happen(const Event& event) {
       event.at == worker.computed_at) {
     send(event.worker);
   }
-  if (all_reduce() && worker.sends_to >= 0) {
-    if (event.kind == Event::Kind::AskParent && !waits_for_parent(event.worker)) {
-      push(now_ + from_seconds(pair_s(event.worker, worker.sends_to)), Event::Kind::Replied,
-           event.worker, event.task);
-    }
-    if (event.kind == Event::Kind::AtParent && waits_for_parent(event.worker)) return;
-  }
   const bool there = event.kind == Event::Kind::Handled || event.kind == Event::Kind::AtParent;
   if (there && worker.stage == Stage::Sending) hand_in(event.worker);
 }

@@ -34,17 +34,7 @@ class TwinRun {
 
  private:
   struct Event {
-    enum class Kind {
-      Replied,
-      Computed,
-      Handled,
-      AskParent,
-      AtParent,
-      RingDone,
-      LinkStep,
-      Change,
-      Tick
-    };
+    enum class Kind { Replied, Computed, Handled, AtParent, RingDone, LinkStep, Change, Tick };
     Time at{};
     std::int64_t sequence = 0;
     Kind kind = Kind::Computed;
@@ -81,8 +71,6 @@ class TwinRun {
   void merge(int parent);
   void upload(int worker);
   void arrive(int worker);
-  bool waits_for_parent(int child);
-  void serve_children(int parent);
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
   void die(int worker);

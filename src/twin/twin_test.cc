@@ -121,24 +121,6 @@ TEST(Twin, ShardsTakeGradientsOneAfterTheOther) {
   EXPECT_NEAR(run.wall_s / static_cast<double>(run.updates), 0.025, 0.0005) << "they are the limit";
 }
 
-// Its parameters leave when the parent's task ends, its gradient is read when the next one does,
-// after the parent's own, and so is in the third update.
-TEST(Twin, AChildOfABusyParentIsInEveryThirdUpdateHoweverFastItIs) {
-  for (const double child_s : {0.02, 0.09}) {
-    TwinSetup setup;
-    setup.workers = {{.fixed_s = 0.1}, {.fixed_s = child_s}};
-    setup.conductor = {
-        .architecture = Architecture::AllReduce, .global_batch = 64, .samples_limit = 32 * 1200};
-    setup.mode = {
-        .rule = SyncRuleKind::Ring, .ring = {WorkerId{0}}, .parents = {{WorkerId{1}, WorkerId{0}}}};
-    const TwinResult run = run_twin(setup);
-    EXPECT_NEAR(static_cast<double>(run.gradients_of[0]),
-                3 * static_cast<double>(run.gradients_of[1]), 5)
-        << child_s;
-    EXPECT_NEAR(run.wall_s, 0.1 * static_cast<double>(run.updates), 1) << child_s;
-  }
-}
-
 TEST(Twin, ARingTakesAsLongAsItsSlowestLinkAndLeavesChildrenBehind) {
   TwinSetup setup = eight_workers(4, 0, 8 * 20);
   setup.jitter = 0;

@@ -32,7 +32,6 @@ struct TwinWorkerState {
   std::int32_t samples = 0;              // done, once it is sent
   int parent = -1;                       // in a ring or tree
   int sends_to = -1;                     // the parent it had when it got its task
-  bool waits = false;                    // for its parent, which computes
 };
 
 }  // namespace orrery

@@ -44,32 +44,14 @@ void TwinRun::start(const Task& task) {
   worker.started = now_;
   worker.stage = Stage::Fetching;
   worker.sends_to = worker.parent;
-  worker.waits = false;
   if (all_reduce()) {
     if (worker.sends_to < 0) return compute(number);
-    // Not at once: its parent may get a task at the same time, and that comes first.
-    push(now_, Event::Kind::AskParent, number, task.number);
+    push(now_ + from_seconds(pair_s(number, worker.sends_to)), Event::Kind::Replied, number,
+         task.number);
     return;
   }
   if (shards_free_ <= now_) return download(number);
   push(shards_free_, Event::Kind::Replied, number, task.number);
-}
-
-// A worker talks to its children between its tasks, not while it computes.
-bool TwinRun::waits_for_parent(int child) {
-  Worker& worker = at(child);
-  worker.waits = worker.sends_to >= 0 && at(worker.sends_to).stage == Stage::Computing;
-  return worker.waits;
-}
-
-void TwinRun::serve_children(int parent) {
-  for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-    if (!at(i).waits || at(i).sends_to != parent) continue;
-    at(i).waits = false;
-    // After what the parent itself has to say, which may bring about its next task.
-    push(now_, at(i).stage == Stage::Sending ? Event::Kind::AtParent : Event::Kind::AskParent, i,
-         at(i).task.number);
-  }
 }
 
 void TwinRun::download(int number) {
@@ -155,10 +137,7 @@ void TwinRun::send(int number) {
          worker.task.number);
     return;
   }
-  if (all_reduce()) {
-    hand_in(number);
-    return serve_children(number);
-  }
+  if (all_reduce()) return hand_in(number);
   worker.stage = Stage::Done;
   merge(number);
 }
@@ -186,7 +165,6 @@ void TwinRun::die(int number) {
   const int parent = worker.sends_to;
   worker.stage = Stage::Idle;
   worker.sends_to = -1;
-  worker.waits = false;
   up_.drop(number, seconds(now_));
   down_.drop(number, seconds(now_));
   conductor_.leave(WorkerId{number}, now_);
@@ -235,6 +213,9 @@ void TwinRun::hand_in(int number) {
                     .throttled_share = 1 - share * worker.cpu_share,
                     .in_bytes_per_s = setup_.parameter_bytes / took_s,
                     .out_bytes_per_s = setup_.parameter_bytes / took_s};
+  if (all_reduce() && own_rate(number) < SharedLink::kEndless) {
+    gradient.usage.way_s = setup_.parameter_bytes / own_rate(number);
+  }
   conductor_.ready(gradient, now_);
 }
 
