@@ -1,9 +1,30 @@
 #include "train/director_choice.h"
 
+#include <time.h>
+
 #include "steer/director_by_name.h"
 
 namespace orrery {
 namespace {
+
+double thread_cpu_s() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+// Adds what is used until its end.
+class CpuTimed {
+ public:
+  explicit CpuTimed(double& sum_s) : sum_s_(sum_s), began_s_(thread_cpu_s()) {}
+  ~CpuTimed() { sum_s_ += thread_cpu_s() - began_s_; }
+  CpuTimed(const CpuTimed&) = delete;
+  CpuTimed& operator=(const CpuTimed&) = delete;
+
+ private:
+  double& sum_s_;
+  const double began_s_;
+};
 
 class LoggedDirector final : public ReasoningDirector {
  public:
@@ -12,19 +33,31 @@ class LoggedDirector final : public ReasoningDirector {
 
   void saw(const IterationSample& sample) override {
     log_->iteration(sample);
+    const CpuTimed timed(cpu_s_);
     inner_->saw(sample);
   }
-  void saw(const UpdateSample& sample) override { inner_->saw(sample); }
-  void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
-  Mode direct(const Situation& situation) override { return inner_->direct(situation); }
+  void saw(const UpdateSample& sample) override {
+    const CpuTimed timed(cpu_s_);
+    inner_->saw(sample);
+  }
+  void saw(const EvaluationSample& sample) override {
+    const CpuTimed timed(cpu_s_);
+    inner_->saw(sample);
+  }
+  Mode direct(const Situation& situation) override {
+    const CpuTimed timed(cpu_s_);
+    return inner_->direct(situation);
+  }
   std::string reason() const override {
     const auto* const star = dynamic_cast<const StarDirector*>(inner_.get());
     return star != nullptr && !star->notes().empty() ? star->notes().back().reason : "";
   }
+  double cpu_s() const override { return cpu_s_; }
 
  private:
   const std::unique_ptr<Director> inner_;
   RunLog* const log_;
+  double cpu_s_ = 0;
 };
 
 }  // namespace

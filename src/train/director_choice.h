@@ -11,10 +11,11 @@
 
 namespace orrery {
 
-// A director that can say why it changed the mode last.
+// A director that can say why it changed the mode last, and what it has cost.
 class ReasoningDirector : public Director {
  public:
   virtual std::string reason() const = 0;
+  virtual double cpu_s() const = 0;  // of its thread, its predictors' included
 };
 
 // Who decides about the mode of a run, and in which it begins. What the director is told is written

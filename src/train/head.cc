@@ -213,6 +213,7 @@ void Head::on_tick() {
     if (error || over_) return;
     if (load_) load_->sample();
     if (training_ && !finishing_) {
+      clocks_.sample(now());
       conductor_->tick(now());
       if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
         conductor_->finish("the time was up", now());
@@ -269,6 +270,8 @@ RunSummary Head::summary() const {
       .training_s = seconds(finishing_ ? ended_at_ : now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
       .workers = static_cast<int>(workers_.size()),
+      .steer_cpu_s = tally_.steer_cpu_s + director_->cpu_s(),
+      .worker_cpu_s = clocks_.mean_s(),
       .folder = own_folder_ ? "" : folder_};
   result.tally.refused_connections += host_->refused();
   if (servers_) {

@@ -24,6 +24,7 @@
 #include "train/run_options.h"
 #include "train/run_summary.h"
 #include "train/setup.h"
+#include "train/worker_clocks.h"
 
 namespace orrery {
 
@@ -140,6 +141,7 @@ class Head {
   std::string folder_{};
   bool own_folder_ = false;  // made for this run, and gone with it
   RunTally tally_{};
+  WorkerClocks clocks_{};
 
   std::chrono::steady_clock::time_point began_{}, opened_{};
   Duration before_{};  // training time of earlier sessions

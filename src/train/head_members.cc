@@ -62,6 +62,7 @@ void Head::lose_worker(int id, const std::string& how) {
     ask_others(id);
     return maybe_done();
   }
+  clocks_.leave(id, now());
   for (auto at = flights_.begin(); at != flights_.end();) {
     if (static_cast<int>(at->second.task.worker) != id) {
       ++at;

@@ -173,6 +173,7 @@ void Head::follow(const DismissWorker& order) { dismiss(static_cast<int>(order.w
 void Head::follow(const FinishRun& order) {
   tally_.reason = order.reason;
   ended_at_ = now();
+  clocks_.sample(ended_at_);
   finishing_ = true;
 }
 

@@ -83,8 +83,10 @@ void Head::restart(const std::string& why) {
   }
   progress_->say(fmt::format("{}; all begins anew from the newest checkpoint", why));
   before_ = now().time_since_epoch();
+  clocks_.leave_all(now());
   training_ = false;
   tally_.counts = tally_.counts + conductor_->counts();
+  tally_.steer_cpu_s += director_->cpu_s();
   if (++tally_.restarts > kRestartsMost) {
     return end_with({Code::Aborted, "too many restarts"});
   }
@@ -290,6 +292,7 @@ void Head::worker_joined(PartState& worker) {
   worker.joined = true;
   log_->process(seconds(now()), "worker", worker.id, worker.pid, "joined");
   if (training_) {
+    clocks_.join(worker.id, worker.pid, now());
     conductor_->join(WorkerId{worker.id}, now());
     return pump();
   }
@@ -307,7 +310,9 @@ void Head::begin_training() {
     load_ = watch_load(*servers_, quota_cores_);
   }
   for (auto& [id, worker] : workers_) {
-    if (worker.joined) conductor_->join(WorkerId{id}, now());
+    if (!worker.joined) continue;
+    clocks_.join(id, worker.pid, now());
+    conductor_->join(WorkerId{id}, now());
   }
   if (servers_) apply_script();
   pump();
