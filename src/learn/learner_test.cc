@@ -187,6 +187,40 @@ TEST(Learner, ATaskThatIsCutGivesTheMeanOfWhatWasDone) {
   }
 }
 
+// The sum over what is trained on and what is held out is the sum over all.
+TEST(Learner, WhatIsHeldOutIsNotTrainedOnAndNothingIsMissing) {
+  const auto whole = learner("mlp", "gaussian");
+  const auto part = make_learner({.held_out = 60}).value();
+  const std::int64_t all = whole->training_samples();
+  const std::int64_t held_out = part->held_out_samples();
+  EXPECT_EQ(held_out, all / 60);
+  ASSERT_EQ(part->training_samples() + held_out, all);
+  EXPECT_EQ(part->test_samples(), whole->test_samples());
+  const auto sum_of = [](const Learner& subject, const Result<Computed>& computed) {
+    EXPECT_TRUE(computed.ok());
+    std::vector<double> sum(subject.gradient().begin(), subject.gradient().end());
+    for (double& value : sum) value *= computed.value().samples;
+    return sum;
+  };
+  const auto epoch = [&](Learner& subject) {
+    const auto count = static_cast<std::int32_t>(subject.training_samples());
+    return sum_of(subject, subject.compute({.first = 0, .count = count}, 50, {}));
+  };
+  const auto total = epoch(*whole), trained = epoch(*part);
+  const auto kept = static_cast<std::int32_t>(held_out);
+  const auto judged = sum_of(*part, part->compute_held_out({.first = kept, .count = kept}));
+  double off = 0, size = 0;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    off += std::abs(trained[i] + judged[i] - total[i]);
+    size += std::abs(judged[i]);
+  }
+  EXPECT_LT(off, 0.01 * size);
+}
+
+TEST(Learner, WithoutHeldOutSamplesThereIsNoGradientOverThem) {
+  EXPECT_FALSE(learner("mlp", "gaussian")->compute_held_out({.first = 0, .count = 1}).ok());
+}
+
 TEST(Learner, SaysWhatThereIs) {
   EXPECT_NE(make_learner({.model = "mpl"}).error().message.find("mlp"), std::string::npos);
   EXPECT_NE(make_learner({.data = "gausian"}).error().message.find("gaussian"), std::string::npos);

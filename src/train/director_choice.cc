@@ -86,4 +86,6 @@ int blocks_for(const RunOptions& options) {
   return options.mode.starts_with("lgc") ? kBlocks : 1;
 }
 
+int held_out_for(const RunOptions& options) { return options.mode == "zeno++" ? 60 : 0; }
+
 }  // namespace orrery

@@ -31,4 +31,7 @@ Result<Direction> choose_direction(const RunOptions& options,
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);
 
+// One of so many training samples is kept for a mode that judges gradients by others; 0: none is.
+int held_out_for(const RunOptions& options);
+
 }  // namespace orrery

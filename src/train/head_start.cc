@@ -180,6 +180,7 @@ std::string Head::setup_for(const PartState& part) const {
                   .learner = options_.learner,
                   .optimizer = options_.optimizer,
                   .ring_patience_s = options_.ring_patience_s};
+  setup.learner.held_out = held_out_for(options_);
   if (part.role == PartRole::Shard) {
     setup.parameters = places_[static_cast<std::size_t>(part.id)].count();
   }

@@ -120,6 +120,15 @@ TEST(Head, ARunSaysWhatSteeringCost) {
   }
 }
 
+TEST(Head, ZenoJudgesBySamplesThatNobodyTrainsOn) {
+  for (const auto& [mode, asked] : {std::pair("zeno++", true), std::pair("asgd", false)}) {
+    const TestFolder folder;
+    const Outcome outcome = run_in(folder.run(), {"--mode", mode, "--steps", "400"});
+    ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    EXPECT_EQ(std::filesystem::exists(folder.run() + "/held-out"), asked) << mode;
+  }
+}
+
 class EveryMode : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryMode, GoesOnWhenAWorkerIsKilled) {
