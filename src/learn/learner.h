@@ -20,7 +20,7 @@ struct LearnerOptions {
   std::uint64_t seed = 1;
   std::string device = "cpu";  // or "cuda"
   int threads = 1;
-  int held_out = 0;  // one of so many training samples is not trained on, the last ones; 0: none
+  int held_out = 0;  // of so many training samples one is not trained on; 0: none
 };
 
 // One tensor's place in the flat parameters.

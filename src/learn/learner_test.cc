@@ -217,6 +217,12 @@ TEST(Learner, WhatIsHeldOutIsNotTrainedOnAndNothingIsMissing) {
   EXPECT_LT(off, 0.01 * size);
 }
 
+TEST(Learner, ASampleIsHeldOutOfEverySetHoweverSmall) {
+  const auto subject = make_learner({.held_out = 1'000'000'000}).value();
+  EXPECT_EQ(subject->held_out_samples(), 1);
+  EXPECT_TRUE(subject->compute_held_out({.first = 7, .count = 3}).ok());
+}
+
 TEST(Learner, WithoutHeldOutSamplesThereIsNoGradientOverThem) {
   EXPECT_FALSE(learner("mlp", "gaussian")->compute_held_out({.first = 0, .count = 1}).ok());
 }

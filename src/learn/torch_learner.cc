@@ -21,10 +21,9 @@ double answers_of(const torch::Tensor& labels) {
   return static_cast<double>(labels.numel()) / static_cast<double>(labels.size(0));
 }
 
-// At least one, if there are two; the rest is trained on.
-std::int64_t held_out_of(std::int64_t samples, int one_of) {
-  if (one_of < 1 || samples < 2) return 0;
-  return std::clamp<std::int64_t>(samples / one_of, 1, samples - 1);
+// Of a set that is too small, one sample is held out all the same.
+std::int64_t held_out_step(std::int64_t samples, int one_of) {
+  return one_of < 2 || samples < 2 ? 0 : std::min<std::int64_t>(one_of, samples);
 }
 
 std::vector<std::int64_t> samples_at(SampleOrder& order, std::int64_t first, std::int32_t count) {
@@ -56,7 +55,8 @@ TorchLearner::TorchLearner(const Dataset& data, std::shared_ptr<Network> network
     : network_(std::move(network)),
       train_(data, data.train, device),
       test_(data, data.test, device),
-      held_out_(held_out_of(data.train.count, options.held_out)),
+      held_out_step_(held_out_step(data.train.count, options.held_out)),
+      held_out_(held_out_step_ > 0 ? data.train.count / held_out_step_ : 0),
       order_(data.train.count - held_out_, options.seed) {
   if (held_out_ > 0) held_out_order_.emplace(held_out_, options.seed);
   network_->to(device);
@@ -125,8 +125,11 @@ Result<Computed> TorchLearner::compute(Samples samples, int blocks,
       if (part > 0 && go_on && !go_on()) break;
       const auto until =
           static_cast<std::int32_t>(std::int64_t{samples.count} * (part + 1) / parts);
-      const auto more = add_block(samples_at(order_, samples.first + done, until - done),
-                                  samples.count, done > 0);
+      auto indices = samples_at(order_, samples.first + done, until - done);
+      if (held_out_ > 0) {
+        for (std::int64_t& index : indices) index += index / (held_out_step_ - 1);
+      }
+      const auto more = add_block(indices, samples.count, done > 0);
       loss = done > 0 ? loss + more : more;
       done = until;
     }
@@ -144,7 +147,7 @@ Result<Computed> TorchLearner::compute_held_out(Samples samples) {
   try {
     network_->train();
     auto indices = samples_at(*held_out_order_, samples.first, samples.count);
-    for (std::int64_t& index : indices) index += training_samples();
+    for (std::int64_t& index : indices) index = (index + 1) * held_out_step_ - 1;
     const auto loss = add_block(indices, samples.count, false);
     return Computed{.samples = samples.count, .loss = loss.item<double>()};
   } catch (const std::exception& caught) {

@@ -63,7 +63,8 @@ class TorchLearner : public Learner {
 
   std::shared_ptr<Network> network_;
   SamplesOnDevice train_, test_;
-  std::int64_t held_out_;  // the last so many of train_
+  // Every so many-th sample is held out, and so many are: sets may be sorted by class.
+  std::int64_t held_out_step_, held_out_;
   SampleOrder order_;
   std::optional<SampleOrder> held_out_order_;
   std::vector<torch::Tensor> slices_;  // the network's parameters, which lie in parameters_

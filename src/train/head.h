@@ -175,6 +175,7 @@ class Head {
   std::map<std::int64_t, PendingEvaluation> evaluations_{};
   std::int64_t next_number_ = 1;
   int saving_ = 0;
+  bool validating_ = false;
   std::string mode_name_{};
   std::int64_t updates_told_ = 0;
   Status end_{};

@@ -46,6 +46,7 @@ void Head::lose(PartRole role, int id, const std::string& how) {
   const int server = evaluator_.server;
   if (evaluator_.line) evaluator_.line->close({Code::Cancelled, "replaced"});
   evaluator_ = {.role = PartRole::Evaluator, .id = 0, .server = server};
+  validating_ = false;
   if (++tally_.deaths > 1000) return end_with({Code::Aborted, "the evaluator dies at once"});
   if (const Status started = start_part(evaluator_); !started.ok()) end_with(started.error());
 }

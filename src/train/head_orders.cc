@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "train/head.h"
@@ -149,6 +150,8 @@ void Head::follow(const FormTree& order) {
 }
 
 void Head::follow(const RefreshValidation&) {
+  // One at a time: who refuses everything asks faster than the evaluator answers.
+  if (std::exchange(validating_, true)) return;
   ask_for_snapshot({.use = SnapshotUse::Validate, .at = now()});
 }
 

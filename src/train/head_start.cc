@@ -97,6 +97,7 @@ void Head::restart(const std::string& why) {
   workers_.clear();
   shards_.clear();
   evaluator_ = {};
+  validating_ = false;
   tensors_.clear();
   places_.clear();
   flights_.clear();
