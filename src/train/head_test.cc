@@ -212,6 +212,23 @@ TEST(Head, AWorkerThatIsAskedToGoesAfterItsTask) {
   EXPECT_EQ(outcome.summary["workers"], 3);
 }
 
+TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
+  const TestFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directories(folder.path() + "/build/data");
+  std::filesystem::current_path(folder.path());
+  const Outcome found = run_in(folder.path() + "/found", {"--steps", "4"});
+  const Outcome told =
+      run_in(folder.path() + "/told", {"--steps", "4", "--data-folder", "elsewhere"});
+  std::filesystem::current_path(before);
+  ASSERT_EQ(found.run.exit_code, 0) << found.run.errors;
+  const auto folder_in = [](const std::string& run) {
+    return json::parse(std::ifstream(run + "/run.json"))["learner"]["data_folder"];
+  };
+  EXPECT_EQ(folder_in(folder.path() + "/found"), folder.path() + "/build/data");
+  EXPECT_EQ(folder_in(folder.path() + "/told"), "elsewhere");
+}
+
 TEST(Head, BadCallsSayWhatToWriteInstead) {
   const TestFolder folder;
   for (const auto& [flag, value] : {std::pair("--arch", "tree"), std::pair("--mode", "fast"),

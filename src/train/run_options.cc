@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "model/duration_text.h"
@@ -19,6 +20,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shar
                                    rate_steps, optimizer, target, steps, time_limit, evaluate_every,
                                    checkpoint_every, keep, replace, stragglers, straggler_seed,
                                    cores, link, cpu_means, link_means, ring_patience_s, listen)
+
+RunOptions completed(RunOptions options) {
+  std::error_code error;
+  const auto beside = std::filesystem::current_path(error) / "build/data";
+  if (options.learner.data_folder.empty() && !error &&
+      std::filesystem::is_directory(beside, error)) {
+    options.learner.data_folder = beside.string();
+  }
+  return options;
+}
 
 Status check(const RunOptions& options) {
   const auto positive = [](const char* flag, double value) -> Status {

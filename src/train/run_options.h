@@ -53,6 +53,10 @@ struct RunOptions {
   bool json = false, quiet = false;
 };
 
+// What was left open, as it is here: the data folder is ./build/data where that is a folder. Named
+// in full, since the run may be resumed from elsewhere.
+RunOptions completed(RunOptions options);
+
 // Errors name the flag and say what to write instead.
 Status check(const RunOptions& options);
 

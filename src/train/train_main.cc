@@ -19,7 +19,8 @@ void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--model", o.learner.model, "one of `orrery-train models`")
       ->capture_default_str();
   command.add_option("--data", o.learner.data, "one of `orrery-train data`")->capture_default_str();
-  command.add_option("--data-folder", o.learner.data_folder, "where `make data` has put things");
+  command.add_option("--data-folder", o.learner.data_folder,
+                     "where `make data` has put things; build/data if that is there");
   command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
       ->capture_default_str();
   command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
