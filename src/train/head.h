@@ -44,6 +44,8 @@ class Head {
  private:
   // head.cc: the whole run.
   Status open_run();
+  Status note_options(bool anew);
+  int slots() const;  // places for workers
   Status open_servers();
   Status load_script();
   Time now() const;
@@ -158,6 +160,7 @@ class Head {
   std::map<int, PartState> workers_{};
   std::set<std::shared_ptr<Connection>> commands_{};
   int next_worker_ = 0;
+  int workers_first_ = 0;  // of each session
   int workers_wanted_ = 0;
   std::int64_t session_ = 0;
   bool training_ = false, finishing_ = false, over_ = false;

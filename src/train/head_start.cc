@@ -39,7 +39,7 @@ Status Head::begin_session(const Checkpoint* from) {
   from_.reset();
   if (from != nullptr) from_ = *from;
   ConductorOptions with{.architecture = architecture(options_),
-                        .workers_first = options_.workers,
+                        .workers_first = workers_first_,
                         .global_batch = options_.batch,
                         .blocks = blocks_for(options_),
                         .target_accuracy = options_.target};
@@ -72,8 +72,8 @@ Status Head::begin_session(const Checkpoint* from) {
   evaluator_ = {.role = PartRole::Evaluator, .id = 0};
   if (servers_) evaluator_.server = servers_->count() - 1;
   TRY(start_part(evaluator_));
-  workers_wanted_ = options_.workers;
-  for (int slot = 0; slot < options_.workers; ++slot) TRY(start_worker(slot));
+  workers_wanted_ = workers_first_;
+  for (int slot = 0; slot < workers_first_; ++slot) TRY(start_worker(slot));
   return {};
 }
 
@@ -300,7 +300,7 @@ void Head::worker_joined(PartState& worker) {
   }
   const auto joined =
       std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; });
-  if (joined >= options_.workers) begin_training();
+  if (joined >= workers_first_) begin_training();
 }
 
 void Head::begin_training() {

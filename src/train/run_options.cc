@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -73,8 +74,15 @@ Architecture architecture(const RunOptions& options) {
   return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
 }
 
+int workers_for(const RunOptions& options, int gpus_now) {
+  if (options.gpus <= 0 || gpus_now <= 0) return options.workers;
+  const double wanted = static_cast<double>(options.workers) * gpus_now / options.gpus;
+  return static_cast<int>(std::clamp(std::round(wanted), 1.0, static_cast<double>(options.batch)));
+}
+
 Result<RateRule> rate_rule(const RunOptions& options) {
-  RateRule rule{.base = options.rate, .warm_up_samples = options.warm_up};
+  RateRule rule{
+      .base = options.rate, .warm_up_samples = options.warm_up, .workers = options.workers};
   TRY_ASSIGN(rule.scaling, parse_rate_scaling(options.rate_scaling));
   for (const std::string& text : options.rate_steps) {
     RateRule::Step step;
@@ -100,11 +108,18 @@ Result<double> time_limit_s(const RunOptions& options) {
   return seconds(limit.value());
 }
 
-std::string run_options_text(const RunOptions& options) { return json(options).dump(1) + "\n"; }
+std::string run_options_text(const RunOptions& options) {
+  json values(options);
+  values["gpus"] = options.gpus;
+  return values.dump(1) + "\n";
+}
 
 Result<RunOptions> parse_run_options(const std::string& text) {
   try {
-    return json::parse(text).get<RunOptions>();
+    const json values = json::parse(text);
+    auto options = values.get<RunOptions>();
+    options.gpus = values.value("gpus", 0);  // runs of earlier versions have not noted it
+    return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());
   }

@@ -51,6 +51,7 @@ struct RunOptions {
   std::string folder{};
   std::string resume{};
   bool json = false, quiet = false;
+  int gpus = 0;  // of a job of the scheduler's, at its first start; 0: none, or it is no job
 };
 
 // What was left open, as it is here: the data folder is ./build/data where that is a folder. Named
@@ -61,6 +62,8 @@ RunOptions completed(RunOptions options);
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+// With as many GPUs as now: as many for each as at the first start, and one sample for each.
+int workers_for(const RunOptions& options, int gpus_now);
 Result<RateRule> rate_rule(const RunOptions& options);
 Result<double> time_limit_s(const RunOptions& options);  // 0: none
 
