@@ -63,7 +63,8 @@ class LoggedDirector final : public ReasoningDirector {
 }  // namespace
 
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log) {
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::unique_ptr<ModeRegression> regression, RunLog* log) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -73,6 +74,8 @@ Result<Direction> choose_direction(const RunOptions& options,
   const OptimizerOptions& optimizer = options.optimizer;
   with.star.staleness.prior =
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
+  with.regression = std::move(regression);
+  with.star.selector.seed = options.learner.seed;
   if (predictor) with.predictors.push_back(std::move(predictor));
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");

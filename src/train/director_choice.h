@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "steer/predictor.h"
+#include "steer/selector.h"
 #include "sync/director.h"
 #include "train/run_log.h"
 #include "train/run_options.h"
@@ -24,9 +25,11 @@ struct Direction {
   Mode mode{};
   std::unique_ptr<ReasoningDirector> director{};
 };
-// `predictor` may be none; it runs against those that are built in.
+// `predictor` may be none; it runs against those that are built in. So may `regression`: then
+// star's heuristic always decides.
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log);
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::unique_ptr<ModeRegression> regression, RunLog* log);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);

@@ -131,7 +131,7 @@ Status Head::note_options(bool anew) {
   return write_file_atomically(path, run_options_text(noted));
 }
 
-int Head::slots() const {
+int Head::worker_slots() const {
   return std::max({options_.workers, options_.workers_most, workers_first_});
 }
 
@@ -140,15 +140,16 @@ Status Head::open_servers() {
   std::string address = options_.listen;
   if (wanted) {
     const double machine = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-    const double cores = options_.cores > 0 ? options_.cores : machine * kSpareCores / slots();
+    const double cores =
+        options_.cores > 0 ? options_.cores : machine * kSpareCores / worker_slots();
     const EmulatedSize size{.cores = cores, .bytes_per_s = options_.link};
     const EmulatedSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
     // The shards have what is left. Their link is not what is measured, so it is as wide as all
     // workers' together.
-    const EmulatedSize shards{.cores = std::max(kShardCoresLeast, machine - cores * slots() -
+    const EmulatedSize shards{.cores = std::max(kShardCoresLeast, machine - cores * worker_slots() -
                                                                       kEvaluatorCores - kHeadCores),
-                              .bytes_per_s = options_.link * slots()};
-    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(slots()), size);
+                              .bytes_per_s = options_.link * worker_slots()};
+    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(worker_slots()), size);
     sizes.push_back(shards);
     sizes.push_back(evaluator);
     TRY_ASSIGN(
@@ -156,7 +157,7 @@ Status Head::open_servers() {
         make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
     // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
     TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
-    quota_cores_ = cores * slots() + evaluator.cores + kShardCoresLeast;
+    quota_cores_ = cores * worker_slots() + evaluator.cores + kShardCoresLeast;
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
@@ -179,7 +180,7 @@ Status Head::load_script() {
   const Duration horizon = time_limit_s_ > 0 ? from_seconds(time_limit_s_) : std::chrono::hours(24);
   const std::uint64_t seed =
       options_.straggler_seed != 0 ? options_.straggler_seed : options_.learner.seed;
-  TRY_ASSIGN(script_, read_hindrances(options_.stragglers, slots(), seed, horizon));
+  TRY_ASSIGN(script_, read_hindrances(options_.stragglers, worker_slots(), seed, horizon));
   return {};
 }
 

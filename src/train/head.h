@@ -45,7 +45,7 @@ class Head {
   // head.cc: the whole run.
   Status open_run();
   Status note_options(bool anew);
-  int slots() const;  // places for workers
+  int worker_slots() const;  // places for workers
   Status open_servers();
   Status load_script();
   Time now() const;

@@ -123,7 +123,7 @@ void Head::dismiss(int id) {
 }
 
 int Head::free_slot() const {
-  for (int slot = 0; slot < slots(); ++slot) {
+  for (int slot = 0; slot < worker_slots(); ++slot) {
     const bool taken = std::ranges::any_of(workers_, [slot](const auto& worker) {
       return worker.second.slot == slot && !worker.second.dismissed;
     });
@@ -143,7 +143,7 @@ void Head::resize(Connection& from, int count) {
     from.send(MessageType::Answer, 0, Text{text, ok});
     from.close_when_sent();
   };
-  const int most = slots();
+  const int most = worker_slots();
   if (!training_ || finishing_) return answer(false, "the run is not training");
   if (count < 1 || (servers_ && count > most)) {
     return answer(false, fmt::format("this run can have 1 to {} workers (--workers-most)", most));

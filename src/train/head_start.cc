@@ -59,7 +59,11 @@ Status Head::begin_session(const Checkpoint* from) {
     if (!loaded.ok()) return std::move(loaded).error().at("--predictor");
     predictor = std::move(loaded).value();
   }
-  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor), log_.get()));
+  std::unique_ptr<ModeRegression> regression;
+  const bool learns = options_.mode == "star" && options_.selector == "learned";
+  if (learns && ports_.make_selector) regression = ports_.make_selector();
+  TRY_ASSIGN(Direction direction,
+             choose_direction(options_, std::move(predictor), std::move(regression), log_.get()));
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();

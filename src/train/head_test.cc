@@ -231,9 +231,10 @@ TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
 
 TEST(Head, BadCallsSayWhatToWriteInstead) {
   const TestFolder folder;
-  for (const auto& [flag, value] : {std::pair("--arch", "tree"), std::pair("--mode", "fast"),
-                                    std::pair("--batch", "2"), std::pair("--target", "80"),
-                                    std::pair("--optimizer", "sdg"), std::pair("--data", "iris")}) {
+  for (const auto& [flag, value] :
+       {std::pair("--arch", "tree"), std::pair("--mode", "fast"), std::pair("--batch", "2"),
+        std::pair("--target", "80"), std::pair("--optimizer", "sdg"),
+        std::pair("--selector", "best"), std::pair("--data", "iris")}) {
     const Outcome outcome = run_in(folder.run() + flag, {"--steps", "10", flag, value});
     EXPECT_EQ(outcome.run.exit_code, 2) << flag;
     EXPECT_NE(outcome.run.errors.find(flag), std::string::npos) << outcome.run.errors;

@@ -40,6 +40,9 @@ Status check(const RunOptions& options) {
   if (options.arch != "ps" && options.arch != "allreduce") {
     return invalid(fmt::format("--arch {}: write ps or allreduce", options.arch));
   }
+  if (options.selector != "learned" && options.selector != "heuristic") {
+    return invalid(fmt::format("--selector {}: write learned or heuristic", options.selector));
+  }
   TRY(positive("--workers", options.workers));
   TRY(positive("--shards", options.shards));
   TRY(positive("--rate", options.rate));
@@ -111,6 +114,7 @@ Result<double> time_limit_s(const RunOptions& options) {
 std::string run_options_text(const RunOptions& options) {
   json values(options);
   values["gpus"] = options.gpus;
+  values["selector"] = options.selector;
   return values.dump(1) + "\n";
 }
 
@@ -118,7 +122,9 @@ Result<RunOptions> parse_run_options(const std::string& text) {
   try {
     const json values = json::parse(text);
     auto options = values.get<RunOptions>();
-    options.gpus = values.value("gpus", 0);  // runs of earlier versions have not noted it
+    // Runs of earlier versions have not noted these.
+    options.gpus = values.value("gpus", options.gpus);
+    options.selector = values.value("selector", options.selector);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());
