@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "train/checkpoint.h"
 #include "train/fake_learner.h"
 #include "train/flat_math.h"
 #include "train/flat_optimizer.h"
@@ -16,27 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int32_t kBatch = 64;
-
-struct Outcome {
-  TestRun run{};
-  json summary{};
-};
-
-Outcome run_in(const std::string& folder, std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"run",    "--model",   "linear", "--batch", "64",
-                                        "--rate", "0.05",      "--json", "--quiet", "--dir",
-                                        folder,   "--workers", "4",      "--data",  "line"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  Outcome outcome{.run = train(arguments, folder)};
-  outcome.summary = json::parse(outcome.run.output, nullptr, false);
-  return outcome;
-}
-
-Checkpoint last_checkpoint(const std::string& folder) {
-  auto found = newest_checkpoint(folder);
-  EXPECT_TRUE(found.ok()) << found.error().message;
-  return found.ok() ? found.value().checkpoint : Checkpoint{};
-}
 
 // What one process comes to that computes the same samples, part by part.
 std::vector<float> one_process(int updates, int workers, const OptimizerOptions& options) {
