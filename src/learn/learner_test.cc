@@ -103,6 +103,15 @@ TEST_P(EveryModel, LaysItsTensorsOutWithoutGaps) {
   EXPECT_EQ(subject->parameters().size(), static_cast<std::size_t>(next));
 }
 
+// cuDNN's order of one layer: else it gathers the weights anew in every call, with a warning.
+TEST(Learner, AnLstmsWeightsAreOneRunAtTheBeginning) {
+  const auto tensors = learner("lstm", "grammar")->tensors();
+  ASSERT_GE(tensors.size(), 4U);
+  const char* const order[] = {"lstm.weight_ih_l0", "lstm.weight_hh_l0", "lstm.bias_ih_l0",
+                               "lstm.bias_hh_l0"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(tensors[i].name, order[i]);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Learners, EveryModel,
     testing::Values(Case{"mlp", "gaussian", 100, 0.2F}, Case{"mlp", "teacher", 300, 0.4F},
