@@ -4,6 +4,7 @@
 #include "learn/all_reduce.h"
 #include "learn/learner.h"
 #include "learn/lstm_predictor.h"
+#include "learn/mode_network.h"
 #include "train/train_main.h"
 
 namespace {
@@ -23,6 +24,10 @@ Result<std::unique_ptr<IterationPredictor>> load(const std::string& file) {
   return std::unique_ptr<IterationPredictor>(std::move(made));
 }
 
+std::unique_ptr<orrery::ModeRegression> make_selector() {
+  return orrery::make_mode_network(orrery::kOnLineModeNetwork);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,5 +38,6 @@ int main(int argc, char** argv) {
                              .models = orrery::learner_models,
                              .data = orrery::learner_data,
                              .fit_predictor = fit,
-                             .load_predictor = load});
+                             .load_predictor = load,
+                             .make_selector = make_selector});
 }

@@ -112,7 +112,9 @@ Result<Dataset> text_file_set(const std::string& name, const std::string& folder
 
 Result<Dataset> real_images(const DatasetOptions& options) {
   if (options.folder.empty()) {
-    return invalid("data " + options.name + ": say where `make data` has put it (--data-folder)");
+    return invalid("data " + options.name +
+                   ": there is no build/data here; fetch it with `make data`, or say where it is "
+                   "with --data-folder");
   }
   const std::string folder = options.folder + "/" + options.name;
   std::error_code ignored;

@@ -158,5 +158,12 @@ TEST(GeneratedSets, HoldEveryClass) {
   }
 }
 
+TEST(Dataset, WithoutAFolderItSaysWhatToDo) {
+  const auto set = load_dataset({.name = "mnist", .wanted = SampleKind::Images});
+  for (const char* const advice : {"make data", "--data-folder"}) {
+    EXPECT_NE(set.error().message.find(advice), std::string::npos) << set.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace orrery

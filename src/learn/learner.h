@@ -20,6 +20,7 @@ struct LearnerOptions {
   std::uint64_t seed = 1;
   std::string device = "cpu";  // or "cuda"
   int threads = 1;
+  int held_out = 0;  // of so many training samples one is not trained on; 0: none
 };
 
 // One tensor's place in the flat parameters.
@@ -53,6 +54,7 @@ class Learner {
   virtual std::int64_t parameter_count() const = 0;
   virtual const std::vector<TensorPlace>& tensors() const = 0;
   virtual std::int64_t training_samples() const = 0;
+  virtual std::int64_t held_out_samples() const = 0;
   virtual std::int64_t test_samples() const = 0;
 
   // The parameters, as they are and to be set. They begin as the seed says.
@@ -63,6 +65,9 @@ class Learner {
   // asked between parts. The gradient stays valid until the next call.
   virtual Result<Computed> compute(Samples samples, int blocks,
                                    const std::function<bool()>& go_on) = 0;
+  // The same over samples that were held out. They have an order of their own, which begins anew
+  // when it is through. Fails if there are none.
+  virtual Result<Computed> compute_held_out(Samples samples) = 0;
   virtual std::span<const float> gradient() const = 0;
 
   virtual Result<Evaluation> evaluate() = 0;  // on the whole test set

@@ -103,6 +103,15 @@ TEST_P(EveryModel, LaysItsTensorsOutWithoutGaps) {
   EXPECT_EQ(subject->parameters().size(), static_cast<std::size_t>(next));
 }
 
+// cuDNN's order of one layer: else it gathers the weights anew in every call, with a warning.
+TEST(Learner, AnLstmsWeightsAreOneRunAtTheBeginning) {
+  const auto tensors = learner("lstm", "grammar")->tensors();
+  ASSERT_GE(tensors.size(), 4U);
+  const char* const order[] = {"lstm.weight_ih_l0", "lstm.weight_hh_l0", "lstm.bias_ih_l0",
+                               "lstm.bias_hh_l0"};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(tensors[i].name, order[i]);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Learners, EveryModel,
     testing::Values(Case{"mlp", "gaussian", 100, 0.2F}, Case{"mlp", "teacher", 300, 0.4F},
@@ -185,6 +194,46 @@ TEST(Learner, ATaskThatIsCutGivesTheMeanOfWhatWasDone) {
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     ASSERT_NEAR(subject->gradient()[i], gradient[i], 1e-5);
   }
+}
+
+// The sum over what is trained on and what is held out is the sum over all.
+TEST(Learner, WhatIsHeldOutIsNotTrainedOnAndNothingIsMissing) {
+  const auto whole = learner("mlp", "gaussian");
+  const auto part = make_learner({.held_out = 60}).value();
+  const std::int64_t all = whole->training_samples();
+  const std::int64_t held_out = part->held_out_samples();
+  EXPECT_EQ(held_out, all / 60);
+  ASSERT_EQ(part->training_samples() + held_out, all);
+  EXPECT_EQ(part->test_samples(), whole->test_samples());
+  const auto sum_of = [](const Learner& subject, const Result<Computed>& computed) {
+    EXPECT_TRUE(computed.ok());
+    std::vector<double> sum(subject.gradient().begin(), subject.gradient().end());
+    for (double& value : sum) value *= computed.value().samples;
+    return sum;
+  };
+  const auto epoch = [&](Learner& subject) {
+    const auto count = static_cast<std::int32_t>(subject.training_samples());
+    return sum_of(subject, subject.compute({.first = 0, .count = count}, 50, {}));
+  };
+  const auto total = epoch(*whole), trained = epoch(*part);
+  const auto kept = static_cast<std::int32_t>(held_out);
+  const auto judged = sum_of(*part, part->compute_held_out({.first = kept, .count = kept}));
+  double off = 0, size = 0;
+  for (std::size_t i = 0; i < total.size(); ++i) {
+    off += std::abs(trained[i] + judged[i] - total[i]);
+    size += std::abs(judged[i]);
+  }
+  EXPECT_LT(off, 0.01 * size);
+}
+
+TEST(Learner, ASampleIsHeldOutOfEverySetHoweverSmall) {
+  const auto subject = make_learner({.held_out = 1'000'000'000}).value();
+  EXPECT_EQ(subject->held_out_samples(), 1);
+  EXPECT_TRUE(subject->compute_held_out({.first = 7, .count = 3}).ok());
+}
+
+TEST(Learner, WithoutHeldOutSamplesThereIsNoGradientOverThem) {
+  EXPECT_FALSE(learner("mlp", "gaussian")->compute_held_out({.first = 0, .count = 1}).ok());
 }
 
 TEST(Learner, SaysWhatThereIs) {

@@ -84,8 +84,10 @@ class FittedModeNetwork : public ModeNetwork {
         static_cast<std::size_t>(static_cast<double>(known.size()) * (1 - options_.held_out));
     try {
       const std::span<const SelectorSample> all(known);
-      learn(all.first(older));
-      judge(all.subspan(older));
+      if (older < known.size()) {
+        learn(all.first(older));
+        judge(all.subspan(older));
+      }
       learn(all);
     } catch (const std::exception& caught) {
       return torch_error("fitting the selector", caught);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <span>
 
 #include "base/random.h"
 
@@ -41,6 +42,21 @@ TEST(ModeNetwork, LearnsWhatAModeBrings) {
   ModeFeatures stale = steady;
   stale.staleness = 6;
   EXPECT_GT(network->predict(steady), network->predict(stale));
+}
+
+TEST(ModeNetwork, InAHurryItLearnsNearlyAsMuch) {
+  const auto network = make_mode_network(kOnLineModeNetwork);
+  const auto all = windows(300);
+  const std::span<const SelectorSample> seen = std::span(all).first(200);
+  ASSERT_TRUE(network->fit(seen).ok());
+  double mean = 0, error = 0, error_of_mean = 0;
+  for (const SelectorSample& sample : seen) mean += sample.loss_drop_per_s / 200;
+  for (const SelectorSample& sample : std::span(all).last(100)) {
+    error += std::abs(network->predict(sample.features) - sample.loss_drop_per_s);
+    error_of_mean += std::abs(mean - sample.loss_drop_per_s);
+  }
+  EXPECT_LT(error, 0.4 * error_of_mean);
+  EXPECT_EQ(network->held_out_error(), 0);
 }
 
 TEST(ModeNetwork, TellsTheRulesApart) {

@@ -5,13 +5,16 @@
 namespace orrery {
 namespace {
 
+// Parameters lie in the order in which they are registered. The LSTM's come first, since cuDNN
+// takes them as they are only from where their memory begins, and else gathers them anew in every
+// call.
 class CharacterLstm : public Network {
  public:
   explicit CharacterLstm(std::int64_t characters)
-      : embedding_(register_module("embedding", torch::nn::Embedding(characters, kEmbedding))),
-        lstm_(register_module(
+      : lstm_(register_module(
             "lstm",
             torch::nn::LSTM(torch::nn::LSTMOptions(kEmbedding, kHidden).batch_first(true)))),
+        embedding_(register_module("embedding", torch::nn::Embedding(characters, kEmbedding))),
         scores_(register_module("scores", torch::nn::Linear(kHidden, characters))) {}
 
   torch::Tensor forward(torch::Tensor samples) override {
@@ -21,8 +24,8 @@ class CharacterLstm : public Network {
  private:
   static constexpr std::int64_t kEmbedding = 32;
   static constexpr std::int64_t kHidden = 64;
-  torch::nn::Embedding embedding_;
   torch::nn::LSTM lstm_;
+  torch::nn::Embedding embedding_;
   torch::nn::Linear scores_;
 };
 

@@ -21,6 +21,17 @@ double answers_of(const torch::Tensor& labels) {
   return static_cast<double>(labels.numel()) / static_cast<double>(labels.size(0));
 }
 
+// Of a set that is too small, one sample is held out all the same.
+std::int64_t held_out_step(std::int64_t samples, int one_of) {
+  return one_of < 2 || samples < 2 ? 0 : std::min<std::int64_t>(one_of, samples);
+}
+
+std::vector<std::int64_t> samples_at(SampleOrder& order, std::int64_t first, std::int32_t count) {
+  std::vector<std::int64_t> found(static_cast<std::size_t>(count));
+  for (std::int64_t& sample : found) sample = order.sample_at(first++);
+  return found;
+}
+
 }  // namespace
 
 std::span<const float> FlatFloats::here() const {
@@ -40,11 +51,14 @@ Result<TorchLearner*> TorchLearner::of(Learner& learner) {
 }
 
 TorchLearner::TorchLearner(const Dataset& data, std::shared_ptr<Network> network,
-                           torch::Device device, std::uint64_t seed)
+                           torch::Device device, const LearnerOptions& options)
     : network_(std::move(network)),
       train_(data, data.train, device),
       test_(data, data.test, device),
-      order_(data.train.count, seed) {
+      held_out_step_(held_out_step(data.train.count, options.held_out)),
+      held_out_(held_out_step_ > 0 ? data.train.count / held_out_step_ : 0),
+      order_(data.train.count - held_out_, options.seed) {
+  if (held_out_ > 0) held_out_order_.emplace(held_out_, options.seed);
   network_->to(device);
   lay_flat(device);
 }
@@ -85,10 +99,8 @@ Status TorchLearner::set_parameters(std::span<const float> values) {
 }
 
 // The gradient of one block, as its part of a mean over `of` samples. Gives back the sum of losses.
-torch::Tensor TorchLearner::add_block(std::int64_t first, std::int32_t count, std::int32_t of,
+torch::Tensor TorchLearner::add_block(const std::vector<std::int64_t>& indices, std::int32_t of,
                                       bool to_others) {
-  std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
-  for (std::int64_t& index : indices) index = order_.sample_at(first++);
   const Batch batch = train_.gather(indices);
   const auto loss =
       loss_sum(network_->forward(batch.inputs), batch.labels) / (answers_of(batch.labels) * of);
@@ -113,13 +125,31 @@ Result<Computed> TorchLearner::compute(Samples samples, int blocks,
       if (part > 0 && go_on && !go_on()) break;
       const auto until =
           static_cast<std::int32_t>(std::int64_t{samples.count} * (part + 1) / parts);
-      const auto more = add_block(samples.first + done, until - done, samples.count, done > 0);
+      auto indices = samples_at(order_, samples.first + done, until - done);
+      if (held_out_ > 0) {
+        for (std::int64_t& index : indices) index += index / (held_out_step_ - 1);
+      }
+      const auto more = add_block(indices, samples.count, done > 0);
       loss = done > 0 ? loss + more : more;
       done = until;
     }
     const double scale = static_cast<double>(samples.count) / done;
     if (done < samples.count) gradient_.change().mul_(scale);
     return Computed{.samples = done, .loss = loss.item<double>() * scale};
+  } catch (const std::exception& caught) {
+    return torch_error("computing a gradient", caught);
+  }
+}
+
+Result<Computed> TorchLearner::compute_held_out(Samples samples) {
+  if (samples.count < 1 || samples.first < 0) return invalid("a task without samples");
+  if (!held_out_order_) return Error{Code::FailedPrecondition, "no samples were held out"};
+  try {
+    network_->train();
+    auto indices = samples_at(*held_out_order_, samples.first, samples.count);
+    for (std::int64_t& index : indices) index = (index + 1) * held_out_step_ - 1;
+    const auto loss = add_block(indices, samples.count, false);
+    return Computed{.samples = samples.count, .loss = loss.item<double>()};
   } catch (const std::exception& caught) {
     return torch_error("computing a gradient", caught);
   }
@@ -165,7 +195,7 @@ Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options) {
     at::set_num_threads(options.threads);
     TRY_ASSIGN(auto network, make_network(options.model, data, options.seed));
     return std::unique_ptr<Learner>(std::make_unique<TorchLearner>(
-        data, std::move(network), torch::Device(options.device), options.seed));
+        data, std::move(network), torch::Device(options.device), options));
   } catch (const std::exception& caught) {
     return torch_error("making the model", caught);
   }

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "learn/learner.h"
@@ -37,16 +38,18 @@ class TorchLearner : public Learner {
   static Result<TorchLearner*> of(Learner& learner);
 
   TorchLearner(const Dataset& data, std::shared_ptr<Network> network, torch::Device device,
-               std::uint64_t seed);
+               const LearnerOptions& options);
 
   std::int64_t parameter_count() const override { return parameters_.tensor().numel(); }
   const std::vector<TensorPlace>& tensors() const override { return places_; }
-  std::int64_t training_samples() const override { return train_.count(); }
+  std::int64_t training_samples() const override { return train_.count() - held_out_; }
+  std::int64_t held_out_samples() const override { return held_out_; }
   std::int64_t test_samples() const override { return test_.count(); }
   std::span<const float> parameters() const override { return parameters_.here(); }
   Status set_parameters(std::span<const float> values) override;
   Result<Computed> compute(Samples samples, int blocks,
                            const std::function<bool()>& go_on) override;
+  Result<Computed> compute_held_out(Samples samples) override;
   std::span<const float> gradient() const override { return gradient_.here(); }
   Result<Evaluation> evaluate() override;
 
@@ -55,11 +58,15 @@ class TorchLearner : public Learner {
 
  private:
   void lay_flat(torch::Device device);
-  torch::Tensor add_block(std::int64_t first, std::int32_t count, std::int32_t of, bool to_others);
+  torch::Tensor add_block(const std::vector<std::int64_t>& indices, std::int32_t of,
+                          bool to_others);
 
   std::shared_ptr<Network> network_;
   SamplesOnDevice train_, test_;
+  // Every so many-th sample is held out, and so many are: sets may be sorted by class.
+  std::int64_t held_out_step_, held_out_;
   SampleOrder order_;
+  std::optional<SampleOrder> held_out_order_;
   std::vector<torch::Tensor> slices_;  // the network's parameters, which lie in parameters_
   std::vector<TensorPlace> places_;
   FlatFloats parameters_, gradient_;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "steer/iteration_book.h"
+#include "steer/round_director.h"
 #include "steer/score.h"
 #include "steer/staleness_cost.h"
 
@@ -22,41 +22,23 @@ class Fixed final : public Director {
 
 // Looks at everybody's times now and then and takes the mode that they speak for, when they have
 // done so often enough.
-class Regrouping final : public Director {
+class Regrouping final : public RoundDirector {
  public:
   using Wanted = std::function<Mode(const ScoreSituation&)>;
   Regrouping(const RegroupingOptions& options, Wanted wanted)
-      : options_(options), wanted_(std::move(wanted)) {}
-
-  void saw(const IterationSample& sample) override { book_.saw(sample); }
-
-  Mode direct(const Situation& situation) override {
-    if (!std::ranges::equal(workers_, situation.workers)) {
-      workers_.assign(situation.workers.begin(), situation.workers.end());
-      book_.keep_only(workers_);
-      mode_ = next_ = synchronous_mode(situation.architecture);
-      looked_at_ = situation.samples_done;
-      votes_ = 0;
-    }
-    const std::int64_t rounds = (situation.samples_done - looked_at_) / situation.global_batch;
-    if (rounds >= options_.every_rounds && everybody_is_known()) {
-      looked_at_ = situation.samples_done;
-      look(situation);
-    }
-    return mode_;
-  }
+      : RoundDirector({.every_rounds = options.every_rounds, .tasks_least = options.tasks_least}),
+        options_(options),
+        wanted_(std::move(wanted)) {}
 
  private:
-  bool everybody_is_known() const {
-    return book_.records().size() == workers_.size() &&
-           std::ranges::all_of(book_.records(), [this](const WorkerRecord& record) {
-             return record.tasks >= options_.tasks_least;
-           });
+  void begin(const Situation&) override {
+    next_ = mode_;
+    votes_ = 0;
   }
 
-  void look(const Situation& situation) {
+  void look(const Situation& situation) override {
     std::vector<ScoreWorker> workers;
-    for (const WorkerRecord& record : book_.records()) {
+    for (const WorkerRecord& record : records()) {
       workers.push_back({.worker = record.history.worker, .cost = record.cost});
     }
     const Mode wanted = wanted_({.architecture = situation.architecture,
@@ -72,10 +54,7 @@ class Regrouping final : public Director {
 
   RegroupingOptions options_;
   Wanted wanted_;
-  IterationBook book_;
-  std::vector<WorkerId> workers_;
-  Mode mode_{}, next_{};
-  std::int64_t looked_at_ = 0;
+  Mode next_{};
   int votes_ = 0;
 };
 

@@ -4,46 +4,26 @@
 #include <cmath>
 
 #include "steer/fixed.h"
-#include "steer/iteration_book.h"
+#include "steer/round_director.h"
 
 namespace orrery {
 namespace {
 
-class LbBsp final : public Director {
+class LbBsp final : public RoundDirector {
  public:
   LbBsp(const LbBspOptions& options, std::unique_ptr<IterationPredictor> predictor)
-      : options_(options), predictor_(predictor ? std::move(predictor) : make_ewma_predictor()) {}
-
-  void saw(const IterationSample& sample) override { book_.saw(sample); }
-
-  Mode direct(const Situation& situation) override {
-    if (!std::ranges::equal(workers_, situation.workers)) {
-      workers_.assign(situation.workers.begin(), situation.workers.end());
-      book_.keep_only(workers_);
-      const double equal = situation.global_batch / static_cast<double>(workers_.size());
-      batches_.assign(workers_.size(), equal);
-      changed_at_ = situation.samples_done;
-      mode_ = synchronous_mode(situation.architecture);
-    }
-    const std::int64_t rounds = (situation.samples_done - changed_at_) / situation.global_batch;
-    if (rounds >= options_.every_rounds && everybody_is_known()) {
-      changed_at_ = situation.samples_done;
-      balance(situation);
-    }
-    return mode_;
-  }
+      : RoundDirector({.every_rounds = options.every_rounds, .tasks_least = options.tasks_least}),
+        options_(options),
+        predictor_(predictor ? std::move(predictor) : make_ewma_predictor()) {}
 
  private:
-  bool everybody_is_known() const {
-    return book_.records().size() == workers_.size() &&
-           std::ranges::all_of(book_.records(), [this](const WorkerRecord& record) {
-             return record.tasks >= options_.tasks_least;
-           });
+  void begin(const Situation& situation) override {
+    batches_.assign(workers_.size(), situation.global_batch / static_cast<double>(workers_.size()));
   }
 
-  void balance(const Situation& situation) {
+  void look(const Situation& situation) override {
     std::vector<TaskCost> costs;
-    for (const WorkerRecord& record : book_.records()) {
+    for (const WorkerRecord& record : records()) {
       const std::vector<double> foreseen = predictor_->foresee(record.history, 1);
       TaskCost cost = record.cost;
       if (!foreseen.empty() && !options_.fixed_parts) cost = {.per_sample_s = foreseen[0]};
@@ -75,11 +55,7 @@ class LbBsp final : public Director {
 
   LbBspOptions options_;
   std::unique_ptr<IterationPredictor> predictor_;
-  IterationBook book_;
-  std::vector<WorkerId> workers_;
   std::vector<double> batches_;  // beside workers_
-  std::int64_t changed_at_ = 0;
-  Mode mode_{};
 };
 
 }  // namespace

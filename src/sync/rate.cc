@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-double RateRule::at(std::int64_t samples_done, int workers, int workers_first) const {
+double RateRule::at(std::int64_t samples_done, int workers_now, int workers_first) const {
   double rate = base;
   if (samples_done < warm_up_samples) {
     rate *= static_cast<double>(samples_done) / static_cast<double>(warm_up_samples);
@@ -14,8 +14,8 @@ double RateRule::at(std::int64_t samples_done, int workers, int workers_first) c
   for (const Step& step : steps) {
     if (samples_done >= step.after_samples) rate *= step.factor;
   }
-  const double growth =
-      static_cast<double>(std::max(1, workers)) / static_cast<double>(std::max(1, workers_first));
+  const int meant_for = workers > 0 ? workers : std::max(1, workers_first);
+  const double growth = static_cast<double>(std::max(1, workers_now)) / meant_for;
   if (scaling == RateScaling::Linear) rate *= growth;
   if (scaling == RateScaling::SquareRoot) rate *= std::sqrt(growth);
   return rate;

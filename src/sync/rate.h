@@ -24,8 +24,9 @@ struct RateRule {
   };
   std::vector<Step> steps{};
   RateScaling scaling = RateScaling::None;
+  int workers = 0;  // the base rate is theirs; 0: of those the run began with
 
-  double at(std::int64_t samples_done, int workers, int workers_first) const;
+  double at(std::int64_t samples_done, int workers_now, int workers_first) const;
 };
 
 Result<RateScaling> parse_rate_scaling(std::string_view text);

@@ -25,6 +25,12 @@ TEST(RateRule, FollowsTheNumberOfWorkersFromWhatTheRunBeganWith) {
   EXPECT_DOUBLE_EQ(rule.at(0, 2, 8), 0.05);
 }
 
+TEST(RateRule, AResumedRunKnowsForHowManyTheRateWasMeant) {
+  const RateRule rule{.base = 0.4, .scaling = RateScaling::Linear, .workers = 4};
+  EXPECT_DOUBLE_EQ(rule.at(0, 2, 2), 0.2);
+  EXPECT_DOUBLE_EQ(rule.at(0, 8, 2), 0.8);
+}
+
 TEST(RateScaling, IsReadByName) {
   EXPECT_EQ(parse_rate_scaling("none").value(), RateScaling::None);
   EXPECT_EQ(parse_rate_scaling("linear").value(), RateScaling::Linear);

@@ -57,7 +57,7 @@ class SyncRule {
 struct ZenoOptions {
   double rho = 0.001;
   double epsilon = 0;
-  int period = 10;  // updates between two validation gradients
+  int period = 10;  // updates and refusals between two validation gradients
 };
 
 std::unique_ptr<SyncRule> make_static_rule(int x);

@@ -197,6 +197,19 @@ TEST(ZenoRule, TakesAGradientThatHelpsAndDropsOneThatDoesNot) {
   EXPECT_DOUBLE_EQ(terms[0].weight, 0.5);
 }
 
+TEST(ZenoRule, AValidationGradientThatEverybodyContradictsIsRenewed) {
+  TestBand band({.global_batch = 8, .zeno = {.period = 2}}, 2, {.rule = SyncRuleKind::ZenoPlus});
+  ASSERT_EQ(band.others.size(), 1u);
+  for (int refusal = 1; refusal <= 4; ++refusal) {
+    Gradient bad = band.gradient_of(0);
+    bad.norm2_validation = 1;
+    bad.dot_validation = -1;
+    band.say(bad);
+    EXPECT_EQ(band.others.size(), 1u + static_cast<std::size_t>(refusal) / 2);
+  }
+  EXPECT_TRUE(band.updates.empty());
+}
+
 TEST(ZenoRule, ItsEpsilonForgives) {
   const std::vector<int> seats{0};
   const Arrival arrival{.task = 1,

@@ -17,12 +17,12 @@ class ZenoRule final : public SyncRule {
   Fate came(const Arrival& arrival) override {
     double scale = 1;
     if (arrival.norm2_validation > 0) {
-      if (!(arrival.norm2 > 0)) return Fate::Drop;
+      if (!(arrival.norm2 > 0)) return refused();
       scale = std::sqrt(arrival.norm2_validation / arrival.norm2);
       const double score = arrival.rate * scale * arrival.dot_validation -
                            options_.rho * arrival.norm2_validation +
                            arrival.rate * options_.epsilon;
-      if (!std::isfinite(scale) || !(score >= 0)) return Fate::Drop;
+      if (!std::isfinite(scale) || !(score >= 0)) return refused();
     }
     held_.push_back({arrival.task, scale});
     return Fate::Wait;
@@ -36,16 +36,23 @@ class ZenoRule final : public SyncRule {
   void drain(std::vector<Term>& terms) override { move_all(held_, terms); }
   bool holds_any() const override { return !held_.empty(); }
   void lose(std::int64_t task) override { lose_from(held_, task); }
-  void updated() override {
+  void updated() override { count(); }
+  bool wants_validation() override { return std::exchange(wants_, false); }
+
+ private:
+  // An old v that everything contradicts must not stay for ever, so refusals count as well.
+  Fate refused() {
+    count();
+    return Fate::Drop;
+  }
+  void count() {
     if (++since_refresh_ < options_.period) return;
     since_refresh_ = 0;
     wants_ = true;
   }
-  bool wants_validation() override { return std::exchange(wants_, false); }
 
- private:
   const ZenoOptions options_;
-  int since_refresh_;  // updates
+  int since_refresh_;  // updates and refusals
   bool wants_;
   std::vector<Term> held_{};
 };

@@ -44,7 +44,7 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   RunSummary summary;
   {
-    Head head(options, ports);
+    Head head(completed(options), ports);
     TRY_ASSIGN(summary, head.run());
   }
   return print(options.json ? summary_json(summary) : summary_text(summary));

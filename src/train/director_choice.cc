@@ -1,6 +1,7 @@
 #include "train/director_choice.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -20,6 +21,25 @@ std::string explained(const SteerNote& note) {
   return fmt::format("{}: {:.3f} s where {} takes {:.3f}", note.reason, to, note.from, from);
 }
 
+double thread_cpu_s() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+// Adds what is used until its end.
+class CpuTimed {
+ public:
+  explicit CpuTimed(double& sum_s) : sum_s_(sum_s), began_s_(thread_cpu_s()) {}
+  ~CpuTimed() { sum_s_ += thread_cpu_s() - began_s_; }
+  CpuTimed(const CpuTimed&) = delete;
+  CpuTimed& operator=(const CpuTimed&) = delete;
+
+ private:
+  double& sum_s_;
+  const double began_s_;
+};
+
 class LoggedDirector final : public ReasoningDirector {
  public:
   LoggedDirector(std::unique_ptr<Director> inner, RunLog* log)
@@ -27,25 +47,38 @@ class LoggedDirector final : public ReasoningDirector {
 
   void saw(const IterationSample& sample) override {
     log_->iteration(sample);
+    const CpuTimed timed(cpu_s_);
     inner_->saw(sample);
   }
-  void saw(const UpdateSample& sample) override { inner_->saw(sample); }
-  void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
-  Mode direct(const Situation& situation) override { return inner_->direct(situation); }
+  void saw(const UpdateSample& sample) override {
+    const CpuTimed timed(cpu_s_);
+    inner_->saw(sample);
+  }
+  void saw(const EvaluationSample& sample) override {
+    const CpuTimed timed(cpu_s_);
+    inner_->saw(sample);
+  }
+  Mode direct(const Situation& situation) override {
+    const CpuTimed timed(cpu_s_);
+    return inner_->direct(situation);
+  }
   std::string reason() const override {
     const auto* const star = dynamic_cast<const StarDirector*>(inner_.get());
     return star != nullptr && !star->notes().empty() ? explained(star->notes().back()) : "";
   }
+  double cpu_s() const override { return cpu_s_; }
 
  private:
   const std::unique_ptr<Director> inner_;
   RunLog* const log_;
+  double cpu_s_ = 0;
 };
 
 }  // namespace
 
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log) {
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::unique_ptr<ModeRegression> regression, RunLog* log) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -55,6 +88,8 @@ Result<Direction> choose_direction(const RunOptions& options,
   const OptimizerOptions& optimizer = options.optimizer;
   with.star.staleness.prior =
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
+  with.regression = std::move(regression);
+  with.star.selector.seed = options.learner.seed;
   if (predictor) with.predictors.push_back(std::move(predictor));
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");
@@ -67,5 +102,7 @@ int blocks_for(const RunOptions& options) {
   if (options.blocks > 0) return options.blocks;
   return options.mode.starts_with("lgc") ? kBlocks : 1;
 }
+
+int held_out_for(const RunOptions& options) { return options.mode == "zeno++" ? 60 : 0; }
 
 }  // namespace orrery

@@ -5,16 +5,18 @@
 
 #include "base/result.h"
 #include "steer/predictor.h"
+#include "steer/selector.h"
 #include "sync/director.h"
 #include "train/run_log.h"
 #include "train/run_options.h"
 
 namespace orrery {
 
-// A director that can say why it changed the mode last.
+// A director that can say why it changed the mode last, and what it has cost.
 class ReasoningDirector : public Director {
  public:
   virtual std::string reason() const = 0;
+  virtual double cpu_s() const = 0;  // of its thread, its predictors' included
 };
 
 // Who decides about the mode of a run, and in which it begins. What the director is told is written
@@ -23,11 +25,16 @@ struct Direction {
   Mode mode{};
   std::unique_ptr<ReasoningDirector> director{};
 };
-// `predictor` may be none; it runs against those that are built in.
+// `predictor` may be none; it runs against those that are built in. So may `regression`: then
+// star's heuristic always decides.
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log);
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::unique_ptr<ModeRegression> regression, RunLog* log);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);
+
+// One of so many training samples is kept for a mode that judges gradients by others; 0: none is.
+int held_out_for(const RunOptions& options);
 
 }  // namespace orrery

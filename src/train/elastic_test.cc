@@ -134,6 +134,49 @@ TEST_P(Elastic, AWorkerMayJoinByItselfAndLeave) {
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Elastic, testing::Values("ps", "allreduce"));
 
+// A run as a job of the scheduler's, whose agent is away.
+class JobRun {
+ public:
+  ~JobRun() {
+    for (const char* const name : {"SOCKET", "GPUS", "RESUMED", "CHECKPOINT_DIR"}) {
+      unsetenv((std::string("ORRERY_") + name).c_str());
+    }
+  }
+  json start(const char* gpus, const char* resumed, const char* steps) {
+    setenv("ORRERY_SOCKET", (folder_.path() + "/socket").c_str(), 1);
+    setenv("ORRERY_CHECKPOINT_DIR", folder_.run().c_str(), 1);
+    setenv("ORRERY_GPUS", gpus, 1);
+    setenv("ORRERY_RESUMED", resumed, 1);
+    const TestRun run = train({"run", "--model", "linear", "--batch", "64", "--rate", "0.01",
+                               "--json", "--workers", "4", "--data", "line", "--steps", steps},
+                              folder_.run());
+    EXPECT_EQ(run.exit_code, 0) << run.errors;
+    return json::parse(run.output, nullptr, false);
+  }
+  ParameterVersion version() const {
+    return newest_checkpoint(folder_.run()).value().checkpoint.conductor.version;
+  }
+
+ private:
+  TestFolder folder_;
+};
+
+TEST(JobOfTheScheduler, HasAsManyWorkersForAGpuAsAtFirstHoweverOftenItIsResized) {
+  JobRun job;
+  EXPECT_EQ(job.start("0,1", "0", "40")["workers"], 4);
+  EXPECT_EQ(job.start("3", "1", "80")["workers"], 2);
+  EXPECT_EQ(job.version(), 20) << "as many samples as with all of them";
+  EXPECT_EQ(job.start("0,1,2", "1", "120")["workers"], 6);
+  EXPECT_EQ(job.start("0,2", "1", "160")["workers"], 4);
+  EXPECT_EQ(job.version(), 40);
+}
+
+TEST(JobOfTheScheduler, WithoutGpusItHasTheWorkersItWasTold) {
+  JobRun job;
+  EXPECT_EQ(job.start("", "0", "40")["workers"], 4);
+  EXPECT_EQ(job.start("", "1", "80")["workers"], 4);
+}
+
 TEST(Strangers, WhoeverHasNoTokenIsRefusedAndCounted) {
   EndlessRun run({});
   boost::asio::io_context io;

@@ -9,10 +9,6 @@
 namespace orrery {
 namespace {
 
-// Validation gradients are taken from positions no task will ever get to, so that they are drawn
-// from the training set independently of what the workers see.
-constexpr std::int64_t kValidationFirst = std::int64_t{1} << 52;
-
 // Judges what it is sent, one after the other; the others do not wait for it.
 class Evaluator {
  public:
@@ -67,9 +63,9 @@ class Evaluator {
 
   Result<Computed> validation_gradient(std::span<const float> parameters, std::int32_t samples) {
     TRY(learner_->set_parameters(parameters));
-    const std::int64_t first = kValidationFirst + validated_;
+    const std::int64_t first = validated_;
     validated_ += samples;
-    return learner_->compute({.first = first, .count = samples}, 1, [] { return true; });
+    return learner_->compute_held_out({.first = first, .count = samples});
   }
 
   void validate(Frame& frame) {

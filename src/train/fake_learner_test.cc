@@ -67,6 +67,7 @@ class FakeLearner final : public Learner {
  public:
   explicit FakeLearner(const LearnerOptions& options)
       : seed_(options.seed),
+        held_out_(options.held_out),
         mischief_(parse_mischief(options.data)),
         parameters_(kParameters),
         gradient_(kParameters) {
@@ -80,6 +81,7 @@ class FakeLearner final : public Learner {
   std::int64_t parameter_count() const override { return kParameters; }
   const std::vector<TensorPlace>& tensors() const override { return tensors_; }
   std::int64_t training_samples() const override { return 100000; }
+  std::int64_t held_out_samples() const override { return held_out_ > 0 ? 100000 / held_out_ : 0; }
   std::int64_t test_samples() const override { return 256; }
   std::span<const float> parameters() const override { return parameters_; }
   Status set_parameters(std::span<const float> values) override {
@@ -103,6 +105,17 @@ class FakeLearner final : public Learner {
     for (float& value : gradient_) value /= static_cast<float>(computed.samples);
     computed.loss = loss / computed.samples;
     misbehave(samples);
+    return computed;
+  }
+  Result<Computed> compute_held_out(Samples samples) override {
+    if (held_out_ == 0) return invalid("no samples were held out");
+    std::ofstream(test_folder() + "/held-out") << "asked\n";
+    std::ranges::fill(gradient_, 0.0F);
+    Computed computed{.samples = samples.count};
+    for (std::int64_t i = 0; i < samples.count; ++i) {
+      computed.loss += add_sample(-1000 - samples.first - i, true) / samples.count;
+    }
+    for (float& value : gradient_) value /= static_cast<float>(samples.count);
     return computed;
   }
   std::span<const float> gradient() const override { return gradient_; }
@@ -147,6 +160,7 @@ class FakeLearner final : public Learner {
   }
 
   const std::uint64_t seed_;
+  const int held_out_;
   const Mischief mischief_;
   std::vector<TensorPlace> tensors_{};
   std::vector<float> parameters_, gradient_;

@@ -106,27 +106,50 @@ Status Head::open_run() {
                     "folder",
                     folder_));
   }
-  TRY(write_file_atomically(folder_ + "/run.json", run_options_text(options_)));
+  TRY(note_options(anew));
   TRY_ASSIGN(log_, RunLog::open(own_folder_ ? "" : folder_));
   transport_->token = random_token();
   return {};
 }
 
+// The scheduler changes a job's size by stopping it and starting it with other GPUs, so that is
+// when the number of workers follows.
+Status Head::note_options(bool anew) {
+  RunOptions noted = options_;
+  const std::string path = folder_ + "/run.json";
+  if (auto text = read_file(path); !anew && text.ok()) {
+    if (const auto before = parse_run_options(text.value()); before.ok()) {
+      noted.gpus = before.value().gpus;
+    }
+  }
+  if (noted.gpus == 0) noted.gpus = job_->gpus();
+  workers_first_ = workers_for(noted, job_->gpus());
+  if (workers_first_ != options_.workers) {
+    progress_->say(fmt::format("{} workers for {} GPUs, as there were {} for {} at first",
+                               workers_first_, job_->gpus(), options_.workers, noted.gpus));
+  }
+  return write_file_atomically(path, run_options_text(noted));
+}
+
+int Head::worker_slots() const {
+  return std::max({options_.workers, options_.workers_most, workers_first_});
+}
+
 Status Head::open_servers() {
-  const int slots = std::max(options_.workers, options_.workers_most);
   const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
   std::string address = options_.listen;
   if (wanted) {
     const double machine = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-    const double cores = options_.cores > 0 ? options_.cores : machine * kSpareCores / slots;
+    const double cores =
+        options_.cores > 0 ? options_.cores : machine * kSpareCores / worker_slots();
     const EmulatedSize size{.cores = cores, .bytes_per_s = options_.link};
     const EmulatedSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
     // The shards have what is left. Their link is not what is measured, so it is as wide as all
     // workers' together.
-    const EmulatedSize shards{
-        .cores = std::max(kShardCoresLeast, machine - cores * slots - kEvaluatorCores - kHeadCores),
-        .bytes_per_s = options_.link * slots};
-    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(slots), size);
+    const EmulatedSize shards{.cores = std::max(kShardCoresLeast, machine - cores * worker_slots() -
+                                                                      kEvaluatorCores - kHeadCores),
+                              .bytes_per_s = options_.link * worker_slots()};
+    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(worker_slots()), size);
     sizes.push_back(shards);
     sizes.push_back(evaluator);
     TRY_ASSIGN(
@@ -134,7 +157,7 @@ Status Head::open_servers() {
         make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
     // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
     TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
-    quota_cores_ = cores * slots + evaluator.cores + kShardCoresLeast;
+    quota_cores_ = cores * worker_slots() + evaluator.cores + kShardCoresLeast;
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
@@ -157,9 +180,7 @@ Status Head::load_script() {
   const Duration horizon = time_limit_s_ > 0 ? from_seconds(time_limit_s_) : std::chrono::hours(24);
   const std::uint64_t seed =
       options_.straggler_seed != 0 ? options_.straggler_seed : options_.learner.seed;
-  TRY_ASSIGN(script_,
-             read_hindrances(options_.stragglers, std::max(options_.workers, options_.workers_most),
-                             seed, horizon));
+  TRY_ASSIGN(script_, read_hindrances(options_.stragglers, worker_slots(), seed, horizon));
   return {};
 }
 
@@ -214,6 +235,7 @@ void Head::on_tick() {
     if (load_) load_->sample();
     if (training_ && !finishing_) {
       probe_links();
+      clocks_.sample(now());
       conductor_->tick(now());
       if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
         conductor_->finish("the time was up", now());
@@ -270,6 +292,8 @@ RunSummary Head::summary() const {
       .training_s = seconds(finishing_ ? ended_at_ : now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
       .workers = static_cast<int>(workers_.size()),
+      .steer_cpu_s = tally_.steer_cpu_s + director_->cpu_s(),
+      .worker_cpu_s = clocks_.mean_s(),
       .folder = own_folder_ ? "" : folder_};
   result.tally.refused_connections += host_->refused();
   if (servers_) {

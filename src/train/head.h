@@ -24,6 +24,7 @@
 #include "train/run_options.h"
 #include "train/run_summary.h"
 #include "train/setup.h"
+#include "train/worker_clocks.h"
 
 namespace orrery {
 
@@ -43,6 +44,8 @@ class Head {
  private:
   // head.cc: the whole run.
   Status open_run();
+  Status note_options(bool anew);
+  int worker_slots() const;  // places for workers
   Status open_servers();
   Status load_script();
   Time now() const;
@@ -144,6 +147,7 @@ class Head {
   std::string folder_{};
   bool own_folder_ = false;  // made for this run, and gone with it
   RunTally tally_{};
+  WorkerClocks clocks_{};
 
   std::chrono::steady_clock::time_point began_{}, opened_{};
   Duration before_{};  // training time of earlier sessions
@@ -160,6 +164,7 @@ class Head {
   std::map<int, PartState> workers_{};
   std::set<std::shared_ptr<Connection>> commands_{};
   int next_worker_ = 0;
+  int workers_first_ = 0;  // of each session
   int workers_wanted_ = 0;
   std::int64_t session_ = 0;
   bool training_ = false, finishing_ = false, over_ = false;
@@ -178,6 +183,7 @@ class Head {
   std::int64_t next_number_ = 1;
   std::int64_t ticks_ = 0;
   int saving_ = 0;
+  bool validating_ = false;
   std::string mode_name_{};
   std::int64_t updates_told_ = 0;
   Status end_{};

@@ -46,6 +46,7 @@ void Head::lose(PartRole role, int id, const std::string& how) {
   const int server = evaluator_.server;
   if (evaluator_.line) evaluator_.line->close({Code::Cancelled, "replaced"});
   evaluator_ = {.role = PartRole::Evaluator, .id = 0, .server = server};
+  validating_ = false;
   if (++tally_.deaths > 1000) return end_with({Code::Aborted, "the evaluator dies at once"});
   if (const Status started = start_part(evaluator_); !started.ok()) end_with(started.error());
 }
@@ -62,6 +63,7 @@ void Head::lose_worker(int id, const std::string& how) {
     ask_others(id);
     return maybe_done();
   }
+  clocks_.leave(id, now());
   for (auto at = flights_.begin(); at != flights_.end();) {
     if (static_cast<int>(at->second.task.worker) != id) {
       ++at;
@@ -121,8 +123,7 @@ void Head::dismiss(int id) {
 }
 
 int Head::free_slot() const {
-  const int slots = std::max(options_.workers, options_.workers_most);
-  for (int slot = 0; slot < slots; ++slot) {
+  for (int slot = 0; slot < worker_slots(); ++slot) {
     const bool taken = std::ranges::any_of(workers_, [slot](const auto& worker) {
       return worker.second.slot == slot && !worker.second.dismissed;
     });
@@ -142,7 +143,7 @@ void Head::resize(Connection& from, int count) {
     from.send(MessageType::Answer, 0, Text{text, ok});
     from.close_when_sent();
   };
-  const int most = std::max(options_.workers, options_.workers_most);
+  const int most = worker_slots();
   if (!training_ || finishing_) return answer(false, "the run is not training");
   if (count < 1 || (servers_ && count > most)) {
     return answer(false, fmt::format("this run can have 1 to {} workers (--workers-most)", most));

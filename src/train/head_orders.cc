@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "train/head.h"
@@ -167,6 +168,8 @@ void Head::follow(const FormTree& order) {
 }
 
 void Head::follow(const RefreshValidation&) {
+  // One at a time: who refuses everything asks faster than the evaluator answers.
+  if (std::exchange(validating_, true)) return;
   ask_for_snapshot({.use = SnapshotUse::Validate, .at = now()});
 }
 
@@ -191,6 +194,7 @@ void Head::follow(const DismissWorker& order) { dismiss(static_cast<int>(order.w
 void Head::follow(const FinishRun& order) {
   tally_.reason = order.reason;
   ended_at_ = now();
+  clocks_.sample(ended_at_);
   finishing_ = true;
 }
 

@@ -102,6 +102,8 @@ void Head::use_snapshot(Snapshot& snapshot) {
     if (evaluator_.ready && evaluator_.line) {
       evaluator_.line->send(MessageType::Validate, 0, ValidateMessage{kValidationSamples},
                             {.floats = {*parameters}, .keep = parameters, .sent = {}});
+    } else {
+      validating_ = false;
     }
     return;
   }
@@ -146,6 +148,7 @@ void Head::evaluated(Frame& frame) {
 }
 
 void Head::validated(Frame& frame) {
+  validating_ = false;
   if (frame.floats.size() != static_cast<std::size_t>(count_)) return;
   for (const PartState& shard : shards_) {
     auto piece = std::make_shared<std::vector<float>>(

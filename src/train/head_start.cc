@@ -39,7 +39,7 @@ Status Head::begin_session(const Checkpoint* from) {
   from_.reset();
   if (from != nullptr) from_ = *from;
   ConductorOptions with{.architecture = architecture(options_),
-                        .workers_first = options_.workers,
+                        .workers_first = workers_first_,
                         .global_batch = options_.batch,
                         .blocks = blocks_for(options_),
                         .target_accuracy = options_.target};
@@ -59,7 +59,11 @@ Status Head::begin_session(const Checkpoint* from) {
     if (!loaded.ok()) return std::move(loaded).error().at("--predictor");
     predictor = std::move(loaded).value();
   }
-  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor), log_.get()));
+  std::unique_ptr<ModeRegression> regression;
+  const bool learns = options_.mode == "star" && options_.selector == "learned";
+  if (learns && ports_.make_selector) regression = ports_.make_selector();
+  TRY_ASSIGN(Direction direction,
+             choose_direction(options_, std::move(predictor), std::move(regression), log_.get()));
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
@@ -72,8 +76,8 @@ Status Head::begin_session(const Checkpoint* from) {
   evaluator_ = {.role = PartRole::Evaluator, .id = 0};
   if (servers_) evaluator_.server = servers_->count() - 1;
   TRY(start_part(evaluator_));
-  workers_wanted_ = options_.workers;
-  for (int slot = 0; slot < options_.workers; ++slot) TRY(start_worker(slot));
+  workers_wanted_ = workers_first_;
+  for (int slot = 0; slot < workers_first_; ++slot) TRY(start_worker(slot));
   return {};
 }
 
@@ -83,8 +87,10 @@ void Head::restart(const std::string& why) {
   }
   progress_->say(fmt::format("{}; all begins anew from the newest checkpoint", why));
   before_ = now().time_since_epoch();
+  clocks_.leave_all(now());
   training_ = false;
   tally_.counts = tally_.counts + conductor_->counts();
+  tally_.steer_cpu_s += director_->cpu_s();
   if (++tally_.restarts > kRestartsMost) {
     return end_with({Code::Aborted, "too many restarts"});
   }
@@ -95,6 +101,7 @@ void Head::restart(const std::string& why) {
   workers_.clear();
   shards_.clear();
   evaluator_ = {};
+  validating_ = false;
   tensors_.clear();
   places_.clear();
   flights_.clear();
@@ -178,6 +185,7 @@ std::string Head::setup_for(const PartState& part) const {
                   .learner = options_.learner,
                   .optimizer = options_.optimizer,
                   .ring_patience_s = options_.ring_patience_s};
+  setup.learner.held_out = held_out_for(options_);
   if (part.role == PartRole::Shard) {
     setup.parameters = places_[static_cast<std::size_t>(part.id)].count();
   }
@@ -290,12 +298,13 @@ void Head::worker_joined(PartState& worker) {
   worker.joined = true;
   log_->process(seconds(now()), "worker", worker.id, worker.pid, "joined");
   if (training_) {
+    clocks_.join(worker.id, worker.pid, now());
     conductor_->join(WorkerId{worker.id}, now());
     return pump();
   }
   const auto joined =
       std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; });
-  if (joined >= options_.workers) begin_training();
+  if (joined >= workers_first_) begin_training();
 }
 
 void Head::begin_training() {
@@ -307,7 +316,9 @@ void Head::begin_training() {
     load_ = watch_load(*servers_, quota_cores_);
   }
   for (auto& [id, worker] : workers_) {
-    if (worker.joined) conductor_->join(WorkerId{id}, now());
+    if (!worker.joined) continue;
+    clocks_.join(id, worker.pid, now());
+    conductor_->join(WorkerId{id}, now());
   }
   if (servers_) apply_script();
   pump();

@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "train/checkpoint.h"
 #include "train/fake_learner.h"
 #include "train/flat_math.h"
 #include "train/flat_optimizer.h"
@@ -16,27 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int32_t kBatch = 64;
-
-struct Outcome {
-  TestRun run{};
-  json summary{};
-};
-
-Outcome run_in(const std::string& folder, std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"run",    "--model",   "linear", "--batch", "64",
-                                        "--rate", "0.05",      "--json", "--quiet", "--dir",
-                                        folder,   "--workers", "4",      "--data",  "line"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  Outcome outcome{.run = train(arguments, folder)};
-  outcome.summary = json::parse(outcome.run.output, nullptr, false);
-  return outcome;
-}
-
-Checkpoint last_checkpoint(const std::string& folder) {
-  auto found = newest_checkpoint(folder);
-  EXPECT_TRUE(found.ok()) << found.error().message;
-  return found.ok() ? found.value().checkpoint : Checkpoint{};
-}
 
 // What one process comes to that computes the same samples, part by part.
 std::vector<float> one_process(int updates, int workers, const OptimizerOptions& options) {
@@ -104,6 +81,29 @@ TEST(Head, ATargetEndsTheRun) {
   EXPECT_TRUE(outcome.summary["time_to_target_s"].is_number());
   EXPECT_EQ(outcome.summary["ended"], "the target was reached");
   EXPECT_EQ(outcome.summary["injector"], "none");
+}
+
+TEST(Head, ARunSaysWhatSteeringCost) {
+  const TestFolder one, two;
+  const Outcome star = run_in(one.run(), {"--mode", "star", "--steps", "2000"});
+  const Outcome fixed = run_in(two.run(), {"--mode", "ssgd", "--steps", "2000"});
+  ASSERT_EQ(star.run.exit_code, 0) << star.run.errors;
+  EXPECT_GT(star.summary["steer_cpu_s"], fixed.summary["steer_cpu_s"]);
+  EXPECT_GT(fixed.summary["steer_cpu_s"], 0.0);
+  for (const Outcome* const outcome : {&star, &fixed}) {
+    // A worker has one thread that learns, and one process cannot be busier than that for long.
+    EXPECT_GT(outcome->summary["worker_cpu_s"], 0.0);
+    EXPECT_LT(outcome->summary["worker_cpu_s"], 1.1 * outcome->summary["training_s"].get<double>());
+  }
+}
+
+TEST(Head, ZenoJudgesBySamplesThatNobodyTrainsOn) {
+  for (const auto& [mode, asked] : {std::pair("zeno++", true), std::pair("asgd", false)}) {
+    const TestFolder folder;
+    const Outcome outcome = run_in(folder.run(), {"--mode", mode, "--steps", "400"});
+    ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    EXPECT_EQ(std::filesystem::exists(folder.run() + "/held-out"), asked) << mode;
+  }
 }
 
 class EveryMode : public testing::TestWithParam<const char*> {};
@@ -189,11 +189,29 @@ TEST(Head, AWorkerThatIsAskedToGoesAfterItsTask) {
   EXPECT_EQ(outcome.summary["workers"], 3);
 }
 
+TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
+  const TestFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directories(folder.path() + "/build/data");
+  std::filesystem::current_path(folder.path());
+  const Outcome found = run_in(folder.path() + "/found", {"--steps", "4"});
+  const Outcome told =
+      run_in(folder.path() + "/told", {"--steps", "4", "--data-folder", "elsewhere"});
+  std::filesystem::current_path(before);
+  ASSERT_EQ(found.run.exit_code, 0) << found.run.errors;
+  const auto folder_in = [](const std::string& run) {
+    return json::parse(std::ifstream(run + "/run.json"))["learner"]["data_folder"];
+  };
+  EXPECT_EQ(folder_in(folder.path() + "/found"), folder.path() + "/build/data");
+  EXPECT_EQ(folder_in(folder.path() + "/told"), "elsewhere");
+}
+
 TEST(Head, BadCallsSayWhatToWriteInstead) {
   const TestFolder folder;
-  for (const auto& [flag, value] : {std::pair("--arch", "tree"), std::pair("--mode", "fast"),
-                                    std::pair("--batch", "2"), std::pair("--target", "80"),
-                                    std::pair("--optimizer", "sdg"), std::pair("--data", "iris")}) {
+  for (const auto& [flag, value] :
+       {std::pair("--arch", "tree"), std::pair("--mode", "fast"), std::pair("--batch", "2"),
+        std::pair("--target", "80"), std::pair("--optimizer", "sdg"),
+        std::pair("--selector", "best"), std::pair("--data", "iris")}) {
     const Outcome outcome = run_in(folder.run() + flag, {"--steps", "10", flag, value});
     EXPECT_EQ(outcome.run.exit_code, 2) << flag;
     EXPECT_NE(outcome.run.errors.find(flag), std::string::npos) << outcome.run.errors;

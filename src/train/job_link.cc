@@ -2,7 +2,9 @@
 
 #include <orrery_job.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace orrery {
 
@@ -19,6 +21,13 @@ bool JobLink::is_job() const {
 }
 std::string JobLink::checkpoint_folder() const { return inside_->job.checkpoint_dir(); }
 bool JobLink::resumed() const { return inside_->job.resumed(); }
+
+int JobLink::gpus() const {
+  const char* const listed = std::getenv("ORRERY_GPUS");
+  if (!is_job() || listed == nullptr || *listed == '\0') return 0;
+  const std::string_view names = listed;
+  return 1 + static_cast<int>(std::ranges::count(names, ','));
+}
 
 void JobLink::progress(std::int64_t updates, std::int64_t of, double loss, std::int64_t samples) {
   inside_->job.progress(updates, of, loss, static_cast<double>(samples));

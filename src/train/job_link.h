@@ -16,6 +16,7 @@ class JobLink {
   bool is_job() const;
   std::string checkpoint_folder() const;  // empty: none
   bool resumed() const;
+  int gpus() const;  // that this start of the job has; 0: none, or it is no job
   void progress(std::int64_t updates, std::int64_t of, double loss, std::int64_t samples);
   void checkpointed(std::int64_t updates);
   // Waits while the scheduler is making up its mind.

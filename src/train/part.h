@@ -11,6 +11,7 @@
 #include "learn/all_reduce.h"
 #include "learn/learner.h"
 #include "steer/predictor.h"
+#include "steer/selector.h"
 #include "train/connection.h"
 #include "train/messages.h"
 
@@ -31,6 +32,7 @@ struct TrainPorts {
                                                             const FitSettings&)>
       fit_predictor{};
   std::function<Result<std::unique_ptr<IterationPredictor>>(const std::string&)> load_predictor{};
+  std::function<std::unique_ptr<ModeRegression>()> make_selector{};  // none: only the heuristic
 };
 
 // How a process finds its run. It is read from standard input, where no other process can see it.

@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "train/checkpoint.h"
 #include "train/fake_learner.h"
 #include "train/ring_member.h"
 #include "train/test_run.h"
@@ -12,28 +10,10 @@
 namespace orrery {
 namespace {
 
-using nlohmann::json;
-
-struct Outcome {
-  TestRun run{};
-  json summary{};
-};
-
 Outcome run_ring(const std::string& folder, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"run",     "--arch", "allreduce",  "--model",   "linear",
-                                        "--batch", "64",     "--rate",     "0.05",      "--json",
-                                        "--quiet", "--dir",  folder,       "--workers", "4",
-                                        "--data",  "line",   "--patience", "5"};
+  std::vector<std::string> arguments = {"--arch", "allreduce", "--patience", "5"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  Outcome outcome{.run = train(arguments, folder)};
-  outcome.summary = json::parse(outcome.run.output, nullptr, false);
-  return outcome;
-}
-
-Checkpoint last_checkpoint(const std::string& folder) {
-  auto found = newest_checkpoint(folder);
-  EXPECT_TRUE(found.ok()) << found.error().message;
-  return found.ok() ? found.value().checkpoint : Checkpoint{};
+  return run_in(folder, arguments);
 }
 
 TEST(Ring, ComesToTheSameBitsInEveryRunAndStaysEqualEverywhere) {

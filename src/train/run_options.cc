@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "model/duration_text.h"
@@ -20,6 +22,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shar
                                    checkpoint_every, keep, replace, stragglers, straggler_seed,
                                    cores, link, cpu_means, link_means, ring_patience_s, listen)
 
+RunOptions completed(RunOptions options) {
+  std::error_code error;
+  const auto beside = std::filesystem::current_path(error) / "build/data";
+  if (options.learner.data_folder.empty() && !error &&
+      std::filesystem::is_directory(beside, error)) {
+    options.learner.data_folder = beside.string();
+  }
+  return options;
+}
+
 Status check(const RunOptions& options) {
   const auto positive = [](const char* flag, double value) -> Status {
     if (value > 0 && std::isfinite(value)) return {};
@@ -27,6 +39,9 @@ Status check(const RunOptions& options) {
   };
   if (options.arch != "ps" && options.arch != "allreduce") {
     return invalid(fmt::format("--arch {}: write ps or allreduce", options.arch));
+  }
+  if (options.selector != "learned" && options.selector != "heuristic") {
+    return invalid(fmt::format("--selector {}: write learned or heuristic", options.selector));
   }
   TRY(positive("--workers", options.workers));
   TRY(positive("--shards", options.shards));
@@ -62,8 +77,15 @@ Architecture architecture(const RunOptions& options) {
   return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
 }
 
+int workers_for(const RunOptions& options, int gpus_now) {
+  if (options.gpus <= 0 || gpus_now <= 0) return options.workers;
+  const double wanted = static_cast<double>(options.workers) * gpus_now / options.gpus;
+  return static_cast<int>(std::clamp(std::round(wanted), 1.0, static_cast<double>(options.batch)));
+}
+
 Result<RateRule> rate_rule(const RunOptions& options) {
-  RateRule rule{.base = options.rate, .warm_up_samples = options.warm_up};
+  RateRule rule{
+      .base = options.rate, .warm_up_samples = options.warm_up, .workers = options.workers};
   TRY_ASSIGN(rule.scaling, parse_rate_scaling(options.rate_scaling));
   for (const std::string& text : options.rate_steps) {
     RateRule::Step step;
@@ -89,11 +111,21 @@ Result<double> time_limit_s(const RunOptions& options) {
   return seconds(limit.value());
 }
 
-std::string run_options_text(const RunOptions& options) { return json(options).dump(1) + "\n"; }
+std::string run_options_text(const RunOptions& options) {
+  json values(options);
+  values["gpus"] = options.gpus;
+  values["selector"] = options.selector;
+  return values.dump(1) + "\n";
+}
 
 Result<RunOptions> parse_run_options(const std::string& text) {
   try {
-    return json::parse(text).get<RunOptions>();
+    const json values = json::parse(text);
+    auto options = values.get<RunOptions>();
+    // Runs of earlier versions have not noted these.
+    options.gpus = values.value("gpus", options.gpus);
+    options.selector = values.value("selector", options.selector);
+    return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());
   }

@@ -23,6 +23,7 @@ struct RunOptions {
   int x = 0;
   std::string
       predictor{};  // of star: a file that `predictor fit` made; empty: none but the built-in
+  std::string selector = "learned";  // of star: where it foresees better; or "heuristic"
   LearnerOptions learner{};
   std::int32_t batch = 256;  // global
   int blocks = 0;            // of a task; 0: as the mode needs
@@ -51,12 +52,19 @@ struct RunOptions {
   std::string folder{};
   std::string resume{};
   bool json = false, quiet = false;
+  int gpus = 0;  // of a job of the scheduler's, at its first start; 0: none, or it is no job
 };
+
+// What was left open, as it is here: the data folder is ./build/data where that is a folder. Named
+// in full, since the run may be resumed from elsewhere.
+RunOptions completed(RunOptions options);
 
 // Errors name the flag and say what to write instead.
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+// With as many GPUs as now: as many for each as at the first start, and one sample for each.
+int workers_for(const RunOptions& options, int gpus_now);
 Result<RateRule> rate_rule(const RunOptions& options);
 Result<double> time_limit_s(const RunOptions& options);  // 0: none
 

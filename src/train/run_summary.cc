@@ -64,6 +64,8 @@ std::string summary_json(const RunSummary& summary) {
       {"final_loss", or_null(evaluated, evaluated ? tally.curve.back().loss : 0)},
       {"wall_s", summary.wall_s},
       {"training_s", summary.training_s},
+      {"steer_cpu_s", summary.steer_cpu_s},
+      {"worker_cpu_s", or_null(summary.worker_cpu_s.has_value(), summary.worker_cpu_s.value_or(0))},
       {"gradients", counts.gradients},
       {"updates", counts.updates},
       {"mean_staleness", or_null(counts.gradients > 0, mean_staleness(summary))},
@@ -107,6 +109,10 @@ std::string summary_text(const RunSummary& summary) {
   text += fmt::format("staleness {:.2f}, {} mode switches, {} lost, {} dropped, {} spoiled\n",
                       mean_staleness(summary), summary.counts.mode_switches, summary.counts.lost,
                       summary.counts.dropped, summary.counts.spoiled);
+  if (summary.worker_cpu_s) {
+    text += fmt::format("steering took {:.3f} s of CPU, a worker {:.3f} s\n", summary.steer_cpu_s,
+                        *summary.worker_cpu_s);
+  }
   if (summary.measured_load && !summary.load.trusted) {
     text += fmt::format("the machine was too busy for these times to mean anything: {}\n",
                         summary.load.why);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct RunTally {
   std::int64_t refused_connections = 0;
   std::int64_t evaluations_skipped = 0;
   std::int64_t checkpoints = 0;
+  double steer_cpu_s = 0;  // of directors of sessions that are over
   std::vector<std::string> warnings{};
   std::vector<CurvePoint> curve{};
   std::vector<ModeChange> modes{};
@@ -28,9 +30,11 @@ struct RunSummary {
   RunTally tally{};
   ConductorCounts counts{};  // of all sessions
   double target = 0;
-  double training_s = 0;  // since the first task, earlier sessions included
-  double wall_s = 0;      // of this process
-  int workers = 0;        // at the end
+  double training_s = 0;                 // since the first task, earlier sessions included
+  double wall_s = 0;                     // of this process
+  int workers = 0;                       // at the end
+  double steer_cpu_s = 0;                // of all sessions
+  std::optional<double> worker_cpu_s{};  // one worker's, on average
   std::string cpu_means = "none", link_means = "none";
   MachineLoad load{};
   bool measured_load = false;

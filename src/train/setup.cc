@@ -16,6 +16,7 @@ std::string setup_text(const PartSetup& setup) {
               {"seed", learner.seed},
               {"device", learner.device},
               {"threads", learner.threads},
+              {"held_out", learner.held_out},
               {"optimizer", optimizer.kind},
               {"momentum", optimizer.momentum},
               {"weight_decay", optimizer.weight_decay},
@@ -37,7 +38,8 @@ Result<PartSetup> parse_setup(const std::string& text) {
                      .data_folder = values.at("data_folder").get<std::string>(),
                      .seed = values.at("seed").get<std::uint64_t>(),
                      .device = values.at("device").get<std::string>(),
-                     .threads = values.at("threads").get<int>()};
+                     .threads = values.at("threads").get<int>(),
+                     .held_out = values.at("held_out").get<int>()};
     setup.optimizer.kind = values.at("optimizer").get<std::string>();
     setup.optimizer.momentum = values.at("momentum").get<double>();
     setup.optimizer.weight_decay = values.at("weight_decay").get<double>();

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "train/checkpoint.h"
 
 namespace orrery {
 
@@ -12,6 +15,15 @@ struct TestRun {
   std::string errors{};
 };
 TestRun train(const std::vector<std::string>& arguments, const std::string& folder);
+
+// `run` on the line of fake_learner.h with batches of 64, and the summary it prints.
+struct Outcome {
+  TestRun run{};
+  nlohmann::json summary{};
+};
+Outcome run_in(const std::string& folder, const std::vector<std::string>& more);
+
+Checkpoint last_checkpoint(const std::string& folder);
 
 // A folder of its own for a test, empty at first and gone with the object.
 class TestFolder {

@@ -1,3 +1,4 @@
+#include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -36,6 +37,22 @@ TestRun train(const std::vector<std::string>& arguments, const std::string& fold
   text << std::ifstream(errors).rdbuf();
   run.errors = text.str();
   return run;
+}
+
+Outcome run_in(const std::string& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {"run",    "--model",   "linear", "--batch", "64",
+                                        "--rate", "0.05",      "--json", "--quiet", "--dir",
+                                        folder,   "--workers", "4",      "--data",  "line"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Outcome outcome{.run = train(arguments, folder)};
+  outcome.summary = nlohmann::json::parse(outcome.run.output, nullptr, false);
+  return outcome;
+}
+
+Checkpoint last_checkpoint(const std::string& folder) {
+  auto found = newest_checkpoint(folder);
+  EXPECT_TRUE(found.ok()) << found.error().message;
+  return found.ok() ? found.value().checkpoint : Checkpoint{};
 }
 
 }  // namespace orrery

@@ -19,7 +19,8 @@ void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--model", o.learner.model, "one of `orrery-train models`")
       ->capture_default_str();
   command.add_option("--data", o.learner.data, "one of `orrery-train data`")->capture_default_str();
-  command.add_option("--data-folder", o.learner.data_folder, "where `make data` has put things");
+  command.add_option("--data-folder", o.learner.data_folder,
+                     "where `make data` has put things; build/data if that is there");
   command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
       ->capture_default_str();
   command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
@@ -51,6 +52,8 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp");
   command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
+  command->add_option("--selector", o.selector, "of star: learned or heuristic")
+      ->capture_default_str();
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
   command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
