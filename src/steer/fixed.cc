@@ -39,7 +39,8 @@ class Regrouping final : public RoundDirector {
   void look(const Situation& situation) override {
     std::vector<ScoreWorker> workers;
     for (const WorkerRecord& record : records()) {
-      workers.push_back({.worker = record.history.worker, .cost = record.cost});
+      workers.push_back(
+          {.worker = record.history.worker, .cost = record.cost, .way_s = record.way_s});
     }
     const Mode wanted = wanted_({.architecture = situation.architecture,
                                  .workers = workers,

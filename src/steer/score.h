@@ -67,13 +67,14 @@ double child_wait_s(double way_s, double parents_task_s);
 ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
 
 // SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the
-// dynamic groups, SSGD and static-x with balanced shares, LGC, SSP. All-reduce: a ring of every
-// size, the slowest as children, with and without shares. Of more than kEveryX workers only so many
-// x are tried, the number of those who do not straggle among them.
+// dynamic groups, SSGD and static-x with balanced shares, LGC, SSP. All-reduce: the
+// whole ring with balanced shares, and a ring of every size with the slowest as children. Of more
+// than kEveryX workers only so many x are tried, the number of those who do not straggle among
+// them.
 inline constexpr int kEveryX = 32;
 std::vector<ScoredMode> score_modes(const ScoreSituation& situation);
 
-// Whether two modes differ in how batches are divided alone.
+// Whether two modes differ at most in how batches are divided, and in who is in a ring of one size.
 bool same_family(const Mode& a, const Mode& b);
 
 // The fastest are the ring; the others hang off its members in turn, the fastest member first.

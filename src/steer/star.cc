@@ -276,6 +276,20 @@ class Star final : public StarDirector {
     return allowed;
   }
 
+  // Who is in a ring matters if somebody in it is far slower than most. Otherwise one is as good as
+  // the other, and whoever is a parent looks slower for what it does for its children.
+  bool ring_straggles() const {
+    constexpr double kFarSlower = 1.5;
+    std::vector<double> all;
+    for (const WorkerTime& time : times_) all.push_back(time.seconds);
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::ranges::nth_element(all, middle);
+    return std::ranges::any_of(times_, [&](const WorkerTime& time) {
+      return time.seconds > kFarSlower * *middle &&
+             std::ranges::binary_search(mode_.ring, time.worker);
+    });
+  }
+
   bool in_last_part(const Situation& situation) const {
     return options_.samples_limit > 0 &&
            static_cast<double>(situation.samples_done) >
@@ -289,13 +303,14 @@ class Star final : public StarDirector {
     const bool too_stale = near_end && present.pace.staleness > options_.staleness_harmless;
     int asked = 0;
     for (const ScoredMode* best : in_order(situation, all)) {
-      if (same_family(best->mode, mode_)) return;
+      if (same_family(best->mode, mode_) && !ring_straggles()) return;
       const bool to_ssgd = same_family(best->mode, synchronous_);
       const double margin = is_synchronous() ? options_.leave_margin
                             : to_ssgd        ? options_.return_margin
                                              : options_.move_margin;
       // The selector's word is its own: what the heuristic thinks of it need not be better.
       const bool chosen = by_selector_ && asked == 0;
+      if (best->mode == mode_) return;
       if (!chosen && !too_stale && best->time_s > (1 - margin) * present.time_s) break;
       if (to_ssgd || is_granted(*best, ssgd, situation)) {
         const std::string reason = too_stale ? "near the end: less stale"

@@ -10,6 +10,7 @@ namespace orrery {
 namespace {
 
 constexpr std::uint64_t kFirstLimit = std::uint64_t{1} << 28;  // before the model's size is known
+constexpr std::uint64_t kProbeMost = std::uint64_t{1} << 20;
 constexpr int kRestartsMost = 100;
 
 std::string_view role_name(PartRole role) {
@@ -173,7 +174,8 @@ void Head::adopt(PartState& part, std::shared_ptr<Connection> line) {
        .closed = [this, role, id](Connection& gone,
                                   const Error& why) { line_closed(role, id, &gone, why); },
        .place = {}},
-      {.floats = count_ > 0 ? static_cast<std::uint64_t>(count_) * 3 : kFirstLimit});
+      {.floats = count_ > 0 ? std::max(kProbeMost, static_cast<std::uint64_t>(count_) * 3)
+                            : kFirstLimit});
   line->send(MessageType::Setup, 0, Text{setup_for(part)});
   if (servers_ && part.server >= 0 && servers_->link_means() == "token-bucket") {
     line->send(MessageType::SetLink, 0, LinkMessage{servers_->transport_bytes_per_s(part.server)});

@@ -71,13 +71,12 @@ void Worker::send_parameters_to_child(std::int64_t task, WorkerId child) {
 void Worker::show_link(Frame& frame) {
   CountMessage message;
   if (!take(*part_->head, frame, message)) return;
-  const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(message.count, 0)),
-                                             std::size_t{1}, flat_.size());
+  constexpr std::int32_t kMost = 1 << 20;
+  const auto sent = std::make_shared<const std::vector<float>>(
+      static_cast<std::size_t>(std::clamp(message.count, 1, kMost)));
   ++sends_under_way_;
   part_->head->send(MessageType::LinkProbe, frame.header.number, Nothing{},
-                    {.floats = {std::span<const float>(flat_).first(count)},
-                     .keep = nullptr,
-                     .sent = [this] { --sends_under_way_; }});
+                    {.floats = {*sent}, .keep = sent, .sent = [this] { --sends_under_way_; }});
 }
 
 void Worker::send_snapshot(Frame& frame) {
