@@ -30,7 +30,8 @@ class LoggedDirector final : public ReasoningDirector {
 }  // namespace
 
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log) {
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -40,6 +41,7 @@ Result<Direction> choose_direction(const RunOptions& options,
   const OptimizerOptions& optimizer = options.optimizer;
   with.star.staleness.prior =
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
+  with.grant = std::move(grant);
   if (predictor) with.predictors.push_back(std::move(predictor));
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");

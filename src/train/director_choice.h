@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "steer/grant.h"
 #include "steer/predictor.h"
 #include "sync/director.h"
 #include "train/run_log.h"
@@ -24,8 +25,10 @@ struct Direction {
   std::unique_ptr<ReasoningDirector> director{};
 };
 // `predictor` may be none; it runs against those that are built in.
+// `grant` too: then every mode is granted.
 Result<Direction> choose_direction(const RunOptions& options,
-                                   std::unique_ptr<IterationPredictor> predictor, RunLog* log);
+                                   std::unique_ptr<IterationPredictor> predictor,
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);

@@ -22,6 +22,8 @@ std::string_view role_name(PartRole role) {
       return "evaluator";
     case PartRole::Command:
       return "command";
+    case PartRole::Run:
+      return "run";
   }
   return "part";
 }
@@ -59,7 +61,9 @@ Status Head::begin_session(const Checkpoint* from) {
     if (!loaded.ok()) return std::move(loaded).error().at("--predictor");
     predictor = std::move(loaded).value();
   }
-  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor), log_.get()));
+  TRY_ASSIGN(Direction direction,
+             choose_direction(options_, std::move(predictor), shared_, log_.get()));
+  if (shared_) shared_->restart();
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
@@ -228,7 +232,7 @@ void Head::evaluator_ready(PartState&, const ReadyMessage& ready, Frame& frame) 
     places_ = lay_out_shards(tensors_, options_.shards);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       shards_.push_back({.role = PartRole::Shard, .id = static_cast<int>(i)});
-      if (servers_) shards_.back().server = servers_->count() - 2;
+      if (servers_) shards_.back().server = shard_server(static_cast<int>(i));
     }
     for (PartState& shard : shards_) {
       if (const Status started = start_part(shard); !started.ok()) return end_with(started.error());

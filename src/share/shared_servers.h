@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "share/server_book.h"
+
+namespace orrery {
+
+// What a task of a job that comes would like to hold.
+struct TaskWish {
+  bool makes_updates = false;
+  Load limit{};
+};
+
+// On which server a task is, and what it may use there.
+struct TaskPlace {
+  ServerId server{};
+  Load limit{};
+};
+
+// What a job tells of itself every so often.
+struct JobReport {
+  bool waits_for_all = true;
+  double left_s = 0;
+  std::vector<double> task_s{};  // by task, of those it did since the last report; 0: none
+  // Since the last report: updates a second over those of SSGD (0: not known), and what all tasks
+  // that make updates used together.
+  double rate_ratio = 0;
+  Load used{};
+};
+
+struct SharedServersOptions {
+  // Whether limits move between jobs and a looser mode may be refused. Otherwise every mode is
+  // granted, and everybody keeps to what it was given first.
+  bool considers = true;
+  double least_share = 0.1;  // of a wish, without which a job is not taken in
+  BookOptions book{};
+};
+
+// The servers that several runs share: where a job's tasks go, what each may use, and how that
+// changes while they run. Knows nothing of processes and sockets. Everything a run says is checked:
+// what makes no sense is refused, and changes nothing.
+class SharedServers {
+ public:
+  SharedServers(std::span<const Load> capacities, const SharedServersOptions& options);
+
+  // Tasks that make updates go where the fullest server is as empty as can be, the others one after
+  // the other where it is emptiest. Who finds less room than it wishes for gets what is left, in
+  // proportion; a server without a rate for its link does not limit it.
+  Result<std::vector<TaskPlace>> admit(JobId job, std::span<const TaskWish> wishes);
+  // What cuts did to a job, and what updates cost it, is learned from what it reports.
+  Status report(JobId job, const JobReport& report);
+  Result<Consideration> ask(const LooserMode& wish);
+  // Both: limits to be enforced from now on, none of them of a job that left.
+  std::vector<LimitChange> give_back(JobId job);
+  std::vector<LimitChange> leave(JobId job);
+
+  const ServerBook& book() const { return book_; }
+  bool considers() const { return options_.considers; }
+
+ private:
+  struct Member {
+    std::vector<Load> first{};      // limits
+    std::vector<double> whole_s{};  // of a task while nothing was taken from it; 0: not seen
+    int reports = 0;                // since limits were last moved
+  };
+  std::vector<std::size_t> find_servers(std::span<const TaskWish> wishes) const;
+  void learn(const Member& member, const JobReport& report, BookedJob& job) const;
+  std::vector<LimitChange> noted(std::vector<LimitChange> changes);
+
+  SharedServersOptions options_;
+  std::vector<Load> capacities_;
+  ServerBook book_;
+  std::map<JobId, Member> members_{};
+};
+
+}  // namespace orrery
