@@ -171,6 +171,24 @@ std::vector<LimitChange> SharedServers::noted(std::vector<LimitChange> changes) 
   return changes;
 }
 
+// What the mode saves if the tasks that make updates get nothing more: they handle gradients as
+// fast as their limit allows, and the time goes with that.
+double SharedServers::saved_within_limits(const LooserMode& wish) const {
+  const BookedJob& job = *book_.find(wish.job);
+  const Load base = job.extra.base();
+  Load limit;
+  for (const BookedTask& task : job.tasks) {
+    if (task.makes_updates) limit += task.limit;
+  }
+  double able = wish.rate_ratio;
+  if (!job.extra.measured()) able = std::min(able, 1.0);
+  for (const auto resource : kResources) {
+    if (base.*resource > 0) able = std::min(able, limit.*resource / base.*resource);
+  }
+  if (!(able > 0)) return 0;
+  return std::max(0.0, 1 - (1 - wish.time_saved) * wish.rate_ratio / able);
+}
+
 Result<Consideration> SharedServers::ask(const LooserMode& wish) {
   if (!members_.contains(wish.job)) return invalid("nobody knows the job");
   if (!(wish.rate_ratio > 0) || !std::isfinite(wish.rate_ratio) ||
@@ -180,9 +198,15 @@ Result<Consideration> SharedServers::ask(const LooserMode& wish) {
   if (!options_.considers) {
     return Consideration{.granted = true, .reason = "nothing is considered here"};
   }
-  Consideration decided = book_.consider(wish);
+  const double within = saved_within_limits(wish);
+  LooserMode beyond = wish;
+  beyond.time_saved = wish.time_saved - within;
+  Consideration decided = book_.consider(beyond);
   decided.changes = noted(std::move(decided.changes));
-  return decided;
+  if (decided.granted || within < options_.least_gain || book_.squeezed(wish.job)) return decided;
+  return Consideration{.granted = true,
+                       .reason = "within its own limits",
+                       .gain_s = within * book_.find(wish.job)->left_s};
 }
 
 std::vector<LimitChange> SharedServers::give_back(JobId job) { return noted(book_.withdraw(job)); }

@@ -27,7 +27,7 @@ struct JobReport {
   bool waits_for_all = true;
   double left_s = 0;
   std::vector<double> task_s{};  // by task, of those it did since the last report; 0: none
-  // Since the last report: updates a second over those of SSGD (0: not known), and what all tasks
+  // Since the last report: gradients a second over those of SSGD (0: not known), and what all tasks
   // that make updates used together.
   double rate_ratio = 0;
   Load used{};
@@ -37,6 +37,7 @@ struct SharedServersOptions {
   // Whether limits move between jobs and a looser mode may be refused. Otherwise every mode is
   // granted, and everybody keeps to what it was given first.
   bool considers = true;
+  double least_gain = 0.1;   // of the time left, for a mode without more than its limits
   double least_share = 0.1;  // of a wish, without which a job is not taken in
   BookOptions book{};
 };
@@ -54,6 +55,9 @@ class SharedServers {
   Result<std::vector<TaskPlace>> admit(JobId job, std::span<const TaskWish> wishes);
   // What cuts did to a job, and what updates cost it, is learned from what it reports.
   Status report(JobId job, const JobReport& report);
+  // Limits are enforced, so a mode that keeps to its own costs others nothing. Limits move for what
+  // it gains beyond that, if it is more than others lose (ServerBook::consider). Refused is what
+  // gains too little either way, and whoever has lent.
   Result<Consideration> ask(const LooserMode& wish);
   // Both: limits to be enforced from now on, none of them of a job that left.
   std::vector<LimitChange> give_back(JobId job);
@@ -69,6 +73,7 @@ class SharedServers {
     int reports = 0;                // since limits were last moved
   };
   std::vector<std::size_t> find_servers(std::span<const TaskWish> wishes) const;
+  double saved_within_limits(const LooserMode& wish) const;
   void learn(const Member& member, const JobReport& report, BookedJob& job) const;
   std::vector<LimitChange> noted(std::vector<LimitChange> changes);
 

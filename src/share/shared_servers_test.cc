@@ -122,6 +122,26 @@ TEST(SharedServers, WhatAParameterServerReallyTakesDecidesWhatItNeeds) {
   EXPECT_TRUE(decided.changes.empty()) << "four times 0.02 are within its 0.1";
 }
 
+TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits) {
+  SharedServers shared = two_jobs(true);
+  JobReport heavy = report(30);
+  heavy.rate_ratio = 1;
+  heavy.used = {.cpu = 0.06};
+  ASSERT_TRUE(shared.report(kFirst, heavy).ok());
+  ASSERT_TRUE(shared.report(kSecond, report(10'000)).ok());
+  // Its limit allows 0.1 / 0.06 of the gradients of SSGD, so 20 % of the time are saved.
+  const LooserMode wish{.job = kFirst, .rate_ratio = 2, .time_saved = 1 - 0.4 / 0.6};
+  const Consideration decided = shared.ask(wish).value();
+  EXPECT_TRUE(decided.granted);
+  EXPECT_TRUE(decided.changes.empty());
+  EXPECT_NEAR(decided.gain_s, 0.2 * 30, 1e-9);
+  EXPECT_FALSE(shared.book().squeezed(kSecond));
+
+  heavy.used = {.cpu = 0.1};
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(shared.report(kFirst, heavy).ok());
+  EXPECT_FALSE(shared.ask(wish).value().granted) << "it is at its limit already";
+}
+
 TEST(SharedServers, HowMuchACutHurtsIsLearnedFromTheTasksThatWereCut) {
   SharedServers shared = two_jobs(true);
   ASSERT_TRUE(shared.ask(kWish).value().granted);

@@ -8,7 +8,7 @@ namespace orrery {
 struct GrantRequest {
   Time now{};
   Mode mode{};
-  double rate_ratio = 1;  // updates a second over those of SSGD
+  double rate_ratio = 1;  // gradients a second over those of SSGD: what parameter servers work on
   double time_saved = 0;  // share of the time the job still needs
 };
 

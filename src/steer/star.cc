@@ -303,7 +303,7 @@ class Star final : public StarDirector {
     const GrantAnswer answer =
         grant_->may({.now = situation.now,
                      .mode = wanted.mode,
-                     .rate_ratio = ssgd.pace.interval_s / wanted.pace.interval_s,
+                     .rate_ratio = wanted.pace.gradients_per_s / ssgd.pace.gradients_per_s,
                      .time_saved = 1 - wanted.time_s / ssgd.time_s});
     if (answer == GrantAnswer::No) {
       refusals_.push_back({wanted.mode, situation.now + options_.refusal_holds});

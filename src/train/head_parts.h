@@ -87,10 +87,10 @@ struct ShareTally {
   };
   std::map<int, Took> took{};  // by place
   Time at{};
-  std::int64_t gradients = 0, updates = 0;  // by then
-  ServerUse used{};                         // by all shards, by then
+  std::int64_t gradients = 0;  // by then
+  ServerUse used{};            // by all shards, by then
   std::string mode{};
-  double gradients_per_s = 0, ssgd_updates_per_s = 0;  // smoothed; 0: not known
+  double gradients_per_s = 0, ssgd_gradients_per_s = 0;  // smoothed; 0: not known
 };
 
 struct PendingEvaluation {

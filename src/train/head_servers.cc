@@ -133,7 +133,7 @@ void Head::report_to_servers() {
   const auto present = static_cast<int>(
       std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; }));
   report.waits_for_all = waits_for_everybody(conductor_->mode(), present);
-  const ConductorCounts counts = tally_.counts + conductor_->counts();
+  const std::int64_t gradients = (tally_.counts + conductor_->counts()).gradients;
   ServerUse used;
   for (const PartState& shard : shards_) {
     const auto use = servers_->use(shard.server);
@@ -144,13 +144,12 @@ void Head::report_to_servers() {
   }
   const double passed = seconds(now() - share_.at);
   // What a second says that began in another mode is nothing about this one.
-  const bool whole = passed > 0 && share_.mode == mode_name_ && counts.updates > share_.updates;
+  const bool whole = passed > 0 && share_.mode == mode_name_ && gradients > share_.gradients;
   if (whole) {
-    const double updates = static_cast<double>(counts.updates - share_.updates) / passed;
-    smooth(share_.gradients_per_s,
-           static_cast<double>(counts.gradients - share_.gradients) / passed);
-    if (report.waits_for_all) smooth(share_.ssgd_updates_per_s, updates);
-    if (share_.ssgd_updates_per_s > 0) report.rate_ratio = updates / share_.ssgd_updates_per_s;
+    const double per_s = static_cast<double>(gradients - share_.gradients) / passed;
+    smooth(share_.gradients_per_s, per_s);
+    if (report.waits_for_all) smooth(share_.ssgd_gradients_per_s, per_s);
+    if (share_.ssgd_gradients_per_s > 0) report.rate_ratio = per_s / share_.ssgd_gradients_per_s;
     report.used = Load{.cpu = (used.cpu_s - share_.used.cpu_s) / passed,
                        .in = (used.in_bytes - share_.used.in_bytes) / passed,
                        .out = (used.out_bytes - share_.used.out_bytes) / passed}
@@ -163,8 +162,7 @@ void Head::report_to_servers() {
   }
   share_.took.clear();
   share_.at = now();
-  share_.gradients = counts.gradients;
-  share_.updates = counts.updates;
+  share_.gradients = gradients;
   share_.used = used;
   share_.mode = mode_name_;
   shared_->report(report);

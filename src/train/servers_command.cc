@@ -124,7 +124,6 @@ void BookKeeper::note(JobId job, std::string_view what, const std::string& detai
 
 void BookKeeper::greet(std::shared_ptr<Connection> connection, const Hello& hello) {
   if (hello.role != PartRole::Run) {
-    ++refused_;
     return connection->close({Code::PermissionDenied, "only runs are served here"});
   }
   const std::int64_t id = next_++;
@@ -175,6 +174,7 @@ bool BookKeeper::join(Line& line, Frame& frame) {
     line.joined = true;
     ++joined_;
   } else {
+    if (places.error().code == Code::InvalidArgument) ++refused_;
     answer.error = places.error().message;
     answer.error_code = static_cast<std::int32_t>(places.error().code);
   }
@@ -213,6 +213,8 @@ bool BookKeeper::ask(Line& line, Frame& frame) {
       line.job, answer.granted ? "granted" : "not granted",
       fmt::format("{} ratio {:.3g} saves {:.3g}: {}; gain {:.3g} s cost {:.3g} s", plain(wish.mode),
                   wish.rate_ratio, wish.time_saved, answer.reason, answer.gain_s, answer.cost_s));
+  say(fmt::format("job {} {} go into {}: {}", static_cast<int>(line.job),
+                  answer.granted ? "may" : "may not", plain(wish.mode), answer.reason));
   enforce(answer.changes);
   line.connection->send(MessageType::ModeAnswer, frame.header.number,
                         ModeAnswerMessage{.granted = answer.granted, .reason = answer.reason});
