@@ -57,7 +57,7 @@ struct TwoJobsRow {
 };
 struct TwoJobsVerdict {
   std::vector<TwoJobsRow> rows{};
-  std::optional<bool> a_is_faster{};      // with than without; none: a run is missing
+  std::optional<bool> a_is_faster{};  // with than without; none: a run is missing
   std::optional<bool> total_no_worse{};
   std::vector<std::string> problems{};
 };
