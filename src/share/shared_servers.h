@@ -1,8 +1,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -22,10 +24,16 @@ struct TaskPlace {
   Load limit{};
 };
 
+// Where a job's tasks are, and what its coming changes for others.
+struct Admission {
+  std::vector<TaskPlace> places{};
+  std::vector<LimitChange> changes{};
+};
+
 // What a job tells of itself every so often.
 struct JobReport {
   bool waits_for_all = true;
-  double left_s = 0;
+  double left_s = 0;             // 0: not known (any more)
   std::vector<double> task_s{};  // by task, of those it did since the last report; 0: none
   // Since the last report: gradients a second over those of SSGD (0: not known), and what all tasks
   // that make updates used together.
@@ -51,10 +59,12 @@ class SharedServers {
 
   // Tasks that make updates go where the fullest server is as empty as can be, the others one after
   // the other where it is emptiest. Who finds less room than it wishes for gets what is left, in
-  // proportion; a server without a rate for its link does not limit it.
-  Result<std::vector<TaskPlace>> admit(JobId job, std::span<const TaskWish> wishes);
-  // What cuts did to a job, and what updates cost it, is learned from what it reports.
-  Status report(JobId job, const JobReport& report);
+  // proportion; a server without a rate for its link does not limit it. What was granted to others
+  // so far is no reason to have less: it is considered anew beside the job that came.
+  Result<Admission> admit(JobId job, std::span<const TaskWish> wishes);
+  // What cuts did to a job, and what updates cost it, is learned from what it reports. Every few
+  // reports its own grant is considered anew: what others can spare changes.
+  Result<std::vector<LimitChange>> report(JobId job, const JobReport& report);
   // Limits are enforced, so a mode that keeps to its own costs others nothing. Limits move for what
   // it gains beyond that, if it is more than others lose (ServerBook::consider). Refused is what
   // gains too little either way, and whoever has lent.
@@ -68,14 +78,23 @@ class SharedServers {
 
  private:
   struct Member {
-    std::vector<Load> first{};      // limits
-    std::vector<double> whole_s{};  // of a task while nothing was taken from it; 0: not seen
-    int reports = 0;                // since limits were last moved
+    std::vector<Load> first{};         // limits
+    std::vector<double> whole_s{};     // of a task while nothing was taken from it; 0: not seen
+    int reports = 0;                   // since limits were last moved
+    int asked_before = 0;              // reports since its wish was last considered
+    std::optional<LooserMode> wish{};  // that was granted, until it is back in SSGD
   };
+  using Limits = std::map<std::pair<JobId, int>, Load>;
+  Limits limits() const;
+  std::vector<LimitChange> changes_since(const Limits& before);
+  Load makers_limit(JobId job) const;
+  Consideration consider_more(const LooserMode& wish);
+  Consideration consider(const LooserMode& wish);
+  Result<BookedJob> place(JobId job, std::span<const TaskWish> wishes) const;
+  std::vector<LimitChange> reconsider(JobId job);
   std::vector<std::size_t> find_servers(std::span<const TaskWish> wishes) const;
-  double saved_within_limits(const LooserMode& wish) const;
+  double own_rate(const LooserMode& wish) const;
   void learn(const Member& member, const JobReport& report, BookedJob& job) const;
-  std::vector<LimitChange> noted(std::vector<LimitChange> changes);
 
   SharedServersOptions options_;
   std::vector<Load> capacities_;

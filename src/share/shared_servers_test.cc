@@ -32,8 +32,8 @@ Load held(const SharedServers& shared, int server) { return shared.book().held(S
 
 TEST(SharedServers, JobsAreSpreadOverServersAndParameterServersStandApart) {
   SharedServers shared = servers();
-  const auto first = shared.admit(kFirst, wishes()).value();
-  const auto second = shared.admit(kSecond, wishes()).value();
+  const auto first = shared.admit(kFirst, wishes()).value().places;
+  const auto second = shared.admit(kSecond, wishes()).value().places;
   EXPECT_NE(first[4].server, second[4].server);
   for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
   for (const TaskPlace& place : first) EXPECT_DOUBLE_EQ(place.limit.cpu, 0.1);
@@ -42,7 +42,7 @@ TEST(SharedServers, JobsAreSpreadOverServersAndParameterServersStandApart) {
 TEST(SharedServers, WhoFindsLessRoomGetsWhatIsLeftAndNobodyBeyondThat) {
   SharedServers shared = servers();
   ASSERT_TRUE(shared.admit(kFirst, wishes(0.2, 0.2)).ok());
-  const auto second = shared.admit(kSecond, wishes(0.1, 0.1)).value();
+  const auto second = shared.admit(kSecond, wishes(0.1, 0.1)).value().places;
   double all = 0;
   for (const TaskPlace& place : second) all += place.limit.cpu;
   EXPECT_NEAR(all, 4 * 0.3 - 5 * 0.2 + 0.1, 0.11) << "what is left";
@@ -69,7 +69,7 @@ TEST(SharedServers, WhatMakesNoSenseIsRefusedAndChangesNothing) {
   EXPECT_FALSE(shared.report(kFirst, bad).ok());
   EXPECT_FALSE(shared.report(kSecond, report(10)).ok()) << "a stranger";
   EXPECT_FALSE(shared.ask({.job = kFirst, .rate_ratio = -2, .time_saved = 0.5}).ok());
-  EXPECT_EQ(shared.book().find(kFirst)->left_s, 0);
+  EXPECT_GT(shared.book().find(kFirst)->left_s, 1e5) << "not known";
 }
 
 // Both are in; the first has much left to do and straggles.
@@ -83,7 +83,7 @@ SharedServers two_jobs(bool considers) {
   }
   return shared;
 }
-constexpr LooserMode kWish{.job = kFirst, .rate_ratio = 1.5, .time_saved = 0.6};
+constexpr LooserMode kWish{.job = kFirst, .rate_ratio = 1.5, .time_saved = 1.0 / 3};
 
 TEST(SharedServers, ALooserModeTakesFromTheOthersAndGivesItBackWhenTheRunLeaves) {
   for (const bool leaves : {false, true}) {
@@ -142,6 +142,29 @@ TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits
   EXPECT_FALSE(shared.ask(wish).value().granted) << "it is at its limit already";
 }
 
+TEST(SharedServers, WhatWasGrantedWhileThereWasRoomIsNoReasonToHaveLessForWhoComes) {
+  SharedServers shared = servers();
+  ASSERT_TRUE(shared.admit(kFirst, wishes()).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(shared.report(kFirst, report(100)).ok());
+  ASSERT_TRUE(shared.ask({.job = kFirst, .rate_ratio = 2, .time_saved = 0.5}).value().granted);
+  EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.2, 1e-9) << "there is room";
+  const Admission second = shared.admit(kSecond, wishes()).value();
+  for (const TaskPlace& place : second.places) EXPECT_NEAR(place.limit.cpu, 0.1, 1e-9);
+  for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
+  ASSERT_EQ(second.changes.size(), 1u) << "who has not begun gives nothing";
+  EXPECT_NEAR(second.changes[0].limit.cpu, 0.1, 1e-9);
+
+  // Once the second says how it is, the first's wish is considered again.
+  JobReport waits = report(20);
+  waits.task_s = {1, 1, 1, 3, 0};
+  ASSERT_TRUE(shared.report(kSecond, waits).ok());
+  std::size_t moved = 0;
+  for (int i = 0; i < 10; ++i) moved += shared.report(kFirst, report(100)).value().size();
+  EXPECT_EQ(moved, 2u) << "once, and then it stays";
+  EXPECT_GT(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.12);
+  EXPECT_TRUE(shared.book().squeezed(kSecond));
+}
+
 TEST(SharedServers, HowMuchACutHurtsIsLearnedFromTheTasksThatWereCut) {
   SharedServers shared = two_jobs(true);
   ASSERT_TRUE(shared.ask(kWish).value().granted);
@@ -160,7 +183,7 @@ TEST(SharedServers, WhateverRunsDoLimitsStayWithinServersAndComeBack) {
     if (!first.contains(job)) {
       const auto in = shared.admit(job, wishes(0.02 + 0.08 * random.uniform(), 0.05));
       if (!in.ok()) continue;
-      for (const TaskPlace& place : in.value()) first[job].push_back(place.limit);
+      for (const TaskPlace& place : in.value().places) first[job].push_back(place.limit);
     } else if (const auto what = random.between(0, 7); what == 0) {
       shared.leave(job);
       first.erase(job);

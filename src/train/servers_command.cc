@@ -168,15 +168,16 @@ bool BookKeeper::join(Line& line, Frame& frame) {
   if (!message.ok()) return false;
   PlacesMessage answer{.job = static_cast<std::int64_t>(line.job),
                        .considers = shared_.considers()};
-  auto places = shared_.admit(line.job, message.value().wishes);
-  if (places.ok()) {
-    answer.places = std::move(places).value();
+  auto admitted = shared_.admit(line.job, message.value().wishes);
+  if (admitted.ok()) {
+    answer.places = admitted.value().places;
     line.joined = true;
     ++joined_;
+    enforce(admitted.value().changes);
   } else {
-    if (places.error().code == Code::InvalidArgument) ++refused_;
-    answer.error = places.error().message;
-    answer.error_code = static_cast<std::int32_t>(places.error().code);
+    if (admitted.error().code == Code::InvalidArgument) ++refused_;
+    answer.error = admitted.error().message;
+    answer.error_code = static_cast<std::int32_t>(admitted.error().code);
   }
   const std::string name = plain(message.value().name);
   note(line.job, line.joined ? "joined" : "not taken in", line.joined ? name : answer.error);
@@ -193,7 +194,10 @@ bool BookKeeper::join(Line& line, Frame& frame) {
 
 bool BookKeeper::report(Line& line, Frame& frame) {
   auto message = read_fields<ReportMessage>(frame.body);
-  if (!message.ok() || !shared_.report(line.job, message.value().report).ok()) return false;
+  if (!message.ok()) return false;
+  auto changes = shared_.report(line.job, message.value().report);
+  if (!changes.ok()) return false;
+  enforce(changes.value());
   if (!line.ready) say(fmt::format("job {} is ready", static_cast<int>(line.job)));
   line.ready = true;
   return true;
