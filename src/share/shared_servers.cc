@@ -299,7 +299,9 @@ Consideration SharedServers::consider_more(const LooserMode& wish) {
 
 Consideration SharedServers::consider(const LooserMode& wish) {
   Consideration decided = consider_more(wish);
-  const double within = saved_at(wish, own_rate(wish));
+  // What it takes is not known at first. Nobody is harmed if it turns out to be too much.
+  const bool known = book_.find(wish.job)->extra.measured();
+  const double within = known ? saved_at(wish, own_rate(wish)) : wish.time_saved;
   if (decided.granted || within < options_.least_gain || book_.squeezed(wish.job)) return decided;
   return Consideration{.granted = true,
                        .reason = "within its own limits",

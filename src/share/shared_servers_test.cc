@@ -110,6 +110,14 @@ TEST(SharedServers, WithoutConsiderationAllIsGrantedAndNothingMoves) {
   EXPECT_DOUBLE_EQ(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.1);
 }
 
+TEST(SharedServers, WhatIsNotKnownYetIsNoReasonToRefuseWhatHarmsNobody) {
+  SharedServers shared = two_jobs(true);
+  const Consideration decided =
+      shared.ask({.job = kFirst, .rate_ratio = 40, .time_saved = 0.9}).value();
+  EXPECT_TRUE(decided.granted);
+  EXPECT_FALSE(shared.ask({.job = kFirst, .rate_ratio = 40, .time_saved = 0.01}).value().granted);
+}
+
 TEST(SharedServers, WhatAParameterServerReallyTakesDecidesWhatItNeeds) {
   SharedServers shared = two_jobs(true);
   JobReport light = report(100);

@@ -63,7 +63,10 @@ TwoJobsRow row_of(TwoJobsArm arm, std::span<const TwoJobsTrial> trials,
     if (trial.arm != arm) continue;
     const auto times = times_of(trial, results);
     if (!times) {
-      row.untrusted += results.contains(trial.name()) ? 1 : 0;
+      const auto found = results.find(trial.name());
+      const bool failed =
+          found != results.end() && found->second.a && !found->second.a->problem.empty();
+      row.untrusted += found != results.end() && !failed ? 1 : 0;
       continue;
     }
     ++row.runs;
