@@ -64,6 +64,8 @@ class Head {
   void limit_moved(int task, const Load& limit);
   void tell_link(int server);
   double left_s(double gradients_per_s) const;
+  ServerUse shards_use() const;
+  void count_for_servers();
   void report_to_servers();
 
   // head_start.cc: a session, from one start of all processes to the next.

@@ -89,7 +89,7 @@ struct ShareTally {
   Time at{};
   std::int64_t gradients = 0;  // by then
   ServerUse used{};            // by all shards, by then
-  std::string mode{};
+  bool counting = false, waits_for_all = true;
   double gradients_per_s = 0, ssgd_gradients_per_s = 0;  // smoothed; 0: not known
 };
 

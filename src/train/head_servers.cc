@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "train/head.h"
 #include "train/progress_line.h"
@@ -11,7 +13,8 @@ namespace {
 
 constexpr double kSpareCores = 0.8;  // of the machine, shared out among workers without --cores
 constexpr double kEvaluatorCores = 0.1, kHeadCores = 0.1, kShardCoresLeast = 0.15;
-constexpr double kNewest = 0.3;  // weight of the last second in smoothed paces
+constexpr double kLeast_s = 0.2;  // a shorter time says nothing
+constexpr double kNewest = 0.3;   // weight of the last second in smoothed paces
 
 bool waits_for_everybody(const Mode& mode, int workers) {
   if (mode.rule == SyncRuleKind::Static) return mode.x <= 0 || mode.x >= workers;
@@ -112,28 +115,22 @@ void Head::limit_moved(int task, const Load& limit) {
       fmt::format("may use {:.4g} cores and {:.4g} bytes a second", size.cores, size.bytes_per_s));
 }
 
-// At the present pace; of a run that ends at an accuracy: as long again as it has taken.
+// At the present pace; of a run that ends at an accuracy: as long again as it has taken, if that is
+// less.
 double Head::left_s(double gradients_per_s) const {
   const double gone = seconds(now());
-  double left = options_.target > 0 ? gone : 0;
+  double left = std::numeric_limits<double>::infinity();
+  if (options_.target > 0) left = gone;
   if (options_.steps > 0 && gradients_per_s > 0) {
     const double rest = static_cast<double>(options_.steps) -
                         static_cast<double>((tally_.counts + conductor_->counts()).gradients);
-    left = std::max(0.0, rest) / gradients_per_s;
+    left = std::min(left, std::max(0.0, rest) / gradients_per_s);
   }
-  if (time_limit_s_ <= 0) return left;
-  const double rest = std::max(0.0, time_limit_s_ - gone);
-  return options_.target > 0 || options_.steps > 0 ? std::min(left, rest) : rest;
+  if (time_limit_s_ > 0) left = std::min(left, std::max(0.0, time_limit_s_ - gone));
+  return std::isfinite(left) ? left : 0;
 }
 
-void Head::report_to_servers() {
-  JobReport report;
-  report.task_s.resize(shared_->places().size());
-  if (!training_ || finishing_) return shared_->report(report);
-  const auto present = static_cast<int>(
-      std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; }));
-  report.waits_for_all = waits_for_everybody(conductor_->mode(), present);
-  const std::int64_t gradients = (tally_.counts + conductor_->counts()).gradients;
+ServerUse Head::shards_use() const {
   ServerUse used;
   for (const PartState& shard : shards_) {
     const auto use = servers_->use(shard.server);
@@ -142,11 +139,36 @@ void Head::report_to_servers() {
     used.in_bytes += use.value().in_bytes;
     used.out_bytes += use.value().out_bytes;
   }
+  return used;
+}
+
+// From here on, in the present mode.
+void Head::count_for_servers() {
+  const auto present = static_cast<int>(
+      std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; }));
+  share_.took.clear();
+  share_.at = now();
+  share_.gradients = (tally_.counts + conductor_->counts()).gradients;
+  share_.used = shards_use();
+  share_.waits_for_all = waits_for_everybody(conductor_->mode(), present);
+  share_.counting = true;
+}
+
+// Before a change of the mode too: what was counted is about one mode alone.
+void Head::report_to_servers() {
+  JobReport report;
+  report.task_s.resize(shared_->places().size());
+  if (!training_ || finishing_ || !share_.counting) {
+    if (training_ && !finishing_) count_for_servers();
+    return shared_->report(report);
+  }
+  report.waits_for_all = share_.waits_for_all;
+  const std::int64_t gradients =
+      (tally_.counts + conductor_->counts()).gradients - share_.gradients;
   const double passed = seconds(now() - share_.at);
-  // What a second says that began in another mode is nothing about this one.
-  const bool whole = passed > 0 && share_.mode == mode_name_ && gradients > share_.gradients;
-  if (whole) {
-    const double per_s = static_cast<double>(gradients - share_.gradients) / passed;
+  if (passed >= kLeast_s && gradients > 0) {
+    const double per_s = static_cast<double>(gradients) / passed;
+    const ServerUse used = shards_use();
     smooth(share_.gradients_per_s, per_s);
     if (report.waits_for_all) smooth(share_.ssgd_gradients_per_s, per_s);
     if (share_.ssgd_gradients_per_s > 0) report.rate_ratio = per_s / share_.ssgd_gradients_per_s;
@@ -160,11 +182,7 @@ void Head::report_to_servers() {
     if (slot < 0 || slot >= worker_slots()) continue;
     report.task_s[static_cast<std::size_t>(slot)] = took.sum_s / took.tasks;
   }
-  share_.took.clear();
-  share_.at = now();
-  share_.gradients = gradients;
-  share_.used = used;
-  share_.mode = mode_name_;
+  count_for_servers();
   shared_->report(report);
   shared_->tick(now());
 }

@@ -64,6 +64,7 @@ Status Head::begin_session(const Checkpoint* from) {
   TRY_ASSIGN(Direction direction,
              choose_direction(options_, std::move(predictor), shared_, log_.get()));
   if (shared_) shared_->restart();
+  share_.counting = false;
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
