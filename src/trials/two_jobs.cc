@@ -163,14 +163,14 @@ std::string TwoJobsTrial::name() const {
 // server is full: an owner who knew what is to come would have asked for more.
 std::vector<std::string> TwoJobsTrial::servers_command(const std::string& folder) const {
   std::vector<std::string> words = {"servers", "--dir", folder + "/servers", "--count", "3",
-                                    "--cores", "0.21"};
+                                    "--cores", "0.188"};
   if (arm == TwoJobsArm::Without) words.emplace_back("--no-consideration");
   return words;
 }
 
 std::vector<std::string> TwoJobsTrial::a_command(const std::string& folder) const {
   std::vector<std::string> words = run_words(folder, "a", seed);
-  words.insert(words.end(), {"--mode", "star", "--shard-cores", "0.03", "--target", "0.95",
+  words.insert(words.end(), {"--mode", "star", "--shard-cores", "0.008", "--target", "0.95",
                              "--steps", "8000", "--time-limit", "300s"});
   return words;
 }
