@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "trials/run.h"
+#include "trials/two_jobs.h"
 #include "trials/verdict.h"
 
 namespace orrery {
@@ -31,9 +32,40 @@ Result<std::string> find_trainer(const std::string& named) {
                   path.string()));
 }
 
+Status interrupted_with(std::size_t done, std::size_t all, const std::string& folder) {
+  if (!interrupted()) return {};
+  return Error{Code::Cancelled, fmt::format("interrupted: {} of {} runs are in {}; the same "
+                                            "command goes on with the others",
+                                            done, all, folder)};
+}
+
+Status reproduce_two_jobs(const ReproduceArguments& arguments) {
+  const std::vector<TwoJobsTrial> trials = two_jobs_trials(arguments.seeds, arguments.only);
+  if (trials.empty()) {
+    return invalid(fmt::format("--only {}: no trial has this in its name; they are called like {}",
+                               arguments.only, "two-jobs-with-s1"));
+  }
+  TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
+  catch_interrupts();
+  std::atomic<std::int64_t> done = 0;
+  TwoJobsResults results;
+  {
+    const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
+    TRY_ASSIGN(
+        results,
+        run_two_jobs(trials,
+                     {.program = trainer, .folder = arguments.out, .data_folder = arguments.data},
+                     interrupted(), [&] { ++done; }));
+  }
+  const TwoJobsVerdict verdict = judge_two_jobs(trials, results);
+  TRY(print_text(arguments.json ? two_jobs_json(verdict) : two_jobs_text(verdict)));
+  return interrupted_with(results.size(), trials.size(), arguments.out);
+}
+
 }  // namespace
 
 Status reproduce_star(const ReproduceArguments& arguments) {
+  if (arguments.figure == "two-jobs") return reproduce_two_jobs(arguments);
   TRY_ASSIGN(const std::vector<Trial> trials,
              choose_trials(
                  {.figure = arguments.figure, .only = arguments.only, .seeds = arguments.seeds}));
@@ -55,12 +87,7 @@ Status reproduce_star(const ReproduceArguments& arguments) {
   if (!arguments.report.empty()) {
     TRY(write_file(arguments.report, trials_page(cells, trials, results)));
   }
-  if (interrupted()) {
-    return Error{Code::Cancelled, fmt::format("interrupted: {} of {} runs are in {}; the same "
-                                              "command goes on with the others",
-                                              results.size(), trials.size(), arguments.out)};
-  }
-  return {};
+  return interrupted_with(results.size(), trials.size(), arguments.out);
 }
 
 }  // namespace orrery

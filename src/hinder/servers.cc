@@ -15,11 +15,28 @@
 namespace orrery {
 namespace {
 
+Status check_size(const EmulatedSize& size) {
+  if (!(size.cores >= 0.001 && size.cores <= 1024)) {
+    return invalid(
+        fmt::format("a server of {} cores cannot be made; write 0.001 to 1024, 0.2 for "
+                    "a fifth of a core",
+                    size.cores));
+  }
+  if (!(size.bytes_per_s >= 0 && std::isfinite(size.bytes_per_s))) {
+    return invalid(
+        fmt::format("{} is no link rate; write bytes a second, 0 for no limit", size.bytes_per_s));
+  }
+  return {};
+}
+
 class EmulatedServers final : public Servers {
  public:
   EmulatedServers(std::vector<EmulatedSize> sizes, std::unique_ptr<CpuLimits> cpu,
                   std::unique_ptr<LinkLimits> link)
-      : sizes_(std::move(sizes)), cpu_(std::move(cpu)), link_(std::move(link)) {}
+      : sizes_(std::move(sizes)),
+        shares_(sizes_.size()),
+        cpu_(std::move(cpu)),
+        link_(std::move(link)) {}
 
   int count() const override { return static_cast<int>(sizes_.size()); }
   const EmulatedSize& size(int server) const override {
@@ -39,16 +56,36 @@ class EmulatedServers final : public Servers {
   std::string address(int server) const override { return link_->address(server); }
   std::string outside_address() const override { return link_->outside_address(); }
 
+  Status set_size(int server, const EmulatedSize& wanted) override {
+    const EmulatedSize before = size(server);
+    TRY(check_size(wanted));
+    EmulatedSize& whole = sizes_[static_cast<std::size_t>(server)];
+    const Shares& shares = shares_[static_cast<std::size_t>(server)];
+    whole.cores = wanted.cores;
+    if (wanted.cores != before.cores && cpu_means() != "none") {
+      TRY(cpu_->set(server, wanted.cores * shares.cpu));
+    }
+    const bool limited = before.bytes_per_s > 0 && wanted.bytes_per_s > 0;
+    if (!limited || wanted.bytes_per_s == before.bytes_per_s) return {};
+    whole.bytes_per_s = wanted.bytes_per_s;
+    if (link_means() == "none") return {};
+    return link_->set(server, wanted.bytes_per_s * shares.link);
+  }
   Status set_share(int server, Hindrance resource, double share) override {
     const EmulatedSize& whole = size(server);
     INVARIANT(share > 0, "a share of nothing");
-    if (resource == Hindrance::Cpu) return cpu_->set(server, whole.cores * share);
+    Shares& shares = shares_[static_cast<std::size_t>(server)];
+    if (resource == Hindrance::Cpu) {
+      shares.cpu = share;
+      return cpu_->set(server, whole.cores * share);
+    }
     if (share == 1 && whole.bytes_per_s == 0) return {};
     if (whole.bytes_per_s == 0) {
       return Error{
           Code::FailedPrecondition,
           fmt::format("server {} has no link rate that could be cut; give its link one", server)};
     }
+    shares.link = share;
     return link_->set(server, whole.bytes_per_s * share);
   }
   double transport_bytes_per_s(int server) const override {
@@ -65,7 +102,11 @@ class EmulatedServers final : public Servers {
   Result<double> starved_s(int server) const override { return cpu_->starved_s(server); }
 
  private:
+  struct Shares {
+    double cpu = 1, link = 1;
+  };
   std::vector<EmulatedSize> sizes_;
+  std::vector<Shares> shares_;
   std::unique_ptr<CpuLimits> cpu_;
   std::unique_ptr<LinkLimits> link_;
 };
@@ -134,18 +175,7 @@ Result<std::unique_ptr<Servers>> make_servers(const ServersOptions& options) {
   TRY(check_means("CPU", options.cpu, kCpuMeans));
   TRY(check_means("links", options.link, kLinkMeans));
   if (options.sizes.empty()) return invalid("there are no servers to be made; ask for at least 1");
-  for (const EmulatedSize& size : options.sizes) {
-    if (!(size.cores >= 0.001 && size.cores <= 1024)) {
-      return invalid(
-          fmt::format("a server of {} cores cannot be made; write 0.001 to 1024, 0.2 for "
-                      "a fifth of a core",
-                      size.cores));
-    }
-    if (!(size.bytes_per_s >= 0 && std::isfinite(size.bytes_per_s))) {
-      return invalid(fmt::format("{} is no link rate; write bytes a second, 0 for no limit",
-                                 size.bytes_per_s));
-    }
-  }
+  for (const EmulatedSize& size : options.sizes) TRY(check_size(size));
   const std::string tag = new_owner_tag();
   TRY_ASSIGN(auto cpu, limit_cpu(options, tag));
   TRY_ASSIGN(auto link, limit_links(options, tag));

@@ -48,6 +48,9 @@ class Servers {
   virtual std::string address(int server) const = 0;
   // The address by which those on servers reach a process that is on none.
   virtual std::string outside_address() const = 0;
+  // From now on. Shares stay what they are, of the new size; a link that had no rate gets none, and
+  // where a resource has no means it is only noted.
+  virtual Status set_size(int server, const EmulatedSize& size) = 0;
   // Of what its size says. A link without a rate cannot be cut.
   virtual Status set_share(int server, Hindrance resource, double share) = 0;
   // For "token-bucket": the rate the transport has to keep to now; 0: no limit.

@@ -207,6 +207,23 @@ TEST(Servers, TheTransportKeepsToTheRateWhereNamespacesAreNot) {
   EXPECT_FALSE(servers->set_share(1, Hindrance::Cpu, 0.1).ok());
 }
 
+TEST(Servers, AShareIsOfTheNewSizeWhenTheSizeChanges) {
+  const auto servers = make_servers({.sizes = {{.cores = 0.4, .bytes_per_s = 8e6}, {}},
+                                     .cpu = "none",
+                                     .link = "token-bucket"})
+                           .value();
+  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 0.25).ok());
+  ASSERT_TRUE(servers->set_size(0, {.cores = 0.2, .bytes_per_s = 4e6}).ok());
+  EXPECT_EQ(servers->size(0).cores, 0.2);
+  EXPECT_EQ(servers->transport_bytes_per_s(0), 1e6);
+  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 1).ok());
+  EXPECT_EQ(servers->transport_bytes_per_s(0), 4e6);
+  ASSERT_TRUE(servers->set_size(1, {.cores = 0.2, .bytes_per_s = 4e6}).ok());
+  EXPECT_EQ(servers->transport_bytes_per_s(1), 0) << "it had no rate";
+  EXPECT_FALSE(servers->set_size(0, {.cores = 0}).ok());
+  EXPECT_EQ(servers->size(0).cores, 0.2) << "what is refused changes nothing";
+}
+
 TEST(Servers, WithoutAnyRateThereIsNothingToLimit) {
   const auto servers = make_servers({.sizes = {{}}, .cpu = "none"}).value();
   EXPECT_EQ(servers->link_means(), "none");

@@ -22,7 +22,7 @@ class SensitivityMeter {
   double xy_, xx_;
 };
 
-// What the tasks that make updates take more when updates come more often: load = base + extra *
+// What the tasks that make updates take more when gradients come more often: load = base + extra *
 // (rate / rate of SSGD - 1). Until other rates have been seen, it is all in proportion, which is
 // what a parameter server does whose work is gradients and updates alone.
 class ExtraMeter {

@@ -55,10 +55,10 @@ struct BookOptions {
   double cost_factor = 1;   // granted if cost * this < gain
 };
 
-// A job's wish to make updates more often.
+// A job's wish for a mode in which nobody waits, or fewer do.
 struct LooserMode {
   JobId job{};
-  double rate_ratio = 1;  // updates a second over those of SSGD: interval(N) / interval(mode)
+  double rate_ratio = 1;  // gradients a second over those of SSGD
   double time_saved = 0;  // share of the time it still needs that the mode saves
 };
 

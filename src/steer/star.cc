@@ -244,8 +244,9 @@ class Star final : public StarDirector {
   bool is_time_to_score(const Situation& situation) {
     const bool same = std::ranges::equal(watch_.stragglers(), scored_for_);
     if (!same) score_wait_ = options_.score_least;
-    if (situation.now - scored_at_ < score_wait_) return false;
-    if (same) score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
+    if (!awaited_ && situation.now - scored_at_ < score_wait_) return false;
+    if (same && !awaited_)
+      score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
     scored_at_ = situation.now;
     scored_for_.assign(watch_.stragglers().begin(), watch_.stragglers().end());
     return true;
@@ -302,17 +303,26 @@ class Star final : public StarDirector {
     const bool near_end = in_last_part(situation);
     const bool too_stale = near_end && present.pace.staleness > options_.staleness_harmless;
     int asked = 0;
-    for (const ScoredMode* best : in_order(situation, all)) {
+    std::vector<const ScoredMode*> candidates = in_order(situation, all);
+    const ScoredMode* const selected =
+        by_selector_ && !candidates.empty() ? candidates.front() : nullptr;
+    put_awaited_first(candidates);
+    for (const ScoredMode* best : candidates) {
       if (same_family(best->mode, mode_) && !ring_straggles()) return;
       const bool to_ssgd = same_family(best->mode, synchronous_);
       const double margin = is_synchronous() ? options_.leave_margin
                             : to_ssgd        ? options_.return_margin
                                              : options_.move_margin;
       // The selector's word is its own: what the heuristic thinks of it need not be better.
-      const bool chosen = by_selector_ && asked == 0;
+      const bool chosen = best == selected && asked == 0;
       if (best->mode == mode_) return;
       if (!chosen && !too_stale && best->time_s > (1 - margin) * present.time_s) break;
-      if (to_ssgd || is_granted(*best, ssgd, situation)) {
+      const GrantAnswer answer = to_ssgd ? GrantAnswer::Yes : may_go_to(*best, ssgd, situation);
+      if (answer == GrantAnswer::Later) {
+        awaited_ = best->mode;
+        return;
+      }
+      if (answer == GrantAnswer::Yes) {
         const std::string reason = too_stale ? "near the end: less stale"
                                    : chosen  ? "the selector expects the fastest fall of the loss"
                                              : "least time for the same progress";
@@ -324,21 +334,36 @@ class Star final : public StarDirector {
     if (too_stale) go_to(synchronous_, "near the end: less stale", situation, noted(all, present));
   }
 
-  bool is_granted(const ScoredMode& wanted, const ScoredMode& ssgd, const Situation& situation) {
-    if (!grant_) return true;
+  // The mode that was asked for, unless it is none any more: scores that lie close together change
+  // places from look to look, and an answer would never find its question.
+  void put_awaited_first(std::vector<const ScoredMode*>& candidates) {
+    if (!awaited_) return;
+    const auto found = std::ranges::find_if(candidates, [this](const ScoredMode* scored) {
+      return same_family(scored->mode, *awaited_);
+    });
+    if (found != candidates.end()) std::rotate(candidates.begin(), found, found + 1);
+    awaited_.reset();
+  }
+
+  GrantAnswer may_go_to(const ScoredMode& wanted, const ScoredMode& ssgd,
+                        const Situation& situation) {
+    if (!grant_) return GrantAnswer::Yes;
     std::erase_if(refusals_, [&](const Refusal& r) { return r.until <= situation.now; });
     if (std::ranges::any_of(refusals_, [&](const Refusal& refusal) {
           return same_family(refusal.mode, wanted.mode);
         })) {
-      return false;
+      return GrantAnswer::No;
     }
-    const bool may = grant_->may({.now = situation.now,
-                                  .mode = wanted.mode,
-                                  .rate_ratio = ssgd.pace.interval_s / wanted.pace.interval_s,
-                                  .time_saved = 1 - wanted.time_s / ssgd.time_s});
-    if (!may) refusals_.push_back({wanted.mode, situation.now + options_.refusal_holds});
-    granted_ = granted_ || may;
-    return may;
+    const GrantAnswer answer =
+        grant_->may({.now = situation.now,
+                     .mode = wanted.mode,
+                     .rate_ratio = wanted.pace.gradients_per_s / ssgd.pace.gradients_per_s,
+                     .time_saved = 1 - wanted.time_s / ssgd.time_s});
+    if (answer == GrantAnswer::No) {
+      refusals_.push_back({wanted.mode, situation.now + options_.refusal_holds});
+    }
+    granted_ = granted_ || answer == GrantAnswer::Yes;
+    return answer;
   }
 
   // Within the same mode batches may be divided anew; that is no switch, and what the mode is worth
@@ -455,6 +480,7 @@ class Star final : public StarDirector {
   std::vector<ScoreWorker> score_workers_;
   std::optional<ModeFeatures> present_features_;
   std::vector<Refusal> refusals_;
+  std::optional<Mode> awaited_;  // asked for, and not answered yet
   std::vector<SteerNote> notes_;
 };
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "steer/director_by_name.h"
+#include "steer/score.h"
 #include "steer/test_world.h"
 
 namespace orrery {
@@ -219,11 +221,11 @@ TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
 class Refuses final : public ModeGrant {
  public:
   explicit Refuses(bool all) : all_(all) {}
-  bool may(const GrantRequest& request) override {
+  GrantAnswer may(const GrantRequest& request) override {
     ++asked;
     EXPECT_GT(request.rate_ratio, 1);
     EXPECT_GT(request.time_saved, 0.1);
-    return !all_;
+    return all_ ? GrantAnswer::No : GrantAnswer::Yes;
   }
   void given_back(Time) override { ++back; }
   int asked = 0, back = 0;
@@ -254,6 +256,30 @@ TEST(Star, SaysWhenItHasGivenTheGrantBack) {
   EXPECT_EQ(grant->back, 0);
   run.world->run_for(20);
   EXPECT_EQ(grant->back, 1);
+}
+
+// Says yes to a mode when it is asked for it a second time.
+class AnswersLater final : public ModeGrant {
+ public:
+  GrantAnswer may(const GrantRequest& request) override {
+    ++asked;
+    if (wanted_ && same_family(*wanted_, request.mode)) return GrantAnswer::Yes;
+    wanted_ = request.mode;
+    return GrantAnswer::Later;
+  }
+  void given_back(Time) override {}
+  int asked = 0;
+
+ private:
+  std::optional<Mode> wanted_{};
+};
+
+TEST(Star, AsksAgainForTheSameModeWhereTheAnswerComesLater) {
+  const auto grant = std::make_shared<AnswersLater>();
+  Steered run = under_star({}, slow_cpu, {}, grant);
+  run.world->run_for(15);
+  EXPECT_EQ(grant->asked, 2);
+  EXPECT_NE(run.world->mode(), "ssgd");
 }
 
 TEST(Star, NearTheEndItIsNotStale) {

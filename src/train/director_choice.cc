@@ -78,7 +78,8 @@ class LoggedDirector final : public ReasoningDirector {
 
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
-                                   std::unique_ptr<ModeRegression> regression, RunLog* log) {
+                                   std::unique_ptr<ModeRegression> regression,
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -90,6 +91,7 @@ Result<Direction> choose_direction(const RunOptions& options,
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
   with.regression = std::move(regression);
   with.star.selector.seed = options.learner.seed;
+  with.grant = std::move(grant);
   if (predictor) with.predictors.push_back(std::move(predictor));
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "steer/grant.h"
 #include "steer/predictor.h"
 #include "steer/selector.h"
 #include "sync/director.h"
@@ -26,10 +27,11 @@ struct Direction {
   std::unique_ptr<ReasoningDirector> director{};
 };
 // `predictor` may be none; it runs against those that are built in. So may `regression`: then
-// star's heuristic always decides.
+// star's heuristic always decides; and `grant`: then every mode is granted.
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
-                                   std::unique_ptr<ModeRegression> regression, RunLog* log);
+                                   std::unique_ptr<ModeRegression> regression,
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);

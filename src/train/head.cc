@@ -17,8 +17,6 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
-constexpr double kSpareCores = 0.8;  // of the machine, shared out among workers without --cores
-constexpr double kEvaluatorCores = 0.1, kHeadCores = 0.1, kShardCoresLeast = 0.15;
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kEndPatience = std::chrono::seconds(3);
 
@@ -131,33 +129,16 @@ Status Head::note_options(bool anew) {
   return write_file_atomically(path, run_options_text(noted));
 }
 
-int Head::worker_slots() const {
-  return std::max({options_.workers, options_.workers_most, workers_first_});
-}
-
 Status Head::open_servers() {
   const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
   std::string address = options_.listen;
   if (wanted) {
-    const double machine = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-    const double cores =
-        options_.cores > 0 ? options_.cores : machine * kSpareCores / worker_slots();
-    const EmulatedSize size{.cores = cores, .bytes_per_s = options_.link};
-    const EmulatedSize evaluator{.cores = kEvaluatorCores, .bytes_per_s = 0};
-    // The shards have what is left. Their link is not what is measured, so it is as wide as all
-    // workers' together.
-    const EmulatedSize shards{.cores = std::max(kShardCoresLeast, machine - cores * worker_slots() -
-                                                                      kEvaluatorCores - kHeadCores),
-                              .bytes_per_s = options_.link * worker_slots()};
-    std::vector<EmulatedSize> sizes(static_cast<std::size_t>(worker_slots()), size);
-    sizes.push_back(shards);
-    sizes.push_back(evaluator);
+    TRY_ASSIGN(const std::vector<EmulatedSize> sizes, server_sizes());
     TRY_ASSIGN(
         servers_,
         make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
     // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
     TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
-    quota_cores_ = cores * worker_slots() + evaluator.cores + kShardCoresLeast;
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
@@ -167,6 +148,7 @@ Status Head::open_servers() {
   if (architecture(options_) == Architecture::AllReduce) {
     TRY_ASSIGN(meeting_, ports_.open_meeting_place(host_->address()));
   }
+  if (shared_) report_to_servers();  // that all is made which others could be in the way of
   const mode_t before = umask(0077);
   const Status token = write_file_atomically(folder_ + "/token", token_text(transport_->token));
   umask(before);
@@ -233,6 +215,7 @@ void Head::on_tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error || over_) return;
     if (load_) load_->sample();
+    if (shared_) report_to_servers();
     if (training_ && !finishing_) {
       probe_links();
       clocks_.sample(now());
@@ -270,12 +253,7 @@ void Head::apply_script() {
     const HindranceStep& step = script_.steps[next_step_++];
     const Status done = servers_->set_share(step.server, step.resource, step.share);
     if (!done.ok()) return end_with(done.error());
-    for (auto& [id, worker] : workers_) {
-      if (worker.server != step.server || !worker.line) continue;
-      if (servers_->link_means() != "token-bucket") continue;
-      worker.line->send(MessageType::SetLink, 0,
-                        LinkMessage{servers_->transport_bytes_per_s(step.server)});
-    }
+    tell_link(step.server);
   }
   if (next_step_ >= script_.steps.size()) return;
   script_timer_.expires_after(script_.steps[next_step_].at - now());

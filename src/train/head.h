@@ -23,6 +23,7 @@
 #include "train/run_log.h"
 #include "train/run_options.h"
 #include "train/run_summary.h"
+#include "train/servers_line.h"
 #include "train/setup.h"
 #include "train/worker_clocks.h"
 
@@ -57,6 +58,17 @@ class Head {
   Status set_cpu_of_all(double (*share)(const EmulatedSize&));
   void apply_script();
   RunSummary summary() const;
+
+  // head_servers.cc: emulated servers, and those that are shared with other runs.
+  int shard_server(int shard) const;
+  std::vector<EmulatedSize> wished_sizes() const;
+  Result<std::vector<EmulatedSize>> server_sizes();
+  void limit_moved(int task, const Load& limit);
+  void tell_link(int server);
+  double left_s(double gradients_per_s) const;
+  ServerUse shards_use() const;
+  void count_for_servers();
+  void report_to_servers();
 
   // head_start.cc: a session, from one start of all processes to the next.
   Status begin_session(const Checkpoint* from);
@@ -142,6 +154,8 @@ class Head {
   std::unique_ptr<RunLog> log_{};
   std::unique_ptr<JobLink> job_{};
   std::unique_ptr<ProgressLine> progress_{};
+  std::shared_ptr<ServersLine> shared_{};
+  ShareTally share_{};
   HindranceScript script_{};
   std::size_t next_step_ = 0;
   std::string folder_{};

@@ -204,6 +204,10 @@ void Head::note_mode() {
   if (present == 0 || !training_) return;
   std::string name = mode_name(conductor_->mode(), static_cast<int>(present));
   if (name == mode_name_) return;
+  if (shared_) {
+    report_to_servers();
+    count_for_servers();
+  }
   mode_name_ = std::move(name);
   tally_.modes.push_back(
       {.at_s = seconds(now()), .mode = mode_name_, .reason = director_->reason()});

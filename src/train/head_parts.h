@@ -80,6 +80,20 @@ struct Snapshot {
   std::vector<float> optimizer_state{};
 };
 
+// What is counted between two reports to servers that are shared.
+struct ShareTally {
+  struct Took {
+    double sum_s = 0;
+    int tasks = 0;
+  };
+  std::map<int, Took> took{};  // by place
+  Time at{};
+  std::int64_t gradients = 0;  // by then
+  ServerUse used{};            // by all shards, by then
+  bool counting = false, waits_for_all = true;
+  double gradients_per_s = 0, ssgd_gradients_per_s = 0;  // smoothed; 0: not known
+};
+
 struct PendingEvaluation {
   ParameterVersion version = 0;
   Time at{};

@@ -81,6 +81,12 @@ void Head::complete(std::int64_t task) {
   if (!found->second.done || found->second.pieces < needed) return;
   Flight flight = std::move(found->second);
   flights_.erase(found);
+  const PartState* const by = find(PartRole::Worker, static_cast<int>(flight.task.worker));
+  if (shared_ && by != nullptr) {
+    ShareTally::Took& took = share_.took[by->slot];
+    took.sum_s += seconds(now() - flight.started);
+    ++took.tasks;
+  }
   if (!flight.fault.empty()) {
     conductor_->spoiled(task, flight.fault, now());
     return pump();

@@ -23,6 +23,8 @@ std::string_view role_name(PartRole role) {
       return "evaluator";
     case PartRole::Command:
       return "command";
+    case PartRole::Run:
+      return "run";
   }
   return "part";
 }
@@ -63,8 +65,10 @@ Status Head::begin_session(const Checkpoint* from) {
   std::unique_ptr<ModeRegression> regression;
   const bool learns = options_.mode == "star" && options_.selector == "learned";
   if (learns && ports_.make_selector) regression = ports_.make_selector();
-  TRY_ASSIGN(Direction direction,
-             choose_direction(options_, std::move(predictor), std::move(regression), log_.get()));
+  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor),
+                                                   std::move(regression), shared_, log_.get()));
+  if (shared_) shared_->restart();
+  share_.counting = false;
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
@@ -238,7 +242,7 @@ void Head::evaluator_ready(PartState&, const ReadyMessage& ready, Frame& frame) 
     places_ = lay_out_shards(tensors_, options_.shards);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       shards_.push_back({.role = PartRole::Shard, .id = static_cast<int>(i)});
-      if (servers_) shards_.back().server = servers_->count() - 2;
+      if (servers_) shards_.back().server = shard_server(static_cast<int>(i));
     }
     for (PartState& shard : shards_) {
       if (const Status started = start_part(shard); !started.ok()) return end_with(started.error());

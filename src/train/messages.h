@@ -13,7 +13,8 @@
 
 namespace orrery {
 
-enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command };
+// Run: a head, where it is not the one who is asked.
+enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run };
 
 // What the messages of a run say; which of them goes where stands with MessageType. A message about
 // a task, a version or an epoch has its number in the frame's header.

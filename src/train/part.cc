@@ -112,6 +112,7 @@ Status run_part(const TrainPorts& ports) {
     case PartRole::Evaluator:
       return run_evaluator(start, ports);
     case PartRole::Command:
+    case PartRole::Run:
       break;
   }
   return invalid("no such part of a run");

@@ -20,7 +20,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOptions, arch, workers, workers_most, shar
                                    predictor, learner, batch, blocks, rate, rate_scaling, warm_up,
                                    rate_steps, optimizer, target, steps, time_limit, evaluate_every,
                                    checkpoint_every, keep, replace, stragglers, straggler_seed,
-                                   cores, link, cpu_means, link_means, ring_patience_s, listen)
+                                   cores, link, shard_cores, shard_link, servers, cpu_means,
+                                   link_means, ring_patience_s, listen)
 
 RunOptions completed(RunOptions options) {
   std::error_code error;
@@ -59,10 +60,14 @@ Status check(const RunOptions& options) {
     return invalid(fmt::format("--target {}: an accuracy from 0 to 1", options.target));
   }
   if (options.steps < 0 || options.evaluate_every < 0 || options.checkpoint_every < 0 ||
-      options.warm_up < 0 || options.blocks < 0 || options.cores < 0 || options.link < 0) {
+      options.warm_up < 0 || options.blocks < 0 || options.cores < 0 || options.link < 0 ||
+      options.shard_cores < 0 || options.shard_link < 0) {
     return invalid(
-        "--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores and "
-        "--link are 0 or more");
+        "--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores, --link, "
+        "--shard-cores and --shard-link are 0 or more");
+  }
+  if (!options.servers.empty() && !(options.cores > 0)) {
+    return invalid("--servers: say by --cores what each worker would like to have of them");
   }
   TRY_ASSIGN(const double limit, time_limit_s(options));
   if (options.target == 0 && options.steps == 0 && limit == 0) {

@@ -45,6 +45,9 @@ struct RunOptions {
   std::uint64_t straggler_seed = 0;  // 0: the run's
   double cores = 0;                  // of each server; 0: no quota, unless stragglers need one
   double link = 0;                   // bytes a second of each server; 0: no limit
+  double shard_cores = 0;            // of each shard; 0: what workers leave
+  double shard_link = 0;             // of each shard; 0: as wide as all workers' together
+  std::string servers{};             // the folder of servers that are shared; empty: its own
   std::string cpu_means = "auto", link_means = "auto";
   double ring_patience_s = 60;
 

@@ -84,6 +84,7 @@ std::string summary_json(const RunSummary& summary) {
       {"deaths", tally.deaths},
       {"restarts", tally.restarts},
       {"checkpoints", tally.checkpoints},
+      {"limits_moved", tally.limits_moved},
       {"evaluations_skipped", tally.evaluations_skipped},
       {"workers", summary.workers},
       {"warnings", tally.warnings},

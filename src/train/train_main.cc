@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "train/commands.h"
 #include "train/predictor_command.h"
+#include "train/servers_command.h"
 
 namespace orrery {
 namespace {
@@ -67,6 +68,10 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--straggler-seed", o.straggler_seed, "0: the run's");
   command->add_option("--cores", o.cores, "of each worker's emulated server");
   command->add_option("--link", o.link, "bytes a second of each worker's emulated server");
+  command->add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave");
+  command->add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together");
+  command->add_option("--servers", o.servers,
+                      "share those of `orrery-train servers --dir`; the above is then a wish");
   command->add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
       ->capture_default_str();
   command->add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
@@ -100,6 +105,18 @@ void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports
       ->capture_default_str()
       ->check(CLI::Range(0.05, 1.0));
   score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
+}
+
+void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
+  CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
+  command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
+  command->add_option("--count", a.count, "")->capture_default_str();
+  command->add_option("--cores", a.cores, "of each server")->required();
+  command->add_option("--link", a.link, "bytes a second of each; 0: not accounted for");
+  command->add_option("--listen", a.listen, "address to listen at")->capture_default_str();
+  command->add_flag("!--no-consideration", a.considers,
+                    "grant every mode, and leave limits as they are");
+  command->callback([&] { run = [&] { return servers_command(a); }; });
 }
 
 Status print_lines(const std::vector<std::string>& lines) {
@@ -155,6 +172,8 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
   worker->add_option("--token-file", join.token_file, "the run's token")->required();
   worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
+  ServersArguments servers;
+  add_servers(app, servers, run);
   PredictorArguments predictor;
   add_predictor(app, predictor, ports, run);
   app.add_subcommand("models", "what can be trained")->callback([&] {

@@ -52,7 +52,14 @@ enum class MessageType : std::uint16_t {
   Stop,            // head -> part
   Resize,          // a command -> head
   Answer,          // head -> a command
-  Last = Answer
+  JoinServers,     // head -> shared servers
+  Places,          // shared servers -> head
+  Report,          // head -> shared servers
+  AskMode,         // head -> shared servers
+  ModeAnswer,      // shared servers -> head
+  GiveBack,        // head -> shared servers
+  Limits,          // shared servers -> head
+  Last = Limits
 };
 bool carries_floats(MessageType type);
 

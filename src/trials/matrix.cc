@@ -110,8 +110,9 @@ void add_cell(const TrialWorkload& workload, std::string_view architecture,
 
 Result<std::vector<Trial>> choose_trials(const TrialChoice& choice) {
   if (!choice.figure.empty() && choice.figure != "tta" && choice.figure != "final") {
-    return invalid(fmt::format("--figure {}: of star there are tta, final; leave it out for both",
-                               choice.figure));
+    return invalid(fmt::format(
+        "--figure {}: of star there are tta, final and two-jobs; leave it out for the first two",
+        choice.figure));
   }
   std::vector<Trial> trials;
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(choice.seeds); ++seed) {

@@ -56,7 +56,7 @@ struct Trial {
 };
 
 struct TrialChoice {
-  std::string figure{};  // tta or final; empty: both
+  std::string figure{};  // tta or final; empty: both. two-jobs has its own trials (two_jobs.h)
   std::string only{};    // trials whose name holds this text; empty: all
   int seeds = 3;
 };

@@ -23,6 +23,8 @@ Result<TrialResult> parse_trial(const std::string& text) {
   }
   result.final_accuracy = number("final_accuracy");
   result.wall_s = number("wall_s");
+  result.training_s = number("training_s");
+  result.limits_moved = number("limits_moved");
   result.gradients = number("gradients");
   result.mean_staleness = number("mean_staleness");
   result.mode_switches = static_cast<int>(number("mode_switches"));

@@ -16,6 +16,8 @@ struct TrialResult {
   std::optional<double> time_to_target_s{};  // none: not reached in time
   double final_accuracy = 0;
   double wall_s = 0;
+  double training_s = 0;
+  double limits_moved = 0;  // by the servers that were shared
   double gradients = 0;
   double mean_staleness = 0;
   int mode_switches = 0;

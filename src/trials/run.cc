@@ -1,14 +1,5 @@
 #include "trials/run.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <mutex>
@@ -16,8 +7,7 @@
 #include <utility>
 
 #include "base/files.h"
-
-extern char** environ;  // NOLINT: POSIX's name
+#include "trials/program.h"
 
 namespace orrery {
 namespace {
@@ -31,43 +21,18 @@ struct Ended {
   bool stopped = false;
 };
 
-// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once.
+// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once. Whoever
+// is told to stop alone passes it on; a terminal tells both.
 Result<Ended> run_program(const std::vector<std::string>& command, const std::string& folder,
                           const std::atomic<bool>& stop) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  const std::string out = folder + "/result.new", log = folder + "/log.txt";
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC;
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), kFlags, 0644);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(), kFlags, 0644);
-  pid_t pid = 0;
-  const int failed = posix_spawn(&pid, words[0], &files, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) return system_error(command[0], failed);
+  TRY_ASSIGN(Program program, Program::start(command, folder + "/result.new", folder + "/log.txt"));
   Ended ended;
-  // Whoever is told to stop alone passes it on; a terminal tells both.
-  const Fd watched(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  pollfd over{.fd = watched.get(), .events = POLLIN, .revents = 0};
-  while (watched.ok() && poll(&over, 1, kLookEvery_ms) <= 0) {
-    if (stop && !std::exchange(ended.stopped, true)) kill(pid, SIGINT);
+  while (!program.ended_within(kLookEvery_ms)) {
+    if (stop && !std::exchange(ended.stopped, true)) program.signal(SIGINT);
   }
-  while (waitpid(pid, &ended.status, 0) < 0) {
-    if (errno != EINTR) return system_error("waitpid", errno);
-  }
+  TRY_ASSIGN(ended.status, program.wait());
   ended.stopped = ended.stopped || stop;
   return ended;
-}
-
-std::string last_line(const std::string& path) {
-  const Result<std::string> text = read_file(path);
-  if (!text.ok()) return "";
-  std::string_view rest = text.value();
-  while (!rest.empty() && rest.back() == '\n') rest.remove_suffix(1);
-  return std::string(rest.substr(rest.rfind('\n') + 1));
 }
 
 Result<TrialResult> read_result(const std::string& folder) {
@@ -93,14 +58,8 @@ Status run_once(const Trial& trial, const RunTrialsOptions& options, const std::
   }
   TRY_ASSIGN(const Ended ended, run_program(command, folder, stop));
   if (ended.stopped) return Error{Code::Cancelled, "interrupted"};
-  if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) {
-    return Error{
-        Code::Internal,
-        fmt::format("{} ended with {}: {}", options.program,
-                    WIFEXITED(ended.status) ? fmt::format("exit code {}", WEXITSTATUS(ended.status))
-                                            : fmt::format("signal {}", WTERMSIG(ended.status)),
-                    last_line(folder + "/log.txt"))};
-  }
+  const std::string failed = why_it_failed(options.program, ended.status, folder + "/log.txt");
+  if (!failed.empty()) return Error{Code::Internal, failed};
   fs::rename(folder + "/result.new", folder + "/result.json", problem);
   return problem ? system_error(folder, problem.value()) : Status{};
 }

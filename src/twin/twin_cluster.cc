@@ -35,7 +35,9 @@ class Cluster {
 class Grant final : public ModeGrant {
  public:
   Grant(Cluster& cluster, int job) : cluster_(cluster), job_(job) {}
-  bool may(const GrantRequest& request) override { return cluster_.may(job_, request); }
+  GrantAnswer may(const GrantRequest& request) override {
+    return cluster_.may(job_, request) ? GrantAnswer::Yes : GrantAnswer::No;
+  }
   void given_back(Time now) override { cluster_.given_back(job_, now); }
 
  private:
