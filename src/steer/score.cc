@@ -11,9 +11,16 @@
 namespace orrery {
 namespace {
 
-constexpr int kUpdatesLookedAt =
-    100;  // enough to tell modes apart by a percent; looks are frequent
 constexpr double kTimeLeast_s = 1e-9;
+
+// Enough to tell modes apart by a percent or two; looks are frequent, and this is most of their
+// cost.
+int updates_looked_at(const Mode& mode, std::size_t workers) {
+  constexpr int kGradients = 400, kLeast = 40, kMost = 100;
+  if (mode.rule != SyncRuleKind::Static) return kMost;
+  const int of_each = mode.x > 0 ? mode.x : static_cast<int>(workers);
+  return std::clamp(kGradients / of_each, kLeast, kMost);
+}
 
 std::vector<double> batches_of(const ScoreSituation& situation, const Mode& mode) {
   const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
@@ -141,7 +148,7 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
       situation.architecture == Architecture::AllReduce ? add_ways(situation, mode, times) : 0;
   const Pace pace = foresee_pace(mode, workers, times,
                                  {.jitter = situation.jitter,
-                                  .updates = kUpdatesLookedAt,
+                                  .updates = updates_looked_at(mode, workers.size()),
                                   .blocks = situation.blocks,
                                   .sum_s = sum_s});
   double batch = 0;
