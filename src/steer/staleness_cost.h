@@ -15,9 +15,9 @@ namespace orrery {
 inline constexpr double kStalenessCostPrior = 0.25;
 
 // The same for another momentum. What staleness costs grows with how far an update goes in the end,
-// and that is rate / (1 - momentum): plain SGD goes a tenth as far. Ours, one run each
-// (docs/systems/star.md): without momentum ASGD took cnn on MNIST 8 % more gradients than SSGD, and
-// 26 % with one worker slow, which is 0.011 and 0.037 where this says 0.025.
+// and that is rate / (1 - momentum): plain SGD goes a tenth as far. Ours, four pairs
+// of runs (docs/systems/star.md): without momentum ASGD took cnn on MNIST 8 and 22 % more gradients
+// than SSGD, 18 and 26 % with one worker slow, which is 0.011 to 0.037 where this says 0.025.
 double staleness_prior(double momentum);
 
 struct StalenessCostOptions {
