@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kScoresNoted = 5;
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
-constexpr int kScoreRarelyFactor = 4;
+constexpr int kScoreRarelyFactor = 8;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
 constexpr double kHopWeight = 0.1;
 
