@@ -1,5 +1,6 @@
 // The published figures of Chronus and Pollux, and a trainer's speed on simulated machines.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -82,7 +83,7 @@ TEST(Rivals, PolluxMeetsTheShareOfDeadlinesOfFigure8) {
 class TrainerTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = testing::TempDir() + "orrery_trainer";
+    folder_ = testing::TempDir() + "orrery_trainer" + std::to_string(getpid());
     std::filesystem::create_directories(folder_ + "/net");
     const auto write = [&](const std::string& file, const std::string& text) {
       std::ofstream(folder_ + "/net/" + file) << text;

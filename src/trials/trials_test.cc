@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
@@ -110,7 +111,8 @@ TEST(Trials, ResultsAreReadAndOtherTextIsRefused) {
 }
 
 TEST(Trials, WhatHasBeenRunIsNotRunAgainAndFailuresAreTold) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "trials";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("trials" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   auto trials = cell("none");
   trials.resize(1);
@@ -130,7 +132,8 @@ TEST(Trials, WhatHasBeenRunIsNotRunAgainAndFailuresAreTold) {
 }
 
 TEST(Trials, SeveralAtOnceAreEachRunOnce) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "at_once";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("at_once" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const std::string program = folder / "counts";
@@ -152,7 +155,8 @@ TEST(Trials, SeveralAtOnceAreEachRunOnce) {
 }
 
 TEST(Trials, AStopReachesTheRunAndWhatIsNotRunIsNoResult) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "stopped";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("stopped" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const std::string program = folder / "endless";

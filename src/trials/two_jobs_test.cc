@@ -1,6 +1,7 @@
 #include "trials/two_jobs.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -58,7 +59,8 @@ TEST(TwoJobs, RunsOfABusyMachineAreNotCounted) {
 }
 
 TEST(TwoJobs, AServerProcessThatFailsIsAProblemOfTheTrialAndNothingHangs) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "two-jobs";
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / ("two-jobs" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   auto trials = two_jobs_trials(1, "with-s1");
   ASSERT_EQ(trials.size(), 1u);

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -23,7 +24,9 @@ const std::string kData = std::string(ORRERY_SHARED) + "/data/elasticflow/";
 // Speeds of our own for every kind of job, in our own table; gone with the test.
 class Profiles {
  public:
-  Profiles() : path_(::testing::TempDir() + "elasticflow_generator_profiles.csv") {
+  Profiles()
+      : path_(::testing::TempDir() + "elasticflow_generator_profiles" + std::to_string(getpid()) +
+              ".csv") {
     std::ofstream out(path_);
     out << "model,batch_size,gpu_type,gpus,iterations_per_s\n";
     for (const ElasticFlowKind& kind : kElasticFlowKinds) {
