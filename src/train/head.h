@@ -106,7 +106,7 @@ class Head {
 
   // head_reports.cc: what the processes say.
   void from_part(PartRole role, int id, Frame& frame);
-  void piece_came(Frame& frame);
+  void piece_came(int from, Frame& frame);
   void gradient_done(Frame& frame);
   void complete(std::int64_t task);
   void add_usage(const Flight& flight, Gradient& gradient);

@@ -17,7 +17,7 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
       if (role == PartRole::Worker && !part->joined && part->admitted) worker_joined(*part);
       return;
     case MessageType::Piece:
-      return piece_came(frame);
+      return piece_came(id, frame);
     case MessageType::GradientDone:
       return gradient_done(frame);
     case MessageType::Applied:
@@ -46,12 +46,17 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
   }
 }
 
-void Head::piece_came(Frame& frame) {
+void Head::piece_came(int from, Frame& frame) {
   const auto found = flights_.find(frame.header.number);
   if (found == flights_.end()) return;
   auto piece = read_fields<PieceMessage>(frame.body);
   Flight& flight = found->second;
   ++flight.pieces;
+  // A child may have handed in to the parent it had before the ring changed.
+  const bool ring = architecture(options_) == Architecture::AllReduce;
+  if (ring && std::ranges::find(ring_.ring, WorkerId{from}) == ring_.ring.end()) {
+    flight.fault = "it lies with somebody who is no longer in the ring";
+  }
   if (!piece.ok()) {
     flight.fault = piece.error().message;
   } else if (!piece.value().fault.empty()) {
