@@ -7,6 +7,7 @@ namespace orrery {
 namespace {
 
 constexpr double kSmoothing = 0.3;
+constexpr int kWarmUp = 1;  // tasks: memory is allocated, connections are new
 constexpr int kTasksAfter = 2;
 // What a guess weighs, in squares of relative changes of a batch.
 constexpr double kTrustInUse = 0.3;
@@ -67,13 +68,14 @@ void IterationBook::saw(const IterationSample& sample) {
   if (usage.way_s > 0) record.way_s = usage.way_s;
   const double busy = usage.cpu_share + usage.throttled_share;
   const double computes = busy > 0 ? std::min(1.0, busy) : 1.0;
-  record.compute_share += (record.tasks == 0 ? 1 : kSmoothing) * (computes - record.compute_share);
+  record.compute_share +=
+      (record.tasks <= kWarmUp ? 1 : kSmoothing) * (computes - record.compute_share);
   ++record.tasks;
   split(record, course, busy > 0);
 }
 
 void IterationBook::follow(WorkerRecord& record, Course& course, double batch, double per_sample) {
-  const bool first = record.tasks == 0;
+  const bool first = record.tasks <= kWarmUp;
   const bool resized = !first && std::abs(batch - course.batch) > kBatchesDiffer * course.batch;
   if (resized) {
     course.batch_before = course.batch;
@@ -132,7 +134,7 @@ void IterationBook::split(WorkerRecord& record, const Course& course, bool use_k
 }
 
 std::vector<double> balanced_batches(std::span<const TaskCost> costs, double global_batch,
-                                     double least, bool fixed_parts) {
+                                     const BatchLimits& limits, bool fixed_parts) {
   // Somebody whose samples cost nothing would take them all; a floor keeps the sum finite.
   double dearest = 0;
   for (const TaskCost& cost : costs) dearest = std::max(dearest, cost.at(1));
@@ -140,7 +142,7 @@ std::vector<double> balanced_batches(std::span<const TaskCost> costs, double glo
   const auto batch = [&](const TaskCost& cost, double end_s) {
     const double fixed = fixed_parts ? cost.fixed_s : 0;
     const double each = fixed_parts ? cost.per_sample_s : cost.at(1);
-    return std::max(least, (end_s - fixed) / std::max(each, floor));
+    return std::clamp((end_s - fixed) / std::max(each, floor), limits.least, limits.most);
   };
   double low = 0;
   double high = 1;

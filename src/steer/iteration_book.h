@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -64,10 +65,15 @@ class IterationBook {
   double samples_seen_ = 0;
 };
 
+struct BatchLimits {
+  double least = 1;
+  double most = std::numeric_limits<double>::infinity();  // no less than an equal share
+};
+
 // Batches that sum to the global batch such that the slowest task is as short as it can be: all
-// tasks that are above `least` then end together. With `fixed_parts` left out it is LB-BSP's rule,
+// tasks within the limits then end together. With `fixed_parts` left out it is LB-BSP's rule,
 // batches in proportion to speed.
 std::vector<double> balanced_batches(std::span<const TaskCost> costs, double global_batch,
-                                     double least, bool fixed_parts = true);
+                                     const BatchLimits& limits, bool fixed_parts = true);
 
 }  // namespace orrery

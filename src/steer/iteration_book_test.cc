@@ -31,6 +31,14 @@ TEST(IterationBook, AnotherSpeedIsTakenOverAtOnce) {
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 1e-6);
 }
 
+TEST(IterationBook, TheFirstTaskIsForgotten) {
+  IterationBook book;
+  book.saw(task(0, 32, 1.0));
+  EXPECT_NEAR(book.records()[0].cost.at(32), 1.0, 1e-9);
+  book.saw(task(0, 32, 0.1));
+  EXPECT_NEAR(book.records()[0].cost.at(32), 0.1, 1e-9);
+}
+
 TEST(IterationBook, WithoutKnownUseEverythingCountsAsComputing) {
   IterationBook book;
   book.saw(task(0, 32, 0.32));
@@ -98,17 +106,17 @@ TEST(IterationBook, HistoriesStayBounded) {
 
 TEST(BalancedBatches, EverybodyEndsTogether) {
   const std::vector<TaskCost> costs = {{0, 0.01}, {0, 0.01}, {0, 0.04}};
-  const std::vector<double> batches = balanced_batches(costs, 90, 1);
+  const std::vector<double> batches = balanced_batches(costs, 90, {});
   EXPECT_NEAR(batches[0], 40, 1e-6);
   EXPECT_NEAR(batches[2], 10, 1e-6);
 }
 
 TEST(BalancedBatches, AFixedPartLeavesLessForSamples) {
   const std::vector<TaskCost> costs = {{0.1, 0.01}, {0.3, 0.01}};
-  const std::vector<double> batches = balanced_batches(costs, 60, 1);
+  const std::vector<double> batches = balanced_batches(costs, 60, {});
   EXPECT_NEAR(costs[0].at(batches[0]), costs[1].at(batches[1]), 1e-6);
   EXPECT_NEAR(batches[0], 40, 1e-6);
-  const std::vector<double> by_speed = balanced_batches(costs, 60, 1, false);
+  const std::vector<double> by_speed = balanced_batches(costs, 60, {}, false);
   EXPECT_NEAR(by_speed[0] / by_speed[1], 0.31 / 0.11, 1e-6);
 }
 
@@ -119,7 +127,7 @@ TEST(BalancedBatches, NoOtherSplitHasAShorterLongestTask) {
     for (int i = 0; i < 5; ++i) {
       costs.push_back({.fixed_s = 0.1 * random.uniform(), .per_sample_s = 0.02 * random.uniform()});
     }
-    const std::vector<double> batches = balanced_batches(costs, 100, 0);
+    const std::vector<double> batches = balanced_batches(costs, 100, {.least = 0});
     EXPECT_NEAR(std::accumulate(batches.begin(), batches.end(), 0.0), 100, 1e-6);
     double longest = 0;
     for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -143,9 +151,16 @@ TEST(BalancedBatches, NoOtherSplitHasAShorterLongestTask) {
 
 TEST(BalancedBatches, NobodyGetsLessThanTheLeast) {
   const std::vector<TaskCost> costs = {{0, 0.001}, {5, 0.001}};
-  const std::vector<double> batches = balanced_batches(costs, 64, 4);
+  const std::vector<double> batches = balanced_batches(costs, 64, {.least = 4});
   EXPECT_NEAR(batches[1], 4, 1e-6);
   EXPECT_NEAR(batches[0], 60, 1e-6);
+}
+
+TEST(BalancedBatches, NobodyGetsMoreThanTheMost) {
+  const std::vector<TaskCost> costs{{0.02, 1e-6}, {0.01, 5e-4}, {0.01, 5e-4}, {0.01, 5e-4}};
+  const std::vector<double> batches = balanced_batches(costs, 512, {.most = 256});
+  EXPECT_NEAR(batches[0], 256, 1e-6);
+  EXPECT_NEAR(batches[1], 256.0 / 3, 1e-6);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class LbBsp final : public RoundDirector {
     const double all = situation.global_batch;
     const double equal = all / static_cast<double>(costs.size());
     const std::vector<double> wanted =
-        balanced_batches(costs, all, options_.batch_least, options_.fixed_parts);
+        balanced_batches(costs, all, {.least = options_.batch_least}, options_.fixed_parts);
     double furthest = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       furthest = std::max(furthest, std::abs(wanted[i] - batches_[i]));

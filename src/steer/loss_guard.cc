@@ -24,21 +24,22 @@ void LossGuard::saw(const IterationSample& sample) {
   // While the mean still hangs on the first few gradients there is no lowest to speak of.
   const double level = std::max(slow_, mean_);
   lowest_ = seen_ <= options_.gradients_least ? level : std::min(lowest_, level);
+  const double of_mean = std::sqrt(variance_ * options_.weight / (2 - options_.weight));
+  const double rise = mean_ - lowest_;
+  const bool looks = since_switch_ >= options_.gradients_least;
+  const bool high =
+      rise > options_.deviations * of_mean && rise > options_.rise_least * std::abs(lowest_);
+  risen_ = looks && high ? risen_ + 1 : 0;
+  const bool far = sample.loss - lowest_ > options_.rise_most * std::abs(lowest_);
+  far_ = looks && far ? far_ + 1 : 0;
 }
 
 void LossGuard::switched(bool less_stale) {
   since_switch_ = less_stale ? options_.gradients_least - options_.gradients_settling : 0;
   not_finite_ = false;
+  risen_ = far_ = 0;
   // A rise in the mode before is not this one's fault.
   lowest_ = std::max(slow_, mean_);
-}
-
-bool LossGuard::rose() const {
-  if (not_finite_) return true;
-  if (since_switch_ < options_.gradients_least) return false;
-  const double of_mean = std::sqrt(variance_ * options_.weight / (2 - options_.weight));
-  const double rise = mean_ - lowest_;
-  return rise > options_.deviations * of_mean && rise > options_.rise_least * std::abs(lowest_);
 }
 
 void LossGuard::keep_away(const Mode& mode, double staleness, Time now) {

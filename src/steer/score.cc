@@ -6,6 +6,7 @@
 
 #include "steer/fixed.h"
 #include "sync/intervals.h"
+#include "sync/ring_sum.h"
 #include "sync/ward.h"
 
 namespace orrery {
@@ -70,7 +71,10 @@ std::vector<Mode> server_modes(const ScoreSituation& situation, const std::vecto
   if (dynamic.groups.size() > 1) modes.push_back(std::move(dynamic));
   Mode balanced{.shares = balanced_shares(situation)};
   modes.push_back(balanced);
+  // Where few are waited for, batches that end together gain nothing.
+  const int most_of_all = static_cast<int>(situation.workers.size()) / 2 + 1;
   for (const int x : sizes) {
+    if (x < most_of_all) continue;
     balanced.x = x;
     modes.push_back(balanced);
   }
@@ -95,38 +99,52 @@ const ScoreWorker* find_worker(const ScoreSituation& situation, WorkerId worker)
 
 // Adds what children spend on their way, and gives back what the ring's sum takes.
 double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<double>& times) {
-  double slowest = 0;
-  int size = 0;
-  for (const ScoreWorker& worker : situation.workers) {
-    if (!mode.ring.empty() && !std::ranges::binary_search(mode.ring, worker.worker)) continue;
-    slowest = std::max(slowest, worker.way_s);
-    ++size;
-  }
   const std::vector<double> own = times;
+  const auto place_of = [&](const ScoreWorker& worker) {
+    return static_cast<std::size_t>(&worker - situation.workers.data());
+  };
   for (const auto& [child, parent] : mode.parents) {
     const ScoreWorker* const below = find_worker(situation, child);
     const ScoreWorker* const above = find_worker(situation, parent);
     if (below == nullptr || above == nullptr) continue;
-    const auto siblings =
-        std::ranges::count(mode.parents, parent, &std::pair<WorkerId, WorkerId>::second);
-    double& time = times[static_cast<std::size_t>(below - situation.workers.data())];
-    const double parents = own[static_cast<std::size_t>(above - situation.workers.data())];
-    time = std::max(time + child_wait_s(std::max(below->way_s, above->way_s), parents),
-                    static_cast<double>(siblings) * above->way_s);
+    const auto siblings = static_cast<double>(
+        std::ranges::count(mode.parents, parent, &std::pair<WorkerId, WorkerId>::second));
+    const double serve_s = serving_s(situation.message_s);
+    const double wait_s = child_wait_s(std::max(below->way_s, above->way_s), own[place_of(*above)],
+                                       situation.message_s);
+    double& time = times[place_of(*below)];
+    time = std::max(time + wait_s, siblings * (above->way_s + serve_s));
+    times[place_of(*above)] += serve_s;
   }
-  return ring_sum_s(size, slowest, situation.hop_s);
+  const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
+  const RingShape shape = ring_shape(situation.workers, mode, equal);
+  return ring_sum_s(shape.members, shape.slowest_way_s, shape.slowness * situation.message_s);
 }
 
 }  // namespace
 
-double ring_sum_s(int size, double slowest_way_s, double hop_s) {
-  if (size < 2) return 0;
-  return 2 * (size - 1) * (slowest_way_s / size + hop_s);
+RingShape ring_shape(std::span<const ScoreWorker> workers, const Mode& mode, double batch) {
+  RingShape shape;
+  std::vector<double> all;
+  double slowest_s = 0;
+  for (const ScoreWorker& worker : workers) {
+    all.push_back(worker.cost.at(batch));
+    if (!mode.ring.empty() && !std::ranges::binary_search(mode.ring, worker.worker)) continue;
+    ++shape.members;
+    shape.slowest_way_s = std::max(shape.slowest_way_s, worker.way_s);
+    slowest_s = std::max(slowest_s, all.back());
+  }
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  if (!all.empty() && *middle > 0) shape.slowness = std::max(1.0, slowest_s / *middle);
+  return shape;
 }
 
-double child_wait_s(double way_s, double parents_task_s) {
+double serving_s(double message_s) { return 2 * message_s; }
+
+double child_wait_s(double way_s, double parents_task_s, double message_s) {
   constexpr double kOfParentsTask = 0.25;
-  return 2 * way_s + kOfParentsTask * parents_task_s;
+  return 2 * way_s + serving_s(message_s) + kOfParentsTask * parents_task_s;
 }
 
 double needed_updates(double samples_an_update, double global_batch, double staleness,
@@ -217,8 +235,14 @@ std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situatio
 std::vector<std::pair<WorkerId, double>> balanced_shares(const ScoreSituation& situation) {
   std::vector<TaskCost> costs;
   for (const ScoreWorker& worker : situation.workers) costs.push_back(worker.cost);
+  // What a task would take with a batch unlike all it had is a guess: nobody gets a great one, nor
+  // one so small that it tells nothing about others.
+  constexpr double kLeastOfEqual = 0.125, kMostOfEqual = 2;
+  const double equal = situation.global_batch / static_cast<double>(costs.size());
   const std::vector<double> batches =
-      balanced_batches(costs, situation.global_batch, situation.batch_least);
+      balanced_batches(costs, situation.global_batch,
+                       {.least = std::max(situation.batch_least, kLeastOfEqual * equal),
+                        .most = std::max(situation.batch_least, kMostOfEqual * equal)});
   std::vector<std::pair<WorkerId, double>> shares;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     shares.emplace_back(situation.workers[i].worker, batches[i] / situation.global_batch);

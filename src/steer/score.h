@@ -23,11 +23,11 @@ struct ScoreSituation {
   std::span<const ScoreWorker> workers{};  // ascending
   double global_batch = 0;
   double batch_least = 1;
-  int blocks = 1;     // of a task: with one, LGC has no partial gradients and is no candidate
-  double lambda = 0;  // cost of staleness
-  double phi = 0;     // gradient noise scale, samples; 0: not known
-  double jitter = 0;  // deviation of single tasks, share of their time: barriers wait for it
-  double hop_s = 0;   // all-reduce: what one of the 2 (n - 1) steps of a sum takes beside the bytes
+  int blocks = 1;        // of a task: with one, LGC has no partial gradients and is no candidate
+  double lambda = 0;     // cost of staleness
+  double phi = 0;        // gradient noise scale, samples; 0: not known
+  double jitter = 0;     // deviation of single tasks, share of their time: barriers wait for it
+  double message_s = 0;  // all-reduce: of a sum, beside its bytes, with members of usual speed
 };
 
 // How fast updates come in a mode.
@@ -53,17 +53,26 @@ struct ScoredMode {
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi);
 
-// What the sum of a ring of so many takes: every link carries all parameters nearly twice, and the
-// slowest sets the pace.
-double ring_sum_s(int size, double slowest_way_s, double hop_s);
+struct RingShape {
+  int members = 0;
+  double slowest_way_s = 0;
+  // Of the slowest member's task over the middle one of all workers, no less than 1: who computes
+  // slowly handles messages slowly.
+  double slowness = 1;
+};
+RingShape ring_shape(std::span<const ScoreWorker> workers, const Mode& mode, double batch);
 
-// What a child's task takes beside computing: its parameters come and its gradient goes over the
-// slower of two links, and its parent, whose processor computes at the same time, takes a while to
-// look up: about a quarter of a task in all, where quotas are small (docs/systems/star.md).
-double child_wait_s(double way_s, double parents_task_s);
+// What a parent does for a gradient of a child's beside its own task: parameters go, a gradient
+// comes.
+double serving_s(double message_s);
 
-// One mode. Batches are those of its shares. In all-reduce a parent's link serves its children one
-// after the other.
+// What a child's task takes beside computing: both ways over the slower of two links, the parent's
+// serving, and until it looks up, since its processor computes at the same time: about a quarter of
+// a task in all, where quotas are small (docs/systems/star.md).
+double child_wait_s(double way_s, double parents_task_s, double message_s);
+
+// One mode. Batches are those of its shares. In all-reduce a parent serves its children one after
+// the other, and itself the later.
 ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
 
 // SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the

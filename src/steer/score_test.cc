@@ -7,6 +7,7 @@
 
 #include "steer/staleness_cost.h"
 #include "sync/intervals.h"
+#include "sync/ring_sum.h"
 
 namespace orrery {
 namespace {
@@ -174,24 +175,23 @@ TEST(Score, InAllReduceTheSlowestHangOffTheRing) {
 }
 
 TEST(Score, ARingsSumIsAsSlowAsItsSlowestLinkAndChildrenHaveTheirWays) {
-  EXPECT_EQ(ring_sum_s(1, 3, 1), 0);
-  EXPECT_DOUBLE_EQ(ring_sum_s(8, 0.4, 0.01), 2 * 7 * (0.05 + 0.01));
   std::vector<ScoreWorker> of = workers(std::vector<double>(4, 0.1));
   for (ScoreWorker& worker : of) worker.way_s = 0.02;
   of[3].way_s = 0.2;
   ScoreSituation asked = situation(of, 0);
   asked.architecture = Architecture::AllReduce;
-  asked.hop_s = 0.001;
+  asked.message_s = 0.001;
   const Mode all{.rule = SyncRuleKind::Ring};
   EXPECT_NEAR(score_mode(asked, all).pace.interval_s, 0.1 + ring_sum_s(4, 0.2, 0.001), 1e-9);
   const Mode three = ring_of_fastest(asked, 3);
   ASSERT_EQ(three.parents.size(), 1u);
   EXPECT_EQ(three.parents[0].first, WorkerId(3));  // as fast as the others, but for its link
   const ScoredMode scored = score_mode(asked, three);
-  const double interval = 0.1 + ring_sum_s(3, 0.02, 0.001);
+  // Its parent needs longer by what it does for it.
+  const double interval = 0.1 + serving_s(0.001) + ring_sum_s(3, 0.02, 0.001);
   EXPECT_NEAR(scored.pace.interval_s, interval, 1e-9);
   // The child needs 0.1 and what it spends with its parent, and waits for the next update.
-  const double child_s = 0.1 + child_wait_s(0.2, 0.1);
+  const double child_s = 0.1 + child_wait_s(0.2, 0.1, 0.001);
   EXPECT_NEAR(scored.pace.gradients_per_s, (3 + 1 / std::ceil(child_s / interval)) / interval,
               0.02 / interval);
 }
@@ -204,6 +204,9 @@ TEST(Score, AParentServesItsChildrenOneAfterTheOther) {
   const ScoredMode scored = score_mode(asked, ring_of_fastest(asked, 1));
   // Seven children, each once in 7 * 0.02 s; alone they would take 0.05 s.
   EXPECT_NEAR(scored.pace.gradients_per_s, 1 / 0.01 + 7 / 0.14, 3);
+  asked.message_s = 0.005;  // itself the parent needs 0.08 s then, its children 0.21, three updates
+  const ScoredMode slower = score_mode(asked, ring_of_fastest(asked, 1));
+  EXPECT_NEAR(slower.pace.gradients_per_s, 1 / 0.08 + 7 / (3 * 0.08), 1);
 }
 
 TEST(Score, ManyWorkersDoNotMeanManyMoreCandidates) {

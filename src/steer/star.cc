@@ -8,7 +8,9 @@
 #include "steer/fixed.h"
 #include "steer/noise_scale.h"
 #include "steer/pace_memory.h"
+#include "steer/ring_costs.h"
 #include "steer/score.h"
+#include "sync/ring_sum.h"
 
 namespace orrery {
 namespace {
@@ -17,7 +19,6 @@ constexpr std::size_t kScoresNoted = 5;
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
 constexpr int kScoreRarelyFactor = 8;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
-constexpr double kHopWeight = 0.1;
 
 bool names_workers(const Mode& mode) {
   return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
@@ -56,7 +57,7 @@ class Star final : public StarDirector {
         grant_(std::move(grant)) {}
 
   void saw(const IterationSample& sample) override {
-    book_.saw(all_reduce_ ? own_part(sample) : sample);
+    book_.saw(all_reduce_ ? ring_.own_part(sample, mode_, book_) : sample);
     if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
     noise_.saw(sample);
     guard_.saw(sample);
@@ -64,7 +65,7 @@ class Star final : public StarDirector {
   }
   void saw(const UpdateSample& update) override {
     noise_.saw(update);
-    if (all_reduce_) learn_hop(seconds(update.took));
+    if (all_reduce_) ring_.saw_sum(update.took);
   }
   void saw(const EvaluationSample&) override {}
 
@@ -96,38 +97,6 @@ class Star final : public StarDirector {
 
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
 
-  // In all-reduce a child's ways and its waiting for its parent are counted apart, as they depend
-  // on who is in the ring. They are estimates; what is left of its time never is next to nothing.
-  IterationSample own_part(IterationSample sample) const {
-    constexpr double kLeast = 0.25;
-    const auto pair =
-        std::ranges::find(mode_.parents, sample.worker, &std::pair<WorkerId, WorkerId>::first);
-    if (pair == mode_.parents.end()) return sample;
-    const WorkerRecord* const parent = book_.find(pair->second);
-    const WorkerRecord* const own = book_.find(sample.worker);
-    if (parent == nullptr || own == nullptr) return sample;
-    const double batch = parent->history.samples.back().samples;
-    const double beside_s =
-        child_wait_s(std::max(own->way_s, parent->way_s), parent->cost.at(batch));
-    const double took_s = seconds(sample.took);
-    sample.took = from_seconds(std::max(kLeast * took_s, took_s - beside_s));
-    return sample;
-  }
-
-  void learn_hop(double took_s) {
-    const int size = static_cast<int>(mode_.ring.empty() ? workers_.size() : mode_.ring.size());
-    double slowest = 0;
-    for (const WorkerRecord& record : book_.records()) {
-      const WorkerId worker = record.history.worker;
-      if (!mode_.ring.empty() && !std::ranges::binary_search(mode_.ring, worker)) continue;
-      slowest = std::max(slowest, record.way_s);
-    }
-    if (size < 2) return;
-    const double hop_s = (took_s - ring_sum_s(size, slowest, 0)) / (2 * (size - 1));
-    // The first sums are of a ring whose members have only just met.
-    hop_s_ += (hop_s_ == 0 ? 1 : kHopWeight) * (std::max(hop_s, 0.0) - hop_s_);
-  }
-
   void follow_membership(const Situation& situation) {
     if (std::ranges::equal(workers_, situation.workers)) return;
     for (const WorkerId worker : workers_) {
@@ -154,6 +123,8 @@ class Star final : public StarDirector {
     if (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least) {
       return false;
     }
+    const bool sums = all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
+    if (sums && !ring_.knows_sums()) return false;
     return book_.records().size() == workers_.size() &&
            std::ranges::all_of(book_.records(), [this](const WorkerRecord& record) {
              return record.tasks >= options_.tasks_least;
@@ -172,6 +143,9 @@ class Star final : public StarDirector {
   void foresee(const Situation& situation) {
     const bool foreseen_well = race_->leader() != "last" && race_->leader() != "ewma";
     const double equal = situation.global_batch / static_cast<double>(workers_.size());
+    // What a sum takes beside the bytes is part of everybody's iteration, and nobody's fault.
+    const double sum_s =
+        all_reduce_ ? messages_of_sum(static_cast<int>(workers_.size())) * message_s_ : 0;
     times_.clear();
     score_workers_.clear();
     compute_share_ = jitter_ = 0;
@@ -187,7 +161,7 @@ class Star final : public StarDirector {
       }
       const TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
       times_.push_back({.worker = record.history.worker,
-                        .seconds = cost.at(equal) + 2 * record.way_s,
+                        .seconds = cost.at(equal) + 2 * record.way_s + sum_s,
                         // Of the smoothed time: what single tasks scatter, and less by the weight.
                         .noise_s = 0.42 * record.noise * cost.at(equal)});
       score_workers_.push_back(
@@ -198,6 +172,7 @@ class Star final : public StarDirector {
     }
     watch_.look(times_);
     for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
+    if (all_reduce_) message_s_ = ring_.message_s(ring_shape(score_workers_, mode_, equal));
   }
 
   ScoreSituation score_situation(const Situation& situation) const {
@@ -209,7 +184,7 @@ class Star final : public StarDirector {
             .lambda = cost_.lambda_hoped(),
             .phi = noise_.phi().value_or(0),
             .jitter = jitter_,
-            .hop_s = hop_s_};
+            .message_s = message_s_};
   }
 
   void look(const Situation& situation) {
@@ -300,6 +275,13 @@ class Star final : public StarDirector {
   void decide(const Situation& situation, const std::vector<ScoredMode>& all,
               const ScoredMode& present) {
     const ScoredMode& ssgd = all.front();
+    const bool members_matter = ring_straggles();
+    double present_s = present.time_s;
+    for (const ScoredMode& scored : all) {
+      if (!members_matter && same_family(scored.mode, mode_)) {
+        present_s = std::min(present_s, scored.time_s);
+      }
+    }
     const bool near_end = in_last_part(situation);
     const bool too_stale = near_end && present.pace.staleness > options_.staleness_harmless;
     int asked = 0;
@@ -308,7 +290,7 @@ class Star final : public StarDirector {
         by_selector_ && !candidates.empty() ? candidates.front() : nullptr;
     put_awaited_first(candidates);
     for (const ScoredMode* best : candidates) {
-      if (same_family(best->mode, mode_) && !ring_straggles()) return;
+      if (same_family(best->mode, mode_) && !members_matter) return;
       const bool to_ssgd = same_family(best->mode, synchronous_);
       const double margin = is_synchronous() ? options_.leave_margin
                             : to_ssgd        ? options_.return_margin
@@ -316,7 +298,7 @@ class Star final : public StarDirector {
       // The selector's word is its own: what the heuristic thinks of it need not be better.
       const bool chosen = best == selected && asked == 0;
       if (best->mode == mode_) return;
-      if (!chosen && !too_stale && best->time_s > (1 - margin) * present.time_s) break;
+      if (!chosen && !too_stale && best->time_s > (1 - margin) * present_s) break;
       const GrantAnswer answer = to_ssgd ? GrantAnswer::Yes : may_go_to(*best, ssgd, situation);
       if (answer == GrantAnswer::Later) {
         awaited_ = best->mode;
@@ -423,6 +405,7 @@ class Star final : public StarDirector {
                              .staleness = scored.pace.staleness});
     }
     notes_.push_back(std::move(note));
+    if (mode.ring != mode_.ring) ring_.formed();
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
@@ -471,7 +454,8 @@ class Star final : public StarDirector {
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
   double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;
-  double hop_s_ = 0;
+  RingCosts ring_{};
+  double message_s_ = 0;
   double first_loss_ = 0, loss_ = 0;  // of windows
   bool all_reduce_ = false;
   bool granted_ = false;

@@ -32,7 +32,8 @@ struct WorldOptions {
   double limit_s = 600;
   int blocks = 1;
   bool tells_use = true;
-  double way_s = 0, hop_s = 0;  // all-reduce: one way of the parameters, one step of a sum
+  double way_s = 0, message_s = 0;  // all-reduce: one way of the parameters, a message of a sum
+  double serve_s = 0;               // what a parent's task is longer by for each child
   std::uint64_t seed = 1;
 };
 

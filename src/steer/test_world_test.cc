@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "steer/fixed.h"
+#include "sync/ring_sum.h"
 
 namespace orrery {
 namespace {
@@ -89,11 +90,12 @@ void TestWorld::start(const Task& task) {
   double link = ways_apart ? 0 : options_.fixed_s * slow.link;
   for (const auto& [child, parent] : ring_.parents) {
     if (!ways_apart || child != task.worker) continue;
-    const Slowness above = pattern_(static_cast<int>(parent), now_s_, 0);
-    link = 2 * std::max(way_s(worker), way_s(static_cast<int>(parent))) +
-           options_.per_sample_s * options_.global_batch / options_.workers * above.compute;
+    link = 2 * std::max(way_s(worker), way_s(static_cast<int>(parent))) + options_.serve_s;
   }
-  const double compute = options_.per_sample_s * task.samples.count * slow.compute;
+  const auto children =
+      std::ranges::count(ring_.parents, task.worker, &std::pair<WorkerId, WorkerId>::second);
+  const double compute = options_.per_sample_s * task.samples.count * slow.compute +
+                         static_cast<double>(children) * options_.serve_s;
   const double jitter = std::max(0.2, 1 + options_.jitter * random_.normal());
   const double takes = (link + compute) * jitter;
   doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute)};
@@ -138,14 +140,14 @@ void TestWorld::carry_out() {
       ring_ = *ring;
     }
   }
-  const auto size = static_cast<double>(ring_.ring.size());
+  const int size = static_cast<int>(ring_.ring.size());
   if (options_.way_s > 0 && size > 1) {
     double slowest = 0;
     for (const WorkerId worker : ring_.ring) {
       slowest = std::max(slowest, way_s(static_cast<int>(worker)));
     }
     for (const ParameterVersion version : made) {
-      events_.emplace(now_s_ + 2 * (size - 1) * (slowest / size + options_.hop_s), -version);
+      events_.emplace(now_s_ + ring_sum_s(size, slowest, options_.message_s), -version);
     }
     return;
   }

@@ -122,6 +122,7 @@ void Head::add_usage(const Flight& flight, Gradient& gradient) {
   auto use = servers_->use(worker->server);
   if (!use.ok()) return;
   const ServerUse& after = use.value();
+  gradient.usage.cpu_share = (after.cpu_s - flight.before.cpu_s) / took;
   gradient.usage.throttled_share = (after.throttled_s - flight.before.throttled_s) / took;
   gradient.usage.in_bytes_per_s = (after.in_bytes - flight.before.in_bytes) / took;
   gradient.usage.out_bytes_per_s = (after.out_bytes - flight.before.out_bytes) / took;

@@ -79,6 +79,7 @@ void Worker::act(Frame& frame) {
       TaskMessage message;
       if (!take(*part_->head, frame, message)) return;
       task_ = message.task;
+      told_ = {Clock::now(), cpu_seconds()};
       handed_up_.reset();
       if (handed_to_ && handed_to_ != parent_) handed_to_->close_when_sent();
       handed_to_.reset();
@@ -194,6 +195,7 @@ bool Worker::can_compute() const {
 
 void Worker::compute() {
   const Task task = *task_;
+  const Told told = told_;
   task_.reset();
   const auto parameters =
       ring_ && ring_->in_ring() ? std::span<const float>(*ring_->store().parameters()) : flat_;
@@ -201,22 +203,23 @@ void Worker::compute() {
   computing_ = true;
   // Whoever has children serves them meanwhile: they would wait for up to two tasks of this one.
   if (children_.empty()) {
-    return computed(compute_now(task, [this] {
-      part_->io.poll();
-      leaving_ = part_->over;
-    }));
+    return computed(compute_now(task,
+                                [this] {
+                                  part_->io.poll();
+                                  leaving_ = part_->over;
+                                }),
+                    told);
   }
-  boost::asio::post(beside_, [this, task] {
+  boost::asio::post(beside_, [this, task, told] {
     auto work = compute_now(task, [] {});
-    boost::asio::post(part_->io, [this, work = std::move(work)]() mutable {
-      if (!part_->over) computed(std::move(work));
+    boost::asio::post(part_->io, [this, told, work = std::move(work)]() mutable {
+      if (!part_->over) computed(std::move(work), told);
     });
   });
 }
 
 Result<Worker::Work> Worker::compute_now(const Task& task, const std::function<void()>& between) {
   const auto begin = Clock::now();
-  const double cpu_before = cpu_seconds();
   auto done = learner_->compute(task.samples, task.blocks, [&] {
     between();
     return cut_ < task.number && !leaving_;
@@ -226,14 +229,15 @@ Result<Worker::Work> Worker::compute_now(const Task& task, const std::function<v
   Work work{
       .gradient = {.task = task.number, .samples = done.value().samples, .loss = done.value().loss},
       .took_s = took};
-  work.gradient.usage.cpu_share = took > 0 ? (cpu_seconds() - cpu_before) / took : 0;
   return work;
 }
 
-void Worker::computed(Result<Work> work) {
+void Worker::computed(Result<Work> work, const Told& told) {
   computing_ = false;
   if (!work.ok()) return part_->fail(work.error());
   Work done = std::move(work).value();
+  const double passed_s = std::chrono::duration<double>(Clock::now() - told.at).count();
+  if (passed_s > 0) done.gradient.usage.cpu_share = (cpu_seconds() - told.cpu_s) / passed_s;
   if (ring_) return hand_in_to_ring(std::move(done.gradient));
   hand_in_when_complete(std::move(done.gradient), done.took_s);
 }

@@ -38,13 +38,18 @@ class Worker {
   void lost_peer(Connection& gone, const Error& why);
   void parameters_came(const ShardPlace* place, Frame& frame);
   bool can_compute() const;
+  // When this process heard of a task, and what it had computed by then.
+  struct Told {
+    std::chrono::steady_clock::time_point at{};
+    double cpu_s = 0;
+  };
   struct Work {
     Gradient gradient{};
     double took_s = 0;
   };
   void compute();
   Result<Work> compute_now(const Task& task, const std::function<void()>& between);
-  void computed(Result<Work> work);
+  void computed(Result<Work> work, const Told& told);
   void hand_in(const Gradient& gradient, std::span<const float> values,
                std::shared_ptr<const void> keep);
   void send_gradient(Connection& to, const Gradient& gradient,
@@ -86,6 +91,7 @@ class Worker {
   std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
   std::int64_t arrived_from_parent_ = 0;
   std::optional<Task> task_{};
+  Told told_{};  // of it
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
   std::atomic<bool> leaving_ = false;
   int sends_under_way_ = 0;

@@ -1,0 +1,65 @@
+#include "steer/ring_costs.h"
+
+#include <algorithm>
+
+#include "sync/ring_sum.h"
+
+namespace orrery {
+namespace {
+
+constexpr double kSumWeight = 0.1, kCpuWeight = 0.05;
+constexpr int kSumsIgnored = 2;  // members have only just met
+constexpr double kOwnLeast = 0.25;
+
+}  // namespace
+
+IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
+                                    const IterationBook& book) {
+  using Pair = std::pair<WorkerId, WorkerId>;
+  const double took_s = seconds(sample.took);
+  if (!(took_s > 0) || sample.samples < 1) return sample;
+  Usage& use = sample.usage;
+  const double cpu_s = use.cpu_share * took_s / sample.samples;
+  if (std::ranges::find(mode.parents, sample.worker, &Pair::second) != mode.parents.end()) {
+    if (sample_cpu_s_ > 0 && cpu_s > sample_cpu_s_) {
+      sample.took = from_seconds(took_s * std::max(kOwnLeast, sample_cpu_s_ / cpu_s));
+    }
+    return sample;
+  }
+  if (cpu_s > 0) {
+    sample_cpu_s_ += (sample_cpu_s_ == 0 ? 1 : kCpuWeight) * (cpu_s - sample_cpu_s_);
+  }
+  const auto pair = std::ranges::find(mode.parents, sample.worker, &Pair::first);
+  if (pair == mode.parents.end()) return sample;
+  const WorkerRecord* const above = book.find(pair->second);
+  const WorkerRecord* const below = book.find(sample.worker);
+  if (above == nullptr || below == nullptr) return sample;
+  const bool link_known = below->way_s > 0;
+  double own = use.cpu_share + use.throttled_share;
+  if (own == 0 || !link_known) {
+    const double task_s = above->cost.at(above->history.samples.back().samples);
+    own = 1 - child_wait_s(std::max(above->way_s, below->way_s), task_s, message_s_) / took_s;
+  }
+  own = std::clamp(own, kOwnLeast, 1.0);
+  sample.took = from_seconds(own * took_s);
+  use.cpu_share /= own;
+  use.throttled_share /= own;
+  return sample;
+}
+
+void RingCosts::saw_sum(Duration took) {
+  if (++sums_ <= kSumsIgnored) return;
+  const double weight = std::max(kSumWeight, 1.0 / (sums_ - kSumsIgnored));
+  sum_s_ += weight * (seconds(took) - sum_s_);
+}
+
+double RingCosts::message_s(const RingShape& present) {
+  if (present.members > 1 && knows_sums()) {
+    const double bytes_s = ring_sum_s(present.members, present.slowest_way_s, 0);
+    message_s_ =
+        std::max(0.0, sum_s_ - bytes_s) / (messages_of_sum(present.members) * present.slowness);
+  }
+  return message_s_;
+}
+
+}  // namespace orrery

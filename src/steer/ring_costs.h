@@ -1,0 +1,35 @@
+#pragma once
+
+#include "steer/iteration_book.h"
+#include "steer/score.h"
+
+namespace orrery {
+
+// What all-reduce takes beside tasks, learned from the run.
+class RingCosts {
+ public:
+  // What of a sample's time is its worker's own task. The rest is waiting for its parent, or what
+  // it does for its children; both depend on who is in the ring, and are scored apart. Waiting is
+  // neither computing nor being held back; what is done for children is what a worker computes more
+  // than those who have none. Where use is not known, or a link may be what is waited for, a
+  // child's waiting is estimated. What is left never is next to nothing.
+  IterationSample own_part(IterationSample sample, const Mode& mode, const IterationBook& book);
+
+  void saw_sum(Duration took);
+  void formed() { sums_ = 0; }  // another ring
+  bool knows_sums() const { return sums_ >= kSumsLeast; }
+
+  // What a message of a sum takes beside its bytes with a member of usual speed, by the sums of the
+  // present ring; until it has had some, by those before.
+  double message_s(const RingShape& present);
+
+ private:
+  static constexpr int kSumsLeast = 5;
+
+  double sum_s_ = 0;         // of the present ring, smoothed
+  double message_s_ = 0;     // newest
+  double sample_cpu_s_ = 0;  // of those without children
+  int sums_ = 0;             // of the present ring
+};
+
+}  // namespace orrery
