@@ -103,13 +103,25 @@ class Autoregression final : public IterationPredictor {
   std::vector<double> fit(const std::vector<double>& values, double mean) const {
     std::vector<double> matrix(order_ * order_);
     std::vector<double> right(order_);
-    for (std::size_t t = order_; t < values.size(); ++t) {
-      for (std::size_t i = 0; i < order_; ++i) {
-        const double at_i = values[t - 1 - i] - mean;
-        right[i] += at_i * (values[t] - mean);
-        for (std::size_t j = 0; j < order_; ++j) {
-          matrix[i * order_ + j] += at_i * (values[t - 1 - j] - mean);
-        }
+    std::vector<double> off(values.size());
+    for (std::size_t t = 0; t < values.size(); ++t) off[t] = values[t] - mean;
+    // Of what was `a` and what was `b` before, over all that have so many before them.
+    const auto product = [&](std::size_t a, std::size_t b) {
+      double sum = 0;
+      for (std::size_t t = order_; t < off.size(); ++t) sum += off[t - a] * off[t - b];
+      return sum;
+    };
+    const auto at = [&](std::size_t i, std::size_t j) -> double& { return matrix[i * order_ + j]; };
+    for (std::size_t i = 0; i < order_; ++i) {
+      right[i] = product(0, i + 1);
+      at(0, i) = at(i, 0) = product(1, i + 1);
+    }
+    // Further down the diagonals the same products are summed, but for one at either end.
+    for (std::size_t i = 1; i < order_; ++i) {
+      for (std::size_t j = i; j < order_; ++j) {
+        const double first = off[order_ - 1 - i] * off[order_ - 1 - j];
+        const double last = off[off.size() - 1 - i] * off[off.size() - 1 - j];
+        at(i, j) = at(j, i) = at(i - 1, j - 1) + first - last;
       }
     }
     // A series that does not move has no covariance to invert.

@@ -1,9 +1,9 @@
 #include "train/director_choice.h"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "steer/director_by_name.h"
 
@@ -21,23 +21,20 @@ std::string explained(const SteerNote& note) {
   return fmt::format("{}: {:.3f} s where {} takes {:.3f}", note.reason, to, note.from, from);
 }
 
-double thread_cpu_s() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-}
-
-// Adds what is used until its end.
+// Adds what passes until its end. Nothing in between waits, so it is CPU time, or more if the head
+// is interrupted; a thread's own clock would cost as much as what it measures.
 class CpuTimed {
+  using Clock = std::chrono::steady_clock;
+
  public:
-  explicit CpuTimed(double& sum_s) : sum_s_(sum_s), began_s_(thread_cpu_s()) {}
-  ~CpuTimed() { sum_s_ += thread_cpu_s() - began_s_; }
+  explicit CpuTimed(double& sum_s) : sum_s_(sum_s), began_(Clock::now()) {}
+  ~CpuTimed() { sum_s_ += std::chrono::duration<double>(Clock::now() - began_).count(); }
   CpuTimed(const CpuTimed&) = delete;
   CpuTimed& operator=(const CpuTimed&) = delete;
 
  private:
   double& sum_s_;
-  const double began_s_;
+  const Clock::time_point began_;
 };
 
 class LoggedDirector final : public ReasoningDirector {
