@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -190,6 +191,14 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
     fit.model.jitter = middle(jitters);
   }
   if (!bytes.empty()) fit.model.parameter_bytes = middle(bytes);
+  std::vector<double> messages;
+  for (const MeasuredRun* const run : runs) {
+    const bool whole_ring = run->mode == "ssgd" || run->mode == "lb-bsp";
+    if (run->architecture == "ps" || !whole_ring) continue;
+    std::ranges::copy(measured_messages(run->run, run->servers, fit.model.parameter_bytes),
+                      std::back_inserter(messages));
+  }
+  if (!messages.empty()) fit.model.message_s = middle(messages);
   TRY_ASSIGN(const ConvergenceFit learned, fit_convergence(curves, from.convergence));
   fit.model.convergence = learned.model;
   fit.points = learned.points;

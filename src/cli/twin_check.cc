@@ -35,12 +35,7 @@ struct Checked {
 };
 
 TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t seed) {
-  TwinSetup setup;
-  setup.workers.resize(static_cast<std::size_t>(run.workers), model.worker);
-  setup.shards = model.shards;
-  setup.parameter_bytes = model.parameter_bytes;
-  setup.jitter = model.jitter;
-  setup.convergence = model.convergence;
+  TwinSetup setup = twin_setup(model, run.workers);
   setup.script = run.servers.script;
   setup.horizon = kHorizon;
   setup.seed = seed;

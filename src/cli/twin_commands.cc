@@ -36,12 +36,7 @@ Result<TwinSetup> setup_of(const TwinRunArguments& a) {
         fmt::format("--target {}: this model ends at {:.3f}; ask for less, or say --steps",
                     a.target, model.convergence.accuracy_last));
   }
-  TwinSetup setup;
-  setup.workers.resize(static_cast<std::size_t>(a.workers), model.worker);
-  setup.shards = model.shards;
-  setup.parameter_bytes = model.parameter_bytes;
-  setup.jitter = model.jitter;
-  setup.convergence = model.convergence;
+  TwinSetup setup = twin_setup(model, a.workers);
   setup.horizon = kHorizon;
   const int round = a.workers * a.batch;
   setup.conductor = {.architecture = a.architecture == "ps" ? Architecture::ParameterServers

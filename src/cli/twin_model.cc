@@ -18,7 +18,7 @@ struct Field {
   double* value;
 };
 
-std::array<Field, 21> fields_of(TwinModel& model) {
+std::array<Field, 22> fields_of(TwinModel& model) {
   ConvergenceModel& c = model.convergence;
   return {{{"fixed_s", &model.worker.fixed_s},
            {"per_sample_s", &model.worker.per_sample_s},
@@ -30,6 +30,7 @@ std::array<Field, 21> fields_of(TwinModel& model) {
            {"shard_update_s", &model.shards.update_s},
            {"shards_bytes_per_s", &model.shards.bytes_per_s},
            {"parameter_bytes", &model.parameter_bytes},
+           {"message_s", &model.message_s},
            {"jitter", &model.jitter},
            {"accuracy_first", &c.accuracy_first},
            {"accuracy_last", &c.accuracy_last},
@@ -81,6 +82,17 @@ std::string twin_model_text(const TwinModel& model) {
   nlohmann::ordered_json json;
   for (const Field& field : fields_of(copy)) json[std::string(field.name)] = *field.value;
   return json.dump(2) + "\n";
+}
+
+TwinSetup twin_setup(const TwinModel& model, int workers) {
+  TwinSetup setup;
+  setup.workers.resize(static_cast<std::size_t>(workers), model.worker);
+  setup.shards = model.shards;
+  setup.parameter_bytes = model.parameter_bytes;
+  setup.message_s = model.message_s;
+  setup.jitter = model.jitter;
+  setup.convergence = model.convergence;
+  return setup;
 }
 
 }  // namespace orrery

@@ -157,7 +157,7 @@ Result<std::unique_ptr<AllReduceGroup>> gloo_group(
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Gloo>>(
       c10::make_intrusive<Gloo>(store, options.rank, options.size, gloo), torch::Device("cpu")));
 #else
-  return Error{Code::Unimplemented, "built without Gloo: all-reduce needs --device cuda here"};
+  return Error{Code::Unimplemented, "built without Gloo's headers: install them and build again, or train with --arch ps"};
 #endif
 }
 
@@ -170,7 +170,7 @@ Result<std::unique_ptr<AllReduceGroup>> nccl_group(
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Nccl>>(
       c10::make_intrusive<Nccl>(store, options.rank, options.size, nccl), torch::Device("cuda")));
 #else
-  return Error{Code::Unimplemented, "built without NCCL: all-reduce needs --device cpu here"};
+  return Error{Code::Unimplemented, "built without NCCL's headers: sum on the CPU, or install them and build again"};
 #endif
 }
 

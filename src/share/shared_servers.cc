@@ -150,7 +150,9 @@ Result<Admission> SharedServers::admit(JobId job, std::span<const TaskWish> wish
 
 // A worker that was cut is compared with itself before. The one that was cut most shows it best.
 void SharedServers::learn(const Member& member, const JobReport& report, BookedJob& job) const {
-  if (report.rate_ratio > 0) job.extra.saw(report.rate_ratio, report.used);
+  if (report.rate_ratio > 0) {
+    job.extra.saw(report.rate_ratio, report.used * (1 / options_.busy_most));
+  }
   if (member.reports < kReportsAfter) return;
   double most = kUncut, slowdown = 0;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {

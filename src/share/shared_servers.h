@@ -47,6 +47,9 @@ struct SharedServersOptions {
   bool considers = true;
   double least_gain = 0.1;   // of the time left, for a mode without more than its limits
   double least_share = 0.1;  // of a wish, without which a job is not taken in
+  // A limit of which all is used holds up whoever comes, so who makes updates needs more than it
+  // uses: it is to be busy for this share of its limit.
+  double busy_most = 0.7;
   BookOptions book{};
 };
 

@@ -122,22 +122,34 @@ TEST(SharedServers, WhatAParameterServerReallyTakesDecidesWhatItNeeds) {
   SharedServers shared = two_jobs(true);
   JobReport light = report(100);
   light.rate_ratio = 1;
-  light.used = {.cpu = 0.02};
+  light.used = {.cpu = 0.017};
   ASSERT_TRUE(shared.report(kFirst, light).ok());
   const Consideration decided =
       shared.ask({.job = kFirst, .rate_ratio = 4, .time_saved = 0.5}).value();
   EXPECT_TRUE(decided.granted);
-  EXPECT_TRUE(decided.changes.empty()) << "four times 0.02 are within its 0.1";
+  EXPECT_TRUE(decided.changes.empty()) << "four times 0.017 are 68 % of its 0.1";
+}
+
+TEST(SharedServers, WhoMakesUpdatesNeedsMoreThanItUses) {
+  SharedServers shared = servers();
+  ASSERT_TRUE(shared.admit(kFirst, wishes()).ok());
+  JobReport full = report(100);
+  full.rate_ratio = 1;
+  full.used = {.cpu = 0.07};
+  ASSERT_TRUE(shared.report(kFirst, full).ok());
+  ASSERT_TRUE(shared.ask({.job = kFirst, .rate_ratio = 2, .time_saved = 0.5}).value().granted);
+  EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 2 * 0.07 / 0.7, 1e-9);
 }
 
 TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits) {
   SharedServers shared = two_jobs(true);
   JobReport heavy = report(30);
   heavy.rate_ratio = 1;
-  heavy.used = {.cpu = 0.06};
+  heavy.used = {.cpu = 0.7 * 0.06};
   ASSERT_TRUE(shared.report(kFirst, heavy).ok());
   ASSERT_TRUE(shared.report(kSecond, report(10'000)).ok());
-  // Its limit allows 0.1 / 0.06 of the gradients of SSGD, so 20 % of the time are saved.
+  // With 0.06 for what it uses, its limit allows 0.1 / 0.06 of the gradients of SSGD, so 20 % of
+  // the time are saved.
   const LooserMode wish{.job = kFirst, .rate_ratio = 2, .time_saved = 1 - 0.4 / 0.6};
   const Consideration decided = shared.ask(wish).value();
   EXPECT_TRUE(decided.granted);
@@ -145,7 +157,7 @@ TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits
   EXPECT_NEAR(decided.gain_s, 0.2 * 30, 1e-9);
   EXPECT_FALSE(shared.book().squeezed(kSecond));
 
-  heavy.used = {.cpu = 0.1};
+  heavy.used = {.cpu = 0.7 * 0.1};
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(shared.report(kFirst, heavy).ok());
   EXPECT_FALSE(shared.ask(wish).value().granted) << "it is at its limit already";
 }

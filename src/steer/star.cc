@@ -124,19 +124,25 @@ class Star final : public StarDirector {
       return false;
     }
     const bool sums = all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
-    if (sums && !ring_.knows_sums()) return false;
+    if (sums && !ring_.knows_sums() && !starts_slowly(situation)) return false;
+    const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
     return book_.records().size() == workers_.size() &&
-           std::ranges::all_of(book_.records(), [this](const WorkerRecord& record) {
-             return record.tasks >= options_.tasks_least;
+           std::ranges::all_of(book_.records(), [least](const WorkerRecord& record) {
+             return record.tasks >= least;
            });
+  }
+
+  // Before its first switch, and so slow that as much as is usual would take long to see.
+  bool starts_slowly(const Situation& situation) const {
+    return notes_.empty() && situation.now - switched_at_ >= options_.slow_start;
   }
 
   bool has_stayed(const Situation& situation) const {
     const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
                           std::max(1, situation.global_batch);
     const bool first = notes_.empty();  // before it, time alone teaches nothing
-    return rounds >= options_.stay_rounds &&
-           (first || situation.now - switched_at_ >= options_.stay_least);
+    const double least = starts_slowly(situation) ? options_.tasks_slow : options_.stay_rounds;
+    return rounds >= least && (first || situation.now - switched_at_ >= options_.stay_least);
   }
 
   // What each worker will need, if somebody foresees it better than persistence does.

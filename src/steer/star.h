@@ -24,7 +24,9 @@ struct StarOptions {
   double look_rounds = 1;
   Duration look_least = std::chrono::milliseconds(200);
   Duration score_least = std::chrono::seconds(1);  // and all modes are scored no more often
-  int tasks_least = 4;                             // of every worker, before the first look
+  int tasks_least = 4;                             // of every worker, before the first look,
+  int tasks_slow = 2;                              // or so many if this time has passed:
+  Duration slow_start = std::chrono::seconds(3);   // whoever is slow for all shows it at once
   int ahead = 8;                                   // iterations over which times are foreseen
 
   double leave_margin = 0.15;   // by so much a mode must beat SSGD for SSGD to be left for it,

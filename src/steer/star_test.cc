@@ -154,6 +154,17 @@ TEST(Star, WhoServesChildrenIsNoStraggler) {
   EXPECT_EQ(run.world->mode(), "ring-8");
 }
 
+// Four rounds of such a ring would take 13 s.
+TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
+  for (const auto architecture : {Architecture::AllReduce, Architecture::ParameterServers}) {
+    Steered run = under_star({.architecture = architecture}, [](int worker, double, std::int64_t) {
+      return Slowness{.compute = worker == 3 ? 30.0 : 1.0};
+    });
+    run.world->run_for(11);
+    EXPECT_EQ(run.star->notes().size(), 1u) << run.world->mode();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(BothWays, StarAgainstFixedModes,
                          testing::Values(Architecture::ParameterServers, Architecture::AllReduce));
 

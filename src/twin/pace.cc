@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "sync/ring_sum.h"
 #include "twin/quota_cpu.h"
 
 namespace orrery {
@@ -152,6 +153,33 @@ TwinWorker fit_work(std::span<const TaskWork> points) {
   }
   if (!slowness.empty() && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);
   return fitted;
+}
+
+// Between the last gradient of a round and the first task of the next lies its sum.
+std::vector<double> measured_messages(const TrainingRun& run, const RunServers& servers,
+                                      double parameter_bytes) {
+  std::vector<double> messages;
+  if (run.workers < 2) return messages;
+  std::vector<ShareLine> shares;
+  for (int worker = 0; worker < run.workers; ++worker) {
+    if (link_was_cut(servers.script, worker)) return messages;
+    shares.emplace_back(servers.script, worker, Hindrance::Cpu);
+  }
+  const double way_s = servers.bytes_per_s > 0 ? parameter_bytes / servers.bytes_per_s : 0;
+  const double bytes_s = ring_sum_s(run.workers, way_s, 0);
+  std::vector<RunTask> tasks = run.tasks;
+  std::ranges::sort(tasks, {}, &RunTask::start_s);
+  double ended_s = -1;
+  for (const RunTask& task : tasks) {
+    if (ended_s >= 0 && task.start_s >= ended_s) {
+      double share = 1;
+      for (const ShareLine& line : shares) share = std::min(share, line.share_at(ended_s));
+      const double beside_s = std::max(0.0, task.start_s - ended_s - bytes_s);
+      messages.push_back(share * beside_s / messages_of_sum(run.workers));
+    }
+    ended_s = std::max(ended_s, task.end_s);
+  }
+  return messages;
 }
 
 }  // namespace orrery

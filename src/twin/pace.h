@@ -37,4 +37,10 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
 // 0.
 TwinWorker fit_work(std::span<const TaskWork> points);
 
+// What each message of a run's sums took beside its bytes, were its slowest member at a whole
+// share: of an all-reduce run whose ring was all of its workers all the time, and nobody's link was
+// cut.
+std::vector<double> measured_messages(const TrainingRun& run, const RunServers& servers,
+                                      double parameter_bytes);
+
 }  // namespace orrery

@@ -56,6 +56,7 @@ class TwinRun {
   double bytes_felt(int worker);
   double pair_s(int a, int b);
   double ring_s();
+  double message_s(int number);
 
   void push(Time when, Event::Kind kind, int worker, std::int64_t task);
   void happen(const Event& event);

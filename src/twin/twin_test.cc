@@ -128,6 +128,9 @@ TEST(Twin, ARingTakesAsLongAsItsSlowestLinkAndLeavesChildrenBehind) {
   setup.parameter_bytes = 8e6;
   for (TwinWorker& worker : setup.workers) worker.bytes_per_s = 100e6;
   EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.4 + 2 * 7.0 / 8 * 0.08), 1e-6);
+  setup.message_s = 0.01;  // of which a sum has 6
+  EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.4 + 2 * 7.0 / 8 * 0.08 + 0.06), 1e-6);
+  setup.message_s = 0;
   setup.mode = {.rule = SyncRuleKind::Ring, .parents = {{WorkerId{7}, WorkerId{0}}}};
   for (int i = 0; i < 7; ++i) setup.mode.ring.push_back(WorkerId{i});
   const TwinResult run = run_twin(setup);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sync/ring_sum.h"
 #include "twin/twin_run.h"
 
 namespace orrery {
@@ -18,23 +19,32 @@ void TwinRun::serve_next() {
   }
 }
 
+double TwinRun::message_s(int number) {
+  constexpr double kShareLeast = 1e-3;
+  Worker& worker = at(number);
+  const double share = worker.cpu.at(seconds(now_)) * worker.cpu_share;
+  return setup_.message_s / std::max(share, kShareLeast);
+}
+
 // Between two workers nobody else shares the way.
 double TwinRun::pair_s(int a, int b) {
   const double rate = std::min(own_rate(a), own_rate(b));
-  return rate < SharedLink::kEndless ? std::max(bytes_felt(a), bytes_felt(b)) / rate : 0;
+  return (rate < SharedLink::kEndless ? std::max(bytes_felt(a), bytes_felt(b)) / rate : 0) +
+         std::max(message_s(a), message_s(b));
 }
 
-// Every link of the ring carries all parameters nearly twice, and the slowest one sets the pace.
+// As slow as its slowest link, and its messages as its slowest processor.
 double TwinRun::ring_s() {
-  const auto size = static_cast<double>(ring_.size());
-  if (ring_.size() < 2) return 0;
-  double rate = SharedLink::kEndless, latency_s = 0;
-  for (const WorkerId worker : ring_) {
-    rate = std::min(rate, own_rate(static_cast<int>(worker)));
-    latency_s += setup_.workers[static_cast<std::size_t>(worker)].latency_s;
+  double rate = SharedLink::kEndless, latency_s = 0, slowest_s = 0;
+  for (const WorkerId id : ring_) {
+    const int number = static_cast<int>(id);
+    rate = std::min(rate, own_rate(number));
+    latency_s += setup_.workers[static_cast<std::size_t>(number)].latency_s;
+    slowest_s = std::max(slowest_s, message_s(number));
   }
-  const double bytes = 2 * (size - 1) / size * setup_.parameter_bytes;
-  return (rate < SharedLink::kEndless ? bytes / rate : 0) + 2 * (size - 1) / size * latency_s;
+  const int members = static_cast<int>(ring_.size());
+  const double way_s = rate < SharedLink::kEndless ? setup_.parameter_bytes / rate : 0;
+  return ring_sum_s(members, way_s, latency_s / std::max(1, members) + slowest_s);
 }
 
 void TwinRun::start(const Task& task) {
