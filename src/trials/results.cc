@@ -26,6 +26,9 @@ Result<TrialResult> parse_trial(const std::string& text) {
   result.training_s = number("training_s");
   result.limits_moved = number("limits_moved");
   result.gradients = number("gradients");
+  if (result.gradients > 0) {
+    result.task_cpu_s = number("worker_cpu_s") * number("workers") / result.gradients;
+  }
   result.mean_staleness = number("mean_staleness");
   result.mode_switches = static_cast<int>(number("mode_switches"));
   const auto injector = json.find("injector");

@@ -19,6 +19,8 @@ struct TrialResult {
   double training_s = 0;
   double limits_moved = 0;  // by the servers that were shared
   double gradients = 0;
+  double task_cpu_s =
+      0;  // of CPU that workers spent on a gradient: the machine's speed shows in it
   double mean_staleness = 0;
   int mode_switches = 0;
   std::string injector{};

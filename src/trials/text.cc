@@ -35,10 +35,11 @@ std::string cell_text(const CellVerdict& cell) {
     row.push_back(fmt::format("{}", mode.runs));
     row.push_back(mode.missed > 0 ? fmt::format("{}", mode.missed) : "");
     row.push_back(mode.untrusted > 0 ? fmt::format("{}", mode.untrusted) : "");
+    row.push_back(mode.task_cpu_s ? fmt::format("{:.1f}", *mode.task_cpu_s * 1000) : "");
     row.push_back(mode.accuracy ? fmt::format("{:.2f}", *mode.accuracy * 100) : "");
   }
   const std::vector<GridColumn> columns = {{"mode", true}, {"median s"},  {"spread"}, {"runs"},
-                                           {"missed"},     {"untrusted"}, {"final %"}};
+                                           {"missed"},     {"untrusted"}, {"CPU ms"}, {"final %"}};
   std::string text = title(cell) + "\n" + grid(columns, rows);
   for (const TrialClaim& claim : cell.claims) {
     text += fmt::format("  {:<8}{}{}{}\n", verdict(claim), claim.what,
@@ -84,6 +85,7 @@ std::string trials_json(std::span<const CellVerdict> cells) {
                                    {"final_accuracy", nullptr}, {"problems", mode.problems}};
       if (mode.median_s) times["median_s"] = *mode.median_s;
       if (mode.accuracy) times["final_accuracy"] = *mode.accuracy;
+      if (mode.task_cpu_s) times["task_cpu_s"] = *mode.task_cpu_s;
       one["modes"].push_back(std::move(times));
     }
     for (const TrialClaim& claim : cell.claims) {

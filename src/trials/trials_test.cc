@@ -104,6 +104,11 @@ TEST(Trials, ResultsAreReadAndOtherTextIsRefused) {
   const auto missed = parse_trial(R"({"time_to_target_s":null,"trusted":false})").value();
   EXPECT_FALSE(missed.time_to_target_s.has_value());
   EXPECT_FALSE(missed.trusted);
+  EXPECT_EQ(missed.task_cpu_s, 0);
+  const auto reached =
+      parse_trial(R"({"time_to_target_s":9,"worker_cpu_s":1.5,"workers":8,"gradients":3000})")
+          .value();
+  EXPECT_DOUBLE_EQ(reached.task_cpu_s, 0.004);
   const auto points = parse_curve("time_s,version,accuracy\n1.5,3,0.5\n2.5,9,0.75\n").value();
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[1].second, 0.75);

@@ -31,7 +31,7 @@ ModeTimes times_of(const TrialMode& mode, std::span<const Trial> trials,
                    const TrialResults& results) {
   ModeTimes times;
   times.mode = &mode;
-  std::vector<double> all, accuracies;
+  std::vector<double> all, accuracies, cpu;
   for (const Trial& trial : trials) {
     const auto found = results.find(trial.name());
     if (found == results.end()) continue;
@@ -44,6 +44,7 @@ ModeTimes times_of(const TrialMode& mode, std::span<const Trial> trials,
       accuracies.push_back(result.final_accuracy);
     } else {
       ++times.runs;
+      if (result.task_cpu_s > 0) cpu.push_back(result.task_cpu_s);
       all.push_back(result.time_to_target_s.value_or(kMissed));
       if (result.time_to_target_s) {
         times.times_s.push_back(*result.time_to_target_s);
@@ -55,6 +56,7 @@ ModeTimes times_of(const TrialMode& mode, std::span<const Trial> trials,
   std::ranges::sort(times.times_s);
   times.median_s = middle(all);
   times.accuracy = middle(accuracies);
+  times.task_cpu_s = middle(cpu);
   return times;
 }
 

@@ -20,7 +20,8 @@ struct ModeTimes {
   // The middle one with missed ones counted as longest; none: the middle one is missed, or there
   // are no runs.
   std::optional<double> median_s{};
-  std::optional<double> accuracy{};  // median, of runs to the end
+  std::optional<double> accuracy{};    // median, of runs to the end
+  std::optional<double> task_cpu_s{};  // median
 };
 
 // One thing that is asked of a cell.
