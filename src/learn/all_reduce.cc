@@ -4,10 +4,12 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #if defined(USE_C10D_GLOO) && __has_include(<gloo/algorithm.h>)
-#include <gloo/allreduce.h>
-#include <gloo/math.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #define ORRERY_GLOO
+#endif
+#ifdef ORRERY_GLOO_CUBE
+#include <gloo/allreduce.h>
+#include <gloo/math.h>
 #endif
 #if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
@@ -66,7 +68,7 @@ class GroupOfOne : public AllReduceGroup {
   }
 };
 
-#ifdef ORRERY_GLOO
+#ifdef ORRERY_GLOO_CUBE
 // c10d sums by Gloo's ring, which sends 4 (n - 1) messages one after the other. Gloo's cube sends
 // as many bytes in fewer and larger ones (messages_of_sum), and here they go out from whoever asks
 // instead of from a thread of c10d's. One who is asked for one thing at a time.
@@ -81,14 +83,15 @@ class CubeGloo : public c10d::ProcessGroupGloo {
     options.setTag(tag);
     options.setTimeout(options_->timeout);
     options.setOutput(values.data_ptr<float>(), static_cast<std::size_t>(values.numel()));
-    options.setReduceFunction(static_cast<void (*)(void*, const void*, const void*, std::size_t)>(
-        &gloo::sum<float>));
+    options.setReduceFunction(
+        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
     gloo::allreduce(options);
   }
 };
 #endif
 
-// `Backend` is CubeGloo or ProcessGroupNCCL: one class in torch 1.13, two families in 2.x.
+// `Backend` is CubeGloo, ProcessGroupGloo or ProcessGroupNCCL: one class in torch 1.13, two
+// families in 2.x.
 template <class Backend>
 class TorchGroup : public AllReduceGroup {
  public:
@@ -150,14 +153,20 @@ class TorchGroup : public AllReduceGroup {
 Result<std::unique_ptr<AllReduceGroup>> gloo_group(
     [[maybe_unused]] const StorePointer& store, [[maybe_unused]] const AllReduceOptions& options) {
 #ifdef ORRERY_GLOO
+#ifdef ORRERY_GLOO_CUBE
   using Gloo = CubeGloo;
+#else
+  using Gloo = c10d::ProcessGroupGloo;
+#endif
   const auto gloo = Gloo::Options::create(whole_milliseconds(options.patience));
   gloo->devices.push_back(Gloo::createDeviceForHostname(options.own_address));
   gloo->threads = 1;
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Gloo>>(
       c10::make_intrusive<Gloo>(store, options.rank, options.size, gloo), torch::Device("cpu")));
 #else
-  return Error{Code::Unimplemented, "built without Gloo's headers: install them and build again, or train with --arch ps"};
+  return Error{
+      Code::Unimplemented,
+      "built without Gloo's headers: install them and build again, or train with --arch ps"};
 #endif
 }
 
@@ -170,7 +179,8 @@ Result<std::unique_ptr<AllReduceGroup>> nccl_group(
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Nccl>>(
       c10::make_intrusive<Nccl>(store, options.rank, options.size, nccl), torch::Device("cuda")));
 #else
-  return Error{Code::Unimplemented, "built without NCCL's headers: sum on the CPU, or install them and build again"};
+  return Error{Code::Unimplemented,
+               "built without NCCL's headers: sum on the CPU, or install them and build again"};
 #endif
 }
 

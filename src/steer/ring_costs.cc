@@ -53,7 +53,7 @@ void RingCosts::saw_sum(Duration took) {
   sum_s_ += weight * (seconds(took) - sum_s_);
 }
 
-double RingCosts::message_s(const RingShape& present) {
+double RingCosts::message_s(const SumMembers& present) {
   if (present.members > 1 && knows_sums()) {
     const double bytes_s = ring_sum_s(present.members, present.slowest_way_s, 0);
     message_s_ =

@@ -21,7 +21,7 @@ class RingCosts {
 
   // What a message of a sum takes beside its bytes with a member of usual speed, by the sums of the
   // present ring; until it has had some, by those before.
-  double message_s(const RingShape& present);
+  double message_s(const SumMembers& present);
 
  private:
   static constexpr int kSumsLeast = 5;

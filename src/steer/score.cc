@@ -117,14 +117,14 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
     times[place_of(*above)] += serve_s;
   }
   const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
-  const RingShape shape = ring_shape(situation.workers, mode, equal);
+  const SumMembers shape = sum_members(situation.workers, mode, equal);
   return ring_sum_s(shape.members, shape.slowest_way_s, shape.slowness * situation.message_s);
 }
 
 }  // namespace
 
-RingShape ring_shape(std::span<const ScoreWorker> workers, const Mode& mode, double batch) {
-  RingShape shape;
+SumMembers sum_members(std::span<const ScoreWorker> workers, const Mode& mode, double batch) {
+  SumMembers shape;
   std::vector<double> all;
   double slowest_s = 0;
   for (const ScoreWorker& worker : workers) {

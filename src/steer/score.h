@@ -53,14 +53,14 @@ struct ScoredMode {
 double needed_updates(double samples_an_update, double global_batch, double staleness,
                       double lambda, double phi);
 
-struct RingShape {
+struct SumMembers {
   int members = 0;
   double slowest_way_s = 0;
   // Of the slowest member's task over the middle one of all workers, no less than 1: who computes
   // slowly handles messages slowly.
   double slowness = 1;
 };
-RingShape ring_shape(std::span<const ScoreWorker> workers, const Mode& mode, double batch);
+SumMembers sum_members(std::span<const ScoreWorker> workers, const Mode& mode, double batch);
 
 // What a parent does for a gradient of a child's beside its own task: parameters go, a gradient
 // comes.

@@ -178,7 +178,7 @@ class Star final : public StarDirector {
     }
     watch_.look(times_);
     for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
-    if (all_reduce_) message_s_ = ring_.message_s(ring_shape(score_workers_, mode_, equal));
+    if (all_reduce_) message_s_ = ring_.message_s(sum_members(score_workers_, mode_, equal));
   }
 
   ScoreSituation score_situation(const Situation& situation) const {
