@@ -17,14 +17,16 @@
 namespace orrery {
 namespace {
 
-constexpr int kRanks = 3;
+constexpr int kRanks = 3, kMost = 8;
 constexpr std::size_t kFloats = 10007;  // no multiple of anything a ring may cut it into
+
+float value_of(int rank, std::size_t i) {
+  return static_cast<float>(rank + 1) / static_cast<float>(i % 97 + 3);
+}
 
 std::vector<float> values_of(int rank) {
   std::vector<float> values(kFloats);
-  for (std::size_t i = 0; i < kFloats; ++i) {
-    values[i] = static_cast<float>(rank + 1) / static_cast<float>(i % 97 + 3);
-  }
+  for (std::size_t i = 0; i < kFloats; ++i) values[i] = value_of(rank, i);
   return values;
 }
 
@@ -82,6 +84,30 @@ TEST(AllReduceRank, DISABLED_SumsAndCopies) {
   EXPECT_EQ(copy, values_of(1));
 }
 
+// Groups of every size, and less to sum than there are members.
+TEST(AllReduceRank, DISABLED_SumsInEverySize) {
+  const Told me = told();
+  std::vector<float> sums;
+  for (int size = 2; size <= kMost; ++size) {
+    if (me.rank >= size) continue;
+    const auto group = join(me, "of" + std::to_string(size), me.rank, size);
+    ASSERT_TRUE(group);
+    for (const std::size_t floats : {kFloats, std::size_t{3}}) {
+      auto values = values_of(me.rank);
+      values.resize(floats);
+      ASSERT_TRUE(group->sum(values).ok()) << size << " members, " << floats << " floats";
+      for (std::size_t i = 0; i < floats; ++i) {
+        float wanted = 0;
+        for (int rank = 0; rank < size; ++rank) wanted += value_of(rank, i);
+        ASSERT_NEAR(values[i], wanted, 1e-5F * wanted) << size << " members, float " << i;
+      }
+      sums.insert(sums.end(), values.begin(), values.end());
+    }
+  }
+  // Those of the greatest group are the last, and all have them.
+  leave_behind(me, std::span(sums).last(kFloats + 3));
+}
+
 TEST(AllReduceRank, DISABLED_LosesTheLast) {
   const Told me = told();
   auto group = join(me, "first", me.rank, kRanks);
@@ -126,9 +152,9 @@ class AllReduce : public testing::Test {
   ~AllReduce() override { std::filesystem::remove_all(folder_); }
 
   // Runs every rank to its end; gives back how each ended, as waitpid says it.
-  std::vector<int> run(const std::string& what) {
+  std::vector<int> run(const std::string& what, int count = kRanks) {
     std::vector<pid_t> ranks;
-    for (int rank = 0; rank < kRanks; ++rank) {
+    for (int rank = 0; rank < count; ++rank) {
       ::setenv("ORRERY_TEST_RANK", std::to_string(rank).c_str(), 1);
       ::setenv("ORRERY_TEST_PORT", std::to_string(place_->port()).c_str(), 1);
       ::setenv("ORRERY_TEST_FOLDER", folder_.c_str(), 1);
@@ -159,6 +185,12 @@ TEST_F(AllReduce, EveryRankGetsTheSameSumToTheBit) {
   EXPECT_EQ(left_by(0).size(), kFloats * sizeof(float));
   EXPECT_EQ(left_by(0), left_by(1));
   EXPECT_EQ(left_by(0), left_by(2));
+}
+
+TEST_F(AllReduce, GroupsOfEverySizeSumTheSameEverywhere) {
+  EXPECT_EQ(run("SumsInEverySize", kMost), std::vector<int>(kMost, 0));
+  EXPECT_EQ(left_by(0).size(), (kFloats + 3) * sizeof(float));
+  for (int rank = 1; rank < kMost; ++rank) EXPECT_EQ(left_by(0), left_by(rank)) << rank;
 }
 
 TEST_F(AllReduce, WhoIsLeftFormsTheNextGroup) {
