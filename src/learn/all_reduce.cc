@@ -150,6 +150,11 @@ class TorchGroup : public AllReduceGroup {
   torch::Device device_;
 };
 
+[[maybe_unused]] Error without_gloo() {
+  return {Code::Unimplemented,
+          "built without Gloo's headers: install them and build again, or train with --arch ps"};
+}
+
 Result<std::unique_ptr<AllReduceGroup>> gloo_group(
     [[maybe_unused]] const StorePointer& store, [[maybe_unused]] const AllReduceOptions& options) {
 #ifdef ORRERY_GLOO
@@ -164,9 +169,7 @@ Result<std::unique_ptr<AllReduceGroup>> gloo_group(
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Gloo>>(
       c10::make_intrusive<Gloo>(store, options.rank, options.size, gloo), torch::Device("cpu")));
 #else
-  return Error{
-      Code::Unimplemented,
-      "built without Gloo's headers: install them and build again, or train with --arch ps"};
+  return without_gloo();
 #endif
 }
 
@@ -186,7 +189,12 @@ Result<std::unique_ptr<AllReduceGroup>> nccl_group(
 
 }  // namespace
 
-Result<std::unique_ptr<MeetingPlace>> open_meeting_place(const std::string& host) {
+Result<std::unique_ptr<MeetingPlace>> open_meeting_place([[maybe_unused]] const std::string& host) {
+#ifndef ORRERY_GLOO
+  // Whoever opens one is going to sum. Told now, it ends a run; told by every worker that tries to
+  // join, the run would try again and again.
+  return without_gloo();
+#else
   try {
     c10d::TCPStoreOptions options;
     options.port = 0;
@@ -197,6 +205,7 @@ Result<std::unique_ptr<MeetingPlace>> open_meeting_place(const std::string& host
   } catch (const std::exception& caught) {
     return group_error("opening a meeting place on " + host, caught);
   }
+#endif
 }
 
 Result<std::unique_ptr<AllReduceGroup>> join_all_reduce(const AllReduceOptions& options) {
