@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sync/ring_sum.h"
 #include "twin/pace.h"
 
 namespace orrery {
@@ -140,6 +141,28 @@ TEST(Pace, BlocksCostWhatTasksInBlocksTakeLonger) {
   EXPECT_NEAR(fitted.block_s, 0.01, 1e-9);
   EXPECT_NEAR(fitted.per_sample_s * 128, 0.07, 1e-9);
   EXPECT_EQ(fit_work(std::vector{in_four}).block_s, 0);
+}
+
+TEST(Pace, WhatPassesBetweenRoundsIsTheSum) {
+  TrainingRun run{.workers = 4};
+  double now_s = 0;
+  const double sum_s = ring_sum_s(4, 0.01, 2 * 0.005);  // somebody has half its share
+  for (int round = 0; round < 10; ++round) {
+    for (int worker = 0; worker < 4; ++worker) {
+      run.tasks.push_back({worker, now_s, now_s + 0.05 + 0.01 * worker, 32});
+    }
+    now_s += 0.08 + sum_s;
+  }
+  RunServers servers{.bytes_per_s = 1e6};
+  servers.script =
+      parse_hindrances("at 0s server 2 cpu 0.5", "script", 4, 1, std::chrono::hours(1)).value();
+  const std::vector<double> messages = measured_messages(run, servers, 1e4);
+  ASSERT_EQ(messages.size(), 9u);
+  for (const double one : messages) EXPECT_NEAR(one, 0.005, 1e-9);
+  servers.script =
+      parse_hindrances("at 0s server 2 bandwidth 0.5", "script", 4, 1, std::chrono::hours(1))
+          .value();
+  EXPECT_TRUE(measured_messages(run, servers, 1e4).empty());
 }
 
 }  // namespace
