@@ -228,28 +228,34 @@ TEST(Star, TheSameRunGivesTheSameNotes) {
 // Whoever is stale does harm here, so that every looser mode makes the loss rise.
 TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
   // A link cannot be met by smaller batches, so STAR must try stale modes.
-  const WorldOptions world{.lambda = -20, .progress = 0.005, .loss_noise = 0.05};
-  Steered run = under_star(world, [](int worker, double now_s, std::int64_t) {
-    return Slowness{.link = worker == 3 && now_s > 20 ? 30.0 : 1.0};
-  });
-  run.world->run_for(300);
-  std::map<std::string, std::vector<double>> rose_in;  // when
-  int rises = 0;
-  for (const SteerNote& note : run.star->notes()) {
-    const auto known = rose_in.find(note.to);
-    if (known != rose_in.end()) {
-      const double away_least = 30 * std::exp2(static_cast<double>(known->second.size()) - 1);
-      EXPECT_GE(seconds(note.at) - known->second.back(), away_least) << note.to;
+  for (const double harm : {20.0, 100.0}) {
+    const WorldOptions world{.lambda = -harm, .progress = 0.005, .loss_noise = 0.05};
+    Steered run = under_star(world, [](int worker, double now_s, std::int64_t) {
+      return Slowness{.link = worker == 3 && now_s > 20 ? 30.0 : 1.0};
+    });
+    run.world->run_for(300);
+    std::map<std::string, std::vector<double>> rose_in;  // when
+    int rises = 0;
+    for (const SteerNote& note : run.star->notes()) {
+      const auto known = rose_in.find(note.to);
+      if (known != rose_in.end()) {
+        const double away_least = 30 * std::exp2(static_cast<double>(known->second.size()) - 1);
+        EXPECT_GE(seconds(note.at) - known->second.back(), away_least) << note.to;
+      }
+      if (note.reason != "the loss rose") continue;
+      ++rises;
+      rose_in[note.from].push_back(seconds(note.at));
+      EXPECT_EQ(note.to, "ssgd");
+      EXPECT_NE(note.from, "lb-bsp") << "which is not stale, and not to blame";
     }
-    if (note.reason != "the loss rose") continue;
-    ++rises;
-    rose_in[note.from].push_back(seconds(note.at));
-    EXPECT_EQ(note.to, "ssgd");
-    EXPECT_NE(note.from, "lb-bsp") << "which is not stale, and not to blame";
+    EXPECT_GE(rises, 1);
+    EXPECT_LE(rises, 8);
+    // Where a gradient undoes what a hundred bring, it is too late before a rise can be told from
+    // those that SSGD has.
+    if (harm < 100) {
+      EXPECT_LT(run.world->loss(), 1) << "training goes on";
+    }
   }
-  EXPECT_GE(rises, 1);
-  EXPECT_LE(rises, 8);
-  EXPECT_LT(run.world->loss(), 1) << "training goes on";
 }
 
 class Refuses final : public ModeGrant {
