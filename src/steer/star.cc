@@ -1,9 +1,11 @@
 #include "steer/star.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "steer/fixed.h"
 #include "steer/noise_scale.h"
@@ -56,22 +58,17 @@ class Star final : public StarDirector {
         selector_(regression_.get(), options.selector),
         grant_(std::move(grant)) {}
 
-  void saw(const IterationSample& sample) override {
-    book_.saw(all_reduce_ ? ring_.own_part(sample, mode_, book_) : sample);
-    if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
-    noise_.saw(sample);
-    guard_.saw(sample);
-    if (const auto window = cutter_.saw(sample)) learn(*window);
-  }
-  void saw(const UpdateSample& update) override {
-    noise_.saw(update);
-    if (all_reduce_) ring_.saw_sum(update.took);
-  }
+  // What is told is put down, and worked through when it can matter: one by one, everything it goes
+  // through would have left the processor's caches each time.
+  void saw(const IterationSample& sample) override { told_.emplace_back(sample); }
+  void saw(const UpdateSample& update) override { told_.emplace_back(update); }
   void saw(const EvaluationSample&) override {}
 
   Mode direct(const Situation& situation) override {
     follow_membership(situation);
+    if (may_look(situation)) take_in();
     if (std::abs(situation.rate - rate_) > 1e-3 * situation.rate) {
+      take_in();
       rate_ = situation.rate;
       if (const auto window = cutter_.begin(rate_, 0)) learn(*window);
     }
@@ -79,7 +76,12 @@ class Star final : public StarDirector {
       guard_.keep_away(mode_, present_staleness_, situation.now);
       go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
     }
-    if (is_due(situation)) look(situation);
+    find_hanging(situation);
+    if (is_due(situation)) {
+      look(situation);
+    } else {
+      look_early(situation);
+    }
     return mode_;
   }
 
@@ -95,14 +97,35 @@ class Star final : public StarDirector {
     Time until{};
   };
 
+  void take_in() {
+    for (const auto& told : told_) {
+      std::visit([this](const auto& sample) { take_in(sample); }, told);
+    }
+    told_.clear();
+  }
+  void take_in(const IterationSample& sample) {
+    book_.saw(all_reduce_ ? ring_.own_part(sample, mode_, book_) : sample);
+    if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
+    noise_.saw(sample);
+    guard_.saw(sample);
+    if (const auto window = cutter_.saw(sample)) learn(*window);
+  }
+  void take_in(const UpdateSample& update) {
+    noise_.saw(update);
+    if (all_reduce_) ring_.saw_sum(update.took);
+  }
+
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
 
   void follow_membership(const Situation& situation) {
     if (std::ranges::equal(workers_, situation.workers)) return;
+    take_in();
     for (const WorkerId worker : workers_) {
       if (!std::ranges::binary_search(situation.workers, worker)) race_->forget(worker);
     }
     const bool first = workers_.empty();
+    seen_enough_ = false;
+    hanging_.clear();
     workers_.assign(situation.workers.begin(), situation.workers.end());
     book_.keep_only(workers_);
     pace_.forget();
@@ -117,19 +140,72 @@ class Star final : public StarDirector {
     }
   }
 
-  bool is_due(const Situation& situation) const {
+  bool may_look(const Situation& situation) const {
+    return situation.now - looked_at_ >= options_.look_least || !seen_enough_;
+  }
+
+  bool is_due(const Situation& situation) {
     const double rounds = static_cast<double>(situation.samples_done - looked_samples_) /
                           std::max(1, situation.global_batch);
-    if (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least) {
+    const bool waits_in_vain = !hanging_.empty() && !situation.under_way.empty();
+    if (!waits_in_vain &&
+        (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least)) {
       return false;
     }
     const bool sums = all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
     if (sums && !ring_.knows_sums() && !starts_slowly(situation)) return false;
     const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
-    return book_.records().size() == workers_.size() &&
-           std::ranges::all_of(book_.records(), [least](const WorkerRecord& record) {
-             return record.tasks >= least;
-           });
+    seen_enough_ = book_.records().size() == workers_.size() &&
+                   std::ranges::all_of(book_.records(), [least](const WorkerRecord& record) {
+                     return record.tasks >= least;
+                   });
+    return seen_enough_;
+  }
+
+  // Who is waited for in vain. In all-reduce nothing can be done about it before they have ended:
+  // the mode changes while nobody of the ring computes.
+  void find_hanging(const Situation& situation) {
+    if (situation.under_way.empty() || all_reduce_) return;
+    hanging_ = hanging(book_.records(), situation.under_way, options_.plain);
+  }
+
+  // Before the first switch: who is slow beyond doubt shows it within a task or two, and every
+  // round spent on making sure is one that waits for it.
+  void look_early(const Situation& situation) {
+    if (!notes_.empty() || seen_enough_ || all_reduce_) return;
+    if (situation.now - looked_early_at_ < options_.look_least) return;
+    looked_early_at_ = situation.now;
+    IterationBook seen = book_;
+    for (const TaskUnderWay& task : situation.under_way) {
+      if (book_.find(task.worker) != nullptr) continue;
+      seen.saw({.worker = task.worker, .took = task.took, .samples = task.samples});
+    }
+    if (seen.records().size() != workers_.size()) return;
+    const std::vector<WorkerId> slow = plainly_slow(seen.records(), options_.plain);
+    if (slow.empty()) return;
+    watch_.learn(slow);
+    foresee_first(seen, situation);
+    const ScoreSituation asked = score_situation(situation);
+    const ScoredMode present = score_mode(asked, mode_);
+    decide(situation, score_modes(asked), present);
+  }
+
+  void foresee_first(const IterationBook& seen, const Situation& situation) {
+    const double equal = situation.global_batch / static_cast<double>(workers_.size());
+    const FirstCosts first = first_costs(seen.records(), watch_.stragglers(), equal);
+    times_.clear();
+    score_workers_.clear();
+    for (std::size_t i = 0; i < first.costs.size(); ++i) {
+      const WorkerId worker = seen.records()[i].history.worker;
+      // Of a task that has not ended it is not known whether a smaller batch would help.
+      const bool has_ended = book_.find(worker) != nullptr || !watch_.straggles(worker);
+      const TaskCost cost =
+          has_ended ? first.costs[i] : TaskCost{.fixed_s = first.costs[i].at(equal)};
+      times_.push_back({.worker = worker, .seconds = cost.at(equal)});
+      score_workers_.push_back(
+          {.worker = worker, .cost = cost, .straggles = watch_.straggles(worker)});
+    }
+    jitter_ = kDeviationOverMean * first.scatter;
   }
 
   // Before its first switch, and so slow that as much as is usual would take long to see.
@@ -140,6 +216,7 @@ class Star final : public StarDirector {
   bool has_stayed(const Situation& situation) const {
     const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
                           std::max(1, situation.global_batch);
+    if (!hanging_.empty()) return true;
     const bool first = notes_.empty();  // before it, time alone teaches nothing
     const double least = starts_slowly(situation) ? options_.tasks_slow : options_.stay_rounds;
     return rounds >= least && (first || situation.now - switched_at_ >= options_.stay_least);
@@ -165,7 +242,10 @@ class Star final : public StarDirector {
         const double now = record.cost.at(batch) / batch;
         if (mean > 0 && now > 0) factor = std::clamp(mean / now, 0.2, 5.0);
       }
-      const TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
+      TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
+      const auto hangs =
+          std::ranges::find(hanging_, record.history.worker, &std::pair<WorkerId, double>::first);
+      if (hangs != hanging_.end()) cost.fixed_s = std::max(cost.fixed_s, hangs->second);
       times_.push_back({.worker = record.history.worker,
                         .seconds = cost.at(equal) + 2 * record.way_s + sum_s,
                         // Of the smoothed time: what single tasks scatter, and less by the weight.
@@ -177,6 +257,7 @@ class Star final : public StarDirector {
       jitter_ += kDeviationOverMean * record.noise / n;
     }
     watch_.look(times_);
+    for (const auto& [worker, took_s] : hanging_) watch_.learn(std::array{worker});
     for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
     if (all_reduce_) message_s_ = ring_.message_s(sum_members(score_workers_, mode_, equal));
   }
@@ -204,9 +285,14 @@ class Star final : public StarDirector {
     present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
     if (watch_.stragglers().empty()) {
-      const ScoredMode ssgd = score_mode(asked, synchronous_);
+      ScoredMode ssgd = score_mode(asked, synchronous_);
       present_features_ = features(present, ssgd, situation);
-      if (!is_synchronous() && has_stayed(situation)) {
+      pace_.correct(ssgd, mode_);
+      pace_.correct(present, mode_);
+      // Tasks that scatter are waited for too, and it can pay not to.
+      const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
+      const bool may_stay = pays && !in_last_part(situation);
+      if (!is_synchronous() && !may_stay && has_stayed(situation)) {
         go_to(synchronous_, "nobody straggles", situation, {ssgd, present});
       }
       return;
@@ -452,9 +538,13 @@ class Star final : public StarDirector {
   SelectorChoice selector_;
   std::shared_ptr<ModeGrant> grant_;
 
+  std::vector<std::variant<IterationSample, UpdateSample>> told_;
+  bool seen_enough_ = false;
+  std::vector<std::pair<WorkerId, double>> hanging_;  // and for how long, at the last tick
+
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
-  Time switched_at_{}, looked_at_{}, scored_at_{-std::chrono::hours(1)};
+  Time switched_at_{}, looked_at_{}, looked_early_at_{}, scored_at_{-std::chrono::hours(1)};
   Duration score_wait_{};
   std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;

@@ -8,6 +8,7 @@
 #include "steer/grant.h"
 #include "steer/loss_guard.h"
 #include "steer/loss_window.h"
+#include "steer/plain_slow.h"
 #include "steer/predictor_race.h"
 #include "steer/selector_choice.h"
 #include "steer/staleness_cost.h"
@@ -44,6 +45,7 @@ struct StarOptions {
   double end_part = 0.15;
 
   StragglerOptions straggler{};
+  PlainSlowOptions plain{};
   StalenessCostOptions staleness{};
   LossWindowOptions window{};
   LossGuardOptions guard{};

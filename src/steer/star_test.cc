@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "steer/director_by_name.h"
 #include "steer/score.h"
@@ -163,6 +164,48 @@ TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
     run.world->run_for(11);
     EXPECT_EQ(run.star->notes().size(), 1u) << run.world->mode();
   }
+}
+
+// Every round that makes sure of it waits for the slow one.
+TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
+  for (const double jitter : {0.03, 0.15}) {
+    Steered run = under_star({.jitter = jitter}, slow_cpu);
+    run.world->run_for(1.5);
+    ASSERT_EQ(run.star->notes().size(), 1u) << jitter;
+    const double round_s = 0.01 + 32 * 0.003 * 4;
+    EXPECT_LT(seconds(run.star->notes()[0].at), 2.8 * round_s) << jitter;
+  }
+}
+
+// It never hands in again, from its first task on or in the middle of the run.
+TEST(Star, WhoHangsIsNotWaitedFor) {
+  for (const int last_task : {0, 100}) {
+    Steered run = under_star({}, [last_task](int worker, double, std::int64_t task) {
+      return Slowness{.compute = worker == 3 && task > last_task ? 1e6 : 1.0};
+    });
+    run.world->run_for(60);
+    EXPECT_NE(run.world->mode(), "ssgd");
+    const auto before = run.world->conductor().counts();
+    run.world->run_for(60);
+    const auto after = run.world->conductor().counts();
+    // Seven at full speed; SSGD would have none.
+    EXPECT_GT(after.gradients - before.gradients, 0.8 * 7 * 60 / 0.106) << last_task;
+    EXPECT_EQ(after.mode_switches, before.mode_switches) << last_task;
+  }
+}
+
+// A pause that ends is over.
+TEST(Star, WhoHangsForAWhileIsWaitedForAgain) {
+  bool paused = false;
+  Steered run = under_star({}, [&paused](int worker, double now_s, std::int64_t) {
+    const bool pauses =
+        worker == 3 && now_s > 10 && !std::exchange(paused, worker == 3 && now_s > 10);
+    return Slowness{.compute = pauses ? 100.0 : 1.0};
+  });
+  run.world->run_for(15);
+  EXPECT_NE(run.world->mode(), "ssgd");
+  run.world->run_for(25);
+  EXPECT_EQ(run.world->mode(), "ssgd");
 }
 
 INSTANTIATE_TEST_SUITE_P(BothWays, StarAgainstFixedModes,

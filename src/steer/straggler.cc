@@ -54,6 +54,19 @@ void StragglerWatch::look(std::span<const WorkerTime> times) {
   states_ = std::move(states);
 }
 
+void StragglerWatch::learn(std::span<const WorkerId> workers) {
+  for (const WorkerId worker : workers) {
+    auto at = std::ranges::lower_bound(states_, worker, {}, &State::worker);
+    if (at == states_.end() || at->worker != worker) at = states_.insert(at, {.worker = worker});
+    at->straggles = true;
+    at->against = 0;
+  }
+  stragglers_.clear();
+  for (const State& state : states_) {
+    if (state.straggles) stragglers_.push_back(state.worker);
+  }
+}
+
 bool StragglerWatch::straggles(WorkerId worker) const {
   return std::ranges::binary_search(stragglers_, worker);
 }

@@ -33,6 +33,9 @@ class StragglerWatch {
   // One look at everybody, in ascending order of workers. Who is not named is forgotten.
   void look(std::span<const WorkerTime> times);
 
+  // These straggle, whatever was seen so far: from some better source.
+  void learn(std::span<const WorkerId> workers);
+
   std::span<const WorkerId> stragglers() const { return stragglers_; }  // ascending
   bool straggles(WorkerId worker) const;
 

@@ -75,7 +75,7 @@ class TestWorld {
   Pattern pattern_;
   Random random_;
   Conductor conductor_;
-  double now_s_ = 0, progress_ = 0;
+  double now_s_ = 0, progress_ = 0, next_tick_s_ = 1;
   std::map<std::int64_t, Doing> doing_{};
   std::map<int, std::int64_t> tasks_{};
   FormRing ring_{};

@@ -58,6 +58,11 @@ void TestWorld::leave(int worker) {
 
 void TestWorld::step() {
   const auto [at, number] = events_.top();
+  if (at > next_tick_s_) {
+    now_s_ = next_tick_s_++;
+    conductor_.tick(now());
+    return carry_out();
+  }
   events_.pop();
   if (number < 0) {
     now_s_ = at;

@@ -165,7 +165,7 @@ void Conductor::evaluated(const EvaluationSample& evaluation, Time now) {
 
 void Conductor::tick(Time now) {
   if (inside_->finished || !inside_->begun) return;
-  inside_->ask(now);
+  inside_->ask(now, inside_->under_way(now));
   inside_->settle(now);
 }
 

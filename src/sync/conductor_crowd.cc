@@ -54,7 +54,20 @@ void Conductor::Inside::membership_changed(Time now) {
   ask(now);
 }
 
-void Conductor::Inside::ask(Time now) {
+std::vector<TaskUnderWay> Conductor::Inside::under_way(Time now) {
+  std::vector<TaskUnderWay> all;
+  for (const std::int64_t number : tasks.numbers()) {
+    const OpenTask& open = *tasks.find(number);
+    const bool computing = open.state == OpenTask::State::Computing;
+    all.push_back({.worker = open.task.worker,
+                   .samples = computing ? open.task.samples.count : open.samples,
+                   .took = (computing ? now : open.handed_in) - open.started,
+                   .computing = computing});
+  }
+  return all;
+}
+
+void Conductor::Inside::ask(Time now, std::span<const TaskUnderWay> under_way) {
   if (!director || crowd.size() == 0) return;
   next_mode = possible(director->direct({.now = now,
                                          .architecture = options.architecture,
@@ -62,7 +75,8 @@ void Conductor::Inside::ask(Time now) {
                                          .global_batch = options.global_batch,
                                          .samples_done = samples_done,
                                          .rate = rate(),
-                                         .mode = &mode}),
+                                         .mode = &mode,
+                                         .under_way = under_way}),
                        all_reduce());
   change_pending = !(next_mode == mode);
 }

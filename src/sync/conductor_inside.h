@@ -26,7 +26,8 @@ struct Conductor::Inside {
   void begin(Time now);
   void remove_member(int seat);
   void membership_changed(Time now);
-  void ask(Time now);
+  void ask(Time now, std::span<const TaskUnderWay> under_way = {});
+  std::vector<TaskUnderWay> under_way(Time now);
   void change_mode();
   static bool same_rule(const Mode& a, const Mode& b);  // they differ in shares and tree at most
   void

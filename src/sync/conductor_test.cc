@@ -258,6 +258,24 @@ TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   EXPECT_EQ(band.director->updates.size(), 1u);
 }
 
+TEST(Conductor, AtATickDirectorsHearOfTasksThatHaveNotEnded) {
+  TestBand band(of_batch(8), 2, {});
+  band.done(1);
+  EXPECT_TRUE(band.director->under_way.empty());
+  band.tick();
+  const auto seen = band.director->under_way;
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].worker, WorkerId{0});
+  EXPECT_TRUE(seen[0].computing);
+  EXPECT_EQ(seen[0].took, std::chrono::milliseconds(2));
+  EXPECT_EQ(seen[0].samples, 4);
+  EXPECT_EQ(seen[1].worker, WorkerId{1});
+  EXPECT_FALSE(seen[1].computing);
+  EXPECT_EQ(seen[1].took, std::chrono::milliseconds(1));
+  band.done(0);
+  EXPECT_TRUE(band.director->under_way.empty()) << "at an update it is not asked for";
+}
+
 TEST(Conductor, WhatAWorkerMeasuredBadlyIsTakenAsNotMeasured) {
   TestBand band(of_batch(8), 1, {});
   Gradient odd = band.gradient_of(0);

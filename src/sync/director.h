@@ -46,6 +46,14 @@ struct EvaluationSample {
   double loss = 0;
 };
 
+// A task that has not ended: its worker computes, or its gradient waits for those of others.
+struct TaskUnderWay {
+  WorkerId worker{};
+  std::int32_t samples = 0;
+  Duration took{};  // so far, if its worker computes
+  bool computing = true;
+};
+
 // What a director is asked with.
 struct Situation {
   Time now{};
@@ -55,6 +63,9 @@ struct Situation {
   std::int64_t samples_done = 0;
   double rate = 0;
   const Mode* mode = nullptr;  // the present one
+  // At a tick: every task that has not ended. Who waits for somebody that never hands in hears of
+  // nothing else. Otherwise none is named.
+  std::span<const TaskUnderWay> under_way{};
 };
 
 // Decides in which mode a run goes on. It is told everything and asked after each update, after

@@ -14,9 +14,13 @@ class TestDirector final : public Director {
   void saw(const IterationSample& sample) override { iterations.push_back(sample); }
   void saw(const UpdateSample& sample) override { updates.push_back(sample); }
   void saw(const EvaluationSample& sample) override { evaluations.push_back(sample); }
-  Mode direct(const Situation&) override { return says; }
+  Mode direct(const Situation& situation) override {
+    under_way.assign(situation.under_way.begin(), situation.under_way.end());
+    return says;
+  }
 
   Mode says;
+  std::vector<TaskUnderWay> under_way{};  // when it was asked last
   std::vector<IterationSample> iterations{};
   std::vector<UpdateSample> updates{};
   std::vector<EvaluationSample> evaluations{};
