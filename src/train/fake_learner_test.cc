@@ -153,6 +153,7 @@ class FakeLearner final : public Learner {
     if (!here || !first_to_do_it()) return;
     if (mischief_.what == "nan") gradient_[3] = std::numeric_limits<float>::quiet_NaN();
     if (mischief_.what == "die") kill(getpid(), SIGKILL);
+    if (mischief_.what == "freeze") kill(getpid(), SIGSTOP);
     if (mischief_.what == "term") kill(getpid(), SIGTERM);
     if (mischief_.what == "kill-shard") kill(process_of("shard"), SIGKILL);
     if (mischief_.what == "kill-evaluator") kill(process_of("evaluator"), SIGKILL);

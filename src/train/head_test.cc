@@ -169,6 +169,19 @@ TEST(Head, AKilledHeadLeavesARunThatCanBeResumed) {
   EXPECT_EQ(last_checkpoint(folder.run()).parameters, one_process(100, 4, {}));
 }
 
+// Neither dead nor alive: it computes for ever. SSGD alone would wait for it until the time is up.
+TEST(Head, AFrozenWorkerDoesNotStopTrainingUnderStar) {
+  for (const char* const when : {"line:freeze@3", "line:freeze@9000"}) {
+    const TestFolder folder;
+    const Outcome outcome = run_in(
+        folder.run(), {"--mode", "star", "--data", when, "--steps", "2000", "--time-limit", "60s"});
+    ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    EXPECT_EQ(outcome.summary["ended"], "as many samples as asked for were used");
+    EXPECT_LT(outcome.summary["training_s"], 55.0);
+    EXPECT_GE(outcome.summary["lost"], 1) << "what it had is lost with it";
+  }
+}
+
 TEST(Head, AGradientThatIsNotFiniteIsThrownAwayAndCounted) {
   const TestFolder folder;
   const Outcome outcome = run_in(folder.run(), {"--data", "line:nan@1500", "--steps", "400"});
