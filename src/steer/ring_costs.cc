@@ -8,7 +8,6 @@ namespace orrery {
 namespace {
 
 constexpr double kSumWeight = 0.1, kCpuWeight = 0.05;
-constexpr int kSumsIgnored = 2;  // members have only just met
 constexpr double kOwnLeast = 0.25;
 
 }  // namespace
@@ -54,7 +53,7 @@ void RingCosts::saw_sum(Duration took) {
 }
 
 double RingCosts::message_s(const SumMembers& present) {
-  if (present.members > 1 && knows_sums()) {
+  if (present.members > 1 && (knows_sums() || (message_s_ == 0 && has_sums()))) {
     const double bytes_s = ring_sum_s(present.members, present.slowest_way_s, 0);
     message_s_ =
         std::max(0.0, sum_s_ - bytes_s) / (messages_of_sum(present.members) * present.slowness);

@@ -16,14 +16,16 @@ class RingCosts {
   IterationSample own_part(IterationSample sample, const Mode& mode, const IterationBook& book);
 
   void saw_sum(Duration took);
-  void formed() { sums_ = 0; }  // another ring
+  void formed() { sums_ = 0; }                            // another ring
+  bool has_sums() const { return sums_ > kSumsIgnored; }  // at least one that counts
   bool knows_sums() const { return sums_ >= kSumsLeast; }
 
   // What a message of a sum takes beside its bytes with a member of usual speed, by the sums of the
-  // present ring; until it has had some, by those before.
+  // present ring; until it has had some, by those before, if there were any.
   double message_s(const SumMembers& present);
 
  private:
+  static constexpr int kSumsIgnored = 2;  // members have only just met
   static constexpr int kSumsLeast = 5;
 
   double sum_s_ = 0;         // of the present ring, smoothed

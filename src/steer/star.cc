@@ -115,6 +115,11 @@ class Star final : public StarDirector {
     if (all_reduce_) ring_.saw_sum(update.took);
   }
 
+  // Whether updates are sums among several.
+  bool sums() const {
+    return all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
+  }
+
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
 
   void follow_membership(const Situation& situation) {
@@ -152,8 +157,7 @@ class Star final : public StarDirector {
         (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least)) {
       return false;
     }
-    const bool sums = all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
-    if (sums && !ring_.knows_sums() && !starts_slowly(situation)) return false;
+    if (sums() && !ring_.knows_sums() && !starts_slowly(situation)) return false;
     const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
     seen_enough_ = book_.records().size() == workers_.size() &&
                    std::ranges::all_of(book_.records(), [least](const WorkerRecord& record) {
@@ -172,7 +176,7 @@ class Star final : public StarDirector {
   // Before the first switch: who is slow beyond doubt shows it within a task or two, and every
   // round spent on making sure is one that waits for it.
   void look_early(const Situation& situation) {
-    if (!notes_.empty() || seen_enough_ || all_reduce_) return;
+    if (!notes_.empty() || seen_enough_ || (sums() && !ring_.has_sums())) return;
     if (situation.now - looked_early_at_ < options_.look_least) return;
     looked_early_at_ = situation.now;
     IterationBook seen = book_;
@@ -202,10 +206,13 @@ class Star final : public StarDirector {
       const TaskCost cost =
           has_ended ? first.costs[i] : TaskCost{.fixed_s = first.costs[i].at(equal)};
       times_.push_back({.worker = worker, .seconds = cost.at(equal)});
-      score_workers_.push_back(
-          {.worker = worker, .cost = cost, .straggles = watch_.straggles(worker)});
+      score_workers_.push_back({.worker = worker,
+                                .cost = cost,
+                                .way_s = seen.records()[i].way_s,
+                                .straggles = watch_.straggles(worker)});
     }
     jitter_ = kDeviationOverMean * first.scatter;
+    if (all_reduce_) message_s_ = ring_.message_s(sum_members(score_workers_, mode_, equal));
   }
 
   // Before its first switch, and so slow that as much as is usual would take long to see.
