@@ -28,8 +28,8 @@ struct RaceStanding {
 class PredictorRace final : public IterationPredictor {
  public:
   // At least one; put the simplest first.
-  PredictorRace(std::vector<std::unique_ptr<IterationPredictor>> entrants,
-                RaceOptions options = {});
+  explicit PredictorRace(std::vector<std::unique_ptr<IterationPredictor>> entrants,
+                         RaceOptions options = {});
 
   // To be told after each iteration of a worker, with its history up to it.
   void saw(const IterationHistory& history);

@@ -1,24 +1,21 @@
 #include "steer/star.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "steer/fixed.h"
+#include "steer/foresight.h"
 #include "steer/noise_scale.h"
 #include "steer/pace_memory.h"
-#include "steer/ring_costs.h"
 #include "steer/score.h"
-#include "sync/ring_sum.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kScoresNoted = 5;
-constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
 constexpr int kScoreRarelyFactor = 8;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
 
@@ -49,8 +46,8 @@ class Star final : public StarDirector {
   Star(const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
        std::unique_ptr<ModeRegression> regression, std::shared_ptr<ModeGrant> grant)
       : options_(options),
-        race_(make_predictor_race(std::move(predictors), {.ahead = options.ahead})),
-        watch_(options.straggler),
+        foresight_({.ahead = options.ahead, .straggler = options.straggler, .plain = options.plain},
+                   std::move(predictors)),
         cost_(options.staleness),
         cutter_(options.window),
         guard_(options.guard),
@@ -76,7 +73,7 @@ class Star final : public StarDirector {
       guard_.keep_away(mode_, present_staleness_, situation.now);
       go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
     }
-    find_hanging(situation);
+    if (!situation.under_way.empty()) foresight_.look_at(situation.under_way);
     if (is_due(situation)) {
       look(situation);
     } else {
@@ -89,7 +86,7 @@ class Star final : public StarDirector {
   std::span<const SelectorSample> windows() const override { return selector_.samples(); }
   double lambda() const override { return cost_.lambda(); }
   double noise_scale() const override { return noise_.phi().value_or(0); }
-  std::vector<RaceStanding> predictors() const override { return race_->standings(); }
+  std::vector<RaceStanding> predictors() const override { return foresight_.predictors(); }
 
  private:
   struct Refusal {
@@ -104,20 +101,20 @@ class Star final : public StarDirector {
     told_.clear();
   }
   void take_in(const IterationSample& sample) {
-    book_.saw(all_reduce_ ? ring_.own_part(sample, mode_, book_) : sample);
-    if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
+    foresight_.saw(sample, mode_);
     noise_.saw(sample);
     guard_.saw(sample);
     if (const auto window = cutter_.saw(sample)) learn(*window);
   }
   void take_in(const UpdateSample& update) {
     noise_.saw(update);
-    if (all_reduce_) ring_.saw_sum(update.took);
+    foresight_.saw(update);
   }
 
   // Whether updates are sums among several.
   bool sums() const {
-    return all_reduce_ && (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
+    return synchronous_.rule == SyncRuleKind::Ring &&
+           (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
   }
 
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
@@ -125,16 +122,11 @@ class Star final : public StarDirector {
   void follow_membership(const Situation& situation) {
     if (std::ranges::equal(workers_, situation.workers)) return;
     take_in();
-    for (const WorkerId worker : workers_) {
-      if (!std::ranges::binary_search(situation.workers, worker)) race_->forget(worker);
-    }
     const bool first = workers_.empty();
     seen_enough_ = false;
-    hanging_.clear();
     workers_.assign(situation.workers.begin(), situation.workers.end());
-    book_.keep_only(workers_);
+    foresight_.keep_only(workers_, situation.architecture);
     pace_.forget();
-    all_reduce_ = situation.architecture == Architecture::AllReduce;
     synchronous_ = synchronous_mode(situation.architecture);
     if (first) {
       mode_ = synchronous_;
@@ -152,67 +144,27 @@ class Star final : public StarDirector {
   bool is_due(const Situation& situation) {
     const double rounds = static_cast<double>(situation.samples_done - looked_samples_) /
                           std::max(1, situation.global_batch);
-    const bool waits_in_vain = !hanging_.empty() && !situation.under_way.empty();
+    const bool waits_in_vain = foresight_.somebody_hangs() && !situation.under_way.empty();
     if (!waits_in_vain &&
         (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least)) {
       return false;
     }
-    if (sums() && !ring_.knows_sums() && !starts_slowly(situation)) return false;
+    if (sums() && !foresight_.ring().knows_sums() && !starts_slowly(situation)) return false;
     const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
-    seen_enough_ = book_.records().size() == workers_.size() &&
-                   std::ranges::all_of(book_.records(), [least](const WorkerRecord& record) {
-                     return record.tasks >= least;
-                   });
+    seen_enough_ = foresight_.has_seen(least);
     return seen_enough_;
-  }
-
-  // Who is waited for in vain. In all-reduce nothing can be done about it before they have ended:
-  // the mode changes while nobody of the ring computes.
-  void find_hanging(const Situation& situation) {
-    if (situation.under_way.empty() || all_reduce_) return;
-    hanging_ = hanging(book_.records(), situation.under_way, options_.plain);
   }
 
   // Before the first switch: who is slow beyond doubt shows it within a task or two, and every
   // round spent on making sure is one that waits for it.
   void look_early(const Situation& situation) {
-    if (!notes_.empty() || seen_enough_ || (sums() && !ring_.has_sums())) return;
+    if (!notes_.empty() || seen_enough_ || (sums() && !foresight_.ring().has_sums())) return;
     if (situation.now - looked_early_at_ < options_.look_least) return;
     looked_early_at_ = situation.now;
-    IterationBook seen = book_;
-    for (const TaskUnderWay& task : situation.under_way) {
-      if (book_.find(task.worker) != nullptr) continue;
-      seen.saw({.worker = task.worker, .took = task.took, .samples = task.samples});
-    }
-    if (seen.records().size() != workers_.size()) return;
-    const std::vector<WorkerId> slow = plainly_slow(seen.records(), options_.plain);
-    if (slow.empty()) return;
-    watch_.learn(slow);
-    foresee_first(seen, situation);
+    if (!foresight_.foresee_first(situation, mode_)) return;
     const ScoreSituation asked = score_situation(situation);
     const ScoredMode present = score_mode(asked, mode_);
     decide(situation, score_modes(asked), present);
-  }
-
-  void foresee_first(const IterationBook& seen, const Situation& situation) {
-    const double equal = situation.global_batch / static_cast<double>(workers_.size());
-    const FirstCosts first = first_costs(seen.records(), watch_.stragglers(), equal);
-    times_.clear();
-    score_workers_.clear();
-    for (std::size_t i = 0; i < first.costs.size(); ++i) {
-      const WorkerId worker = seen.records()[i].history.worker;
-      // Of a task that has not ended it is not known whether a smaller batch would help.
-      const bool has_ended = book_.find(worker) != nullptr || !watch_.straggles(worker);
-      const TaskCost cost =
-          has_ended ? first.costs[i] : TaskCost{.fixed_s = first.costs[i].at(equal)};
-      times_.push_back({.worker = worker, .seconds = cost.at(equal)});
-      score_workers_.push_back({.worker = worker,
-                                .cost = cost,
-                                .way_s = seen.records()[i].way_s,
-                                .straggles = watch_.straggles(worker)});
-    }
-    jitter_ = kDeviationOverMean * first.scatter;
-    if (all_reduce_) message_s_ = ring_.message_s(sum_members(score_workers_, mode_, equal));
   }
 
   // Before its first switch, and so slow that as much as is usual would take long to see.
@@ -223,62 +175,22 @@ class Star final : public StarDirector {
   bool has_stayed(const Situation& situation) const {
     const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
                           std::max(1, situation.global_batch);
-    if (!hanging_.empty()) return true;
+    if (foresight_.somebody_hangs()) return true;
     const bool first = notes_.empty();  // before it, time alone teaches nothing
     const double least = starts_slowly(situation) ? options_.tasks_slow : options_.stay_rounds;
     return rounds >= least && (first || situation.now - switched_at_ >= options_.stay_least);
   }
 
-  // What each worker will need, if somebody foresees it better than persistence does.
-  void foresee(const Situation& situation) {
-    const bool foreseen_well = race_->leader() != "last" && race_->leader() != "ewma";
-    const double equal = situation.global_batch / static_cast<double>(workers_.size());
-    // What a sum takes beside the bytes is part of everybody's iteration, and nobody's fault.
-    const double sum_s =
-        all_reduce_ ? messages_of_sum(static_cast<int>(workers_.size())) * message_s_ : 0;
-    times_.clear();
-    score_workers_.clear();
-    compute_share_ = jitter_ = 0;
-    for (const WorkerRecord& record : book_.records()) {
-      double factor = 1;
-      if (foreseen_well) {
-        const std::vector<double> next = race_->foresee(record.history, options_.ahead);
-        double mean = 0;
-        for (const double each : next) mean += each / static_cast<double>(next.size());
-        const double batch = record.history.samples.back().samples;
-        const double now = record.cost.at(batch) / batch;
-        if (mean > 0 && now > 0) factor = std::clamp(mean / now, 0.2, 5.0);
-      }
-      TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
-      const auto hangs =
-          std::ranges::find(hanging_, record.history.worker, &std::pair<WorkerId, double>::first);
-      if (hangs != hanging_.end()) cost.fixed_s = std::max(cost.fixed_s, hangs->second);
-      times_.push_back({.worker = record.history.worker,
-                        .seconds = cost.at(equal) + 2 * record.way_s + sum_s,
-                        // Of the smoothed time: what single tasks scatter, and less by the weight.
-                        .noise_s = 0.42 * record.noise * cost.at(equal)});
-      score_workers_.push_back(
-          {.worker = record.history.worker, .cost = cost, .way_s = record.way_s});
-      const auto n = static_cast<double>(book_.records().size());
-      compute_share_ += record.compute_share / n;
-      jitter_ += kDeviationOverMean * record.noise / n;
-    }
-    watch_.look(times_);
-    for (const auto& [worker, took_s] : hanging_) watch_.learn(std::array{worker});
-    for (ScoreWorker& worker : score_workers_) worker.straggles = watch_.straggles(worker.worker);
-    if (all_reduce_) message_s_ = ring_.message_s(sum_members(score_workers_, mode_, equal));
-  }
-
   ScoreSituation score_situation(const Situation& situation) const {
     return {.architecture = situation.architecture,
-            .workers = score_workers_,
+            .workers = foresight_.workers(),
             .global_batch = static_cast<double>(situation.global_batch),
             .batch_least = options_.batch_least,
             .blocks = options_.blocks,
             .lambda = cost_.lambda_hoped(),
             .phi = noise_.phi().value_or(0),
-            .jitter = jitter_,
-            .message_s = message_s_};
+            .jitter = foresight_.jitter(),
+            .message_s = foresight_.message_s()};
   }
 
   void look(const Situation& situation) {
@@ -286,12 +198,12 @@ class Star final : public StarDirector {
     const double samples = static_cast<double>(situation.samples_done - looked_samples_);
     looked_at_ = situation.now;
     looked_samples_ = situation.samples_done;
-    foresee(situation);
+    foresight_.foresee(situation, mode_);
     const ScoreSituation asked = score_situation(situation);
     ScoredMode present = score_mode(asked, mode_);
     present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
-    if (watch_.stragglers().empty()) {
+    if (foresight_.stragglers().empty()) {
       ScoredMode ssgd = score_mode(asked, synchronous_);
       present_features_ = features(present, ssgd, situation);
       pace_.correct(ssgd, mode_);
@@ -316,13 +228,13 @@ class Star final : public StarDirector {
   // As long as the same workers straggle and the mode stays, all modes are scored less and less
   // often: it is by far the greatest part of what STAR costs.
   bool is_time_to_score(const Situation& situation) {
-    const bool same = std::ranges::equal(watch_.stragglers(), scored_for_);
+    const bool same = std::ranges::equal(foresight_.stragglers(), scored_for_);
     if (!same) score_wait_ = options_.score_least;
     if (!awaited_ && situation.now - scored_at_ < score_wait_) return false;
     if (same && !awaited_)
       score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
     scored_at_ = situation.now;
-    scored_for_.assign(watch_.stragglers().begin(), watch_.stragglers().end());
+    scored_for_.assign(foresight_.stragglers().begin(), foresight_.stragglers().end());
     return true;
   }
 
@@ -356,10 +268,10 @@ class Star final : public StarDirector {
   bool ring_straggles() const {
     constexpr double kFarSlower = 1.5;
     std::vector<double> all;
-    for (const WorkerTime& time : times_) all.push_back(time.seconds);
+    for (const WorkerTime& time : foresight_.times()) all.push_back(time.seconds);
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
     std::ranges::nth_element(all, middle);
-    return std::ranges::any_of(times_, [&](const WorkerTime& time) {
+    return std::ranges::any_of(foresight_.times(), [&](const WorkerTime& time) {
       return time.seconds > kFarSlower * *middle &&
              std::ranges::binary_search(mode_.ring, time.worker);
     });
@@ -474,11 +386,11 @@ class Star final : public StarDirector {
             .unequal_shares = scored.mode.shares.empty() ? 0.0 : 1.0,
             .gradients_ratio = scored.pace.samples_per_s / ssgd.pace.samples_per_s,
             .staleness = scored.pace.staleness,
-            .straggling = straggling_degree(times_),
+            .straggling = straggling_degree(foresight_.times()),
             .noise_ratio = noise_.phi().value_or(0) / std::max(1, situation.global_batch),
             .rate = situation.rate,
             .phase = (first_loss_ > 0 ? loss_ / first_loss_ : 1),
-            .compute_share = compute_share_};
+            .compute_share = foresight_.compute_share()};
   }
 
   void learn(const LossWindow& window) {
@@ -504,7 +416,7 @@ class Star final : public StarDirector {
                              .staleness = scored.pace.staleness});
     }
     notes_.push_back(std::move(note));
-    if (mode.ring != mode_.ring) ring_.formed();
+    if (mode.ring != mode_.ring) foresight_.ring_formed();
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
@@ -533,9 +445,7 @@ class Star final : public StarDirector {
   }
 
   StarOptions options_;
-  IterationBook book_;
-  std::unique_ptr<PredictorRace> race_;
-  StragglerWatch watch_;
+  Foresight foresight_;
   NoiseScale noise_;
   StalenessCost cost_;
   LossWindows cutter_;
@@ -547,7 +457,6 @@ class Star final : public StarDirector {
 
   std::vector<std::variant<IterationSample, UpdateSample>> told_;
   bool seen_enough_ = false;
-  std::vector<std::pair<WorkerId, double>> hanging_;  // and for how long, at the last tick
 
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
@@ -556,15 +465,10 @@ class Star final : public StarDirector {
   std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;
   double rate_ = 0;
-  double compute_share_ = 1, jitter_ = 0, present_staleness_ = 0;
-  RingCosts ring_{};
-  double message_s_ = 0;
+  double present_staleness_ = 0;
   double first_loss_ = 0, loss_ = 0;  // of windows
-  bool all_reduce_ = false;
   bool granted_ = false;
   bool by_selector_ = false;
-  std::vector<WorkerTime> times_;
-  std::vector<ScoreWorker> score_workers_;
   std::optional<ModeFeatures> present_features_;
   std::vector<Refusal> refusals_;
   std::optional<Mode> awaited_;  // asked for, and not answered yet
