@@ -122,7 +122,7 @@ class NamespaceLinks final : public LinkLimits {
   std::string outside_address() const override { return network_ + ".254"; }
 
   Status set(int server, double bytes_per_s) override {
-    const auto tc = [](std::vector<std::string> argv, const std::string& line) -> Status {
+    const auto tc = [](const std::vector<std::string>& argv, const std::string& line) -> Status {
       TRY_ASSIGN(const std::string said, run_tool(argv, line));
       return {};
     };

@@ -25,7 +25,7 @@ class Clockwork {
     all_reduce_ = options.architecture == Architecture::AllReduce;
     conductor = std::make_unique<Conductor>(std::move(options),
                                             std::make_unique<FixedDirector>(std::move(mode)));
-    for (int i = 0; i < options.workers_first; ++i) conductor->join(WorkerId{i}, now);
+    for (int i = 0; i < static_cast<int>(times_.size()); ++i) conductor->join(WorkerId{i}, now);
     carry_out();
   }
 

@@ -142,9 +142,8 @@ Status Head::open_servers() {
     load_ = watch_load(*servers_, quota_cores_);
     if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
-  TRY_ASSIGN(host_, Host::open(io_, address, transport_, [this](auto line, const Hello& hello) {
-               greet(std::move(line), hello);
-             }));
+  TRY_ASSIGN(host_, Host::open(io_, address, transport_,
+                               [this](auto line, const Hello& hello) { greet(line, hello); }));
   if (architecture(options_) == Architecture::AllReduce) {
     TRY_ASSIGN(meeting_, ports_.open_meeting_place(host_->address()));
   }

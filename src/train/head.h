@@ -75,8 +75,8 @@ class Head {
   void restart(const std::string& why);
   Status start_part(PartState& part);
   Status start_worker(int slot);
-  void greet(std::shared_ptr<Connection> line, const Hello& hello);
-  void adopt(PartState& part, std::shared_ptr<Connection> line);
+  void greet(const std::shared_ptr<Connection>& line, const Hello& hello);
+  void adopt(PartState& part, const std::shared_ptr<Connection>& line);
   std::string setup_for(const PartState& part) const;
   void part_ready(PartState& part, Frame& frame);
   void evaluator_ready(PartState& part, const ReadyMessage& ready, Frame& frame);

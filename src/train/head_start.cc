@@ -147,7 +147,7 @@ Status Head::start_worker(int slot) {
   return start_part(worker);
 }
 
-void Head::greet(std::shared_ptr<Connection> line, const Hello& hello) {
+void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
   if (hello.role == PartRole::Command) {
     commands_.insert(line);
     line->handle({.frame = [this](Connection& from, Frame& frame) { command_came(from, frame); },
@@ -166,10 +166,10 @@ void Head::greet(std::shared_ptr<Connection> line, const Hello& hello) {
   PartState* const part = find(hello.role, hello.id);
   const bool expected = part != nullptr && !part->line && part->pid == hello.pid;
   if (!expected) return line->close({Code::PermissionDenied, "nobody waits for it"});
-  adopt(*part, std::move(line));
+  adopt(*part, line);
 }
 
-void Head::adopt(PartState& part, std::shared_ptr<Connection> line) {
+void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
   const PartRole role = part.role;
   const int id = part.id;
   part.line = line;

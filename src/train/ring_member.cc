@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kLowPart = 1 << 20;
 
 void push_count(std::vector<float>& floats, std::int64_t count) {
-  floats.push_back(static_cast<float>(count / kLowPart));
+  const std::int64_t high = count / kLowPart;
+  floats.push_back(static_cast<float>(high));
   floats.push_back(static_cast<float>(count % kLowPart));
 }
 

@@ -54,7 +54,7 @@ class BookKeeper {
   };
 
   Status open();
-  void greet(std::shared_ptr<Connection> connection, const Hello& hello);
+  void greet(const std::shared_ptr<Connection>& connection, const Hello& hello);
   void from_run(std::int64_t id, Frame& frame);
   bool join(Line& line, Frame& frame);
   bool ask(Line& line, Frame& frame);
@@ -84,9 +84,8 @@ Status BookKeeper::open() {
   if (!table_) return system_error(table, errno);
   std::fputs("time_s,job,what,detail\n", table_.get());
   transport_->token = random_token();
-  TRY_ASSIGN(host_,
-             Host::open(io_, arguments_.listen, transport_,
-                        [this](auto line, const Hello& hello) { greet(std::move(line), hello); }));
+  TRY_ASSIGN(host_, Host::open(io_, arguments_.listen, transport_,
+                               [this](auto line, const Hello& hello) { greet(line, hello); }));
   const mode_t before = umask(0077);
   const Status token =
       write_file_atomically(arguments_.folder + "/token", token_text(transport_->token));
@@ -122,7 +121,7 @@ void BookKeeper::note(JobId job, std::string_view what, const std::string& detai
   std::fflush(table_.get());
 }
 
-void BookKeeper::greet(std::shared_ptr<Connection> connection, const Hello& hello) {
+void BookKeeper::greet(const std::shared_ptr<Connection>& connection, const Hello& hello) {
   if (hello.role != PartRole::Run) {
     return connection->close({Code::PermissionDenied, "only runs are served here"});
   }

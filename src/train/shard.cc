@@ -130,7 +130,7 @@ class Shard {
                       {.floats = {*all}, .keep = all, .sent = {}});
   }
 
-  void welcome(std::shared_ptr<Connection> connection, const Hello& hello) {
+  void welcome(const std::shared_ptr<Connection>& connection, const Hello& hello) {
     if (hello.role != PartRole::Worker) {
       return connection->close({Code::PermissionDenied, "a shard talks to workers"});
     }

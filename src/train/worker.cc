@@ -238,12 +238,12 @@ void Worker::computed(Result<Work> work, const Told& told) {
   Work done = std::move(work).value();
   const double passed_s = std::chrono::duration<double>(Clock::now() - told.at).count();
   if (passed_s > 0) done.gradient.usage.cpu_share = (cpu_seconds() - told.cpu_s) / passed_s;
-  if (ring_) return hand_in_to_ring(std::move(done.gradient));
+  if (ring_) return hand_in_to_ring(done.gradient);
   hand_in_when_complete(std::move(done.gradient), done.took_s);
 }
 
 void Worker::hand_in(const Gradient& gradient, std::span<const float> values,
-                     std::shared_ptr<const void> keep) {
+                     const std::shared_ptr<const void>& keep) {
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     send_gradient(*shards_[i], gradient, piece_of(values, places_[i]), keep);
   }

@@ -51,7 +51,7 @@ class Worker {
   Result<Work> compute_now(const Task& task, const std::function<void()>& between);
   void computed(Result<Work> work, const Told& told);
   void hand_in(const Gradient& gradient, std::span<const float> values,
-               std::shared_ptr<const void> keep);
+               const std::shared_ptr<const void>& keep);
   void send_gradient(Connection& to, const Gradient& gradient,
                      std::vector<std::span<const float>> values, std::shared_ptr<const void> keep);
 
@@ -76,7 +76,7 @@ class Worker {
   void send_snapshot(Frame& frame);
   void show_link(Frame& frame);
   void send_parameters_to_child(std::int64_t task, WorkerId child);
-  void hand_in_to_ring(Gradient gradient);
+  void hand_in_to_ring(const Gradient& gradient);
 
   const TrainPorts& ports_;
   std::unique_ptr<Part> part_{};
@@ -91,7 +91,7 @@ class Worker {
   std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
   std::int64_t arrived_from_parent_ = 0;
   std::optional<Task> task_{};
-  Told told_{};  // of it
+  Told told_{};                        // of it
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
   std::atomic<bool> leaving_ = false;
   int sends_under_way_ = 0;

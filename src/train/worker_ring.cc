@@ -97,7 +97,7 @@ void Worker::send_snapshot(Frame& frame) {
                     {.floats = {*all}, .keep = all, .sent = {}});
 }
 
-void Worker::hand_in_to_ring(Gradient gradient) {
+void Worker::hand_in_to_ring(const Gradient& gradient) {
   if (!ring_->in_ring()) {
     if (parent_) {
       hand_up(gradient);

@@ -65,7 +65,7 @@ TEST(Trials, WhatIsAskedForHoldsWhereItDoes) {
 
 TEST(Trials, EachBarCanBeMissed) {
   const auto trials = cell("one-slow");
-  const auto with = [&](std::map<std::string, double> times, double other) {
+  const auto with = [&](const std::map<std::string, double>& times, double other) {
     return judge_trials(trials, give(trials, times, other)).at(0);
   };
   EXPECT_FALSE(*claim(with({{"ssgd", 100}, {"star", 53}}, 60), "48 %").holds);

@@ -48,7 +48,10 @@ class TwinRun {
   using Stage = Worker::Stage;
 
   static ConductorOptions options_of(const TwinSetup& setup);
-  static double rate_or_endless(double rate) { return rate > 0 ? rate : SharedLink::kEndless; }
+  static double rate_or_endless(double rate) {
+    if (rate > 0) return rate;
+    return SharedLink::kEndless;
+  }
   Worker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
   bool all_reduce() const { return setup_.conductor.architecture == Architecture::AllReduce; }
   double exchange_s(int worker) const;
