@@ -63,6 +63,9 @@ class Worker {
   void welcome_child(std::shared_ptr<Connection> connection, const Hello& hello);
   void from_child(Connection& from, Frame& frame);
   void follow_parent(const std::string& address, std::uint16_t port);
+  void note_parameters();
+  void serve_children();
+  void ask_for_parameters();
   void hand_in_when_complete(Gradient gradient, double took_s);
   void hand_in_merged();
   void forward(Handed handed);
@@ -90,13 +93,17 @@ class Worker {
   std::vector<std::shared_ptr<Connection>> shards_{};
   std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
   std::int64_t arrived_from_parent_ = 0;
+  ParameterVersion flat_version_ = -1;  // of what is in flat_; -1: being overwritten, or not known
+  std::shared_ptr<const std::vector<float>> handed_on_{};  // a copy of flat_, for children
   std::optional<Task> task_{};
-  Told told_{};  // of it
+  Told told_{};                        // of it
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
   std::atomic<bool> leaving_ = false;
   int sends_under_way_ = 0;
   bool computing_ = false;
 
+  std::optional<ParentMessage> next_tree_{};  // from the next task on
+  bool waits_for_children_ = false;
   std::shared_ptr<Connection> parent_{};
   std::string parent_address_{};
   std::uint16_t parent_port_ = 0;
@@ -109,7 +116,12 @@ class Worker {
 
   boost::asio::thread_pool beside_{1};
   std::unique_ptr<RingMember> ring_{};
-  std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come
+  struct Owed {
+    std::int64_t task = 0;
+    WorkerId child{};
+    ParameterVersion version = 0;
+  };
+  std::vector<Owed> owed_{};  // parameters for children yet to come, or yet to come themselves
 };
 
 }  // namespace orrery
