@@ -83,6 +83,7 @@ class TreeAdder final : public TreeDirector {
   void saw(const IterationSample& sample) override;
   void saw(const UpdateSample& sample) override {
     stretch_.add(sample.at, sample.samples);
+    if (in_turns_) drift_ = drift();
     inner_->saw(sample);
   }
   void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
@@ -97,7 +98,8 @@ class TreeAdder final : public TreeDirector {
   enum class Stage { None, Settling, Trial, Kept };
   // Shares of the link in which it carries gradients, and in which everybody waits for it.
   struct Use {
-    double in = 0, all = 0;
+    double in = 0, out = 0, all = 0;
+    std::string text() const { return percent(in) + " in and " + percent(out) + " out"; }
   };
   struct Times {
     std::deque<double> took_s{}, busy_s{};
@@ -116,7 +118,7 @@ class TreeAdder final : public TreeDirector {
   Use use_of(double in, double out) const;
   bool hands_on() const { return in_turns_ && options_.hands_on_parameters; }
   double limit() const { return in_turns_ ? options_.limit_in_turns : options_.limit; }
-  bool straggles(WorkerId worker) const;
+  std::vector<WorkerId> stragglers() const;
   double drift() const;
   double median_busy_s() const;
   double rate_wished() const;
@@ -134,6 +136,7 @@ class TreeAdder final : public TreeDirector {
   Mode rule_{};  // the inner director's, as far as it makes a rhythm
   bool in_turns_ = false, inner_has_parents_ = false;
   std::map<WorkerId, Times> times_{};
+  double drift_ = 1;
   Stretch stretch_{};  // since the tree or the rule is what it is
   double batch_ = 0;   // global
 
@@ -150,7 +153,7 @@ void TreeAdder::saw(const IterationSample& sample) {
   Times& times = times_[sample.worker];
   IterationSample passed_on = sample;
   if (sample.merged && times.before_tree_s > 0) {
-    passed_on.took = std::min(sample.took, from_seconds(times.before_tree_s * drift()));
+    passed_on.took = std::min(sample.took, from_seconds(times.before_tree_s * drift_));
   }
   times.merged = sample.merged;
   const double took_s = seconds(passed_on.took);
@@ -194,6 +197,7 @@ void TreeAdder::consider(const Situation& situation, const Mode& mode) {
   batch_ = situation.global_batch;
   if (!std::ranges::equal(members_, situation.workers)) members_changed(situation);
   if (!std::exchange(new_look_, false)) return;
+  drift_ = drift();
   stretch_.shorten(options_.trial_updates, options_.trial);
   if (stage_ == Stage::None) return consider_none(situation.now);
   // What came of tasks that began without it is no part of its trial.
@@ -227,7 +231,7 @@ TreeAdder::Use TreeAdder::use_of(double in, double out) const {
   const double in_share = look_.may_in > 0 ? in / look_.may_in : 0;
   const double out_share = look_.may_out > 0 ? out / look_.may_out : 0;
   // Where directions do not take turns, the one that no tree relieves is not looked at.
-  return {.in = in_share, .all = in_turns_ ? in_share + out_share : in_share};
+  return {.in = in_share, .out = out_share, .all = in_turns_ ? in_share + out_share : in_share};
 }
 
 void TreeAdder::consider_none(Time now) {
@@ -243,8 +247,7 @@ void TreeAdder::consider_none(Time now) {
   for (auto& [worker, times] : times_) times.before_tree_s = times.median_s();
   stage_ = Stage::Settling;
   overloaded_ = 0;
-  note(now, "the servers' link is in use for " + percent(use.all) + " of the time; workers " +
-                told(tree_));
+  note(now, "the servers' link is used at " + use.text() + "; workers " + told(tree_));
 }
 
 void TreeAdder::judge(Time now) {
@@ -270,34 +273,40 @@ void TreeAdder::consider_kept(Time now) {
                            gradients * look_.parameter_bytes * look_.part);
     relaxed_ = use.all < options_.relaxed * limit() ? relaxed_ + 1 : 0;
     if (relaxed_ >= options_.relaxed_looks) {
-      return end_tree(now, "without a tree the servers' link would be in use for " +
-                               percent(use.all) + " of the time");
+      return end_tree(now, "without it the servers' link would be used at " + use.text());
     }
   }
-  const bool slow =
-      std::ranges::any_of(tree_, [this](const auto& pair) { return straggles(pair.second); });
+  const std::vector<WorkerId> slow_ones = stragglers();
+  const bool slow = std::ranges::any_of(
+      tree_, [&](const auto& pair) { return std::ranges::binary_search(slow_ones, pair.second); });
   slow_parent_ = slow ? slow_parent_ + 1 : 0;
   if (!plan_anew_ && slow_parent_ < options_.looks) return;
   Parents tree = plan(1);
   if (tree.empty()) return end_tree(now, "no tree would help those who are there now");
-  if (tree != tree_)
-    note(now, (plan_anew_ ? "somebody came or left" : "a parent straggles") +
-                  ("; workers " + told(tree)));
+  if (tree != tree_) {
+    const std::string why = plan_anew_ ? "somebody came or left" : "a parent straggles";
+    note(now, why + "; workers " + told(tree));
+  }
   tree_ = std::move(tree);
   plan_anew_ = false;
   slow_parent_ = 0;
 }
 
-bool TreeAdder::straggles(WorkerId worker) const {
+// Ascending.
+std::vector<WorkerId> TreeAdder::stragglers() const {
+  const auto its_s = [this](const Times& times) {
+    return times.merged ? drift_ * times.before_tree_s : times.median_s();
+  };
   std::vector<double> all;
-  double own = 0;
-  const double changed = drift();
-  for (const auto& [one, times] : times_) {
-    const double its_s = times.merged ? changed * times.before_tree_s : times.median_s();
-    if (its_s > 0) all.push_back(its_s);
-    if (one == worker) own = its_s;
+  for (const auto& [worker, times] : times_) {
+    if (its_s(times) > 0) all.push_back(its_s(times));
   }
-  return own > options_.straggles * median_of(std::move(all));
+  const double most_s = options_.straggles * median_of(std::move(all));
+  std::vector<WorkerId> slow;
+  for (const auto& [worker, times] : times_) {
+    if (its_s(times) > most_s) slow.push_back(worker);
+  }
+  return slow;
 }
 
 // How many times as long as before the tree tasks take that nobody waits with: what has changed for
@@ -305,7 +314,7 @@ bool TreeAdder::straggles(WorkerId worker) const {
 double TreeAdder::drift() const {
   double least = 0;
   for (const auto& [worker, times] : times_) {
-    if (std::ranges::find(tree_, worker, &Parents::value_type::first) != tree_.end()) continue;
+    if (std::ranges::binary_search(tree_, worker, {}, &Parents::value_type::first)) continue;
     const double now_s = times.median_s();
     if (!(now_s > 0) || !(times.before_tree_s > 0)) continue;
     const double ratio = now_s / times.before_tree_s;
@@ -347,6 +356,7 @@ Parents TreeAdder::plan(double in_use) const {
   const double in = look_.may_in / look_.part, out = or_endless(look_.may_out) / look_.part;
   const double down = look_.parameter_bytes / look_.gradient_bytes;
   const double alone = in / static_cast<double>(members_.size());
+  const std::vector<WorkerId> slow = stragglers();
   for (double rate = rate_wished(); rate > alone; rate *= kStep) {
     if (in_use * (1 - alone / rate) < options_.gain_foreseen) break;
     std::vector<TreeWorker> workers;
@@ -358,7 +368,7 @@ Parents TreeAdder::plan(double in_use) const {
       workers.push_back({.worker = link.worker,
                          .spare_in = std::max(0.0, or_endless(link.in) - own_in),
                          .spare_out = std::max(0.0, or_endless(link.out) - own_out),
-                         .straggles = straggles(link.worker)});
+                         .straggles = std::ranges::binary_search(slow, link.worker)});
     }
     auto tree = plan_tree(workers, {.gradient_bytes_per_s = rate,
                                     .parameter_bytes_per_s = hands_on() ? rate * down : 0,

@@ -42,7 +42,7 @@ struct TreeDirectorOptions {
   // not shorter than either of these.
   double gain_least = 0.03;
   int trial_updates = 6;
-  Duration trial = std::chrono::seconds(4);
+  Duration trial = std::chrono::seconds(3);
   Duration pause = std::chrono::seconds(30);  // until another try after one that did not help;
                                               // twice as long after each
   double straggles = 1.5;                     // whose tasks take so many times as long as most

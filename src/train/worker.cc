@@ -81,13 +81,7 @@ void Worker::act(Frame& frame) {
       task_ = message.task;
       told_ = {Clock::now(), cpu_seconds()};
       handed_up_.reset();
-      if (next_tree_) {
-        waits_for_children_ = next_tree_->waits;
-        follow_parent(next_tree_->address, next_tree_->port);
-        if (!next_tree_->address.empty() && !parent_) ask_for_parameters();
-        next_tree_.reset();
-      }
-      note_parameters();
+      if (!ring_) enter_tree();
       if (handed_to_ && handed_to_ != parent_) handed_to_->close_when_sent();
       handed_to_.reset();
       return;

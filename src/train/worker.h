@@ -16,6 +16,7 @@
 #include "train/part.h"
 #include "train/ring_member.h"
 #include "train/setup.h"
+#include "train/worker_parts.h"
 
 namespace orrery {
 
@@ -56,19 +57,16 @@ class Worker {
                      std::vector<std::span<const float>> values, std::shared_ptr<const void> keep);
 
   // worker_tree.cc: handing in at a parent, and being one.
-  struct Handed {
-    Gradient gradient{};
-    std::vector<float> values{};
-  };
   void welcome_child(std::shared_ptr<Connection> connection, const Hello& hello);
   void from_child(Connection& from, Frame& frame);
   void follow_parent(const std::string& address, std::uint16_t port);
+  void enter_tree();
   void note_parameters();
   void serve_children();
   void ask_for_parameters();
   void hand_in_when_complete(Gradient gradient, double took_s);
   void hand_in_merged();
-  void forward(Handed handed);
+  void forward(HandedGradient handed);
   void hand_up(const Gradient& gradient);
   void lost_parent();
 
@@ -110,18 +108,13 @@ class Worker {
   std::optional<Gradient> handed_up_{};      // to a parent, since the last task,
   std::shared_ptr<Connection> handed_to_{};  // which may be the one before
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
-  std::deque<Handed> from_children_{};
+  std::deque<HandedGradient> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
   std::unique_ptr<boost::asio::steady_timer> patience_{}, shard_lost_{};
 
   boost::asio::thread_pool beside_{1};
   std::unique_ptr<RingMember> ring_{};
-  struct Owed {
-    std::int64_t task = 0;
-    WorkerId child{};
-    ParameterVersion version = 0;
-  };
-  std::vector<Owed> owed_{};  // parameters for children yet to come, or yet to come themselves
+  std::vector<OwedParameters> owed_{};  // to children who are not there yet, or before it is
 };
 
 }  // namespace orrery
