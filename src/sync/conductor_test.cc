@@ -297,6 +297,9 @@ TEST(Conductor, AParentHandsInForItsChildren) {
   EXPECT_DOUBLE_EQ(band.updates[0].update.terms[0].weight, 0.5);
   EXPECT_EQ(band.conductor->counts().gradients, 4);
   EXPECT_EQ(band.task.at(1).number, 6);
+  for (const IterationSample& seen : band.director->iterations) {
+    EXPECT_EQ(seen.merged, seen.worker == WorkerId{1});
+  }
 }
 
 TEST(Conductor, NobodyIsMergedTwice) {

@@ -31,7 +31,8 @@ IterationSample sample_of(const OpenTask& open, ParameterVersion staleness) {
           .staleness = staleness,
           .loss = open.loss,
           .norm2 = open.norm2,
-          .usage = open.usage};
+          .usage = open.usage,
+          .merged = open.merged_into != 0};
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace orrery {
 enum class Architecture { ParameterServers, AllReduce };
 
 // One task done, as the conductor saw it. `took` is from the order to the gradient's being there,
-// by one clock: parameters down, computing, gradient up; waiting for others is not in it (but with
-// a tree a child's lasts until its parent has handed in). It is told of when the gradient is used
-// or dropped, not when it comes.
+// by one clock: parameters down, computing, gradient up; waiting for others is not in it (but if it
+// was merged, it lasts until its parent has handed in). It is told of when the gradient is used or
+// dropped, not when it comes.
 struct IterationSample {
   WorkerId worker{};
   std::int64_t task = 0;
@@ -23,6 +23,7 @@ struct IterationSample {
   double loss = 0;
   double norm2 = 0;
   Usage usage{};
+  bool merged = false;  // with a tree: into what its parent handed in
 };
 
 // One update made. The norms allow the gradient noise scale to be estimated: of the terms that were

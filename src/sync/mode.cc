@@ -34,6 +34,13 @@ std::string ring_text(const Mode& mode, int workers) {
   return "ring-" + std::to_string(ring) + (children > 0 ? "+" + std::to_string(children) : "");
 }
 
+std::string tree_text(const Mode& mode, int workers) {
+  const int children = static_cast<int>(mode.parents.size());
+  if (children == 0 || mode.rule == SyncRuleKind::Ring) return "";
+  return "+tree-" + std::to_string(std::max(0, workers - children)) + "+" +
+         std::to_string(children);
+}
+
 }  // namespace
 
 std::string mode_name(const Mode& mode, int workers) {
@@ -41,7 +48,7 @@ std::string mode_name(const Mode& mode, int workers) {
   std::string name;
   switch (mode.rule) {
     case SyncRuleKind::Static:
-      if (all && !mode.shares.empty()) return "lb-bsp";
+      if (all && !mode.shares.empty()) return "lb-bsp" + tree_text(mode, workers);
       name = all ? "ssgd" : mode.x == 1 ? "asgd" : "static-" + std::to_string(mode.x);
       break;
     case SyncRuleKind::Dynamic:
@@ -60,7 +67,13 @@ std::string mode_name(const Mode& mode, int workers) {
       name = ring_text(mode, workers);
       break;
   }
-  return mode.shares.empty() ? name : name + "+shares";
+  return (mode.shares.empty() ? name : name + "+shares") + tree_text(mode, workers);
+}
+
+bool waits_for_all(const Mode& mode, int workers) {
+  if (mode.rule == SyncRuleKind::Static) return mode.x <= 0 || mode.x >= workers;
+  return mode.rule == SyncRuleKind::Ring &&
+         (mode.ring.empty() || static_cast<int>(mode.ring.size()) >= workers);
 }
 
 Result<Mode> fixed_mode(std::string_view name, int x, int workers) {

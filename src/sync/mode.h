@@ -37,8 +37,12 @@ struct Mode {
 };
 
 // "ssgd", "asgd", "static-5", "dynamic-{7,1}", "ssp-3", "lgc-6", "zeno++", "ring-7+1", and "lb-bsp"
-// for ssgd with shares ("static-5+shares"): for tables and logs.
+// for ssgd with shares ("static-5+shares"): for tables and logs. With a tree, who hands in at the
+// servers and how many children there are follows: "ssgd+tree-3+5".
 std::string mode_name(const Mode& mode, int workers);
+
+// Whether no update is made before everybody's gradient is there.
+bool waits_for_all(const Mode& mode, int workers);
 
 // What a user may ask for by name; --x gives x, K or the bound. "dynamic", "lb-bsp", "sync-switch"
 // and "star" are directors' work, and not here.

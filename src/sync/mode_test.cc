@@ -13,6 +13,7 @@ TEST(ModeName, SaysWhatAModeIs) {
   EXPECT_EQ(mode_name({.x = 9}, 8), "ssgd");
   EXPECT_EQ(mode_name({.x = 1}, 8), "asgd");
   EXPECT_EQ(mode_name({.x = 1}, 1), "ssgd");
+  EXPECT_EQ(mode_name({.parents = {{WorkerId{1}, WorkerId{0}}}}, 8), "ssgd+tree-7+1");
   EXPECT_EQ(mode_name({.x = 5}, 8), "static-5");
   EXPECT_EQ(mode_name({.x = 5, .shares = {{w(0), 0.5}}}, 8), "static-5+shares");
   EXPECT_EQ(mode_name({.shares = {{w(0), 0.5}}}, 8), "lb-bsp");

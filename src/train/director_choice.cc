@@ -39,8 +39,10 @@ class CpuTimed {
 
 class LoggedDirector final : public ReasoningDirector {
  public:
-  LoggedDirector(std::unique_ptr<Director> inner, RunLog* log)
-      : inner_(std::move(inner)), log_(log) {}
+  // `star` and `trees`, if they are there, are within `inner`.
+  LoggedDirector(std::unique_ptr<Director> inner, const StarDirector* star,
+                 const TreeDirector* trees, RunLog* log)
+      : inner_(std::move(inner)), star_(star), trees_(trees), log_(log) {}
 
   void saw(const IterationSample& sample) override {
     log_->iteration(sample);
@@ -60,13 +62,19 @@ class LoggedDirector final : public ReasoningDirector {
     return inner_->direct(situation);
   }
   std::string reason() const override {
-    const auto* const star = dynamic_cast<const StarDirector*>(inner_.get());
-    return star != nullptr && !star->notes().empty() ? explained(star->notes().back()) : "";
+    const bool steered = star_ != nullptr && !star_->notes().empty();
+    if (trees_ != nullptr && !trees_->notes().empty()) {
+      const TreeNote& note = trees_->notes().back();
+      if (!steered || note.at > star_->notes().back().at) return note.reason;
+    }
+    return steered ? explained(star_->notes().back()) : "";
   }
   double cpu_s() const override { return cpu_s_; }
 
  private:
   const std::unique_ptr<Director> inner_;
+  const StarDirector* const star_;
+  const TreeDirector* const trees_;
   RunLog* const log_;
   double cpu_s_ = 0;
 };
@@ -76,7 +84,7 @@ class LoggedDirector final : public ReasoningDirector {
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
                                    std::unique_ptr<ModeRegression> regression,
-                                   std::shared_ptr<ModeGrant> grant, RunLog* log) {
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log, bool with_trees) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -92,8 +100,17 @@ Result<Direction> choose_direction(const RunOptions& options,
   if (predictor) with.predictors.push_back(std::move(predictor));
   auto director = director_by_name(options.mode, options.x, std::move(with));
   if (!director.ok()) return std::move(director).error().at("--mode");
-  return Direction{.mode = synchronous_mode(architecture(options)),
-                   .director = std::make_unique<LoggedDirector>(std::move(director).value(), log)};
+  std::unique_ptr<Director> chosen = std::move(director).value();
+  const auto* const star = dynamic_cast<const StarDirector*>(chosen.get());
+  Direction direction{.mode = synchronous_mode(architecture(options))};
+  if (with_trees) {
+    auto trees = make_tree_director(std::move(chosen), {.hands_on_parameters = true});
+    direction.trees = trees.get();
+    chosen = std::move(trees);
+  }
+  direction.director =
+      std::make_unique<LoggedDirector>(std::move(chosen), star, direction.trees, log);
+  return direction;
 }
 
 int blocks_for(const RunOptions& options) {

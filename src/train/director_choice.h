@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "share/tree_director.h"
 #include "steer/grant.h"
 #include "steer/predictor.h"
 #include "steer/selector.h"
@@ -25,13 +26,15 @@ class ReasoningDirector : public Director {
 struct Direction {
   Mode mode{};
   std::unique_ptr<ReasoningDirector> director{};
+  TreeDirector* trees = nullptr;  // within it: it is to be told what links carry
 };
 // `predictor` may be none; it runs against those that are built in. So may `regression`: then
 // star's heuristic always decides; and `grant`: then every mode is granted.
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
                                    std::unique_ptr<ModeRegression> regression,
-                                   std::shared_ptr<ModeGrant> grant, RunLog* log);
+                                   std::shared_ptr<ModeGrant> grant, RunLog* log,
+                                   bool with_trees = false);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);

@@ -16,6 +16,7 @@ namespace orrery {
 //   line:die@5000       the process is killed
 //   line:kill-shard@5000, line:kill-head@5000, line:kill-evaluator@5000
 //   line:term@5000      the process gets SIGTERM
+// The model "wide" has some thousand parameters more that nothing depends on, for links to carry.
 Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options);
 
 // All-reduce through a thread in the head that adds everybody's numbers, in the order of ranks.

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kInputs = 12;
 constexpr std::size_t kParameters = kInputs + 1;
+constexpr std::size_t kUnused = 4096;  // of "wide"
 
 struct Mischief {
   std::string what{};
@@ -69,16 +70,19 @@ class FakeLearner final : public Learner {
       : seed_(options.seed),
         held_out_(options.held_out),
         mischief_(parse_mischief(options.data)),
-        parameters_(kParameters),
-        gradient_(kParameters) {
+        parameters_(kParameters + (options.model == "wide" ? kUnused : 0)),
+        gradient_(parameters_.size()) {
     Random random(seed_);
     for (float& value : parameters_) value = static_cast<float>(random.normal() * 0.1);
     tensors_ = {{.name = "a", .first = 0, .count = 4},
                 {.name = "b", .first = 4, .count = 8},
                 {.name = "bias", .first = 12, .count = 1}};
+    if (options.model == "wide") {
+      tensors_.push_back({.name = "unused", .first = kParameters, .count = kUnused});
+    }
   }
 
-  std::int64_t parameter_count() const override { return kParameters; }
+  std::int64_t parameter_count() const override { return std::ssize(parameters_); }
   const std::vector<TensorPlace>& tensors() const override { return tensors_; }
   std::int64_t training_samples() const override { return 100000; }
   std::int64_t held_out_samples() const override { return held_out_ > 0 ? 100000 / held_out_ : 0; }

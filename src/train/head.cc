@@ -217,6 +217,7 @@ void Head::on_tick() {
     if (shared_) report_to_servers();
     if (training_ && !finishing_) {
       probe_links();
+      look_at_links();
       clocks_.sample(now());
       conductor_->tick(now());
       if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {

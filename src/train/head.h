@@ -31,6 +31,7 @@ namespace orrery {
 
 class JobLink;
 class ProgressLine;
+class TreeDirector;
 
 // Leads one run: starts the other processes, watches them, and carries the Conductor's orders
 // between them. One thread, but for the writing of checkpoints. When a shard dies, or the last who
@@ -70,6 +71,10 @@ class Head {
   void count_for_servers();
   void report_to_servers();
 
+  // head_links.cc: what links carry, and the tree that follows from it.
+  bool wants_trees() const;
+  void look_at_links();
+
   // head_start.cc: a session, from one start of all processes to the next.
   Status begin_session(const Checkpoint* from);
   void restart(const std::string& why);
@@ -88,6 +93,8 @@ class Head {
 
   // head_orders.cc: what the Conductor wants.
   void pump();
+  int giver(const Task& task) const;
+  void ask_shards(const Task& task, bool send);
   void follow(const StartTask& order);
   void follow(const ApplyUpdate& order);
   void follow(const CutTask& order);
@@ -106,7 +113,7 @@ class Head {
 
   // head_reports.cc: what the processes say.
   void from_part(PartRole role, int id, Frame& frame);
-  void piece_came(int from, Frame& frame);
+  void piece_came(PartRole role, int from, Frame& frame);
   void gradient_done(Frame& frame);
   void complete(std::int64_t task);
   void add_usage(const Flight& flight, Gradient& gradient);
@@ -115,6 +122,7 @@ class Head {
   void ring_formed(int worker, Frame& frame);
   void probe_links();
   void link_shown(PartState& worker, const Frame& frame);
+  void parent_gives_nothing(std::int64_t task);
 
   // head_snapshots.cc: parameters that are fetched, and what for.
   void ask_for_snapshot(Snapshot snapshot);
@@ -172,6 +180,8 @@ class Head {
   // Of the present session.
   std::unique_ptr<Conductor> conductor_{};
   const ReasoningDirector* director_ = nullptr;  // the Conductor's
+  TreeDirector* trees_ = nullptr;                // within it; null: there are none
+  TreeState tree_{};
   std::optional<Checkpoint> from_{};
   std::vector<PartState> shards_{};
   PartState evaluator_{};

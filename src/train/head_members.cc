@@ -104,6 +104,7 @@ void Head::find_new_parents(int lost) {
   for (auto& [number, flight] : flights_) {
     if (flight.parent != lost) continue;
     flight.parent = -1;
+    if (!shards_.empty()) ask_shards(flight.task, true);
     for (const auto& [child, parent] : ring_.parents) {
       const PartState* const holder = find(PartRole::Worker, static_cast<int>(parent));
       if (child != flight.task.worker || holder == nullptr || !holder->line) continue;

@@ -14,6 +14,12 @@ void Head::pump() {
   for (;;) {
     const std::vector<Order> orders = conductor_->take_orders();
     if (orders.empty()) break;
+    tree_.starting.clear();
+    for (const Order& order : orders) {
+      const auto* const start = std::get_if<StartTask>(&order);
+      if (start == nullptr || tree_.parents.empty()) continue;
+      tree_.starting[static_cast<int>(start->task.worker)] = start->task.version;
+    }
     for (const Order& order : orders) {
       std::visit([this](const auto& one) { follow(one); }, order);
       if (over_ || session_ != session) return;
@@ -22,6 +28,34 @@ void Head::pump() {
   note_mode();
   talk_to_scheduler();
   maybe_done();
+}
+
+// The parent that hands on what a child's task begins with: it has the same parameters, or is about
+// to get them. -1: the shards do.
+int Head::giver(const Task& task) const {
+  const auto found = tree_.parents.find(static_cast<int>(task.worker));
+  if (found == tree_.parents.end()) return -1;
+  const int parent = found->second;
+  const auto present = workers_.find(parent);
+  if (present == workers_.end() || !present->second.line) return -1;
+  const auto starts = tree_.starting.find(parent);
+  const bool same = starts != tree_.starting.end() && starts->second == task.version;
+  const bool has = std::ranges::any_of(flights_, [&](const auto& flight) {
+    return static_cast<int>(flight.second.task.worker) == parent &&
+           flight.second.task.version == task.version;
+  });
+  return same || has ? parent : -1;
+}
+
+void Head::ask_shards(const Task& task, bool send) {
+  tree_.sent_bytes.resize(shards_.size());
+  for (std::size_t i = 0; i < shards_.size(); ++i) {
+    shards_[i].line->send(MessageType::SendParameters, task.number,
+                          SendParametersMessage{.worker = task.worker, .send = send});
+    if (send) {
+      tree_.sent_bytes[i] += static_cast<double>(places_[i].count()) * sizeof(float);
+    }
+  }
 }
 
 void Head::follow(const StartTask& order) {
@@ -35,9 +69,13 @@ void Head::follow(const StartTask& order) {
     if (auto use = servers_->use(worker->server); use.ok()) flight.before = use.value();
   }
   worker->line->send(MessageType::StartTask, task.number, TaskMessage{task});
-  for (const PartState& shard : shards_) {
-    shard.line->send(MessageType::SendParameters, task.number,
-                     SendParametersMessage{.worker = task.worker});
+  const int parent_of_it = giver(task);
+  flight.parent = parent_of_it;
+  ask_shards(task, parent_of_it < 0);
+  if (parent_of_it >= 0) {
+    workers_[parent_of_it].line->send(
+        MessageType::SendParameters, task.number,
+        SendParametersMessage{.worker = task.worker, .version = task.version});
   }
   for (const auto& [child, parent] : ring_.parents) {
     const PartState* const holder = find(PartRole::Worker, static_cast<int>(parent));
@@ -154,16 +192,23 @@ void Head::follow(const FormRing& order) {
 }
 
 void Head::follow(const FormTree& order) {
-  std::map<int, const PartState*> parents;
+  tree_.parents.clear();
   for (const auto& [child, parent] : order.parents) {
-    parents[static_cast<int>(child)] = find(PartRole::Worker, static_cast<int>(parent));
+    if (find(PartRole::Worker, static_cast<int>(parent)) == nullptr) continue;
+    tree_.parents[static_cast<int>(child)] = static_cast<int>(parent);
   }
+  const auto present = static_cast<int>(
+      std::ranges::count_if(workers_, [](const auto& w) { return w.second.joined; }));
+  const bool waits = waits_for_all(conductor_->mode(), present);
   for (const auto& [id, worker] : workers_) {
     if (!worker.line || !worker.joined) continue;
-    const PartState* const parent = parents.contains(id) ? parents[id] : nullptr;
-    worker.line->send(
-        MessageType::FormTree, 0,
-        parent != nullptr ? ParentMessage{parent->address, parent->port} : ParentMessage{});
+    ParentMessage message{.waits = waits};
+    if (const auto found = tree_.parents.find(id); found != tree_.parents.end()) {
+      const PartState& parent = workers_[found->second];
+      message.address = parent.address;
+      message.port = parent.port;
+    }
+    worker.line->send(MessageType::FormTree, 0, message);
   }
 }
 

@@ -51,6 +51,16 @@ struct PendingUpdate {
   double fresh_mean_norm2 = 0;
 };
 
+// With parameter servers: who hands in at whom, and what links carried by the last look at them.
+struct TreeState {
+  std::map<int, int> parents{};                   // by child
+  std::map<int, ParameterVersion> starting{};     // of those whose tasks are being handed out
+  std::vector<double> sent_bytes{}, got_bytes{};  // by each shard, as far as they are of tasks
+  std::vector<ServerUse> used{};                  // of each shard's server, by the last look
+  Time at{};
+  bool looked = false;
+};
+
 // All-reduce: the present epoch, and the update that is on its way in it.
 struct RingState {
   std::int64_t epoch = 0;

@@ -17,7 +17,7 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
       if (role == PartRole::Worker && !part->joined && part->admitted) worker_joined(*part);
       return;
     case MessageType::Piece:
-      return piece_came(id, frame);
+      return piece_came(role, id, frame);
     case MessageType::GradientDone:
       return gradient_done(frame);
     case MessageType::Applied:
@@ -26,6 +26,9 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
       return ring_formed(id, frame);
     case MessageType::LinkProbe:
       if (role == PartRole::Worker) link_shown(*part, frame);
+      return;
+    case MessageType::SendParameters:
+      if (role == PartRole::Worker) parent_gives_nothing(frame.header.number);
       return;
     case MessageType::Snapshot:
       return snapshot_came(role, id, frame);
@@ -46,7 +49,12 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
   }
 }
 
-void Head::piece_came(int from, Frame& frame) {
+void Head::piece_came(PartRole role, int from, Frame& frame) {
+  if (role == PartRole::Shard) {
+    tree_.got_bytes.resize(shards_.size());
+    const auto shard = static_cast<std::size_t>(from);
+    tree_.got_bytes[shard] += static_cast<double>(places_[shard].count()) * sizeof(float);
+  }
   const auto found = flights_.find(frame.header.number);
   if (found == flights_.end()) return;
   auto piece = read_fields<PieceMessage>(frame.body);
@@ -165,6 +173,13 @@ void Head::check_ring_update() {
     conductor_->failed(version, {}, now());
   }
   pump();
+}
+
+void Head::parent_gives_nothing(std::int64_t task) {
+  const auto found = flights_.find(task);
+  if (found == flights_.end() || found->second.parent < 0 || shards_.empty()) return;
+  found->second.parent = -1;
+  ask_shards(found->second.task, true);
 }
 
 // In all-reduce every link of a ring seems as slow as the slowest, so each is asked by itself, with

@@ -16,12 +16,6 @@ constexpr double kEvaluatorCores = 0.1, kHeadCores = 0.1, kShardCoresLeast = 0.1
 constexpr double kLeast_s = 0.2;  // a shorter time says nothing
 constexpr double kNewest = 0.3;   // weight of the last second in smoothed paces
 
-bool waits_for_everybody(const Mode& mode, int workers) {
-  if (mode.rule == SyncRuleKind::Static) return mode.x <= 0 || mode.x >= workers;
-  return mode.rule == SyncRuleKind::Ring &&
-         (mode.ring.empty() || static_cast<int>(mode.ring.size()) >= workers);
-}
-
 void smooth(double& value, double seen) {
   value = value > 0 ? value + kNewest * (seen - value) : seen;
 }
@@ -152,7 +146,7 @@ void Head::count_for_servers() {
   share_.at = now();
   share_.gradients = (tally_.counts + conductor_->counts()).gradients;
   share_.used = shards_use();
-  share_.waits_for_all = waits_for_everybody(conductor_->mode(), present);
+  share_.waits_for_all = waits_for_all(conductor_->mode(), present);
   share_.counting = true;
 }
 

@@ -65,13 +65,16 @@ Status Head::begin_session(const Checkpoint* from) {
   std::unique_ptr<ModeRegression> regression;
   const bool learns = options_.mode == "star" && options_.selector == "learned";
   if (learns && ports_.make_selector) regression = ports_.make_selector();
-  TRY_ASSIGN(Direction direction, choose_direction(options_, std::move(predictor),
-                                                   std::move(regression), shared_, log_.get()));
+  TRY_ASSIGN(Direction direction,
+             choose_direction(options_, std::move(predictor), std::move(regression), shared_,
+                              log_.get(), wants_trees()));
   if (shared_) shared_->restart();
   share_.counting = false;
   ConductorState state = from_ ? from_->conductor : ConductorState{};
   if (!from_) state.mode = direction.mode;
   director_ = direction.director.get();
+  trees_ = direction.trees;
+  tree_ = {};
   conductor_ = std::make_unique<Conductor>(with, std::move(direction.director), state);
   ring_ = {.version = state.version};
   samples_used_ = state.samples_done;

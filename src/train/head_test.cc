@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -16,8 +17,9 @@ using nlohmann::json;
 constexpr std::int32_t kBatch = 64;
 
 // What one process comes to that computes the same samples, part by part.
-std::vector<float> one_process(int updates, int workers, const OptimizerOptions& options) {
-  auto learner = make_fake_learner({.data = "line"});
+std::vector<float> one_process(int updates, int workers, const OptimizerOptions& options,
+                               const std::string& name = "linear") {
+  auto learner = make_fake_learner({.model = name, .data = "line"});
   Learner& model = *learner.value();
   std::vector<float> parameters(model.parameters().begin(), model.parameters().end());
   FlatOptimizer optimizer(options, parameters.size());
@@ -202,6 +204,55 @@ TEST(Head, AWorkerThatIsAskedToGoesAfterItsTask) {
   EXPECT_EQ(outcome.summary["workers"], 3);
 }
 
+// A run in which the shard's link takes most of the time, whatever the machine does.
+Outcome run_on_narrow_link(const std::string& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> with = {"--model",      "wide",   "--link",       "1000000",
+                                   "--shard-link", "350000", "--link-means", "token-bucket",
+                                   "--cpu-means",  "none",   "--steps",      "112"};
+  with.insert(with.end(), more.begin(), more.end());
+  return run_in(folder, with);
+}
+
+bool had_tree(const Outcome& outcome) {
+  return std::ranges::any_of(outcome.summary["modes"], [](const json& change) {
+    return change["mode"].get<std::string>().starts_with("ssgd+tree-") &&
+           change["reason"].get<std::string>().find("hand in") != std::string::npos;
+  });
+}
+
+TEST(TreeRun, AnOverloadedLinkGetsOneAndEveryGradientIsUsedOnce) {
+  const TestFolder folder;
+  const Outcome outcome = run_on_narrow_link(folder.run(), {});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_TRUE(had_tree(outcome)) << outcome.summary["modes"];
+  EXPECT_EQ(outcome.summary["gradients"], 112);
+  EXPECT_EQ(outcome.summary["updates"], 28);
+  EXPECT_EQ(outcome.summary["lost"].get<int>() + outcome.summary["spoiled"].get<int>(), 0);
+  EXPECT_EQ(outcome.summary["mean_staleness"], 0.0);
+  const Checkpoint last = last_checkpoint(folder.run());
+  const auto alone = one_process(28, 4, {}, "wide");
+  ASSERT_EQ(last.parameters.size(), alone.size());
+  // A parent adds up before the shard does, so it is the same but for rounding.
+  for (std::size_t i = 0; i < alone.size(); ++i) ASSERT_NEAR(last.parameters[i], alone[i], 1e-4);
+}
+
+// In the 24th update, by who is a parent and by who is a child if there is a tree.
+class InATree : public testing::TestWithParam<const char*> {};
+
+TEST_P(InATree, ADeathDoesNotHoldUpTheOthers) {
+  const TestFolder folder;
+  const Outcome outcome = run_on_narrow_link(folder.run(), {"--data", GetParam()});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  EXPECT_TRUE(had_tree(outcome)) << outcome.summary["modes"];
+  EXPECT_EQ(outcome.summary["deaths"], 1);
+  EXPECT_EQ(outcome.summary["workers"], 3);
+  EXPECT_EQ(outcome.summary["tasks"].get<int>(), outcome.summary["gradients"].get<int>() +
+                                                     outcome.summary["dropped"].get<int>() +
+                                                     outcome.summary["lost"].get<int>());
+}
+
+INSTANTIATE_TEST_SUITE_P(TreeRun, InATree, testing::Values("line:die@1475", "line:die@1528"));
+
 TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
   const TestFolder folder;
   const auto before = std::filesystem::current_path();
@@ -224,7 +275,8 @@ TEST(Head, BadCallsSayWhatToWriteInstead) {
   for (const auto& [flag, value] :
        {std::pair("--arch", "tree"), std::pair("--mode", "fast"), std::pair("--batch", "2"),
         std::pair("--target", "80"), std::pair("--optimizer", "sdg"),
-        std::pair("--selector", "best"), std::pair("--data", "iris")}) {
+        std::pair("--selector", "best"), std::pair("--tree", "often"),
+        std::pair("--data", "iris")}) {
     const Outcome outcome = run_in(folder.run() + flag, {"--steps", "10", flag, value});
     EXPECT_EQ(outcome.run.exit_code, 2) << flag;
     EXPECT_NE(outcome.run.errors.find(flag), std::string::npos) << outcome.run.errors;

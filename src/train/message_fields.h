@@ -82,7 +82,7 @@ void fields(A& a, AppliedMessage& m) {
 }
 template <class A>
 void fields(A& a, SendParametersMessage& m) {
-  a(m.worker);
+  a(m.worker, m.version, m.send);
 }
 template <class A>
 void fields(A& a, SnapshotMessage& m) {
@@ -110,7 +110,7 @@ void fields(A& a, RingFormedMessage& m) {
 }
 template <class A>
 void fields(A& a, ParentMessage& m) {
-  a(m.address, m.port);
+  a(m.address, m.port, m.waits);
 }
 template <class A>
 void fields(A& a, LinkMessage& m) {

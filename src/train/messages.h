@@ -65,6 +65,8 @@ struct AppliedMessage {
 };
 struct SendParametersMessage {
   WorkerId worker{};
+  ParameterVersion version = 0;  // with a tree: which the parent shall hand on
+  bool send = true;              // to a shard: false: somebody else does, but a gradient may come
 };
 struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the optimiser's state
   bool floats = true;     // false: only the hash
@@ -96,6 +98,7 @@ struct RingFormedMessage {
 struct ParentMessage {    // FormTree
   std::string address{};  // empty: hand in at the shards
   std::uint16_t port = 0;
+  bool waits = false;  // who has children waits for them, however long they take
 };
 struct LinkMessage {
   double bytes_per_s = 0;

@@ -47,6 +47,7 @@ struct RunOptions {
   double link = 0;                   // bytes a second of each server; 0: no limit
   double shard_cores = 0;            // of each shard; 0: what workers leave
   double shard_link = 0;             // of each shard; 0: as wide as all workers' together
+  std::string tree = "auto";         // where links have limits, or "never"
   std::string servers{};             // the folder of servers that are shared; empty: its own
   std::string cpu_means = "auto", link_means = "auto";
   double ring_patience_s = 60;

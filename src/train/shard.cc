@@ -94,6 +94,13 @@ class Shard {
     SendParametersMessage message;
     if (!take(*part_->head, frame, message)) return;
     expected_.insert(frame.header.number);
+    heard_of_ = std::max(heard_of_, frame.header.number);
+    if (const auto early = early_.find(frame.header.number); early != early_.end()) {
+      std::vector<float> values = std::move(early->second);
+      early_.erase(early);
+      gradient_came(frame.header.number, values);
+    }
+    if (!message.send) return;
     const Owed owed{.task = frame.header.number, .parameters = store_->parameters()};
     const auto found = workers_.find(message.worker);
     // The head may be quicker than a worker's hello; or it died, and the task will be dropped.
@@ -155,10 +162,20 @@ class Shard {
     if (frame.header.type != MessageType::Gradient) {
       return from.close(invalid("a worker sends gradients to a shard"));
     }
+    // Who got its parameters from a parent can be quicker than the head.
+    if (frame.header.number > heard_of_) {
+      if (early_.size() >= workers_.size()) return from.close(invalid("gradients of no task"));
+      early_[frame.header.number] = std::move(frame.floats);
+      return;
+    }
+    gradient_came(frame.header.number, frame.floats);
+  }
+
+  void gradient_came(std::int64_t task, std::vector<float>& values) {
     // Nobody waits for it: it was dropped while it was under way.
-    if (expected_.erase(frame.header.number) == 0) return;
-    const PieceMessage facts = store_->keep(frame.header.number, frame.floats);
-    part_->head->send(MessageType::Piece, frame.header.number, facts);
+    if (expected_.erase(task) == 0) return;
+    const PieceMessage facts = store_->keep(task, values);
+    part_->head->send(MessageType::Piece, task, facts);
   }
 
   std::unique_ptr<Part> part_{};
@@ -167,6 +184,8 @@ class Shard {
   std::unique_ptr<Host> host_{};
   std::map<WorkerId, std::shared_ptr<Connection>> workers_{};
   std::set<std::int64_t> expected_{};
+  std::int64_t heard_of_ = 0;  // the newest task
+  std::map<std::int64_t, std::vector<float>> early_{};
   std::map<WorkerId, Owed> owed_{};
 };
 

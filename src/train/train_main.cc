@@ -70,6 +70,10 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--link", o.link, "bytes a second of each worker's emulated server");
   command->add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave");
   command->add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together");
+  command
+      ->add_option("--tree", o.tree,
+                   "auto: workers hand in at each other while a shard's link is overloaded; never")
+      ->capture_default_str();
   command->add_option("--servers", o.servers,
                       "share those of `orrery-train servers --dir`; the above is then a wish");
   command->add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")

@@ -32,7 +32,7 @@ enum class MessageType : std::uint16_t {
   Piece,           // shard or parent -> head
   Apply,           // head -> shard or ring member
   Applied,         // shard or ring member -> head
-  SendParameters,  // head -> shard or parent
+  SendParameters,  // head -> shard or parent; worker -> head: its parent does not
   Parameters,      // shard or parent -> worker, with floats
   Drop,            // head -> shard or parent
   TakeSnapshot,    // head -> shard or ring member

@@ -61,7 +61,7 @@ void Worker::from_head(Frame& frame) {
   // until that is done.
   if (frame.header.type == MessageType::CutTask) {
     cut_ = std::max(cut_.load(), frame.header.number);
-  } else if (frame.header.type == MessageType::SendParameters && computing_ && ring_) {
+  } else if (frame.header.type == MessageType::SendParameters && computing_) {
     act(frame);
   } else {
     deferred_.push_back(std::move(frame));
@@ -81,14 +81,22 @@ void Worker::act(Frame& frame) {
       task_ = message.task;
       told_ = {Clock::now(), cpu_seconds()};
       handed_up_.reset();
+      if (!ring_) enter_tree();
       if (handed_to_ && handed_to_ != parent_) handed_to_->close_when_sent();
       handed_to_.reset();
       return;
     }
     case MessageType::FormTree: {
       ParentMessage message;
-      if (take(*part_->head, frame, message)) follow_parent(message.address, message.port);
+      if (take(*part_->head, frame, message)) next_tree_ = message;
       return;
+    }
+    case MessageType::SendParameters: {
+      if (ring_) return act_in_ring(frame);
+      SendParametersMessage message;
+      if (!take(*part_->head, frame, message)) return;
+      owed_.push_back({frame.header.number, message.worker, message.version});
+      return serve_children();
     }
     default:
       return ring_ ? act_in_ring(frame)
@@ -152,6 +160,8 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
        .closed = [this](Connection& gone, const Error& why) { lost_peer(gone, why); },
        .place = [this, place, floats](const FrameHeader& header) -> std::vector<std::span<float>> {
          if (header.floats != floats) return {};
+         flat_version_ = -1;
+         handed_on_.reset();
          return place ? piece_of(std::span(flat_), *place)
                       : std::vector<std::span<float>>{std::span(flat_)};
        }},
@@ -162,7 +172,10 @@ Result<std::shared_ptr<Connection>> Worker::reach(const std::string& address, st
 void Worker::lost_peer(Connection& gone, const Error& why) {
   if (parent_.get() == &gone || handed_to_.get() == &gone) {
     const bool had_it = handed_to_.get() == &gone;
-    if (parent_.get() == &gone) parent_.reset();
+    if (parent_.get() == &gone) {
+      parent_.reset();
+      if (task_ && arrived_from_parent_ != task_->number && !ring_) ask_for_parameters();
+    }
     if (had_it) lost_parent();
     return;
   }
@@ -185,12 +198,14 @@ void Worker::parameters_came(const ShardPlace* place, Frame& frame) {
   } else {
     arrived_[static_cast<std::size_t>(place - places_.data())] = frame.header.number;
   }
+  note_parameters();
 }
 
 bool Worker::can_compute() const {
   if (!task_ || computing_ || sends_under_way_ > 0 || handing_in_) return false;
   if (ring_) return ring_->in_ring() || arrived_from_parent_ == task_->number;
-  return std::ranges::all_of(arrived_, [this](std::int64_t task) { return task == task_->number; });
+  return arrived_from_parent_ == task_->number ||
+         std::ranges::all_of(arrived_, [this](std::int64_t task) { return task == task_->number; });
 }
 
 void Worker::compute() {
@@ -239,7 +254,7 @@ void Worker::computed(Result<Work> work, const Told& told) {
   const double passed_s = std::chrono::duration<double>(Clock::now() - told.at).count();
   if (passed_s > 0) done.gradient.usage.cpu_share = (cpu_seconds() - told.cpu_s) / passed_s;
   if (ring_) return hand_in_to_ring(done.gradient);
-  hand_in_when_complete(std::move(done.gradient), done.took_s);
+  hand_in_when_complete(std::move(done.gradient), passed_s);
 }
 
 void Worker::hand_in(const Gradient& gradient, std::span<const float> values,

@@ -16,6 +16,7 @@
 #include "train/part.h"
 #include "train/ring_member.h"
 #include "train/setup.h"
+#include "train/worker_parts.h"
 
 namespace orrery {
 
@@ -56,16 +57,16 @@ class Worker {
                      std::vector<std::span<const float>> values, std::shared_ptr<const void> keep);
 
   // worker_tree.cc: handing in at a parent, and being one.
-  struct Handed {
-    Gradient gradient{};
-    std::vector<float> values{};
-  };
   void welcome_child(std::shared_ptr<Connection> connection, const Hello& hello);
   void from_child(Connection& from, Frame& frame);
   void follow_parent(const std::string& address, std::uint16_t port);
+  void enter_tree();
+  void note_parameters();
+  void serve_children();
+  void ask_for_parameters();
   void hand_in_when_complete(Gradient gradient, double took_s);
   void hand_in_merged();
-  void forward(Handed handed);
+  void forward(HandedGradient handed);
   void hand_up(const Gradient& gradient);
   void lost_parent();
 
@@ -90,6 +91,8 @@ class Worker {
   std::vector<std::shared_ptr<Connection>> shards_{};
   std::vector<std::int64_t> arrived_{};  // from each shard: the task whose parameters came last
   std::int64_t arrived_from_parent_ = 0;
+  ParameterVersion flat_version_ = -1;  // of what is in flat_; -1: being overwritten, or not known
+  std::shared_ptr<const std::vector<float>> handed_on_{};  // a copy of flat_, for children
   std::optional<Task> task_{};
   Told told_{};                        // of it
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
@@ -97,19 +100,21 @@ class Worker {
   int sends_under_way_ = 0;
   bool computing_ = false;
 
+  std::optional<ParentMessage> next_tree_{};  // from the next task on
+  bool waits_for_children_ = false;
   std::shared_ptr<Connection> parent_{};
   std::string parent_address_{};
   std::uint16_t parent_port_ = 0;
   std::optional<Gradient> handed_up_{};      // to a parent, since the last task,
   std::shared_ptr<Connection> handed_to_{};  // which may be the one before
   std::map<WorkerId, std::shared_ptr<Connection>> children_{};
-  std::deque<Handed> from_children_{};
+  std::deque<HandedGradient> from_children_{};
   std::optional<Gradient> handing_in_{};  // its own, which waits for the children's
   std::unique_ptr<boost::asio::steady_timer> patience_{}, shard_lost_{};
 
   boost::asio::thread_pool beside_{1};
   std::unique_ptr<RingMember> ring_{};
-  std::vector<std::pair<std::int64_t, WorkerId>> owed_{};  // parameters for children yet to come
+  std::vector<OwedParameters> owed_{};  // to children who are not there yet, or before it is
 };
 
 }  // namespace orrery

@@ -59,7 +59,7 @@ void Worker::apply_in_ring(Frame& frame) {
 void Worker::send_parameters_to_child(std::int64_t task, WorkerId child) {
   const auto found = children_.find(child);
   if (found == children_.end()) {
-    owed_.emplace_back(task, child);
+    owed_.push_back({.task = task, .child = child});
     return;
   }
   const auto parameters = ring_->store().parameters();
