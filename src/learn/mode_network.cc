@@ -62,7 +62,7 @@ MeanAndDeviation spread_of(std::span<const SelectorSample> samples, auto value_o
 
 bool usable(const SelectorSample& sample) {
   const ModeInputs inputs = inputs_of(sample.features);
-  return std::isfinite(sample.loss_drop_per_s) &&
+  return std::isfinite(sample.loss_drop) &&
          std::all_of(inputs.begin(), inputs.end(),
                      [](double value) { return std::isfinite(value); });
 }
@@ -158,11 +158,11 @@ class FittedModeNetwork : public ModeNetwork {
       scales_[i] = spread_of(
           samples, [i](const SelectorSample& sample) { return inputs_of(sample.features)[i]; });
     }
-    drop_ = spread_of(samples, [](const SelectorSample& sample) { return sample.loss_drop_per_s; });
+    drop_ = spread_of(samples, [](const SelectorSample& sample) { return sample.loss_drop; });
     set_first_parameters(*layers_, options_.seed);
     std::vector<float> wanted;
     for (const SelectorSample& sample : samples) {
-      wanted.push_back(static_cast<float>((sample.loss_drop_per_s - drop_.mean) / drop_.deviation));
+      wanted.push_back(static_cast<float>((sample.loss_drop - drop_.mean) / drop_.deviation));
     }
     const auto inputs = tensor_of_inputs(samples);
     const auto targets = tensor_of(wanted, {static_cast<std::int64_t>(wanted.size())});
@@ -180,8 +180,8 @@ class FittedModeNetwork : public ModeNetwork {
   void judge(std::span<const SelectorSample> held_out) {
     error_ = error_of_mean_ = 0;
     for (const SelectorSample& sample : held_out) {
-      error_ += std::abs(predict(sample.features) - sample.loss_drop_per_s);
-      error_of_mean_ += std::abs(drop_.mean - sample.loss_drop_per_s);
+      error_ += std::abs(predict(sample.features) - sample.loss_drop);
+      error_of_mean_ += std::abs(drop_.mean - sample.loss_drop);
     }
     error_ /= static_cast<double>(held_out.size());
     error_of_mean_ /= static_cast<double>(held_out.size());

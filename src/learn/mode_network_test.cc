@@ -50,10 +50,10 @@ TEST(ModeNetwork, InAHurryItLearnsNearlyAsMuch) {
   const std::span<const SelectorSample> seen = std::span(all).first(200);
   ASSERT_TRUE(network->fit(seen).ok());
   double mean = 0, error = 0, error_of_mean = 0;
-  for (const SelectorSample& sample : seen) mean += sample.loss_drop_per_s / 200;
+  for (const SelectorSample& sample : seen) mean += sample.loss_drop / 200;
   for (const SelectorSample& sample : std::span(all).last(100)) {
-    error += std::abs(network->predict(sample.features) - sample.loss_drop_per_s);
-    error_of_mean += std::abs(mean - sample.loss_drop_per_s);
+    error += std::abs(network->predict(sample.features) - sample.loss_drop);
+    error_of_mean += std::abs(mean - sample.loss_drop);
   }
   EXPECT_LT(error, 0.4 * error_of_mean);
   EXPECT_EQ(network->held_out_error(), 0);
@@ -71,7 +71,7 @@ TEST(ModeNetwork, TellsTheRulesApart) {
 TEST(ModeNetwork, NeedsEnoughWindowsThatAreNumbers) {
   auto few = windows(25);
   for (int i = 0; i < 10; ++i) {
-    few[static_cast<std::size_t>(i)].loss_drop_per_s = std::numeric_limits<double>::quiet_NaN();
+    few[static_cast<std::size_t>(i)].loss_drop = std::numeric_limits<double>::quiet_NaN();
   }
   const Status fitted = make_mode_network()->fit(few);
   ASSERT_FALSE(fitted.ok());

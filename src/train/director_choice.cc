@@ -21,6 +21,18 @@ std::string explained(const SteerNote& note) {
   return fmt::format("{}: {:.3f} s where {} takes {:.3f}", note.reason, to, note.from, from);
 }
 
+std::string explained(const SelectorChoice& selector, std::size_t runs, double took_s) {
+  const SelectorErrors& errors = selector.errors();
+  const std::string with =
+      fmt::format("{} windows of {} earlier runs", selector.samples().size(), runs);
+  if (errors.windows == 0) return with + ": too few to learn from";
+  return fmt::format(
+      "{}, learned in {:.2f} s; error {:.4g}, {:.4g} without the mode, heuristic {:.4g}: {} "
+      "decides",
+      with, took_s, errors.regression, errors.modeless, errors.heuristic,
+      selector.trusted() ? "the selector" : "the heuristic");
+}
+
 // Adds what passes until its end. Nothing in between waits, so it is CPU time, or more if the head
 // is interrupted; a thread's own clock would cost as much as what it measures.
 class CpuTimed {
@@ -40,7 +52,7 @@ class CpuTimed {
 class LoggedDirector final : public ReasoningDirector {
  public:
   LoggedDirector(std::unique_ptr<Director> inner, RunLog* log)
-      : inner_(std::move(inner)), log_(log) {}
+      : inner_(std::move(inner)), star_(dynamic_cast<StarDirector*>(inner_.get())), log_(log) {}
 
   void saw(const IterationSample& sample) override {
     log_->iteration(sample);
@@ -57,16 +69,20 @@ class LoggedDirector final : public ReasoningDirector {
   }
   Mode direct(const Situation& situation) override {
     const CpuTimed timed(cpu_s_);
-    return inner_->direct(situation);
+    Mode mode = inner_->direct(situation);
+    if (star_ != nullptr) {
+      for (const SelectorSample& window : star_->take_windows()) log_->window(window);
+    }
+    return mode;
   }
   std::string reason() const override {
-    const auto* const star = dynamic_cast<const StarDirector*>(inner_.get());
-    return star != nullptr && !star->notes().empty() ? explained(star->notes().back()) : "";
+    return star_ != nullptr && !star_->notes().empty() ? explained(star_->notes().back()) : "";
   }
   double cpu_s() const override { return cpu_s_; }
 
  private:
   const std::unique_ptr<Director> inner_;
+  StarDirector* const star_;  // or none
   RunLog* const log_;
   double cpu_s_ = 0;
 };
@@ -75,8 +91,8 @@ class LoggedDirector final : public ReasoningDirector {
 
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
-                                   std::unique_ptr<ModeRegression> regression,
-                                   std::shared_ptr<ModeGrant> grant, RunLog* log) {
+                                   SelectorStart selector, std::shared_ptr<ModeGrant> grant,
+                                   RunLog* log) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -86,14 +102,24 @@ Result<Direction> choose_direction(const RunOptions& options,
   const OptimizerOptions& optimizer = options.optimizer;
   with.star.staleness.prior =
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
-  with.regression = std::move(regression);
+  const std::size_t runs = selector.experience.size();
+  with.regression = std::move(selector.regression);
+  with.star.experience = std::move(selector.experience);
   with.star.selector.seed = options.learner.seed;
   with.grant = std::move(grant);
   if (predictor) with.predictors.push_back(std::move(predictor));
-  auto director = director_by_name(options.mode, options.x, std::move(with));
+  double took_s = 0;
+  auto director = [&] {
+    const CpuTimed timed(took_s);
+    return director_by_name(options.mode, options.x, std::move(with));
+  }();
   if (!director.ok()) return std::move(director).error().at("--mode");
+  std::string told;
+  const auto* const star = dynamic_cast<const StarDirector*>(director.value().get());
+  if (star != nullptr && runs > 0) told = explained(star->selector(), runs, took_s);
   return Direction{.mode = synchronous_mode(architecture(options)),
-                   .director = std::make_unique<LoggedDirector>(std::move(director).value(), log)};
+                   .director = std::make_unique<LoggedDirector>(std::move(director).value(), log),
+                   .experience = std::move(told)};
 }
 
 int blocks_for(const RunOptions& options) {

@@ -44,6 +44,9 @@ Status check(const RunOptions& options) {
   if (options.selector != "learned" && options.selector != "heuristic") {
     return invalid(fmt::format("--selector {}: write learned or heuristic", options.selector));
   }
+  if (!options.experience.empty() && (options.mode != "star" || options.selector != "learned")) {
+    return invalid("--experience: only --mode star with --selector learned learns from runs");
+  }
   TRY(positive("--workers", options.workers));
   TRY(positive("--shards", options.shards));
   TRY(positive("--rate", options.rate));
@@ -120,6 +123,7 @@ std::string run_options_text(const RunOptions& options) {
   json values(options);
   values["gpus"] = options.gpus;
   values["selector"] = options.selector;
+  values["experience"] = options.experience;
   return values.dump(1) + "\n";
 }
 
@@ -130,6 +134,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     // Runs of earlier versions have not noted these.
     options.gpus = values.value("gpus", options.gpus);
     options.selector = values.value("selector", options.selector);
+    options.experience = values.value("experience", options.experience);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

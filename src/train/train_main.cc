@@ -55,6 +55,10 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
   command->add_option("--selector", o.selector, "of star: learned or heuristic")
       ->capture_default_str();
+  command
+      ->add_option("--experience", o.experience,
+                   "of star: --dir of an earlier run of the same training (repeatable)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
   command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
