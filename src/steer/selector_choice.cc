@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <utility>
 
 namespace orrery {
 
@@ -56,24 +57,27 @@ void SelectorChoice::judge() {
   trusted_ = errors_.regression_is_best() && regression_->fit(all).ok();  // nonsense is not better
 }
 
+bool SelectorChoice::has_seen(const ModeFeatures& mode) const {
+  constexpr double kSameShare = 0.1, kSameStaleness = 1;
+  return std::ranges::count_if(samples_, [&mode](const SelectorSample& sample) {
+           const ModeFeatures& f = sample.features;
+           return f.kind == mode.kind && f.unequal_shares == mode.unequal_shares &&
+                  std::abs(f.x_share - mode.x_share) <= kSameShare &&
+                  std::abs(f.staleness - mode.staleness) <= kSameStaleness;
+         }) >= options_.near_least;
+}
+
 std::optional<std::size_t> SelectorChoice::choose(std::span<const ModeFeatures> candidates) {
-  if (!trusted_ || candidates.empty()) return std::nullopt;
-  std::size_t best = 0, second = 0;
-  double best_value = -std::numeric_limits<double>::infinity(), second_value = best_value;
+  if (!trusted_) return std::nullopt;
+  std::vector<std::pair<double, std::size_t>> known;  // how fast the loss falls, and where
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double value = regression_->predict(candidates[i]);
-    if (!std::isfinite(value)) return std::nullopt;
-    if (value > best_value) {
-      second = best;
-      second_value = best_value;
-      best = i;
-      best_value = value;
-    } else if (value > second_value) {
-      second = i;
-      second_value = value;
-    }
+    if (!has_seen(candidates[i])) continue;
+    known.emplace_back(regression_->predict(candidates[i]), i);
+    if (!std::isfinite(known.back().first)) return std::nullopt;
   }
-  return candidates.size() > 1 && random_.uniform() < options_.explore ? second : best;
+  if (known.size() < 2) return std::nullopt;
+  std::ranges::stable_sort(known, std::greater{}, [](const auto& each) { return each.first; });
+  return known[random_.uniform() < options_.explore ? 1 : 0].second;
 }
 
 }  // namespace orrery

@@ -124,6 +124,16 @@ TEST(SelectorChoice, RunsAreHeldOutWholeWhileThatLeavesHalf) {
   EXPECT_EQ(good.fits, (std::vector<std::size_t>{160, 160, 300}));
 }
 
+TEST(SelectorChoice, ChoosesOnlyBetweenModesItHasSeen) {
+  ToldRegression good(truth);
+  SelectorChoice choice(&good, {.explore = 0}, {windows(400)});
+  std::vector<ModeFeatures> some = kTwo;
+  some.push_back({.kind = 1, .gradients_ratio = 100, .staleness = 30, .phase = 1});
+  EXPECT_EQ(choice.choose(some), 1u);
+  EXPECT_FALSE(choice.choose(std::span(some).subspan(1))) << "one is no choice";
+  EXPECT_FALSE(choice.choose({}));
+}
+
 TEST(SelectorChoice, KeepsTheNewestWindowsOnly) {
   ToldRegression good(truth);
   SelectorChoice choice(&good, {.samples_most = 300}, {windows(5000)});

@@ -206,11 +206,13 @@ class Star final : public StarDirector {
     ScoredMode present = score_mode(asked, mode_);
     present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
-    if (foresight_.stragglers().empty()) {
-      ScoredMode ssgd = score_mode(asked, synchronous_);
-      note_present(present, ssgd, situation);
-      pace_.correct(ssgd, mode_);
-      pace_.correct(present, mode_);
+    const bool nobody = foresight_.stragglers().empty();
+    if (!nobody) follow_speeds(asked, present);
+    ScoredMode ssgd = score_mode(asked, synchronous_);
+    pace_.correct(ssgd, mode_);
+    pace_.correct(present, mode_);
+    note_present(present, ssgd, situation);
+    if (nobody) {
       // Tasks that scatter are waited for too, and it can pay not to.
       const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
       const bool may_stay = pays && !in_last_part(situation);
@@ -219,12 +221,9 @@ class Star final : public StarDirector {
       }
       return;
     }
-    follow_speeds(asked, present);
     if (!is_time_to_score(situation)) return;
     std::vector<ScoredMode> all = score_modes(asked);
     for (ScoredMode& scored : all) pace_.correct(scored, mode_);
-    pace_.correct(present, mode_);
-    note_present(present, all.front(), situation);
     if (has_stayed(situation)) decide(situation, all, present);
   }
 
@@ -406,8 +405,9 @@ class Star final : public StarDirector {
     cost_.saw(window);
     if (first_loss_ == 0) first_loss_ = window.loss;
     loss_ = window.loss;
-    if (!present_sample_ || !(window.seconds_long() > 0)) return;
+    if (!present_sample_ || !(window.seconds_long() > 0) || !(first_loss_ > 0)) return;
     SelectorSample sample = *present_sample_;
+    sample.features.phase = window.loss / first_loss_;
     const double drop_per_s = window.drop * window.samples / window.seconds_long();
     sample.loss_drop = drop_per_s * sample.ssgd_batch_s;
     sample.lambda = cost_.lambda();

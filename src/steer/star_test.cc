@@ -457,10 +457,13 @@ TEST(Star, WithExperienceTheSelectorDecidesFromTheFirstSwitchOn) {
   StarOptions options;
   options.selector.explore = 0;
   auto& earlier = options.experience.emplace_back();
-  for (int i = 0; i < 200; ++i) {
-    const double kind = i % 5;
-    earlier.push_back(
-        {.features = {.kind = kind, .gradients_ratio = 1}, .loss_drop = kind == 4 ? 1.0 : 0.0});
+  for (int i = 0; i < 900; ++i) {  // every rule with every x and staleness
+    const double kind = i % 5, x_share = 0.1 + 0.2 * (i / 5 % 5), staleness = i / 25 % 6 * 2;
+    earlier.push_back({.features = {.kind = kind,
+                                    .x_share = x_share,
+                                    .gradients_ratio = 1,
+                                    .staleness = staleness},
+                       .loss_drop = kind == 4 ? 1.0 : 0.0});
   }
   auto made = make_star_director(options, {}, std::make_unique<Believer>());
   StarDirector* const star = made.get();

@@ -21,18 +21,6 @@ std::string explained(const SteerNote& note) {
   return fmt::format("{}: {:.3f} s where {} takes {:.3f}", note.reason, to, note.from, from);
 }
 
-std::string explained(const SelectorChoice& selector, std::size_t runs, double took_s) {
-  const SelectorErrors& errors = selector.errors();
-  const std::string with =
-      fmt::format("{} windows of {} earlier runs", selector.samples().size(), runs);
-  if (errors.windows == 0) return with + ": too few to learn from";
-  return fmt::format(
-      "{}, learned in {:.2f} s; error {:.4g}, {:.4g} without the mode, heuristic {:.4g}: {} "
-      "decides",
-      with, took_s, errors.regression, errors.modeless, errors.heuristic,
-      selector.trusted() ? "the selector" : "the heuristic");
-}
-
 // Adds what passes until its end. Nothing in between waits, so it is CPU time, or more if the head
 // is interrupted; a thread's own clock would cost as much as what it measures.
 class CpuTimed {
@@ -89,6 +77,19 @@ class LoggedDirector final : public ReasoningDirector {
 
 }  // namespace
 
+std::string explained(const SelectorChoice& selector, std::size_t runs) {
+  const SelectorErrors& errors = selector.errors();
+  const std::string with =
+      fmt::format("with {} windows of {} earlier runs", selector.samples().size(), runs);
+  if (errors.windows == 0) return with + " the heuristic decides: it takes more of them to learn";
+  return fmt::format(
+      "{} {} decides: on the newest {} of them it is off by {:.4g}, not told the mode by {:.4g}, "
+      "the "
+      "heuristic by {:.4g}",
+      with, selector.trusted() ? "the selector (between modes it has seen)" : "the heuristic",
+      errors.windows, errors.regression, errors.modeless, errors.heuristic);
+}
+
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
                                    SelectorStart selector, std::shared_ptr<ModeGrant> grant,
@@ -116,7 +117,8 @@ Result<Direction> choose_direction(const RunOptions& options,
   if (!director.ok()) return std::move(director).error().at("--mode");
   std::string told;
   const auto* const star = dynamic_cast<const StarDirector*>(director.value().get());
-  if (star != nullptr && runs > 0) told = explained(star->selector(), runs, took_s);
+  if (star != nullptr && runs > 0)
+    told = explained(star->selector(), runs) + fmt::format(" (found out in {:.2f} s)", took_s);
   return Direction{.mode = synchronous_mode(architecture(options)),
                    .director = std::make_unique<LoggedDirector>(std::move(director).value(), log),
                    .experience = std::move(told)};

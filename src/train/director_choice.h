@@ -40,6 +40,9 @@ Result<Direction> choose_direction(const RunOptions& options,
                                    SelectorStart selector, std::shared_ptr<ModeGrant> grant,
                                    RunLog* log);
 
+// Who decides with what so many earlier runs have seen, and why, for people.
+std::string explained(const SelectorChoice& selector, std::size_t runs);
+
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);
 

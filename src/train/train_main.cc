@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "train/commands.h"
 #include "train/predictor_command.h"
+#include "train/selector_command.h"
 #include "train/servers_command.h"
 
 namespace orrery {
@@ -111,6 +112,15 @@ void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports
   score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
 }
 
+void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainPorts& ports,
+                  Run& run) {
+  CLI::App* command = app.add_subcommand("selector", "star's learned choice of the mode");
+  command->require_subcommand(1);
+  CLI::App* score = command->add_subcommand("score", "judge it on the windows of runs under star");
+  score->add_option("folders", folders, "--dir of runs of one training")->required();
+  score->callback([&] { run = [&] { return selector_score_command(folders, ports); }; });
+}
+
 void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
   command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
@@ -180,6 +190,8 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   add_servers(app, servers, run);
   PredictorArguments predictor;
   add_predictor(app, predictor, ports, run);
+  std::vector<std::string> windows;
+  add_selector(app, windows, ports, run);
   app.add_subcommand("models", "what can be trained")->callback([&] {
     run = [&] { return print_lines(ports.models()); };
   });
