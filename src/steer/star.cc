@@ -211,7 +211,9 @@ class Star final : public StarDirector {
     ScoredMode ssgd = score_mode(asked, synchronous_);
     pace_.correct(ssgd, mode_);
     pace_.correct(present, mode_);
-    note_present(present, ssgd, situation);
+    present_sample_ =
+        SelectorSample{.features = features(present, ssgd, situation),
+                       .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
     if (nobody) {
       // Tasks that scatter are waited for too, and it can pay not to.
       const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
@@ -395,12 +397,6 @@ class Star final : public StarDirector {
             .compute_share = foresight_.compute_share()};
   }
 
-  void note_present(const ScoredMode& present, const ScoredMode& ssgd, const Situation& situation) {
-    present_sample_ =
-        SelectorSample{.features = features(present, ssgd, situation),
-                       .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
-  }
-
   void learn(const LossWindow& window) {
     cost_.saw(window);
     if (first_loss_ == 0) first_loss_ = window.loss;
@@ -408,8 +404,7 @@ class Star final : public StarDirector {
     if (!present_sample_ || !(window.seconds_long() > 0) || !(first_loss_ > 0)) return;
     SelectorSample sample = *present_sample_;
     sample.features.phase = window.loss / first_loss_;
-    const double drop_per_s = window.drop * window.samples / window.seconds_long();
-    sample.loss_drop = drop_per_s * sample.ssgd_batch_s;
+    sample.loss_drop = window.drop * window.samples / window.seconds_long() * sample.ssgd_batch_s;
     sample.lambda = cost_.lambda();
     sample.at = window.to;
     if (!is_finite(sample)) return;
