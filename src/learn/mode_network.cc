@@ -48,16 +48,18 @@ struct MeanAndDeviation {
   double mean = 0, deviation = 1;
 };
 MeanAndDeviation spread_of(std::span<const SelectorSample> samples, auto value_of) {
-  double sum = 0, squares = 0;
-  for (const SelectorSample& sample : samples) {
-    const double value = value_of(sample);
-    sum += value, squares += value * value;
-  }
   const auto count = static_cast<double>(samples.size());
-  const double mean = sum / count;
-  const double deviation = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  double mean = 0, squares = 0;
+  for (const SelectorSample& sample : samples) mean += value_of(sample) / count;
+  // Not the mean square less the square of the mean: of numbers that are all nearly 7, rounding
+  // alone would leave a deviation of 1e-7, and an 8 would be ten million of them away.
+  for (const SelectorSample& sample : samples) {
+    const double off = value_of(sample) - mean;
+    squares += off * off;
+  }
+  const double deviation = std::sqrt(squares / count);
   // What never changes says nothing, and would say too much if it did.
-  return {mean, deviation > 1e-9 * (1 + std::abs(mean)) ? deviation : 1e9};
+  return {mean, deviation > 1e-6 * (1 + std::abs(mean)) ? deviation : 1e9};
 }
 
 bool usable(const SelectorSample& sample) {

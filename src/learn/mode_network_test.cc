@@ -68,6 +68,22 @@ TEST(ModeNetwork, TellsTheRulesApart) {
   EXPECT_LT(network->predict(features), ring);
 }
 
+// Every window was in a mode whose staleness is 7, or nearly.
+TEST(ModeNetwork, WhatNeverChangedIsNoReasonForAnything) {
+  auto samples = windows(200);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].features.staleness = 7 + 1e-9 * static_cast<double>(i % 3);
+    samples[i].features.rate = 0.1;
+  }
+  const auto network = make_mode_network(kOnLineModeNetwork);
+  ASSERT_TRUE(network->fit(samples).ok());
+  ModeFeatures other = samples.front().features;
+  const double seen = network->predict(other);
+  other.staleness = 0;
+  other.rate = 0.01;
+  EXPECT_NEAR(network->predict(other), seen, 1e-6);
+}
+
 TEST(ModeNetwork, NeedsEnoughWindowsThatAreNumbers) {
   auto few = windows(25);
   for (int i = 0; i < 10; ++i) {
