@@ -79,13 +79,12 @@ class LoggedDirector final : public ReasoningDirector {
 
 std::string explained(const SelectorChoice& selector, std::size_t runs) {
   const SelectorErrors& errors = selector.errors();
-  const std::string with =
-      fmt::format("with {} windows of {} earlier runs", selector.samples().size(), runs);
+  const std::string with = fmt::format("with {} windows of {} earlier run{}",
+                                       selector.samples().size(), runs, runs == 1 ? "" : "s");
   if (errors.windows == 0) return with + " the heuristic decides: it takes more of them to learn";
   return fmt::format(
-      "{} {} decides: on the newest {} of them it is off by {:.4g}, not told the mode by {:.4g}, "
-      "the "
-      "heuristic by {:.4g}",
+      "{} {} decides: on the newest {} of them the selector is off by {:.4g}, not told the mode by "
+      "{:.4g}, the heuristic by {:.4g}",
       with, selector.trusted() ? "the selector (between modes it has seen)" : "the heuristic",
       errors.windows, errors.regression, errors.modeless, errors.heuristic);
 }

@@ -132,7 +132,7 @@ TEST(Experience, RunsOfAnotherTrainingAreRefused) {
   EXPECT_FALSE(read_experience({folder.path()}, options).ok());
 }
 
-// Windows last a second at least: a run of three makes two, or more if the first is early.
+// A window lasts a second at least, so the first run takes a few.
 TEST(Experience, ARunBeginsWithTheWindowsOfAnother) {
   const TestFolder folder;
   const std::string first = folder.path() + "/first", second = folder.path() + "/second";
