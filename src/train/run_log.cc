@@ -69,7 +69,7 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
 
 void RunLog::curve(const CurvePoint& point) {
   if (!curve_) return;
-  curve_->line(fmt::format("{:.6f},{},{},{:.6f}\n", point.at_s, point.version, point.samples,
+  curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
                            point.accuracy, point.loss));
   std::fflush(curve_->file);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "train/experience.h"
@@ -93,6 +95,19 @@ TEST(WindowLog, AResumedRunWritesInPlaceOfTheHalfLine) {
     ASSERT_EQ(read.value().size(), 2u) << "it is there before the run ends";
     EXPECT_EQ(read.value().back().loss_drop, 0.5);
   }
+}
+
+TEST(RunLog, ThePointsOfTheCurveHaveAllItsColumns) {
+  const TestFolder folder;
+  auto log = RunLog::open(folder.path());
+  ASSERT_TRUE(log.ok());
+  log.value()->curve({.at_s = 1.5, .version = 2, .samples = 64, .accuracy = 0.5, .loss = 0.25});
+  std::ifstream curve(folder.path() + "/curve.csv");
+  std::string columns, point;
+  std::getline(curve, columns);
+  std::getline(curve, point);
+  EXPECT_EQ(std::ranges::count(columns, ','), std::ranges::count(point, ','));
+  EXPECT_TRUE(point.ends_with(",0.250000")) << point;
 }
 
 // A folder as a run leaves it.
