@@ -48,21 +48,23 @@ struct MeanAndDeviation {
   double mean = 0, deviation = 1;
 };
 MeanAndDeviation spread_of(std::span<const SelectorSample> samples, auto value_of) {
-  double sum = 0, squares = 0;
-  for (const SelectorSample& sample : samples) {
-    const double value = value_of(sample);
-    sum += value, squares += value * value;
-  }
   const auto count = static_cast<double>(samples.size());
-  const double mean = sum / count;
-  const double deviation = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  double mean = 0, squares = 0;
+  for (const SelectorSample& sample : samples) mean += value_of(sample) / count;
+  // Not the mean square less the square of the mean: of numbers that are all nearly 7, rounding
+  // alone would leave a deviation of 1e-7, and an 8 would be ten million of them away.
+  for (const SelectorSample& sample : samples) {
+    const double off = value_of(sample) - mean;
+    squares += off * off;
+  }
+  const double deviation = std::sqrt(squares / count);
   // What never changes says nothing, and would say too much if it did.
-  return {mean, deviation > 1e-9 * (1 + std::abs(mean)) ? deviation : 1e9};
+  return {mean, deviation > 1e-6 * (1 + std::abs(mean)) ? deviation : 1e9};
 }
 
 bool usable(const SelectorSample& sample) {
   const ModeInputs inputs = inputs_of(sample.features);
-  return std::isfinite(sample.loss_drop_per_s) &&
+  return std::isfinite(sample.loss_drop) &&
          std::all_of(inputs.begin(), inputs.end(),
                      [](double value) { return std::isfinite(value); });
 }
@@ -158,11 +160,11 @@ class FittedModeNetwork : public ModeNetwork {
       scales_[i] = spread_of(
           samples, [i](const SelectorSample& sample) { return inputs_of(sample.features)[i]; });
     }
-    drop_ = spread_of(samples, [](const SelectorSample& sample) { return sample.loss_drop_per_s; });
+    drop_ = spread_of(samples, [](const SelectorSample& sample) { return sample.loss_drop; });
     set_first_parameters(*layers_, options_.seed);
     std::vector<float> wanted;
     for (const SelectorSample& sample : samples) {
-      wanted.push_back(static_cast<float>((sample.loss_drop_per_s - drop_.mean) / drop_.deviation));
+      wanted.push_back(static_cast<float>((sample.loss_drop - drop_.mean) / drop_.deviation));
     }
     const auto inputs = tensor_of_inputs(samples);
     const auto targets = tensor_of(wanted, {static_cast<std::int64_t>(wanted.size())});
@@ -180,8 +182,8 @@ class FittedModeNetwork : public ModeNetwork {
   void judge(std::span<const SelectorSample> held_out) {
     error_ = error_of_mean_ = 0;
     for (const SelectorSample& sample : held_out) {
-      error_ += std::abs(predict(sample.features) - sample.loss_drop_per_s);
-      error_of_mean_ += std::abs(drop_.mean - sample.loss_drop_per_s);
+      error_ += std::abs(predict(sample.features) - sample.loss_drop);
+      error_of_mean_ += std::abs(drop_.mean - sample.loss_drop);
     }
     error_ /= static_cast<double>(held_out.size());
     error_of_mean_ /= static_cast<double>(held_out.size());

@@ -50,10 +50,10 @@ TEST(ModeNetwork, InAHurryItLearnsNearlyAsMuch) {
   const std::span<const SelectorSample> seen = std::span(all).first(200);
   ASSERT_TRUE(network->fit(seen).ok());
   double mean = 0, error = 0, error_of_mean = 0;
-  for (const SelectorSample& sample : seen) mean += sample.loss_drop_per_s / 200;
+  for (const SelectorSample& sample : seen) mean += sample.loss_drop / 200;
   for (const SelectorSample& sample : std::span(all).last(100)) {
-    error += std::abs(network->predict(sample.features) - sample.loss_drop_per_s);
-    error_of_mean += std::abs(mean - sample.loss_drop_per_s);
+    error += std::abs(network->predict(sample.features) - sample.loss_drop);
+    error_of_mean += std::abs(mean - sample.loss_drop);
   }
   EXPECT_LT(error, 0.4 * error_of_mean);
   EXPECT_EQ(network->held_out_error(), 0);
@@ -68,10 +68,26 @@ TEST(ModeNetwork, TellsTheRulesApart) {
   EXPECT_LT(network->predict(features), ring);
 }
 
+// Every window was in a mode whose staleness is 7, or nearly.
+TEST(ModeNetwork, WhatNeverChangedIsNoReasonForAnything) {
+  auto samples = windows(200);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    samples[i].features.staleness = 7 + 1e-9 * static_cast<double>(i % 3);
+    samples[i].features.rate = 0.1;
+  }
+  const auto network = make_mode_network(kOnLineModeNetwork);
+  ASSERT_TRUE(network->fit(samples).ok());
+  ModeFeatures other = samples.front().features;
+  const double seen = network->predict(other);
+  other.staleness = 0;
+  other.rate = 0.01;
+  EXPECT_NEAR(network->predict(other), seen, 1e-6);
+}
+
 TEST(ModeNetwork, NeedsEnoughWindowsThatAreNumbers) {
   auto few = windows(25);
   for (int i = 0; i < 10; ++i) {
-    few[static_cast<std::size_t>(i)].loss_drop_per_s = std::numeric_limits<double>::quiet_NaN();
+    few[static_cast<std::size_t>(i)].loss_drop = std::numeric_limits<double>::quiet_NaN();
   }
   const Status fitted = make_mode_network()->fit(few);
   ASSERT_FALSE(fitted.ok());

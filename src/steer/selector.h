@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/time.h"
 
 namespace orrery {
 
@@ -26,8 +27,17 @@ inline constexpr int kModeFeatures = 10;
 // A window of updates in one mode, and what it brought.
 struct SelectorSample {
   ModeFeatures features{};
-  double loss_drop_per_s = 0;  // relative to the loss at the window's start
+  // What the loss lost, relative to that at the window's start, in the time that SSGD would have
+  // taken for a global batch. Of a second it would say more about the machine, and about who
+  // straggled, than about the mode; so runs on other servers, and with other stragglers, compare.
+  double loss_drop = 0;
+  double lambda = 0;        // the heuristic's, at that time
+  double ssgd_batch_s = 0;  // what SSGD would have taken
+  Time at{};
 };
+
+// Whether every number is one.
+bool is_finite(const SelectorSample& sample);
 
 // Says how fast the loss will fall in a mode. Learned from windows; the caller decides whether it
 // is good enough to be used (held-out error against the heuristic's).

@@ -52,8 +52,10 @@ class Star final : public StarDirector {
         cutter_(options.window),
         guard_(options.guard),
         regression_(std::move(regression)),
-        selector_(regression_.get(), options.selector),
-        grant_(std::move(grant)) {}
+        selector_(regression_.get(), options.selector, options.experience),
+        grant_(std::move(grant)) {
+    options_.experience.clear();
+  }
 
   // What is told is put down, and worked through when it can matter: one by one, everything it goes
   // through would have left the processor's caches each time.
@@ -83,7 +85,8 @@ class Star final : public StarDirector {
   }
 
   std::span<const SteerNote> notes() const override { return notes_; }
-  std::span<const SelectorSample> windows() const override { return selector_.samples(); }
+  std::vector<SelectorSample> take_windows() override { return std::exchange(windows_, {}); }
+  const SelectorChoice& selector() const override { return selector_; }
   double lambda() const override { return cost_.lambda(); }
   double noise_scale() const override { return noise_.phi().value_or(0); }
   std::vector<RaceStanding> predictors() const override { return foresight_.predictors(); }
@@ -203,11 +206,15 @@ class Star final : public StarDirector {
     ScoredMode present = score_mode(asked, mode_);
     present_staleness_ = present.pace.staleness;
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
-    if (foresight_.stragglers().empty()) {
-      ScoredMode ssgd = score_mode(asked, synchronous_);
-      present_features_ = features(present, ssgd, situation);
-      pace_.correct(ssgd, mode_);
-      pace_.correct(present, mode_);
+    const bool nobody = foresight_.stragglers().empty();
+    if (!nobody) follow_speeds(asked, present);
+    ScoredMode ssgd = score_mode(asked, synchronous_);
+    pace_.correct(ssgd, mode_);
+    pace_.correct(present, mode_);
+    present_sample_ =
+        SelectorSample{.features = features(present, ssgd, situation),
+                       .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
+    if (nobody) {
       // Tasks that scatter are waited for too, and it can pay not to.
       const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
       const bool may_stay = pays && !in_last_part(situation);
@@ -216,12 +223,9 @@ class Star final : public StarDirector {
       }
       return;
     }
-    follow_speeds(asked, present);
     if (!is_time_to_score(situation)) return;
     std::vector<ScoredMode> all = score_modes(asked);
     for (ScoredMode& scored : all) pace_.correct(scored, mode_);
-    pace_.correct(present, mode_);
-    present_features_ = features(present, all.front(), situation);
     if (has_stayed(situation)) decide(situation, all, present);
   }
 
@@ -397,9 +401,15 @@ class Star final : public StarDirector {
     cost_.saw(window);
     if (first_loss_ == 0) first_loss_ = window.loss;
     loss_ = window.loss;
-    if (!present_features_ || !(window.seconds_long() > 0)) return;
-    const double per_s = window.drop * window.samples / window.seconds_long();
-    selector_.saw({.features = *present_features_, .loss_drop_per_s = per_s}, cost_.lambda());
+    if (!present_sample_ || !(window.seconds_long() > 0) || !(first_loss_ > 0)) return;
+    SelectorSample sample = *present_sample_;
+    sample.features.phase = window.loss / first_loss_;
+    sample.loss_drop = window.drop * window.samples / window.seconds_long() * sample.ssgd_batch_s;
+    sample.lambda = cost_.lambda();
+    sample.at = window.to;
+    if (!is_finite(sample)) return;
+    selector_.saw(sample);
+    windows_.push_back(sample);
   }
 
   void go_to(const Mode& mode, const std::string& reason, const Situation& situation,
@@ -425,7 +435,7 @@ class Star final : public StarDirector {
     for (const ScoredMode& scored : scores) {
       if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
     }
-    present_features_.reset();
+    present_sample_.reset();
     guard_.switched(present_staleness_ < staleness_before);
     if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
     if (granted_ && is_synchronous()) {
@@ -469,7 +479,8 @@ class Star final : public StarDirector {
   double first_loss_ = 0, loss_ = 0;  // of windows
   bool granted_ = false;
   bool by_selector_ = false;
-  std::optional<ModeFeatures> present_features_;
+  std::optional<SelectorSample> present_sample_;  // of the present mode, as at the last look
+  std::vector<SelectorSample> windows_;           // not yet taken
   std::vector<Refusal> refusals_;
   std::optional<Mode> awaited_;  // asked for, and not answered yet
   std::vector<SteerNote> notes_;

@@ -50,6 +50,7 @@ struct StarOptions {
   LossWindowOptions window{};
   LossGuardOptions guard{};
   SelectorOptions selector{};
+  SelectorExperience experience{};  // of earlier runs of the same training
 };
 
 // Why a run went from one mode to another.
@@ -72,7 +73,9 @@ struct SteerNote {
 class StarDirector : public Director {
  public:
   virtual std::span<const SteerNote> notes() const = 0;
-  virtual std::span<const SelectorSample> windows() const = 0;  // for the learned selector
+  // For the learned selector, of this run, since they were last asked for.
+  virtual std::vector<SelectorSample> take_windows() = 0;
+  virtual const SelectorChoice& selector() const = 0;
   virtual double lambda() const = 0;
   virtual double noise_scale() const = 0;  // 0: not known
   virtual std::vector<RaceStanding> predictors() const = 0;

@@ -432,16 +432,47 @@ TEST(Star, APredictorThatPlugsInIsUsedOnceItIsBetter) {
 TEST(Star, LogsWindowsForTheLearnedSelector) {
   Steered run = under_star({.progress = 0.001}, on_and_off);
   run.world->run_for(100);
-  const auto windows = run.star->windows();
+  const auto windows = run.star->take_windows();
   ASSERT_GT(windows.size(), 10u);
   bool shared = false, plain = false;
   for (const SelectorSample& window : windows) {
     shared = shared || window.features.unequal_shares == 1;
     plain = plain || window.features.unequal_shares == 0;
     EXPECT_GT(window.features.gradients_ratio, 0.5);
-    EXPECT_TRUE(std::isfinite(window.loss_drop_per_s));
+    EXPECT_TRUE(is_finite(window));
+    EXPECT_GT(window.ssgd_batch_s, 0);
   }
   EXPECT_TRUE(shared && plain);
+  EXPECT_TRUE(run.star->take_windows().empty()) << "each is given once";
+}
+
+// Believes in one rule, and foresees nothing wrong.
+class Believer final : public ModeRegression {
+ public:
+  Status fit(std::span<const SelectorSample>) override { return {}; }
+  double predict(const ModeFeatures& f) const override { return f.kind == 4 ? 1 : 0; }
+};
+
+TEST(Star, WithExperienceTheSelectorDecidesFromTheFirstSwitchOn) {
+  StarOptions options;
+  options.selector.explore = 0;
+  auto& earlier = options.experience.emplace_back();
+  for (int i = 0; i < 900; ++i) {  // every rule with every x and staleness
+    const double kind = i % 5, x_share = 0.1 + 0.2 * (i / 5 % 5), staleness = i / 25 % 6 * 2;
+    earlier.push_back({.features = {.kind = kind,
+                                    .x_share = x_share,
+                                    .gradients_ratio = 1,
+                                    .staleness = staleness},
+                       .loss_drop = kind == 4 ? 1.0 : 0.0});
+  }
+  auto made = make_star_director(options, {}, std::make_unique<Believer>());
+  StarDirector* const star = made.get();
+  EXPECT_TRUE(star->selector().trusted());
+  TestWorld world({}, slow_cpu, std::move(made));
+  world.run_for(20);
+  ASSERT_FALSE(star->notes().empty());
+  EXPECT_TRUE(star->notes().front().to.starts_with("ssp")) << star->notes().front().to;
+  EXPECT_TRUE(star->notes().front().reason.starts_with("the selector"));
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ class CpuTimed {
 class LoggedDirector final : public ReasoningDirector {
  public:
   // `star` and `trees`, if they are there, are within `inner`.
-  LoggedDirector(std::unique_ptr<Director> inner, const StarDirector* star,
-                 const TreeDirector* trees, RunLog* log)
+  LoggedDirector(std::unique_ptr<Director> inner, StarDirector* star, const TreeDirector* trees,
+                 RunLog* log)
       : inner_(std::move(inner)), star_(star), trees_(trees), log_(log) {}
 
   void saw(const IterationSample& sample) override {
@@ -58,8 +58,14 @@ class LoggedDirector final : public ReasoningDirector {
     inner_->saw(sample);
   }
   Mode direct(const Situation& situation) override {
-    const CpuTimed timed(cpu_s_);
-    return inner_->direct(situation);
+    Mode mode = [&] {
+      const CpuTimed timed(cpu_s_);
+      return inner_->direct(situation);
+    }();
+    if (star_ != nullptr) {
+      for (const SelectorSample& window : star_->take_windows()) log_->window(window);
+    }
+    return mode;
   }
   std::string reason() const override {
     const bool steered = star_ != nullptr && !star_->notes().empty();
@@ -73,7 +79,7 @@ class LoggedDirector final : public ReasoningDirector {
 
  private:
   const std::unique_ptr<Director> inner_;
-  const StarDirector* const star_;
+  StarDirector* const star_;
   const TreeDirector* const trees_;
   RunLog* const log_;
   double cpu_s_ = 0;
@@ -81,10 +87,22 @@ class LoggedDirector final : public ReasoningDirector {
 
 }  // namespace
 
+std::string explained(const SelectorChoice& selector, std::size_t runs) {
+  const SelectorErrors& errors = selector.errors();
+  const std::string with = fmt::format("with {} windows of {} earlier run{}",
+                                       selector.samples().size(), runs, runs == 1 ? "" : "s");
+  if (errors.windows == 0) return with + " the heuristic decides: it takes more of them to learn";
+  return fmt::format(
+      "{} {} decides: on the newest {} of them the selector is off by {:.4g}, not told the mode by "
+      "{:.4g}, the heuristic by {:.4g}",
+      with, selector.trusted() ? "the selector (between modes it has seen)" : "the heuristic",
+      errors.windows, errors.regression, errors.modeless, errors.heuristic);
+}
+
 Result<Direction> choose_direction(const RunOptions& options,
                                    std::unique_ptr<IterationPredictor> predictor,
-                                   std::unique_ptr<ModeRegression> regression,
-                                   std::shared_ptr<ModeGrant> grant, RunLog* log, bool with_trees) {
+                                   SelectorStart selector, std::shared_ptr<ModeGrant> grant,
+                                   RunLog* log, bool with_trees) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
                        .samples_limit = options.steps * options.batch / options.workers,
@@ -94,15 +112,25 @@ Result<Direction> choose_direction(const RunOptions& options,
   const OptimizerOptions& optimizer = options.optimizer;
   with.star.staleness.prior =
       staleness_prior(optimizer.kind == "adam" ? optimizer.beta1 : optimizer.momentum);
-  with.regression = std::move(regression);
+  const std::size_t runs = selector.experience.size();
+  with.regression = std::move(selector.regression);
+  with.star.experience = std::move(selector.experience);
   with.star.selector.seed = options.learner.seed;
   with.grant = std::move(grant);
   if (predictor) with.predictors.push_back(std::move(predictor));
-  auto director = director_by_name(options.mode, options.x, std::move(with));
+  double took_s = 0;
+  auto director = [&] {
+    const CpuTimed timed(took_s);
+    return director_by_name(options.mode, options.x, std::move(with));
+  }();
   if (!director.ok()) return std::move(director).error().at("--mode");
   std::unique_ptr<Director> chosen = std::move(director).value();
-  const auto* const star = dynamic_cast<const StarDirector*>(chosen.get());
+  auto* const star = dynamic_cast<StarDirector*>(chosen.get());
   Direction direction{.mode = synchronous_mode(architecture(options))};
+  if (star != nullptr && runs > 0) {
+    direction.experience =
+        explained(star->selector(), runs) + fmt::format(" (found out in {:.2f} s)", took_s);
+  }
   if (with_trees) {
     auto trees = make_tree_director(std::move(chosen), {.hands_on_parameters = true});
     direction.trees = trees.get();

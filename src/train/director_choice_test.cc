@@ -49,9 +49,9 @@ void direct_for(Director& director, int rounds) {
 TEST(Direction, StarsSelectorLearnsFromTheRunsOwnWindows) {
   std::size_t samples = 0;
   auto log = RunLog::open("");
-  auto direction =
-      choose_direction({.mode = "star"}, nullptr, std::make_unique<CountedRegression>(samples),
-                       nullptr, log.value().get());
+  auto direction = choose_direction({.mode = "star"}, nullptr,
+                                    {.regression = std::make_unique<CountedRegression>(samples)},
+                                    nullptr, log.value().get());
   ASSERT_TRUE(direction.ok());
   direct_for(*direction.value().director, 2000);
   EXPECT_EQ(samples, 0U) << "too few";

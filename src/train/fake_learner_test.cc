@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 
 #include "base/files.h"
 #include "base/random.h"
@@ -171,6 +172,26 @@ class FakeLearner final : public Learner {
   std::vector<float> parameters_, gradient_;
 };
 
+class MeanOfKind final : public ModeRegression {
+ public:
+  Status fit(std::span<const SelectorSample> samples) override {
+    sums_.clear();
+    for (const SelectorSample& sample : samples) {
+      auto& [sum, count] = sums_[sample.features.kind];
+      sum += sample.loss_drop;
+      ++count;
+    }
+    return {};
+  }
+  double predict(const ModeFeatures& features) const override {
+    const auto found = sums_.find(features.kind);
+    return found == sums_.end() ? 0 : found->second.first / found->second.second;
+  }
+
+ private:
+  std::map<double, std::pair<double, int>> sums_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options) {
@@ -183,7 +204,8 @@ TrainPorts fake_ports() {
           .open_meeting_place = open_fake_meeting_place,
           .join_all_reduce = join_fake_all_reduce,
           .models = [] { return std::vector<std::string>{"linear"}; },
-          .data = [] { return std::vector<std::string>{"line"}; }};
+          .data = [] { return std::vector<std::string>{"line"}; },
+          .make_selector = [] { return std::make_unique<MeanOfKind>(); }};
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "train/director_choice.h"
+#include "train/experience.h"
 #include "train/head.h"
 #include "train/progress_line.h"
 
@@ -62,12 +63,11 @@ Status Head::begin_session(const Checkpoint* from) {
     if (!loaded.ok()) return std::move(loaded).error().at("--predictor");
     predictor = std::move(loaded).value();
   }
-  std::unique_ptr<ModeRegression> regression;
-  const bool learns = options_.mode == "star" && options_.selector == "learned";
-  if (learns && ports_.make_selector) regression = ports_.make_selector();
+  TRY_ASSIGN(SelectorStart selector, selector_start(options_, ports_));
   TRY_ASSIGN(Direction direction,
-             choose_direction(options_, std::move(predictor), std::move(regression), shared_,
+             choose_direction(options_, std::move(predictor), std::move(selector), shared_,
                               log_.get(), wants_trees()));
+  if (!direction.experience.empty()) progress_->say(direction.experience);
   if (shared_) shared_->restart();
   share_.counting = false;
   ConductorState state = from_ ? from_->conductor : ConductorState{};

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "base/files.h"
+#include "train/window_log.h"
 
 namespace orrery {
 
@@ -17,12 +19,33 @@ struct RunLog::Table {
   void line(const std::string& text) const { std::fputs(text.c_str(), file); }
 };
 
+namespace {
+
+void cut_half_line(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error || size == 0) return;
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return;
+  auto whole = static_cast<long>(size);
+  for (; whole > 0; --whole) {
+    if (std::fseek(file, whole - 1, SEEK_SET) != 0 || std::fgetc(file) == '\n') break;
+  }
+  std::fclose(file);
+  if (std::cmp_less(whole, size)) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(whole), error);
+  }
+}
+
+}  // namespace
+
 RunLog::RunLog(std::string folder) : folder_(std::move(folder)) {}
 RunLog::~RunLog() = default;
 
 Status RunLog::add(std::unique_ptr<Table>& table, const std::string& name,
                    const std::string& columns) {
   const std::string path = folder_ + "/" + name;
+  cut_half_line(path);
   std::FILE* const file = std::fopen(path.c_str(), "ae");
   if (file == nullptr) return system_error(path, errno);
   table = std::make_unique<Table>(file);
@@ -39,13 +62,14 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
                "time_s,worker,task,took_s,samples,staleness,loss,norm2,cpu_share,throttled_share,"
                "in_bytes_per_s,out_bytes_per_s,way_s"));
   TRY(log->add(log->modes_, "steer.csv", "time_s,mode,reason"));
+  TRY(log->add(log->windows_, "windows.csv", window_columns()));
   TRY(log->add(log->processes_, "processes.csv", "time_s,role,id,pid,what"));
   return log;
 }
 
 void RunLog::curve(const CurvePoint& point) {
   if (!curve_) return;
-  curve_->line(fmt::format("{:.6f},{},{},{:.6f}\n", point.at_s, point.version, point.samples,
+  curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
                            point.accuracy, point.loss));
   std::fflush(curve_->file);
 }
@@ -64,6 +88,12 @@ void RunLog::mode(const ModeChange& change) {
   if (!modes_) return;
   modes_->line(fmt::format("{:.6f},\"{}\",\"{}\"\n", change.at_s, change.mode, change.reason));
   std::fflush(modes_->file);
+}
+
+void RunLog::window(const SelectorSample& window) {
+  if (!windows_) return;
+  windows_->line(window_line(window) + "\n");
+  std::fflush(windows_->file);
 }
 
 void RunLog::process(double at_s, const std::string& role, int id, long pid,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "steer/selector.h"
 #include "sync/director.h"
 
 namespace orrery {
@@ -24,8 +25,8 @@ struct ModeChange {
   std::string reason{};
 };
 
-// The tables a run leaves in its folder: docs/formats/training-run.md. A resumed run adds to them.
-// Without a folder nothing is written.
+// The tables a run leaves in its folder: docs/formats/training-run.md. A resumed run adds to them,
+// in place of half a line that it left when it was killed. Without a folder nothing is written.
 class RunLog {
  public:
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder);
@@ -34,6 +35,7 @@ class RunLog {
   void curve(const CurvePoint& point);
   void iteration(const IterationSample& sample);
   void mode(const ModeChange& change);
+  void window(const SelectorSample& window);
   void process(double at_s, const std::string& role, int id, long pid, const std::string& what);
   void flush();
 
@@ -43,7 +45,7 @@ class RunLog {
   Status add(std::unique_ptr<Table>& table, const std::string& name, const std::string& columns);
 
   const std::string folder_;
-  std::unique_ptr<Table> curve_, iterations_, modes_, processes_;
+  std::unique_ptr<Table> curve_, iterations_, modes_, windows_, processes_;
 };
 
 // When the accuracy first was at the target in two evaluations in a row, between the last point

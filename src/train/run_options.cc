@@ -47,6 +47,9 @@ Status check(const RunOptions& options) {
   if (options.tree != "auto" && options.tree != "never") {
     return invalid(fmt::format("--tree {}: write auto or never", options.tree));
   }
+  if (!options.experience.empty() && (options.mode != "star" || options.selector != "learned")) {
+    return invalid("--experience: only --mode star with --selector learned learns from runs");
+  }
   TRY(positive("--workers", options.workers));
   TRY(positive("--shards", options.shards));
   TRY(positive("--rate", options.rate));
@@ -124,6 +127,7 @@ std::string run_options_text(const RunOptions& options) {
   values["gpus"] = options.gpus;
   values["selector"] = options.selector;
   values["tree"] = options.tree;
+  values["experience"] = options.experience;
   return values.dump(1) + "\n";
 }
 
@@ -135,6 +139,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.gpus = values.value("gpus", options.gpus);
     options.selector = values.value("selector", options.selector);
     options.tree = values.value("tree", options.tree);
+    options.experience = values.value("experience", options.experience);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "train/commands.h"
 #include "train/predictor_command.h"
+#include "train/selector_command.h"
 #include "train/servers_command.h"
 
 namespace orrery {
@@ -55,6 +56,10 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
   command->add_option("--selector", o.selector, "of star: learned or heuristic")
       ->capture_default_str();
+  command
+      ->add_option("--experience", o.experience,
+                   "of star: --dir of an earlier run of the same training (repeatable)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
   command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
@@ -109,6 +114,15 @@ void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports
       ->capture_default_str()
       ->check(CLI::Range(0.05, 1.0));
   score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
+}
+
+void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainPorts& ports,
+                  Run& run) {
+  CLI::App* command = app.add_subcommand("selector", "star's learned choice of the mode");
+  command->require_subcommand(1);
+  CLI::App* score = command->add_subcommand("score", "judge it on the windows of runs under star");
+  score->add_option("folders", folders, "--dir of runs of one training")->required();
+  score->callback([&] { run = [&] { return selector_score_command(folders, ports); }; });
 }
 
 void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
@@ -180,6 +194,8 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   add_servers(app, servers, run);
   PredictorArguments predictor;
   add_predictor(app, predictor, ports, run);
+  std::vector<std::string> windows;
+  add_selector(app, windows, ports, run);
   app.add_subcommand("models", "what can be trained")->callback([&] {
     run = [&] { return print_lines(ports.models()); };
   });
