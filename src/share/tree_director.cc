@@ -82,8 +82,11 @@ class TreeAdder final : public TreeDirector {
 
   void saw(const IterationSample& sample) override;
   void saw(const UpdateSample& sample) override {
-    stretch_.add(sample.at, sample.samples);
-    if (in_turns_) drift_ = drift();
+    if (watches_) stretch_.add(sample.at, sample.samples);
+    if (in_turns_ && !tree_.empty()) {
+      take_in();
+      drift_ = drift();
+    }
     inner_->saw(sample);
   }
   void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
@@ -110,6 +113,13 @@ class TreeAdder final : public TreeDirector {
     }
   };
 
+  struct Told {
+    WorkerId worker{};
+    double took_s = 0, busy_s = 0;  // 0: not known
+    bool merged = false;
+  };
+
+  void take_in();
   void consider(const Situation& situation, const Mode& mode);
   void members_changed(const Situation& situation);
   void consider_none(Time now);
@@ -132,9 +142,11 @@ class TreeAdder final : public TreeDirector {
 
   LinkLook look_{};
   bool new_look_ = false;
+  bool watches_ = false;  // the link is used enough for a tree to be thought of
   std::vector<WorkerId> members_{};
   Mode rule_{};  // the inner director's, as far as it makes a rhythm
   bool in_turns_ = false, inner_has_parents_ = false;
+  std::vector<Told> told_{};  // and not yet in the times: there is no use for it between looks
   std::map<WorkerId, Times> times_{};
   double drift_ = 1;
   Stretch stretch_{};  // since the tree or the rule is what it is
@@ -150,31 +162,47 @@ class TreeAdder final : public TreeDirector {
 };
 
 void TreeAdder::saw(const IterationSample& sample) {
-  Times& times = times_[sample.worker];
+  if (!watches_) return inner_->saw(sample);
+  const double busy =
+      sample.merged ? 0 : std::min(1.0, sample.usage.cpu_share + sample.usage.throttled_share);
+  const double took_s = seconds(sample.took);
+  told_.push_back({sample.worker, took_s, busy * took_s, sample.merged});
+  if (!sample.merged) return inner_->saw(sample);
   IterationSample passed_on = sample;
-  if (sample.merged && times.before_tree_s > 0) {
-    passed_on.took = std::min(sample.took, from_seconds(times.before_tree_s * drift_));
-  }
-  times.merged = sample.merged;
-  const double took_s = seconds(passed_on.took);
-  times.took_s.push_back(took_s);
-  if (times.took_s.size() > kTimesKept) times.took_s.pop_front();
-  const double busy = sample.usage.cpu_share + sample.usage.throttled_share;
-  if (!sample.merged && busy > 0) {
-    times.busy_s.push_back(std::min(1.0, busy) * took_s);
-    if (times.busy_s.size() > kTimesKept) times.busy_s.pop_front();
-  }
+  const double before_s = times_[sample.worker].before_tree_s;
+  if (before_s > 0) passed_on.took = std::min(sample.took, from_seconds(before_s * drift_));
+  told_.back().took_s = seconds(passed_on.took);
   inner_->saw(passed_on);
 }
 
+void TreeAdder::take_in() {
+  const auto put = [](std::deque<double>& newest, double value) {
+    newest.push_back(value);
+    if (newest.size() > kTimesKept) newest.pop_front();
+  };
+  for (const Told& told : told_) {
+    Times& times = times_[told.worker];
+    times.merged = told.merged;
+    put(times.took_s, told.took_s);
+    if (told.busy_s > 0) put(times.busy_s, told.busy_s);
+  }
+  told_.clear();
+}
+
 Mode TreeAdder::direct(const Situation& situation) {
-  Mode shown = *situation.mode;
-  if (shown.rule != SyncRuleKind::Ring && !inner_has_parents_) shown.parents.clear();
-  Situation as_if = situation;
-  as_if.mode = &shown;
-  Mode mode = inner_->direct(as_if);
+  Mode mode;
+  const Mode& present = *situation.mode;
+  if (present.parents.empty() || present.rule == SyncRuleKind::Ring || inner_has_parents_) {
+    mode = inner_->direct(situation);
+  } else {
+    Mode shown = present;
+    shown.parents.clear();
+    Situation as_if = situation;
+    as_if.mode = &shown;
+    mode = inner_->direct(as_if);
+  }
   inner_has_parents_ = !mode.parents.empty();
-  consider(situation, mode);
+  if (watches_ || new_look_) consider(situation, mode);
   if (!tree_.empty()) mode.parents = tree_;
   return mode;
 }
@@ -197,6 +225,7 @@ void TreeAdder::consider(const Situation& situation, const Mode& mode) {
   batch_ = situation.global_batch;
   if (!std::ranges::equal(members_, situation.workers)) members_changed(situation);
   if (!std::exchange(new_look_, false)) return;
+  take_in();
   drift_ = drift();
   stretch_.shorten(options_.trial_updates, options_.trial);
   if (stage_ == Stage::None) return consider_none(situation.now);
@@ -211,6 +240,7 @@ void TreeAdder::consider(const Situation& situation, const Mode& mode) {
 
 void TreeAdder::members_changed(const Situation& situation) {
   members_.assign(situation.workers.begin(), situation.workers.end());
+  take_in();
   const auto is_here = [this](WorkerId worker) {
     return std::ranges::binary_search(members_, worker);
   };
@@ -236,6 +266,7 @@ TreeAdder::Use TreeAdder::use_of(double in, double out) const {
 
 void TreeAdder::consider_none(Time now) {
   const Use use = use_of(look_.in, look_.out);
+  watches_ = use.all > options_.watched * limit();
   overloaded_ = use.all > limit() ? overloaded_ + 1 : 0;
   if (overloaded_ < options_.looks || now < not_before_) return;
   if (!stretch_.long_enough(options_.trial_updates, options_.trial)) return;

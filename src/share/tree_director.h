@@ -33,6 +33,7 @@ struct TreeDirectorOptions {
   // waits for the link.
   double limit = 0.9, limit_in_turns = 0.6;
   int looks = 2;
+  double watched = 0.6;  // below this part of the limit nothing is noted: that costs too
   // A tree goes when less than this part of the limit would flow without it in so many looks.
   double relaxed = 0.78;
   int relaxed_looks = 5;

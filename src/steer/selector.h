@@ -5,13 +5,14 @@
 
 #include "base/result.h"
 #include "model/time.h"
+#include "sync/mode.h"
 
 namespace orrery {
 
 // One candidate mode in one situation, or one window of a run in one mode: what a learned selector
 // sees. All are ratios, so that it carries over between models, batch sizes and numbers of workers.
 struct ModeFeatures {
-  double kind = 0;             // 0 static, 1 dynamic, 2 ring, 3 lgc, 4 ssp
+  double kind = 0;             // kind_number() of its rule
   double x_share = 0;          // gradients an update / workers
   double unequal_shares = 0;   // 0 or 1
   double gradients_ratio = 0;  // predicted gradients a second over those of SSGD
@@ -23,6 +24,9 @@ struct ModeFeatures {
   double compute_share = 0;    // of the iteration, the rest being communication
 };
 inline constexpr int kModeFeatures = 10;
+
+// 0 static, 1 dynamic, 2 ring, 3 LGC, 4 SSP and Zeno++.
+double kind_number(SyncRuleKind rule);
 
 // A window of updates in one mode, and what it brought.
 struct SelectorSample {

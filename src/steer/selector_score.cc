@@ -54,6 +54,23 @@ double root_mean_square(std::span<const SelectorSample> samples, auto foreseen) 
 
 }  // namespace
 
+double kind_number(SyncRuleKind rule) {
+  switch (rule) {
+    case SyncRuleKind::Static:
+      return 0;
+    case SyncRuleKind::Dynamic:
+      return 1;
+    case SyncRuleKind::Ring:
+      return 2;
+    case SyncRuleKind::Lgc:
+      return 3;
+    case SyncRuleKind::Ssp:
+    case SyncRuleKind::ZenoPlus:
+      return 4;
+  }
+  return 0;
+}
+
 bool is_finite(const SelectorSample& sample) {
   const ModeFeatures& f = sample.features;
   const std::array<double, kModeFeatures + 3> all = {

@@ -19,28 +19,6 @@ constexpr std::size_t kScoresNoted = 5;
 constexpr int kScoreRarelyFactor = 8;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
 
-bool names_workers(const Mode& mode) {
-  return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
-         !mode.shares.empty();
-}
-
-double kind_number(SyncRuleKind rule) {
-  switch (rule) {
-    case SyncRuleKind::Static:
-      return 0;
-    case SyncRuleKind::Dynamic:
-      return 1;
-    case SyncRuleKind::Ring:
-      return 2;
-    case SyncRuleKind::Lgc:
-      return 3;
-    case SyncRuleKind::Ssp:
-    case SyncRuleKind::ZenoPlus:
-      return 4;
-  }
-  return 0;
-}
-
 class Star final : public StarDirector {
  public:
   Star(const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
@@ -208,12 +186,20 @@ class Star final : public StarDirector {
     pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
     const bool nobody = foresight_.stragglers().empty();
     if (!nobody) follow_speeds(asked, present);
-    ScoredMode ssgd = score_mode(asked, synchronous_);
-    pace_.correct(ssgd, mode_);
     pace_.correct(present, mode_);
-    present_sample_ =
-        SelectorSample{.features = features(present, ssgd, situation),
-                       .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
+    ScoredMode ssgd = present;
+    // Windows are longer than looks are apart, so not every look has to note what they are of.
+    const bool sample = !present_sample_ || situation.now - sampled_at_ >= options_.score_least;
+    if (!is_synchronous() && (sample || nobody)) {
+      ssgd = score_mode(asked, synchronous_);
+      pace_.correct(ssgd, mode_);
+    }
+    if (sample) {
+      sampled_at_ = situation.now;
+      present_sample_ =
+          SelectorSample{.features = features(present, ssgd, situation),
+                         .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
+    }
     if (nobody) {
       // Tasks that scatter are waited for too, and it can pay not to.
       const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
@@ -470,7 +456,8 @@ class Star final : public StarDirector {
 
   std::vector<WorkerId> workers_;
   Mode mode_{}, synchronous_{};
-  Time switched_at_{}, looked_at_{}, looked_early_at_{}, scored_at_{-std::chrono::hours(1)};
+  Time switched_at_{}, looked_at_{}, looked_early_at_{}, sampled_at_{},
+      scored_at_{-std::chrono::hours(1)};
   Duration score_wait_{};
   std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
   std::int64_t switched_samples_ = 0, looked_samples_ = 0;

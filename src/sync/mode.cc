@@ -70,6 +70,11 @@ std::string mode_name(const Mode& mode, int workers) {
   return (mode.shares.empty() ? name : name + "+shares") + tree_text(mode, workers);
 }
 
+bool names_workers(const Mode& mode) {
+  return !mode.groups.empty() || !mode.ring.empty() || !mode.parents.empty() ||
+         !mode.shares.empty();
+}
+
 bool waits_for_all(const Mode& mode, int workers) {
   if (mode.rule == SyncRuleKind::Static) return mode.x <= 0 || mode.x >= workers;
   return mode.rule == SyncRuleKind::Ring &&

@@ -41,6 +41,9 @@ struct Mode {
 // servers and how many children there are follows: "ssgd+tree-3+5".
 std::string mode_name(const Mode& mode, int workers);
 
+// Whether it is made for certain workers, and means little without them.
+bool names_workers(const Mode& mode);
+
 // Whether no update is made before everybody's gradient is there.
 bool waits_for_all(const Mode& mode, int workers);
 
