@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kSumWeight = 0.1, kCpuWeight = 0.05;
 constexpr double kOwnLeast = 0.25;
+constexpr double kServeStep = 1.02, kServeMost = 1.5;
 
 }  // namespace
 
@@ -19,9 +20,13 @@ IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
   if (!(took_s > 0) || sample.samples < 1) return sample;
   Usage& use = sample.usage;
   const double cpu_s = use.cpu_share * took_s / sample.samples;
-  if (std::ranges::find(mode.parents, sample.worker, &Pair::second) != mode.parents.end()) {
-    if (sample_cpu_s_ > 0 && cpu_s > sample_cpu_s_) {
-      sample.took = from_seconds(took_s * std::max(kOwnLeast, sample_cpu_s_ / cpu_s));
+  const auto children = std::ranges::count(mode.parents, sample.worker, &Pair::second);
+  if (children > 0) {
+    const double more_s = (cpu_s - sample_cpu_s_) * sample.samples;
+    if (sample_cpu_s_ > 0 && more_s > 0) {
+      const double served_s = served(more_s, static_cast<double>(children));
+      sample.took =
+          from_seconds(took_s * std::max(kOwnLeast, 1 - served_s / (cpu_s * sample.samples)));
     }
     return sample;
   }
@@ -44,6 +49,13 @@ IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
   use.cpu_share /= own;
   use.throttled_share /= own;
   return sample;
+}
+
+double RingCosts::served(double more_s, double children) {
+  const double each_s = more_s / children;
+  if (serve_cpu_s_ == 0) serve_cpu_s_ = each_s;
+  serve_cpu_s_ *= each_s > serve_cpu_s_ ? kServeStep : 1 / kServeStep;
+  return std::min(more_s, kServeMost * serve_cpu_s_ * children);
 }
 
 void RingCosts::saw_sum(Duration took) {

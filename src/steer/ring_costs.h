@@ -11,7 +11,8 @@ class RingCosts {
   // What of a sample's time is its worker's own task. The rest is waiting for its parent, or what
   // it does for its children; both depend on who is in the ring, and are scored apart. Waiting is
   // neither computing nor being held back; what is done for children is what a worker computes more
-  // than those who have none. Where use is not known, or a link may be what is waited for, a
+  // than those who have none, but hardly more than most parents do for theirs: the rest is its own
+  // slowness. Where use is not known, or a link may be what is waited for, a
   // child's waiting is estimated. What is left never is next to nothing.
   IterationSample own_part(IterationSample sample, const Mode& mode, const IterationBook& book);
 
@@ -25,12 +26,15 @@ class RingCosts {
   double message_s(const SumMembers& present);
 
  private:
+  double served(double more_s, double children);
+
   static constexpr int kSumsIgnored = 2;  // members have only just met
   static constexpr int kSumsLeast = 5;
 
   double sum_s_ = 0;         // of the present ring, smoothed
   double message_s_ = 0;     // newest
   double sample_cpu_s_ = 0;  // of those without children
+  double serve_cpu_s_ = 0;   // of a parent, a child: the middle one, followed in small steps
   int sums_ = 0;             // of the present ring
 };
 

@@ -155,6 +155,27 @@ TEST(Star, WhoServesChildrenIsNoStraggler) {
   EXPECT_EQ(run.world->mode(), "ring-8");
 }
 
+// Who of a ring becomes slow while others are its children is not kept in it.
+TEST(Star, ARingIsMadeAnewWhenOneOfItBecomesSlow) {
+  const WorldOptions options{.architecture = Architecture::AllReduce,
+                             .jitter = 0.15,
+                             .lambda = 0.02,
+                             .target_loss = 0.001,
+                             .way_s = 0.004,
+                             .message_s = 0.006,
+                             .serve_s = 0.012};
+  Steered run = under_star(options, [](int worker, double now_s, std::int64_t) {
+    return Slowness{.compute = worker == 2 && now_s > 20 ? 4.0 : 1.0,
+                    .link = worker >= 4 ? 20.0 : 1.0};
+  });
+  run.world->run_for(18);
+  const Mode before = run.world->conductor().mode();
+  EXPECT_TRUE(std::ranges::binary_search(before.ring, WorkerId(2))) << run.world->mode();
+  run.world->run_for(30);
+  const Mode after = run.world->conductor().mode();
+  EXPECT_FALSE(std::ranges::binary_search(after.ring, WorkerId(2))) << run.world->mode();
+}
+
 // Four rounds of such a ring would take 13 s.
 TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
   for (const auto architecture : {Architecture::AllReduce, Architecture::ParameterServers}) {
