@@ -88,7 +88,10 @@ void Worker::act(Frame& frame) {
     }
     case MessageType::FormTree: {
       ParentMessage message;
-      if (take(*part_->head, frame, message)) next_tree_ = message;
+      if (!take(*part_->head, frame, message)) return;
+      next_tree_ = message;
+      // Nobody waits for all any more, so a child that hangs does not hold up its parent either.
+      if (handing_in_ && !message.waits) hand_in_merged();
       return;
     }
     case MessageType::SendParameters: {
