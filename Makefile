@@ -94,7 +94,7 @@ check-rooms:
 	  $(PYTHON) -B tools/check_sizes.py . && exit $$rooms
 
 check-tidy:
-	$(call configure,release)
+	$(call configure,release,-DORRERY_PCH=OFF)
 	$(say) "clang-tidy ($(JOBS) jobs)"
 	@run-clang-tidy -quiet -j$(JOBS) -p $(RELEASE) '$(CURDIR)/(src|apps|tests|bench)/' \
 	  >build/clang-tidy.log 2>&1 || \

@@ -1,19 +1,22 @@
 # room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
-#      [TESTS_TOGETHER])
+#      [TESTS_TOGETHER] [OWN_HEADERS])
 #
 # One folder, one library. Every *.cc in the folder belongs to it, except *_test.cc, which become
 # <name>_test. NEEDS is the whole truth about which other rooms this one may include;
 # tools/check_rooms.py reads it from here. TEST_NEEDS adds rooms that only the tests may include.
 # TESTS_TOGETHER runs them in one process: for rooms whose libraries take longer to load than most
-# tests take to run.
+# tests take to run. OWN_HEADERS: for rooms compiled as one file, whose headers are those of a library.
 function(room name)
-  cmake_parse_arguments(ARG "TESTS_TOGETHER" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TESTS_TOGETHER;OWN_HEADERS" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   if(sources)
     add_library(${name} STATIC ${sources})
+    if(NOT ARG_OWN_HEADERS)
+      read_headers_once(${name} rooms)
+    endif()
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -23,6 +26,7 @@ function(room name)
   target_link_libraries(${name} ${scope} ${ARG_NEEDS} ${ARG_LIBS})
   if(tests AND ORRERY_TESTS)
     add_executable(${name}_test ${tests})
+    read_headers_once(${name}_test tests)
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_NEEDS} ${ARG_TEST_LIBS} GTest::gtest_main)
     target_compile_definitions(${name}_test PRIVATE ORRERY_SHARED="${PROJECT_SOURCE_DIR}/../shared"
                                                     ORRERY_SOURCE="${PROJECT_SOURCE_DIR}")
