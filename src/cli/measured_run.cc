@@ -52,6 +52,8 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   run.rate = value_or(json, "rate", 0.1);
   if (json.contains("optimizer")) run.momentum = value_or(json["optimizer"], "momentum", 0.0);
   run.target = value_or(json, "target", 0.0);
+  run.target_over = value_or(json, "target_over", run.target_over);
+  run.evaluate_every = value_or(json, "evaluate_every", run.evaluate_every);
   run.steps = value_or(json, "steps", std::int64_t{0});
   if (run.mode.empty() || run.workers < 1 || run.batch < 1 || !(run.rate > 0)) {
     return invalid("run.json: mode, workers, batch and rate are needed");

@@ -22,6 +22,8 @@ struct MeasuredRun {
   int workers = 0;
   std::int32_t batch = 0;
   double rate = 0.1, momentum = 0, target = 0;
+  int target_over = TargetWatch::kOver;  // evaluations
+  std::int64_t evaluate_every = 0;       // samples; 0: twenty batches
   std::int64_t steps = 0;
   TrainingRun run{};
   RunServers servers{};

@@ -40,14 +40,16 @@ TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t
   setup.horizon = kHorizon;
   setup.seed = seed;
   const std::int64_t samples = run.steps * run.batch / run.workers;
-  setup.conductor = {.architecture = run.architecture == "ps" ? Architecture::ParameterServers
-                                                              : Architecture::AllReduce,
-                     .global_batch = run.batch,
-                     .blocks = run.servers.blocks,
-                     .rate = {.base = run.rate},
-                     .samples_limit = samples,
-                     .evaluate_every = std::int64_t{20} * run.batch,
-                     .target_accuracy = run.target};
+  setup.conductor = {
+      .architecture =
+          run.architecture == "ps" ? Architecture::ParameterServers : Architecture::AllReduce,
+      .global_batch = run.batch,
+      .blocks = run.servers.blocks,
+      .rate = {.base = run.rate},
+      .samples_limit = samples,
+      .evaluate_every = run.evaluate_every > 0 ? run.evaluate_every : std::int64_t{20} * run.batch,
+      .target_accuracy = run.target,
+      .target_over = run.target_over};
   // What it would take to a target that the model never reaches is of no use.
   if (samples == 0) {
     setup.conductor.samples_limit = static_cast<std::int64_t>(2 * run.run.curve.back().samples);

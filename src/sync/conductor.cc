@@ -157,10 +157,8 @@ void Conductor::evaluated(const EvaluationSample& evaluation, Time now) {
   }
   in.evaluation_seen = evaluation.version;
   if (in.director) in.director->saw(evaluation);
-  if (in.finished || in.options.target_accuracy <= 0) return;
-  const bool reached = evaluation.accuracy >= in.options.target_accuracy;
-  if (reached && in.reached_once) in.finish("the target was reached", now);
-  in.reached_once = reached;
+  in.target.saw(seconds(evaluation.at), evaluation.accuracy);
+  if (!in.finished && in.target.reached_s()) in.finish("the target was reached", now);
 }
 
 void Conductor::tick(Time now) {

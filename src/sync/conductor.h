@@ -11,6 +11,7 @@
 #include "sync/order.h"
 #include "sync/rate.h"
 #include "sync/rule.h"
+#include "sync/target_watch.h"
 #include "sync/task.h"
 
 namespace orrery {
@@ -22,10 +23,11 @@ struct ConductorOptions {
   std::int32_t batch_least = 1;  // of one task
   int blocks = 1;
   RateRule rate{};
-  std::int64_t samples_limit = 0;     // training ends after so many; 0: never
-  std::int64_t evaluate_every = 0;    // samples between evaluations; 0: never
-  std::int64_t checkpoint_every = 0;  // samples; 0: never
-  double target_accuracy = 0;  // training ends when two evaluations in a row reach it; 0: none
+  std::int64_t samples_limit = 0;        // training ends after so many; 0: never
+  std::int64_t evaluate_every = 0;       // samples between evaluations; 0: never
+  std::int64_t checkpoint_every = 0;     // samples; 0: never
+  double target_accuracy = 0;            // training ends there; 0: none
+  int target_over = TargetWatch::kOver;  // evaluations, whose mean has to be at the target
   Duration tick = std::chrono::seconds(1);
   ZenoOptions zeno{};
 };

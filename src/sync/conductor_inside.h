@@ -80,7 +80,7 @@ struct Conductor::Inside {
   std::array<UpdateSample, 256> recent{};  // by version
 
   ParameterVersion evaluated = 0, evaluation_seen = -1;
-  bool reached_once = false;
+  TargetWatch target{options.target_accuracy, options.target_over};
   bool checkpointed = false;
   ConductorState checkpoint{};
 

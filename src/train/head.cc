@@ -267,6 +267,7 @@ RunSummary Head::summary() const {
       .tally = tally_,
       .counts = tally_.counts + conductor_->counts(),
       .target = options_.target,
+      .target_over = options_.target_over,
       .training_s = seconds(finishing_ ? ended_at_ : now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
       .workers = static_cast<int>(workers_.size()),

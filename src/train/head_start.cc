@@ -46,7 +46,8 @@ Status Head::begin_session(const Checkpoint* from) {
                         .workers_first = workers_first_,
                         .global_batch = options_.batch,
                         .blocks = blocks_for(options_),
-                        .target_accuracy = options_.target};
+                        .target_accuracy = options_.target,
+                        .target_over = options_.target_over};
   TRY_ASSIGN(with.rate, rate_rule(options_));
   const std::int64_t twenty_batches = std::int64_t{20} * options_.batch;
   with.evaluate_every = options_.evaluate_every > 0 ? options_.evaluate_every : twenty_batches;

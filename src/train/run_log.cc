@@ -107,18 +107,4 @@ void RunLog::flush() {
   if (iterations_) std::fflush(iterations_->file);
 }
 
-double time_to_target(const std::vector<CurvePoint>& curve, double target) {
-  if (!(target > 0)) return -1;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    if (curve[i].accuracy < target || curve[i + 1].accuracy < target) continue;
-    if (i == 0) return curve[i].at_s;
-    const CurvePoint& below = curve[i - 1];
-    const double rise = curve[i].accuracy - below.accuracy;
-    const double part = rise > 0 ? (target - below.accuracy) / rise : 1;
-    if (!(part >= 0 && part <= 1)) return curve[i].at_s;
-    return below.at_s + part * (curve[i].at_s - below.at_s);
-  }
-  return -1;
-}
-
 }  // namespace orrery

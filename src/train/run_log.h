@@ -48,8 +48,4 @@ class RunLog {
   std::unique_ptr<Table> curve_, iterations_, modes_, windows_, processes_;
 };
 
-// When the accuracy first was at the target in two evaluations in a row, between the last point
-// below and the first above; below 0: never.
-double time_to_target(const std::vector<CurvePoint>& curve, double target);
-
 }  // namespace orrery

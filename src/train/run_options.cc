@@ -54,6 +54,7 @@ Status check(const RunOptions& options) {
   TRY(positive("--shards", options.shards));
   TRY(positive("--rate", options.rate));
   TRY(positive("--keep", options.keep));
+  TRY(positive("--target-over", options.target_over));
   TRY(positive("--patience", options.ring_patience_s));
   if (options.workers > 4096 || options.shards > 256 || options.workers_most > 4096) {
     return invalid("at most 4096 workers and 256 shards");
@@ -125,6 +126,7 @@ Result<double> time_limit_s(const RunOptions& options) {
 std::string run_options_text(const RunOptions& options) {
   json values(options);
   values["gpus"] = options.gpus;
+  values["target_over"] = options.target_over;
   values["selector"] = options.selector;
   values["tree"] = options.tree;
   values["experience"] = options.experience;
@@ -137,6 +139,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     auto options = values.get<RunOptions>();
     // Runs of earlier versions have not noted these.
     options.gpus = values.value("gpus", options.gpus);
+    options.target_over = values.value("target_over", options.target_over);
     options.selector = values.value("selector", options.selector);
     options.tree = values.value("tree", options.tree);
     options.experience = values.value("experience", options.experience);

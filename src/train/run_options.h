@@ -8,6 +8,7 @@
 #include "learn/learner.h"
 #include "sync/director.h"
 #include "sync/rate.h"
+#include "sync/target_watch.h"
 #include "train/flat_optimizer.h"
 
 namespace orrery {
@@ -35,10 +36,11 @@ struct RunOptions {
   OptimizerOptions optimizer{};
 
   double target = 0;
-  std::int64_t steps = 0;             // gradients
-  std::string time_limit{};           // a duration
-  std::int64_t evaluate_every = 0;    // samples; 0: twenty batches
-  std::int64_t checkpoint_every = 0;  // samples; 0: only when it is stopped
+  int target_over = TargetWatch::kOver;  // evaluations, whose mean has to be there
+  std::int64_t steps = 0;                // gradients
+  std::string time_limit{};              // a duration
+  std::int64_t evaluate_every = 0;       // samples; 0: twenty batches
+  std::int64_t checkpoint_every = 0;     // samples; 0: only when it is stopped
   int keep = 3;
   bool replace = false;
 

@@ -20,6 +20,12 @@ double mean_staleness(const RunSummary& summary) {
              : static_cast<double>(counts.staleness_sum) / static_cast<double>(counts.gradients);
 }
 
+std::optional<double> time_to_target(const RunSummary& summary) {
+  TargetWatch watch(summary.target, summary.target_over);
+  for (const CurvePoint& point : summary.tally.curve) watch.saw(point.at_s, point.accuracy);
+  return watch.reached_s();
+}
+
 std::string injector(const RunSummary& summary) {
   if (summary.cpu_means == "none" && summary.link_means == "none") return "none";
   return fmt::format("cpu {}, link {}", summary.cpu_means, summary.link_means);
@@ -43,7 +49,7 @@ ConductorCounts operator+(const ConductorCounts& a, const ConductorCounts& b) {
 std::string summary_json(const RunSummary& summary) {
   const RunTally& tally = summary.tally;
   const ConductorCounts& counts = summary.counts;
-  const double reached = time_to_target(tally.curve, summary.target);
+  const std::optional<double> reached = time_to_target(summary);
   const bool evaluated = !tally.curve.empty();
   ordered_json modes = ordered_json::array();
   for (const ModeChange& change : tally.modes) {
@@ -59,7 +65,7 @@ std::string summary_json(const RunSummary& summary) {
                {"why", load.why}};
   }
   ordered_json result = {
-      {"time_to_target_s", or_null(reached >= 0, reached)},
+      {"time_to_target_s", or_null(reached.has_value(), reached.value_or(0))},
       {"final_accuracy", or_null(evaluated, evaluated ? tally.curve.back().accuracy : 0)},
       {"final_loss", or_null(evaluated, evaluated ? tally.curve.back().loss : 0)},
       {"wall_s", summary.wall_s},
@@ -102,10 +108,10 @@ std::string summary_text(const RunSummary& summary) {
     text += fmt::format("accuracy {:.4f}, loss {:.4f}\n", tally.curve.back().accuracy,
                         tally.curve.back().loss);
   }
-  const double reached = time_to_target(tally.curve, summary.target);
+  const std::optional<double> reached = time_to_target(summary);
   if (summary.target > 0) {
-    text += reached >= 0 ? fmt::format("{} was reached after {:.2f} s\n", summary.target, reached)
-                         : fmt::format("{} was not reached\n", summary.target);
+    text += reached ? fmt::format("{} was reached after {:.2f} s\n", summary.target, *reached)
+                    : fmt::format("{} was not reached\n", summary.target);
   }
   text += fmt::format("staleness {:.2f}, {} mode switches, {} lost, {} dropped, {} spoiled\n",
                       mean_staleness(summary), summary.counts.mode_switches, summary.counts.lost,

@@ -31,6 +31,7 @@ struct RunSummary {
   RunTally tally{};
   ConductorCounts counts{};  // of all sessions
   double target = 0;
+  int target_over = TargetWatch::kOver;
   double training_s = 0;                 // since the first task, earlier sessions included
   double wall_s = 0;                     // of this process
   int workers = 0;                       // at the end

@@ -63,6 +63,8 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
   command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
+  command->add_option("--target-over", o.target_over, "evaluations whose mean has to be at it")
+      ->capture_default_str();
   command->add_option("--steps", o.steps, "end after so many gradients");
   command->add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
   command->add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches");

@@ -79,18 +79,8 @@ void TwinRun::evaluate(ParameterVersion version) {
     point.staleness = static_cast<double>(point_staleness_) / static_cast<double>(point_gradients_);
   }
   point_gradients_ = point_staleness_ = 0;
-  const double target = setup_.conductor.target_accuracy;
-  const bool reached = target > 0 && accuracy >= target;
-  // As the conductor does: two in a row. When it was reached is read off the curve between the last
-  // point below and the first of the two.
-  if (reached && reached_once_ && result_.time_to_target_s < 0) {
-    const TwinPoint& first = result_.curve.back();
-    const TwinPoint below =
-        result_.curve.size() > 1 ? result_.curve[result_.curve.size() - 2] : TwinPoint{};
-    const double part = (target - below.accuracy) / (first.accuracy - below.accuracy);
-    result_.time_to_target_s = below.time_s + part * (first.time_s - below.time_s);
-  }
-  reached_once_ = reached;
+  target_.saw(point.time_s, accuracy);
+  result_.time_to_target_s = target_.reached_s().value_or(-1);
   result_.curve.push_back(point);
   conductor_.evaluated({.version = version, .at = made, .accuracy = accuracy, .loss = point.loss},
                        now_);

@@ -86,7 +86,8 @@ class TwinRun {
   void form(const std::vector<std::pair<WorkerId, WorkerId>>& parents);
 
   const TwinSetup& setup_;
-  bool directed_, reached_once_ = false;
+  bool directed_;
+  TargetWatch target_;
   Conductor conductor_;
   std::vector<Worker> workers_{};
   std::vector<WorkerId> ring_{};
