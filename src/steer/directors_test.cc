@@ -137,6 +137,38 @@ TEST(Ring, TheSlowestAreChildren) {
   EXPECT_EQ(world.conductor().mode().parents[0].first, WorkerId(3));
 }
 
+std::unique_ptr<Director> ring_of_four() {
+  DirectorOptions options;
+  options.architecture = Architecture::AllReduce;
+  return director("ring-4", std::move(options));
+}
+
+// Which four are the fastest changes from look to look, and does not matter.
+TEST(Ring, FormsAtOnceWhereAllAreAlike) {
+  TestWorld world({.architecture = Architecture::AllReduce, .jitter = 0.2}, nobody, ring_of_four());
+  world.run_for(2);
+  EXPECT_EQ(world.mode(), "ring-4+4");
+  const Mode first = world.conductor().mode();
+  world.run_for(60);
+  EXPECT_EQ(world.conductor().mode(), first);
+}
+
+TEST(Ring, WhoBecomesSlowLeavesIt) {
+  std::vector<WorkerId> ring;
+  const auto one_of_the_ring = [&ring](int worker, double now_s, std::int64_t) {
+    const bool slow = now_s > 10 && !ring.empty() && ring.front() == WorkerId(worker);
+    return Slowness{.compute = slow ? 4.0 : 1.0};
+  };
+  TestWorld world({.architecture = Architecture::AllReduce, .jitter = 0.2}, one_of_the_ring,
+                  ring_of_four());
+  world.run_for(10);
+  ring = world.conductor().mode().ring;
+  ASSERT_EQ(ring.size(), 4u);
+  world.run_for(15);
+  EXPECT_EQ(world.mode(), "ring-4+4");
+  EXPECT_FALSE(std::ranges::binary_search(world.conductor().mode().ring, ring.front()));
+}
+
 TEST(DirectorByName, KnowsAllNames) {
   for (const std::string_view name : director_names()) {
     for (const auto architecture : {Architecture::ParameterServers, Architecture::AllReduce}) {

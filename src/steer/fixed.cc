@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "steer/round_director.h"
@@ -20,6 +21,15 @@ class Fixed final : public Director {
   Mode mode_;
 };
 
+std::vector<ScoreWorker> costs_of(std::span<const WorkerRecord> records) {
+  std::vector<ScoreWorker> workers;
+  for (const WorkerRecord& record : records) {
+    workers.push_back(
+        {.worker = record.history.worker, .cost = record.cost, .way_s = record.way_s});
+  }
+  return workers;
+}
+
 // Looks at everybody's times now and then and takes the mode that they speak for, when they have
 // done so often enough.
 class Regrouping final : public RoundDirector {
@@ -37,11 +47,7 @@ class Regrouping final : public RoundDirector {
   }
 
   void look(const Situation& situation) override {
-    std::vector<ScoreWorker> workers;
-    for (const WorkerRecord& record : records()) {
-      workers.push_back(
-          {.worker = record.history.worker, .cost = record.cost, .way_s = record.way_s});
-    }
+    const std::vector<ScoreWorker> workers = costs_of(records());
     const Mode wanted = wanted_({.architecture = situation.architecture,
                                  .workers = workers,
                                  .global_batch = static_cast<double>(situation.global_batch),
@@ -57,6 +63,49 @@ class Regrouping final : public RoundDirector {
   Wanted wanted_;
   Mode next_{};
   int votes_ = 0;
+};
+
+// The fastest as the ring. Where all are alike, who that is is chance, so the first ring is taken
+// as it comes, and another only when somebody in it is far slower than it need be.
+class RingOfFastest final : public RoundDirector {
+ public:
+  RingOfFastest(int size, const RegroupingOptions& options)
+      : RoundDirector({.every_rounds = options.every_rounds, .tasks_least = options.tasks_least}),
+        size_(static_cast<std::size_t>(size)),
+        patience_(options.patience) {}
+
+ private:
+  void begin(const Situation&) override { against_ = 0; }
+
+  void look(const Situation& situation) override {
+    if (size_ >= workers_.size()) return;
+    const std::vector<ScoreWorker> workers = costs_of(records());
+    const ScoreSituation asked{.architecture = situation.architecture,
+                               .workers = workers,
+                               .global_batch = static_cast<double>(situation.global_batch)};
+    Mode wanted = ring_of_fastest(asked, static_cast<int>(size_));
+    const bool formed = mode_.ring.size() == size_;
+    const bool far_slower =
+        formed && slowest_s(asked, mode_.ring) > kFarSlower * slowest_s(asked, wanted.ring);
+    against_ = far_slower ? against_ + 1 : 0;
+    if (formed && against_ < patience_) return;
+    mode_ = std::move(wanted);
+    against_ = 0;
+  }
+
+  static double slowest_s(const ScoreSituation& asked, std::span<const WorkerId> ring) {
+    const double batch = asked.global_batch / static_cast<double>(asked.workers.size());
+    double slowest = 0;
+    for (const ScoreWorker& worker : asked.workers) {
+      if (!std::ranges::binary_search(ring, worker.worker)) continue;
+      slowest = std::max(slowest, worker.cost.at(batch) + 2 * worker.way_s);
+    }
+    return slowest;
+  }
+
+  static constexpr double kFarSlower = 1.5;
+  std::size_t size_;
+  int patience_, against_ = 0;
 };
 
 Mode grouped(const ScoreSituation& situation) {
@@ -91,11 +140,7 @@ std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options
   return std::make_unique<Regrouping>(options, grouped);
 }
 std::unique_ptr<Director> make_ring_director(int size, const RegroupingOptions& options) {
-  return std::make_unique<Regrouping>(options, [size](const ScoreSituation& situation) {
-    return size >= static_cast<int>(situation.workers.size())
-               ? synchronous_mode(Architecture::AllReduce)
-               : ring_of_fastest(situation, size);
-  });
+  return std::make_unique<RingOfFastest>(size, options);
 }
 std::unique_ptr<Director> make_lgc_director(const RegroupingOptions& options) {
   return std::make_unique<Regrouping>(options, best_lgc);

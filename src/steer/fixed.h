@@ -25,8 +25,8 @@ std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options
 // stragglers' worth, fewer for speed. Chosen anew as times change.
 std::unique_ptr<Director> make_lgc_director(const RegroupingOptions& options = {});
 
-// All-reduce with the `size` fastest as the ring and the others as their children, chosen anew as
-// times change; everybody is in the ring until times are known.
+// All-reduce with the `size` fastest as the ring and the others as their children, chosen anew when
+// somebody of it becomes slow; everybody is in the ring until times are known.
 std::unique_ptr<Director> make_ring_director(int size, const RegroupingOptions& options = {});
 
 // SSGD, in the words of the architecture.
