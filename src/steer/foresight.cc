@@ -85,7 +85,7 @@ void Foresight::foresee(const Situation& situation, const Mode& present) {
     compute_share_ += record.compute_share / n;
     jitter_ += kDeviationOverMean * record.noise / n;
   }
-  watch_.look(times_);
+  watch_.look(times_, all_reduce_);  // where a ring is made anew for it
   for (const auto& [worker, took_s] : hanging_) watch_.learn(std::array{worker});
   for (ScoreWorker& worker : workers_) worker.straggles = watch_.straggles(worker.worker);
   count_messages(situation, present);

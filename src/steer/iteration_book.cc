@@ -103,7 +103,11 @@ void IterationBook::follow(WorkerRecord& record, Course& course, double batch, d
   }
   course.smooth_per_sample = before + kSmoothing * (median - before);
   const double off = std::abs(per_sample / course.smooth_per_sample - 1);
-  record.noise += kSmoothing * (std::min(off, 1.0) - record.noise);
+  if (!first) {  // a mean, and not one that grows from 0
+    course.noise_sum += kSmoothing * (std::min(off, 1.0) - course.noise_sum);
+    course.noise_weight += kSmoothing * (1 - course.noise_weight);
+    record.noise = course.noise_sum / course.noise_weight;
+  }
   if (!settled) learn_split(course, per_sample * batch);
 }
 

@@ -50,6 +50,7 @@ class IterationBook {
   struct Course {
     std::array<double, 3> last_per_sample{};
     double smooth_per_sample = 0;
+    double noise_sum = 0, noise_weight = 0;
     double batch = 0;  // of the newest task
     // The last change of the batch: what a task took before it, and those after, until two are in.
     double batch_before = 0, took_before = 0, took_after = 0;

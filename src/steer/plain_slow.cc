@@ -12,6 +12,15 @@ double middle_of(std::vector<double> values) {
   return *middle;
 }
 
+// Whose link alone makes it slower than the middle one by more than the factor. What links take is
+// asked twice before it is told of, so once is enough.
+bool link_is_slow(const WorkerRecord& record, double middle_way_s, double middle_task_s,
+                  const PlainSlowOptions& options) {
+  if (!(middle_way_s > 0)) return false;
+  const double behind_s = 2 * (record.way_s - middle_way_s);
+  return behind_s > (options.factor - 1) * (middle_task_s + 2 * middle_way_s);
+}
+
 }  // namespace
 
 std::vector<WorkerId> plainly_slow(std::span<const WorkerRecord> records,
@@ -33,9 +42,16 @@ std::vector<WorkerId> plainly_slow(std::span<const WorkerRecord> records,
       slow[i] = slow[i] && enough && all[i] > options.factor * middle;
     }
   }
+  std::vector<double> ways, newest;
+  for (const WorkerRecord& record : records) {
+    ways.push_back(record.way_s);
+    newest.push_back(seconds(record.history.samples.back().took));
+  }
+  const double way_s = middle_of(std::move(ways)), task_s = middle_of(std::move(newest));
   std::vector<WorkerId> workers;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (slow[i]) workers.push_back(records[i].history.worker);
+    if (slow[i] || link_is_slow(records[i], way_s, task_s, options))
+      workers.push_back(records[i].history.worker);
   }
   return workers;
 }

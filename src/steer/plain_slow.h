@@ -18,7 +18,8 @@ struct PlainSlowOptions {
 };
 
 // Who is slow beyond doubt although little was seen of anybody: far slower than most, each task
-// compared with everybody's task of the same number. Nobody until all have done one.
+// compared with everybody's task of the same number; or by what is known of their links, which in
+// all-reduce are in no task. Nobody until all have done one.
 std::vector<WorkerId> plainly_slow(std::span<const WorkerRecord> records,
                                    const PlainSlowOptions& options = {});
 

@@ -40,6 +40,24 @@ TEST(PlainlySlow, OneTaskIsEnoughIfItKeepsEverybodyForLong) {
   EXPECT_EQ(plainly_slow(book_of({{5, 5}, {6, 6}, {5, 5}}).records()), Workers{});
 }
 
+TEST(PlainlySlow, ALinkThatKeepsEverybodyIsEnough) {
+  const auto with_link = [](double way_s) {
+    IterationBook book;
+    for (int worker = 0; worker < 4; ++worker) {
+      const Usage use{.way_s = worker == 2 ? way_s : 0.01};
+      book.saw({.worker = WorkerId(worker),
+                .took = std::chrono::milliseconds(80),
+                .samples = 32,
+                .usage = use});
+    }
+    return plainly_slow(book.records());
+  };
+  // 80 + 2 * 10 ms usually.
+  EXPECT_EQ(with_link(0.061), Workers{WorkerId(2)});
+  EXPECT_EQ(with_link(0.059), Workers{});
+  EXPECT_EQ(with_link(0), Workers{}) << "not asked yet";
+}
+
 TEST(PlainlySlow, OfOneOrNoneNothingCanBeSaid) {
   EXPECT_EQ(plainly_slow({}), Workers{});
   EXPECT_EQ(plainly_slow(book_of({{9, 9}}).records()), Workers{});

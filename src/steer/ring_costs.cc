@@ -16,6 +16,10 @@ constexpr double kServeStep = 1.02, kServeMost = 1.5;
 IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
                                     const IterationBook& book) {
   using Pair = std::pair<WorkerId, WorkerId>;
+  const auto pair = std::ranges::find(mode.parents, sample.worker, &Pair::first);
+  const bool is_child = pair != mode.parents.end();
+  // Tasks are told of after the sum that they went into.
+  if (sums_ <= 1 && !is_child) sample = without_meeting(std::move(sample));
   const double took_s = seconds(sample.took);
   if (!(took_s > 0) || sample.samples < 1) return sample;
   Usage& use = sample.usage;
@@ -33,8 +37,7 @@ IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
   if (cpu_s > 0) {
     sample_cpu_s_ += (sample_cpu_s_ == 0 ? 1 : kCpuWeight) * (cpu_s - sample_cpu_s_);
   }
-  const auto pair = std::ranges::find(mode.parents, sample.worker, &Pair::first);
-  if (pair == mode.parents.end()) return sample;
+  if (!is_child) return sample;
   const WorkerRecord* const above = book.find(pair->second);
   const WorkerRecord* const below = book.find(sample.worker);
   if (above == nullptr || below == nullptr) return sample;
@@ -51,6 +54,17 @@ IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
   return sample;
 }
 
+IterationSample RingCosts::without_meeting(IterationSample sample) const {
+  Usage& use = sample.usage;
+  const double own = std::min(1.0, use.cpu_share + use.throttled_share);
+  sample.took = from_seconds(own * seconds(sample.took));
+  if (own > 0) {
+    use.cpu_share /= own;
+    use.throttled_share /= own;
+  }
+  return sample;
+}
+
 double RingCosts::served(double more_s, double children) {
   const double each_s = more_s / children;
   if (serve_cpu_s_ == 0) serve_cpu_s_ = each_s;
@@ -59,16 +73,22 @@ double RingCosts::served(double more_s, double children) {
 }
 
 void RingCosts::saw_sum(Duration took) {
-  if (++sums_ <= kSumsIgnored) return;
+  const double took_s = seconds(took);
+  if (++sums_ <= kSumsIgnored) {
+    sum_s_ = sums_ == 1 ? took_s : std::min(sum_s_, took_s);
+    return;
+  }
   const double weight = std::max(kSumWeight, 1.0 / (sums_ - kSumsIgnored));
-  sum_s_ += weight * (seconds(took) - sum_s_);
+  sum_s_ += weight * (took_s - sum_s_);
 }
 
 double RingCosts::message_s(const SumMembers& present) {
-  if (present.members > 1 && (knows_sums() || (message_s_ == 0 && has_sums()))) {
+  const bool stands_on_more = sums_ > message_sums_ || knows_sums();
+  if (present.members > 1 && stands_on_more) {
     const double bytes_s = ring_sum_s(present.members, present.slowest_way_s, 0);
     message_s_ =
         std::max(0.0, sum_s_ - bytes_s) / (messages_of_sum(present.members) * present.slowness);
+    message_sums_ = sums_;
   }
   return message_s_;
 }

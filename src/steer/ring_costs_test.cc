@@ -32,6 +32,7 @@ TEST(RingCosts, AChildsWaitingIsNoPartOfItsTask) {
 TEST(RingCosts, WhatAParentDoesForItsChildrenIsNoPartOfItsTask) {
   RingCosts costs;
   const IterationBook book;
+  for (int i = 0; i < 2; ++i) costs.saw_sum(std::chrono::milliseconds(1));
   const IterationSample same = costs.own_part(task(2, 0.1, {.cpu_share = 0.05}), kMode, book);
   EXPECT_NEAR(seconds(same.took), 0.1, 1e-9);
   // 10 ms of CPU where the others need 5.
@@ -42,12 +43,39 @@ TEST(RingCosts, WhatAParentDoesForItsChildrenIsNoPartOfItsTask) {
   EXPECT_NEAR(seconds(slow.took), 0.4, 1e-9);
 }
 
+TEST(RingCosts, WaitingForOthersOfANewRingIsNoPartOfATask) {
+  RingCosts costs;
+  const IterationBook book;
+  const Usage use{.cpu_share = 0.05, .throttled_share = 0.15};
+  costs.saw_sum(std::chrono::milliseconds(100));  // into which those tasks went
+  EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 0.4, 1e-9);
+  EXPECT_EQ(seconds(costs.own_part(task(2, 2, {}), kMode, book).took), 0) << "not known";
+  costs.saw_sum(std::chrono::milliseconds(100));
+  EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 2, 1e-9);
+  costs.formed();
+  EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 0.4, 1e-9);
+}
+
+TEST(RingCosts, UntilMoreIsKnownTheShorterOfTheFirstSumsStands) {
+  RingCosts costs;
+  const SumMembers two{.members = 2};
+  const auto message_after = [&](int sum_ms) {
+    costs.saw_sum(std::chrono::milliseconds(sum_ms));
+    return costs.message_s(two) * messages_of_sum(2);
+  };
+  EXPECT_NEAR(message_after(300), 0.3, 1e-9);
+  EXPECT_NEAR(message_after(200), 0.2, 1e-9);
+  EXPECT_NEAR(message_after(100), 0.1, 1e-9) << "which is the first that counts";
+  costs.formed();
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(message_after(50), 0.1, 1e-9) << "as many stand against";
+  EXPECT_NEAR(message_after(50), 0.05, 1e-9);
+}
+
 TEST(RingCosts, AMessageIsWhatBytesAndSlownessLeaveOfASum) {
   RingCosts costs;
   const SumMembers all{.members = 8, .slowest_way_s = 0.02, .slowness = 4};
   for (int i = 0; i < 2; ++i) costs.saw_sum(std::chrono::seconds(9));  // they have only just met
   EXPECT_FALSE(costs.knows_sums());
-  EXPECT_EQ(costs.message_s(all), 0);
   for (int i = 0; i < 10; ++i) costs.saw_sum(from_seconds(ring_sum_s(8, 0.02, 4 * 0.003)));
   EXPECT_TRUE(costs.knows_sums());
   EXPECT_NEAR(costs.message_s(all), 0.003, 1e-9);

@@ -4,6 +4,30 @@
 #include <cmath>
 
 namespace orrery {
+namespace {
+
+// The range that one set of normal values in a hundred exceeds grows by about this part of that of
+// two with every doubling of their number (2, 8 and 32: 3.6, 5.0 and 6.0 deviations).
+constexpr double kRangeOfDouble = 0.17;
+constexpr int kSureLooks = 2;  // where one would do
+
+double range_of_many(std::size_t values) {
+  return values > 2 ? 1 + kRangeOfDouble * std::log2(static_cast<double>(values) / 2) : 1;
+}
+
+// Nobody is taken to scatter less than most do: that it seems so is chance too.
+std::vector<bool> surely_slower(std::span<const WorkerTime> times, StragglerOptions options) {
+  double mean = 0;
+  for (const WorkerTime& time : times) {
+    mean += time.noise_s / time.seconds / static_cast<double>(times.size());
+  }
+  std::vector<WorkerTime> alike(times.begin(), times.end());
+  for (WorkerTime& time : alike) time.noise_s = std::max(time.noise_s, mean * time.seconds);
+  options.noise *= range_of_many(times.size());
+  return slower_than_fastest(alike, options.enter, options);
+}
+
+}  // namespace
 
 std::vector<bool> slower_than_fastest(std::span<const WorkerTime> times, double share,
                                       const StragglerOptions& options) {
@@ -29,8 +53,9 @@ double straggling_degree(std::span<const WorkerTime> times) {
   return sum > 0 ? longest / (sum / static_cast<double>(times.size())) - 1 : 0;
 }
 
-void StragglerWatch::look(std::span<const WorkerTime> times) {
-  const std::vector<bool> enters = slower_than_fastest(times, options_.enter, options_);
+void StragglerWatch::look(std::span<const WorkerTime> times, bool be_sure) {
+  const std::vector<bool> enters = be_sure ? surely_slower(times, options_)
+                                           : slower_than_fastest(times, options_.enter, options_);
   // Who is known to straggle has recovered when it is near the fastest. Times that scatter so much
   // that nothing can be said do not say that.
   StragglerOptions without_proof = options_;
@@ -44,7 +69,7 @@ void StragglerWatch::look(std::span<const WorkerTime> times) {
     if (known != states_.end()) state = *known;
     const bool otherwise = state.straggles ? !stays[i] : enters[i];
     state.against = otherwise ? state.against + 1 : 0;
-    if (state.against >= options_.patience) {
+    if (state.against >= (be_sure ? kSureLooks : 1) * options_.patience) {
       state.straggles = !state.straggles;
       state.against = 0;
     }

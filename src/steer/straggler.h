@@ -30,8 +30,10 @@ class StragglerWatch {
  public:
   explicit StragglerWatch(const StragglerOptions& options = {}) : options_(options) {}
 
-  // One look at everybody, in ascending order of workers. Who is not named is forgotten.
-  void look(std::span<const WorkerTime> times);
+  // One look at everybody, in ascending order of workers. Who is not named is forgotten. To be sure
+  // is to ask for more the more workers there are, since the slowest and the fastest of many are
+  // far apart by chance, and twice as often.
+  void look(std::span<const WorkerTime> times, bool be_sure = false);
 
   // These straggle, whatever was seen so far: from some better source.
   void learn(std::span<const WorkerId> workers);

@@ -39,6 +39,21 @@ TEST(StragglerWatch, WithinTheNoiseNobodyStraggles) {
   EXPECT_EQ(watch.stragglers().size(), 1u);
 }
 
+TEST(StragglerWatch, AmongManyItTakesMoreToBeSure) {
+  std::vector<double> each(16, 0.1);
+  each.back() = 0.123;
+  StragglerWatch soon({.patience = 1});
+  soon.look(times(each, 0.045));
+  EXPECT_EQ(soon.stragglers().size(), 1u);
+  StragglerWatch sure({.patience = 1});
+  for (int i = 0; i < 4; ++i) sure.look(times(each, 0.045), true);
+  EXPECT_TRUE(sure.stragglers().empty());
+  sure.look(times(each, 0.03), true);
+  EXPECT_TRUE(sure.stragglers().empty()) << "it has been seen once";
+  sure.look(times(each, 0.03), true);
+  EXPECT_EQ(sure.stragglers().size(), 1u);
+}
+
 TEST(StragglerWatch, WhoStragglesDoesSoUntilItIsClearlyBetter) {
   StragglerWatch watch({.patience = 1});
   watch.look(times({0.1, 0.13}));

@@ -34,6 +34,7 @@ struct WorldOptions {
   bool tells_use = true;
   double way_s = 0, message_s = 0;  // all-reduce: one way of the parameters, a message of a sum
   double serve_s = 0;               // what a parent's task is longer by for each child
+  double meet_s = 0;  // of a new ring, in each member's first task: it waits for those before it
   std::uint64_t seed = 1;
 };
 
@@ -66,6 +67,7 @@ class TestWorld {
   Time now() const { return time_from_seconds(now_s_); }
   void step();
   void hand_in(const Doing& done, int samples);
+  std::ptrdiff_t rank_of(WorkerId worker) const;
   void start(const Task& task);
   void cut(std::int64_t task);
   void apply(const ApplyUpdate& order);
@@ -79,6 +81,7 @@ class TestWorld {
   std::map<std::int64_t, Doing> doing_{};
   std::map<int, std::int64_t> tasks_{};
   FormRing ring_{};
+  std::vector<WorkerId> to_meet_{};  // of the ring, who has had no task in it
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
 };
 

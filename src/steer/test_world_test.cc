@@ -88,6 +88,10 @@ void TestWorld::hand_in(const Doing& done, int samples) {
   carry_out();
 }
 
+std::ptrdiff_t TestWorld::rank_of(WorkerId worker) const {
+  return std::ranges::find(ring_.ring, worker) - ring_.ring.begin();
+}
+
 void TestWorld::start(const Task& task) {
   const int worker = static_cast<int>(task.worker);
   const Slowness slow = pattern_(worker, now_s_, ++tasks_[worker]);
@@ -102,8 +106,11 @@ void TestWorld::start(const Task& task) {
   const double compute = options_.per_sample_s * task.samples.count * slow.compute +
                          static_cast<double>(children) * options_.serve_s;
   const double jitter = std::max(0.2, 1 + options_.jitter * random_.normal());
-  const double takes = (link + compute) * jitter;
-  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute)};
+  const double meets = std::erase(to_meet_, task.worker) > 0
+                           ? options_.meet_s * static_cast<double>(rank_of(task.worker))
+                           : 0;
+  const double takes = (link + compute) * jitter + meets;
+  doing_[task.number] = {task, now_s_, now_s_ + takes, compute / (link + compute + meets)};
   events_.emplace(now_s_ + takes, task.number);
 }
 
@@ -143,6 +150,7 @@ void TestWorld::carry_out() {
       cut(stop->task);
     } else if (const auto* const ring = std::get_if<FormRing>(&order)) {
       ring_ = *ring;
+      to_meet_ = ring_.ring;
     }
   }
   const int size = static_cast<int>(ring_.ring.size());

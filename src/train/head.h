@@ -121,6 +121,7 @@ class Head {
   void check_ring_update();
   void ring_formed(int worker, Frame& frame);
   void probe_links();
+  void probe_link(PartState& worker);
   void link_shown(PartState& worker, const Frame& frame);
   void parent_gives_nothing(std::int64_t task);
 

@@ -30,6 +30,7 @@ struct PartState {
   std::string address{};
   std::uint16_t port = 0;
   double way_s = 0, way_before_s = 0;  // of all parameters over its link, by the last two probes
+  int probes = 0;                      // that were sent
 };
 
 // A task that was handed out, until its gradient is whole.

@@ -6,6 +6,12 @@
 #include "train/progress_line.h"
 
 namespace orrery {
+namespace {
+
+constexpr std::int64_t kProbeLeast = 1 << 15, kProbeMost = 1 << 20;  // floats
+constexpr int kProbesSoon = 3;
+
+}  // namespace
 
 void Head::from_part(PartRole role, int id, Frame& frame) {
   PartState* const part = find(role, id);
@@ -89,12 +95,14 @@ void Head::gradient_done(Frame& frame) {
 
 void Head::complete(std::int64_t task) {
   const auto found = flights_.find(task);
-  const int needed =
-      architecture(options_) == Architecture::AllReduce ? 1 : static_cast<int>(shards_.size());
+  const bool ring = architecture(options_) == Architecture::AllReduce;
+  const int needed = ring ? 1 : static_cast<int>(shards_.size());
   if (!found->second.done || found->second.pieces < needed) return;
   Flight flight = std::move(found->second);
   flights_.erase(found);
-  const PartState* const by = find(PartRole::Worker, static_cast<int>(flight.task.worker));
+  PartState* const by = find(PartRole::Worker, static_cast<int>(flight.task.worker));
+  // A new one is not left to the tick: until its link is known, a sum may wait for it.
+  if (ring && by != nullptr && by->line && by->probes < kProbesSoon) probe_link(*by);
   if (shared_ && by != nullptr) {
     ShareTally::Took& took = share_.took[by->slot];
     took.sum_s += seconds(now() - flight.started);
@@ -185,14 +193,18 @@ void Head::parent_gives_nothing(std::int64_t task) {
 // In all-reduce every link of a ring seems as slow as the slowest, so each is asked by itself, with
 // a part of what it carries in a sum.
 void Head::probe_links() {
-  constexpr std::int64_t kLeast = 1 << 15, kMost = 1 << 20;
   constexpr std::int64_t kRarely = 5;
   if (architecture(options_) != Architecture::AllReduce) return;
-  if (++ticks_ % (count_ > kMost ? kRarely : 1) != 0) return;
-  const CountMessage probe{static_cast<std::int32_t>(std::clamp(count_ / 8, kLeast, kMost))};
-  for (const auto& [id, worker] : workers_) {
-    if (worker.joined && worker.line) worker.line->send(MessageType::ProbeLink, ticks_, probe);
+  if (++ticks_ % (count_ > kProbeMost ? kRarely : 1) != 0) return;
+  for (auto& [id, worker] : workers_) {
+    if (worker.joined && worker.line) probe_link(worker);
   }
+}
+
+void Head::probe_link(PartState& worker) {
+  const CountMessage probe{
+      static_cast<std::int32_t>(std::clamp(count_ / 8, kProbeLeast, kProbeMost))};
+  worker.line->send(MessageType::ProbeLink, ++worker.probes, probe);
 }
 
 void Head::link_shown(PartState& worker, const Frame& frame) {
