@@ -47,7 +47,7 @@ TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t
       .blocks = run.servers.blocks,
       .rate = {.base = run.rate},
       .samples_limit = samples,
-      .evaluate_every = run.evaluate_every > 0 ? run.evaluate_every : std::int64_t{20} * run.batch,
+      .evaluate_every = evaluation_distance(run.evaluate_every, run.batch),
       .target_accuracy = run.target,
       .target_over = run.target_over};
   // What it would take to a target that the model never reaches is of no use.

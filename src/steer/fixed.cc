@@ -85,25 +85,13 @@ class RingOfFastest final : public RoundDirector {
                                .global_batch = static_cast<double>(situation.global_batch)};
     Mode wanted = ring_of_fastest(asked, static_cast<int>(size_));
     const bool formed = mode_.ring.size() == size_;
-    const bool far_slower =
-        formed && slowest_s(asked, mode_.ring) > kFarSlower * slowest_s(asked, wanted.ring);
+    const bool far_slower = formed && is_far_slower_ring(asked, mode_.ring, wanted.ring);
     against_ = far_slower ? against_ + 1 : 0;
     if (formed && against_ < patience_) return;
     mode_ = std::move(wanted);
     against_ = 0;
   }
 
-  static double slowest_s(const ScoreSituation& asked, std::span<const WorkerId> ring) {
-    const double batch = asked.global_batch / static_cast<double>(asked.workers.size());
-    double slowest = 0;
-    for (const ScoreWorker& worker : asked.workers) {
-      if (!std::ranges::binary_search(ring, worker.worker)) continue;
-      slowest = std::max(slowest, worker.cost.at(batch) + 2 * worker.way_s);
-    }
-    return slowest;
-  }
-
-  static constexpr double kFarSlower = 1.5;
   std::size_t size_;
   int patience_, against_ = 0;
 };

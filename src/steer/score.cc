@@ -214,6 +214,21 @@ Mode ring_of_fastest(const ScoreSituation& situation, int size) {
   return mode;
 }
 
+bool is_far_slower_ring(const ScoreSituation& situation, std::span<const WorkerId> ring,
+                        std::span<const WorkerId> other) {
+  constexpr double kFarSlower = 1.5;
+  const double equal = situation.global_batch / static_cast<double>(situation.workers.size());
+  const auto slowest_s = [&](std::span<const WorkerId> members) {
+    double slowest = 0;
+    for (const ScoreWorker& worker : situation.workers) {
+      if (!std::ranges::binary_search(members, worker.worker)) continue;
+      slowest = std::max(slowest, worker.cost.at(equal) + 2 * worker.way_s);
+    }
+    return slowest;
+  };
+  return slowest_s(ring) > kFarSlower * slowest_s(other);
+}
+
 bool same_family(const Mode& a, const Mode& b) {
   return a.rule == b.rule && a.x == b.x && a.bound == b.bound && a.groups == b.groups &&
          a.ring.size() == b.ring.size() && a.shares.empty() == b.shares.empty();

@@ -253,20 +253,6 @@ class Star final : public StarDirector {
     return allowed;
   }
 
-  // Who is in a ring matters if somebody in it is far slower than most. Otherwise one is as good as
-  // the other, and whoever is a parent looks slower for what it does for its children.
-  bool ring_straggles() const {
-    constexpr double kFarSlower = 1.5;
-    std::vector<double> all;
-    for (const WorkerTime& time : foresight_.times()) all.push_back(time.seconds);
-    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-    std::ranges::nth_element(all, middle);
-    return std::ranges::any_of(foresight_.times(), [&](const WorkerTime& time) {
-      return time.seconds > kFarSlower * *middle &&
-             std::ranges::binary_search(mode_.ring, time.worker);
-    });
-  }
-
   bool in_last_part(const Situation& situation) const {
     return options_.samples_limit > 0 &&
            static_cast<double>(situation.samples_done) >
@@ -276,7 +262,11 @@ class Star final : public StarDirector {
   void decide(const Situation& situation, const std::vector<ScoredMode>& all,
               const ScoredMode& present) {
     const ScoredMode& ssgd = all.front();
-    const bool members_matter = ring_straggles();
+    const ScoreSituation asked_in = score_situation(situation);
+    const bool members_matter = std::ranges::any_of(all, [&](const ScoredMode& scored) {
+      return same_family(scored.mode, mode_) &&
+             is_far_slower_ring(asked_in, mode_.ring, scored.mode.ring);
+    });
     double present_s = present.time_s;
     for (const ScoredMode& scored : all) {
       if (!members_matter && same_family(scored.mode, mode_)) {

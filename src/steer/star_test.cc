@@ -7,50 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "steer/director_by_name.h"
 #include "steer/score.h"
-#include "steer/test_world.h"
+#include "steer/test_star.h"
 
 namespace orrery {
 namespace {
-
-// A world under STAR, and the director to look into.
-struct Steered {
-  std::unique_ptr<TestWorld> world{};
-  StarDirector* star = nullptr;
-};
-
-Steered under_star(const WorldOptions& options, Pattern pattern, StarOptions star = {},
-                   std::shared_ptr<ModeGrant> grant = nullptr,
-                   std::vector<std::unique_ptr<IterationPredictor>> predictors = {}) {
-  star.blocks = options.blocks;
-  auto made = make_star_director(star, std::move(predictors), nullptr, std::move(grant));
-  Steered run{.star = made.get()};
-  run.world = std::make_unique<TestWorld>(options, std::move(pattern), std::move(made));
-  return run;
-}
-
-double time_under(std::string_view name, const WorldOptions& world, const Pattern& pattern) {
-  DirectorOptions options;
-  options.workers = world.workers;
-  options.architecture = world.architecture;
-  options.blocks = world.blocks;
-  auto made = director_by_name(name, 0, std::move(options));
-  EXPECT_TRUE(made.ok());
-  return TestWorld(world, pattern, std::move(made).value()).run();
-}
-
-Slowness nobody(int, double, std::int64_t) { return {}; }
-Slowness slow_cpu(int worker, double, std::int64_t) { return {.compute = worker == 3 ? 4.0 : 1.0}; }
-Slowness slow_link(int worker, double, std::int64_t) { return {.link = worker == 3 ? 30.0 : 1.0}; }
-Slowness on_and_off(int worker, double now_s, std::int64_t) {
-  return {.compute = worker == 3 && std::fmod(now_s, 40) < 20 ? 4.0 : 1.0};
-}
-Slowness wandering(int worker, double now_s, std::int64_t) {
-  if (worker % 3 != 0) return {};
-  const double swing = 1 + 1.2 * std::abs(std::sin(0.05 * now_s * (1 + 0.37 * worker) + worker));
-  return {.compute = swing * swing};
-}
 
 TEST(Star, StaysInSsgdWhileNobodyStraggles) {
   for (const double jitter : {0.0, 0.03, 0.15}) {
@@ -106,76 +67,6 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
   }
 }
 
-// No task of a ring is the longer for a slow link: its sum is.
-TEST(Star, InARingItSeesWhoseLinkIsSlow) {
-  const WorldOptions options{.architecture = Architecture::AllReduce,
-                             .target_loss = 0.2,
-                             .way_s = 0.02,
-                             .message_s = 0.003};
-  Steered run = under_star(options, slow_link);
-  const double star_s = run.world->run();
-  EXPECT_LT(star_s, 0.5 * time_under("ssgd", options, slow_link));
-  const Mode& mode = run.world->conductor().mode();
-  EXPECT_TRUE(std::ranges::any_of(mode.parents, [](const auto& pair) {
-    return pair.first == WorkerId(3);
-  })) << run.world->mode();
-}
-
-TEST(Star, WhatASumTakesIsCounted) {
-  // A message of a sum takes as long as half a task, so seven, who send twelve each, are the worst
-  // ring there is; eight send six.
-  const WorldOptions options{.architecture = Architecture::AllReduce,
-                             .lambda = 0.02,
-                             .target_loss = 0.2,
-                             .way_s = 0.001,
-                             .message_s = 0.05};
-  Steered run = under_star(options, slow_cpu);
-  const double star_s = run.world->run();
-  EXPECT_LT(star_s, 0.6 * time_under("ring-7", options, slow_cpu));
-  EXPECT_NE(run.world->conductor().mode().ring.size(), 7u) << run.world->mode();
-}
-
-// A parent's tasks take longer for what it does for its children. If that made it a straggler, a
-// small ring would never be left.
-TEST(Star, WhoServesChildrenIsNoStraggler) {
-  const WorldOptions options{.architecture = Architecture::AllReduce,
-                             .lambda = 0.02,
-                             .target_loss = 0.01,
-                             .way_s = 0.02,
-                             .message_s = 0.03,
-                             .serve_s = 0.06};
-  Steered run = under_star(options, [](int worker, double now_s, std::int64_t) {
-    return Slowness{.link = worker == 3 && now_s < 30 ? 20.0 : 1.0};
-  });
-  run.world->run_for(28);
-  const Mode slow = run.world->conductor().mode();
-  EXPECT_LT(slow.ring.size(), 8u) << run.world->mode();
-  EXPECT_FALSE(slow.parents.empty());
-  run.world->run_for(32);
-  EXPECT_EQ(run.world->mode(), "ring-8");
-}
-
-// Who of a ring becomes slow while others are its children is not kept in it.
-TEST(Star, ARingIsMadeAnewWhenOneOfItBecomesSlow) {
-  const WorldOptions options{.architecture = Architecture::AllReduce,
-                             .jitter = 0.15,
-                             .lambda = 0.02,
-                             .target_loss = 0.001,
-                             .way_s = 0.004,
-                             .message_s = 0.006,
-                             .serve_s = 0.012};
-  Steered run = under_star(options, [](int worker, double now_s, std::int64_t) {
-    return Slowness{.compute = worker == 2 && now_s > 20 ? 4.0 : 1.0,
-                    .link = worker >= 4 ? 20.0 : 1.0};
-  });
-  run.world->run_for(18);
-  const Mode before = run.world->conductor().mode();
-  EXPECT_TRUE(std::ranges::binary_search(before.ring, WorkerId(2))) << run.world->mode();
-  run.world->run_for(30);
-  const Mode after = run.world->conductor().mode();
-  EXPECT_FALSE(std::ranges::binary_search(after.ring, WorkerId(2))) << run.world->mode();
-}
-
 // Four rounds of such a ring would take 13 s.
 TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
   for (const auto architecture : {Architecture::AllReduce, Architecture::ParameterServers}) {
@@ -199,45 +90,6 @@ TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
       const double rounds = 2.8;
       const double round_s = 0.01 + 32 * 0.003 * 4;
       EXPECT_LT(seconds(run.star->notes()[0].at), rounds * round_s) << jitter;
-    }
-  }
-}
-
-// Members of a new ring wait for each other in their first task, and whoever waits is not slow. Who
-// is, by far, shows it in that task.
-TEST(Star, WhoMeetsOthersInARingIsNoStraggler) {
-  const WorldOptions options{.architecture = Architecture::AllReduce,
-                             .per_sample_s = 0.01,
-                             .jitter = 0.15,
-                             .way_s = 0.001,
-                             .message_s = 0.001,
-                             .meet_s = 0.3};
-  Steered alike = under_star(options, nobody);
-  alike.world->run_for(30);
-  EXPECT_TRUE(alike.star->notes().empty()) << alike.world->mode();
-  Steered slow = under_star(options, slow_cpu);
-  slow.world->run_for(4);
-  ASSERT_EQ(slow.star->notes().size(), 1u);
-  const double first_s = 32 * 0.01 + 7 * 0.3;
-  EXPECT_LT(seconds(slow.star->notes()[0].at), 1.2 * first_s);
-  const Mode mode = slow.world->conductor().mode();
-  EXPECT_FALSE(std::ranges::binary_search(mode.ring, WorkerId(3))) << slow.world->mode();
-}
-
-// Among many workers whose tasks scatter, the slowest is far from the fastest by chance, and a ring
-// that is made anew for it is made in vain.
-TEST(Star, ARingIsNotMadeAnewForTasksThatScatter) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Steered run = under_star({.architecture = Architecture::AllReduce,
-                              .jitter = 0.4,
-                              .way_s = 0.01,
-                              .message_s = 0.01,
-                              .seed = seed},
-                             nobody);
-    run.world->run_for(120);
-    for (const SteerNote& note : run.star->notes()) {
-      ADD_FAILURE() << "seed " << seed << ", " << seconds(note.at) << " s: to " << note.to << ", "
-                    << note.reason;
     }
   }
 }

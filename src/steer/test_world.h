@@ -60,7 +60,7 @@ class TestWorld {
  private:
   struct Doing {
     Task task{};
-    double began_s = 0, ends_s = 0, computing = 1;
+    double began_s = 0, ends_s = 0, computing = 1, held_back = 0;
   };
   using Event = std::pair<double, std::int64_t>;  // when, which task; below 0: which update's sum
 

@@ -184,5 +184,6 @@ ConductorState Conductor::state() const {
 const ConductorCounts& Conductor::counts() const { return inside_->counts; }
 const Mode& Conductor::mode() const { return inside_->mode; }
 bool Conductor::finished() const { return inside_->finished; }
+std::optional<double> Conductor::target_reached_s() const { return inside_->target.reached_s(); }
 
 }  // namespace orrery

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,11 @@ struct ConductorOptions {
   Duration tick = std::chrono::seconds(1);
   ZenoOptions zeno{};
 };
+
+// How often a training is judged where nobody says: every twenty batches.
+constexpr std::int64_t evaluation_distance(std::int64_t asked, std::int32_t global_batch) {
+  return asked > 0 ? asked : std::int64_t{20} * global_batch;
+}
 
 // Where a run stands, for a checkpoint: what a Conductor goes on from. Gradients that were held are
 // applied before one is taken, and tasks under way begin anew.
@@ -99,6 +105,7 @@ class Conductor {
   const ConductorCounts& counts() const;
   const Mode& mode() const;
   bool finished() const;
+  std::optional<double> target_reached_s() const;
 
  private:
   struct Inside;

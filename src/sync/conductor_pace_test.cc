@@ -46,6 +46,7 @@ struct Case {
   const char* name;
   Mode mode;
   Architecture architecture = Architecture::ParameterServers;
+  double sum_s = 0;
 };
 
 TEST(ConductorPace, IsWhatIsForeseen) {
@@ -67,10 +68,17 @@ TEST(ConductorPace, IsWhatIsForeseen) {
                    {.rule = SyncRuleKind::Ring,
                     .ring = {workers[0], workers[1], workers[2], workers[3], workers[5]}},
                    Architecture::AllReduce});
+  for (const double sum_s : {0.0233, 0.1371}) {
+    cases.push_back({"ring whose sums take time",
+                     {.rule = SyncRuleKind::Ring, .ring = {workers[1], workers[6]}},
+                     Architecture::AllReduce,
+                     sum_s});
+  }
   for (const Case& one : cases) {
     for (const double jitter : {0.0, 0.05}) {
       Clockwork world({.architecture = one.architecture, .global_batch = 64, .blocks = 4}, one.mode,
                       times, jitter);
+      world.sum_s = one.sum_s;
       world.run_updates(400);
       const Time from = world.now;
       const std::int64_t before = world.conductor->counts().gradients;
@@ -79,7 +87,8 @@ TEST(ConductorPace, IsWhatIsForeseen) {
       const double interval = seconds(world.now - from) / 4000;
       const auto gradients = static_cast<double>(world.conductor->counts().gradients - before);
       const Pace pace =
-          foresee_pace(one.mode, workers, times, {.jitter = jitter, .updates = 4000, .blocks = 4});
+          foresee_pace(one.mode, workers, times,
+                       {.jitter = jitter, .updates = 4000, .blocks = 4, .sum_s = one.sum_s});
       const std::string where = mode_name(one.mode, 8) + ", jitter " + std::to_string(jitter);
       EXPECT_NEAR(pace.interval_s, interval, 0.01 * interval) << where;
       if (one.mode.rule == SyncRuleKind::Lgc) continue;  // counts parts of gradients as parts

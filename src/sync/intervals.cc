@@ -8,6 +8,7 @@
 
 #include "base/invariant.h"
 #include "base/random.h"
+#include "sync/rule.h"
 
 namespace orrery {
 namespace {
@@ -254,27 +255,61 @@ Pace lgc_pace(std::span<const double> times_s, int x, const PaceOptions& options
   return tally.pace();
 }
 
+namespace {
+
+// Works through one update of its ring. What comes while the ring sums goes with the next one, and
+// nobody starts meanwhile.
+struct RingChild {
+  double ends_s = 0;
+  int version = 0;
+  int kept_version = -1;  // of a gradient that came during the last sum; -1: none did
+
+  void go_on(std::size_t i, double summing_s, double next_s, Times& times, Tally& tally) {
+    int kept = 0;
+    if (kept_version >= 0) {
+      tally.use(i, tally.updates() - kept_version);
+      kept_version = -1;
+      ++kept;
+    }
+    const int newest = tally.updates();
+    // Sums of the same numbers in another order differ in the last digits.
+    while (ends_s <= summing_s * (1 + 1e-12)) {
+      tally.use(i, newest - version);
+      if (++kept == kKeptOfAChild) return start(newest + 1, next_s + times.next(i));
+      start(newest, ends_s + times.next(i));
+    }
+    if (ends_s > next_s) return;
+    kept_version = version;
+    start(newest + 1, next_s + times.next(i));
+  }
+  void start(int with, double until_s) {
+    version = with;
+    ends_s = until_s;
+  }
+};
+
+}  // namespace
+
 Pace ring_pace(std::span<const double> times_s, std::span<const char> in_ring,
                const PaceOptions& options) {
   Times times(times_s, options);
   Tally tally(times.size(), warm_up(options));
-  std::vector<double> child_ends(times.size());
-  std::vector<int> version(times.size(), 0);
-  for (std::size_t i = 0; i < times.size(); ++i) child_ends[i] = times.next(i);
+  std::vector<RingChild> children(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) children[i].ends_s = times.next(i);
   double now = 0;
   while (tally.updates() < warm_up(options) + options.updates) {
     double longest = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
       if (in_ring[i]) longest = std::max(longest, times.next(i));
     }
-    now += longest + options.sum_s;
+    const double summing_s = now + longest;
+    now = summing_s + options.sum_s;
     for (std::size_t i = 0; i < times.size(); ++i) {
-      if (in_ring[i]) tally.use(i, 0);
-      // Sums of the same numbers in another order differ in the last digits.
-      if (in_ring[i] || child_ends[i] > now * (1 + 1e-12)) continue;
-      tally.use(i, tally.updates() - version[i]);
-      child_ends[i] = now + times.next(i);
-      version[i] = tally.updates() + 1;
+      if (in_ring[i]) {
+        tally.use(i, 0);
+      } else {
+        children[i].go_on(i, summing_s, now, times, tally);
+      }
     }
     tally.update(now);
   }

@@ -77,8 +77,22 @@ TEST(Intervals, OfARingWithAChildAreTheRings) {
   const std::array<char, 3> in_ring{1, 1, 0};
   const Pace pace = ring_pace(times, in_ring);
   EXPECT_NEAR(pace.interval_s, 0.1, 1e-9);
-  EXPECT_NEAR(pace.gradients_per_s, 20 + 2.5, 0.01) << "the child makes every fourth";
-  EXPECT_EQ(pace.most_staleness, 3);
+  EXPECT_NEAR(pace.gradients_per_s, 20 + 1 / 0.35, 0.01) << "the child waits for nobody";
+  EXPECT_EQ(pace.most_staleness, 4);
+}
+
+TEST(Intervals, NobodyStartsWhileARingSums) {
+  const std::array<char, 3> in_ring{1, 1, 0};
+  const auto gradients = [&](double child_s) {
+    const std::vector<double> times{0.1, 0.09, child_s};
+    const Pace pace = ring_pace(times, in_ring, {.sum_s = 0.1});
+    EXPECT_NEAR(pace.interval_s, 0.2, 1e-9);
+    return pace.gradients_per_s - 10;
+  };
+  EXPECT_NEAR(gradients(0.15), 5, 0.01) << "it comes during every sum";
+  EXPECT_NEAR(gradients(0.25), 3.75, 0.01) << "two are in time, the third has to wait for 50 ms";
+  EXPECT_NEAR(gradients(0.06), 7.5, 0.01) << "one or two in turn";
+  EXPECT_NEAR(gradients(0.01), 10, 0.01) << "no more than two are kept";
 }
 
 TEST(Intervals, OfLgcAreThoseOfTheKthAndTheLateCountInParts) {

@@ -6,7 +6,9 @@ namespace orrery {
 namespace {
 
 // After STAR (2025), ring with children: the ring waits for its own and never for a child, whose
-// gradient goes with the next update after it came.
+// gradient goes with the next update after it came. Nor does a child wait for that: it goes on with
+// the parameters that there are, unless it is so far ahead that its parent would keep more and more
+// for it.
 class RingRule final : public SyncRule {
  public:
   void regroup(const Crowd& crowd) override {
@@ -20,24 +22,38 @@ class RingRule final : public SyncRule {
     }
   }
   Fate came(const Arrival& arrival) override {
+    const int seat = arrival.seats.front();
+    const auto kept = std::ranges::count(whose_, seat);
     hold(held_, arrival.task);
-    for (const int seat : arrival.seats) here_ += in_ring_[static_cast<std::size_t>(seat)];
+    whose_.push_back(seat);
+    const bool is_child = !in_ring_[static_cast<std::size_t>(seat)];
+    if (is_child && kept + 1 < kKeptOfAChild) return Fate::GoOn;
+    for (const int one : arrival.seats) here_ += in_ring_[static_cast<std::size_t>(one)];
     return Fate::Wait;
   }
   bool take(const Crowd&, std::vector<Term>& terms) override {
     if (held_.empty() || size_ == 0 || here_ < size_) return false;
-    move_all(held_, terms);
+    drain(terms);
     return true;
   }
-  void drain(std::vector<Term>& terms) override { move_all(held_, terms); }
+  void drain(std::vector<Term>& terms) override {
+    move_all(held_, terms);
+    whose_.clear();
+  }
   bool holds_any() const override { return !held_.empty(); }
-  void lose(std::int64_t task) override { lose_from(held_, task); }
+  void lose(std::int64_t task) override {
+    const auto at = std::ranges::find(held_, task, &Term::task);
+    if (at == held_.end()) return;
+    whose_.erase(whose_.begin() + (at - held_.begin()));
+    held_.erase(at);
+  }
   void freed(int seat) override { here_ -= in_ring_[static_cast<std::size_t>(seat)]; }
 
  private:
   std::vector<bool> in_ring_{};  // by seat
   int size_ = 0, here_ = 0;      // of the ring; here: those waiting
   std::vector<Term> held_{};
+  std::vector<int> whose_{};  // beside held_: seats
 };
 
 }  // namespace

@@ -66,6 +66,7 @@ std::unique_ptr<SyncRule> make_ssp_rule(int bound);
 std::unique_ptr<SyncRule> make_lgc_rule(int x);
 std::unique_ptr<SyncRule> make_zeno_rule(const ZenoOptions& options);
 std::unique_ptr<SyncRule> make_ring_rule();  // the ring are those without a parent
+inline constexpr int kKeptOfAChild = 2;      // gradients, of one child, until a ring's update
 
 std::unique_ptr<SyncRule> make_rule(const Mode& mode, const ZenoOptions& zeno);
 

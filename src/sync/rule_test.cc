@@ -263,7 +263,40 @@ TEST_F(RingTest, TheRingWaitsForItsOwnAndTakesChildrenAlongThatAreThere) {
   EXPECT_EQ(band.terms(1), (Tasks{4, 5, 6, 7}));
   band.applied();
   EXPECT_EQ(band.conductor->counts().staleness_sum, 1);
+}
+
+TEST_F(RingTest, AChildGoesOnWithoutItsRingButNotFarAhead) {
+  TestBand band(all_reduce(), 4, three_and_a_child_);
+  band.done(3);
+  EXPECT_EQ(band.task.at(3).number, 5) << "at once";
+  band.done(3);
+  EXPECT_EQ(band.started.size(), 5u) << "two of its gradients wait for the ring";
+  for (const int i : {0, 1, 2}) band.done(i);
+  EXPECT_EQ(band.terms(0), (Tasks{1, 2, 3, 4, 5}));
+  band.applied();
+  EXPECT_EQ(band.task.at(3).version, 1);
+  for (const int i : {0, 1, 2}) band.done(i);
+  const auto started = band.started.size();
+  band.done(3);
+  EXPECT_EQ(band.started.size(), started) << "its parent is summing";
+  band.applied();
   EXPECT_EQ(band.task.at(3).version, 2);
+  EXPECT_EQ(band.terms(1).size(), 3u);
+  for (const int i : {0, 1, 2}) band.done(i);
+  EXPECT_EQ(band.terms(2).size(), 4u);
+}
+
+TEST_F(RingTest, WhoIsLostWithItsParentsGradientsHasNoneKept) {
+  TestBand band(all_reduce(), 4, three_and_a_child_);
+  band.done(3);
+  band.done(3);
+  band.leave(0);
+  EXPECT_EQ(band.conductor->counts().lost, 3);
+  ASSERT_EQ(band.started.size(), 6u);
+  band.done(3);
+  EXPECT_EQ(band.started.size(), 7u) << "one of its gradients waits for the ring";
+  band.done(3);
+  EXPECT_EQ(band.started.size(), 7u);
 }
 
 TEST_F(RingTest, AFailedUpdateIsMadeAgainWithoutTheLost) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <queue>
 #include <utility>
@@ -15,7 +16,8 @@
 
 namespace orrery {
 
-// Workers 0 .. N-1 that take given times, under a Conductor: what happens, when.
+// Workers 0 .. N-1 that take given times, under a Conductor: what happens, when. Its parts are in
+// test_clockwork_test.cc.
 class Clockwork {
  public:
   Clockwork(ConductorOptions options, Mode mode, std::vector<double> times_s, double jitter = 0,
@@ -34,6 +36,12 @@ class Clockwork {
     while (!ends_.empty()) {
       const auto [at, number, worker] = ends_.top();
       ends_.pop();
+      if (worker == kRing) {
+        now = at;
+        conductor->applied({.version = number}, now);
+        carry_out();
+        continue;
+      }
       AtWork& work = at_work_[worker];
       if (work.task.number != number || work.end != at) continue;
       now = at;
@@ -54,9 +62,11 @@ class Clockwork {
 
   std::unique_ptr<Conductor> conductor{};
   Time now{};
+  double sum_s = 0;  // of a ring's updates
   std::function<void(const ApplyUpdate&)> on_update{};
 
  private:
+  static constexpr std::size_t kRing = std::numeric_limits<std::size_t>::max();
   struct AtWork {
     Task task{};
     Time start{}, end{};
@@ -71,39 +81,9 @@ class Clockwork {
     }
   };
 
-  void carry_out() {
-    do {
-      again_ = false;
-      conductor->take_orders(orders_);
-      for (const Order& order : orders_) {
-        if (const auto* const start = std::get_if<StartTask>(&order)) begin(start->task);
-        if (const auto* const cut = std::get_if<CutTask>(&order)) stop(*cut);
-        if (const auto* const apply = std::get_if<ApplyUpdate>(&order)) {
-          if (on_update) on_update(*apply);
-          if (!all_reduce_) continue;
-          conductor->applied({.version = apply->update.version}, now);
-          again_ = true;
-        }
-      }
-    } while (again_);
-  }
-  void begin(const Task& task) {
-    const auto worker = static_cast<std::size_t>(task.worker);
-    double seconds = times_[worker];
-    if (jitter_ > 0) seconds *= std::max(0.1, 1 + jitter_ * random_.normal());
-    at_work_[worker] = {task, now, now + from_seconds(seconds), task.samples.count};
-    ends_.push({at_work_[worker].end, task.number, worker});
-  }
-  void stop(const CutTask& cut) {
-    const auto worker = static_cast<std::size_t>(cut.worker);
-    AtWork& work = at_work_[worker];
-    if (work.task.number != cut.task) return;
-    const double block = seconds(work.end - work.start) / work.task.blocks;
-    const double done = std::ceil(seconds(now - work.start) / block - 1e-9);
-    work.end = work.start + from_seconds(done * block);
-    work.samples = static_cast<std::int32_t>(std::lround(work.samples * done / work.task.blocks));
-    ends_.push({work.end, cut.task, worker});
-  }
+  void carry_out();
+  void begin(const Task& task);
+  void stop(const CutTask& cut);
 
   const std::vector<double> times_;
   const double jitter_;

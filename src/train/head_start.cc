@@ -49,8 +49,7 @@ Status Head::begin_session(const Checkpoint* from) {
                         .target_accuracy = options_.target,
                         .target_over = options_.target_over};
   TRY_ASSIGN(with.rate, rate_rule(options_));
-  const std::int64_t twenty_batches = std::int64_t{20} * options_.batch;
-  with.evaluate_every = options_.evaluate_every > 0 ? options_.evaluate_every : twenty_batches;
+  with.evaluate_every = evaluation_distance(options_.evaluate_every, options_.batch);
   // Never in between, but when the run is stopped.
   constexpr auto kAtTheEnd = std::numeric_limits<std::int64_t>::max();
   with.checkpoint_every = options_.checkpoint_every > 0 ? options_.checkpoint_every

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "train/fake_learner.h"
+#include "train/iteration_log.h"
 #include "train/ring_member.h"
 #include "train/test_run.h"
 
@@ -128,6 +129,20 @@ TEST(Ring, OfOneGoesFromHandToHandAndNeverBeginsAnew) {
   // Whoever was handed in to a parent that is none any more is counted, and only once.
   EXPECT_EQ(count("tasks"),
             count("gradients") + count("dropped") + count("spoiled") + count("lost"));
+}
+
+// A link that is not known yet is one that everybody may be waiting for.
+TEST(Ring, EveryLinkIsKnownWithTheThirdGradient) {
+  const TestFolder folder;
+  const Outcome outcome = run_ring(folder.run(), {"--model", "wide", "--steps", "40"});
+  ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+  const auto read = read_iterations(folder.run());
+  ASSERT_TRUE(read.ok());
+  ASSERT_EQ(read.value().size(), 4u);
+  for (const IterationHistory& of : read.value()) {
+    ASSERT_GE(of.samples.size(), 3u);
+    EXPECT_GT(of.samples[2].usage.way_s, 0) << static_cast<int>(of.worker);
+  }
 }
 
 TEST(Ring, AReplacementGetsTheParametersOfTheOthers) {

@@ -12,7 +12,6 @@ namespace orrery {
 TwinRun::TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director)
     : setup_(setup),
       directed_(director != nullptr),
-      target_(setup.conductor.target_accuracy, setup.conductor.target_over),
       conductor_(options_of(setup), std::move(director), {.mode = setup.mode}),
       up_(rate_or_endless(setup.shards.bytes_per_s)),
       down_(rate_or_endless(setup.shards.bytes_per_s)),

@@ -79,11 +79,10 @@ void TwinRun::evaluate(ParameterVersion version) {
     point.staleness = static_cast<double>(point_staleness_) / static_cast<double>(point_gradients_);
   }
   point_gradients_ = point_staleness_ = 0;
-  target_.saw(point.time_s, accuracy);
-  result_.time_to_target_s = target_.reached_s().value_or(-1);
   result_.curve.push_back(point);
   conductor_.evaluated({.version = version, .at = made, .accuracy = accuracy, .loss = point.loss},
                        now_);
+  result_.time_to_target_s = conductor_.target_reached_s().value_or(-1);
 }
 
 }  // namespace orrery

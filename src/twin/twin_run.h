@@ -87,7 +87,6 @@ class TwinRun {
 
   const TwinSetup& setup_;
   bool directed_;
-  TargetWatch target_;
   Conductor conductor_;
   std::vector<Worker> workers_{};
   std::vector<WorkerId> ring_{};
