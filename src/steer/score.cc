@@ -226,7 +226,11 @@ bool is_far_slower_ring(const ScoreSituation& situation, std::span<const WorkerI
     }
     return slowest;
   };
-  return slowest_s(ring) > kFarSlower * slowest_s(other);
+  std::vector<double> tasks;
+  for (const ScoreWorker& worker : situation.workers) tasks.push_back(worker.cost.at(equal));
+  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
+  std::ranges::nth_element(tasks, middle);
+  return slowest_s(ring) > kFarSlower * std::max(slowest_s(other), *middle);
 }
 
 bool same_family(const Mode& a, const Mode& b) {

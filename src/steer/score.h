@@ -89,8 +89,9 @@ bool same_family(const Mode& a, const Mode& b);
 // The fastest are the ring; the others hang off its members in turn, the fastest member first.
 Mode ring_of_fastest(const ScoreSituation& situation, int size);
 
-// Whether a ring waits for somebody far slower than any of another of its size. If not, one is as
-// good as the other: whoever is a parent looks slower for what it does for its children.
+// Whether a ring waits for somebody far slower than any of another of its size, and than most
+// compute. If not, one is as good as the other: whoever is a parent looks slower for what it does
+// for its children, and the fastest of many are so by chance.
 bool is_far_slower_ring(const ScoreSituation& situation, std::span<const WorkerId> ring,
                         std::span<const WorkerId> other);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "steer/staleness_cost.h"
@@ -207,6 +208,19 @@ TEST(Score, AParentServesItsChildrenOneAfterTheOther) {
   asked.message_s = 0.005;  // itself the parent needs 0.08 s then, its children 0.21
   const ScoredMode slower = score_mode(asked, ring_of_fastest(asked, 1));
   EXPECT_NEAR(slower.pace.gradients_per_s, 1 / 0.08 + 7 / 0.21, 1);
+}
+
+TEST(Score, ARingIsFarSlowerThanAnotherNotByChance) {
+  const auto far_slower = [](std::vector<double> times, double way_s) {
+    std::vector<ScoreWorker> of = workers(std::move(times));
+    of[0].way_s = way_s;
+    return is_far_slower_ring(situation(of, 0), std::array{WorkerId(0)}, std::array{WorkerId(1)});
+  };
+  EXPECT_TRUE(far_slower({0.4, 0.1, 0.1, 0.1, 0.3}, 0));
+  EXPECT_TRUE(far_slower({0.1, 0.1, 0.1, 0.1, 0.1}, 0.1)) << "by its link";
+  EXPECT_FALSE(far_slower({0.14, 0.1, 0.1, 0.1, 0.1}, 0));
+  EXPECT_FALSE(far_slower({0.1, 0.06, 0.09, 0.1, 0.1}, 0)) << "the other is fast";
+  EXPECT_FALSE(far_slower({0.4, 0.4, 0.1, 0.1, 0.1}, 0)) << "the other is no better";
 }
 
 TEST(Score, ManyWorkersDoNotMeanManyMoreCandidates) {
