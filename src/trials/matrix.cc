@@ -59,6 +59,7 @@ std::span<const TrialMode> trial_modes(std::string_view architecture) {
       {"ssgd", TrialRole::Fixed, {"--mode", "ssgd"}},
       {"ring-7", TrialRole::Fixed, {"--mode", "ring", "--x", "7"}},
       {"ring-4", TrialRole::Fixed, {"--mode", "ring", "--x", "4"}},
+      {"ring-2", TrialRole::Fixed, {"--mode", "ring", "--x", "2"}},
       {"lb-bsp", TrialRole::Rival, {"--mode", "lb-bsp"}},
       {"star", TrialRole::Star, {"--mode", "star"}},
   };
