@@ -121,22 +121,27 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
   return ring_sum_s(shape.members, shape.slowest_way_s, shape.slowness * situation.message_s);
 }
 
+double middle_task_s(std::span<const ScoreWorker> workers, double batch) {
+  std::vector<double> tasks;
+  for (const ScoreWorker& worker : workers) tasks.push_back(worker.cost.at(batch));
+  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
+  std::ranges::nth_element(tasks, middle);
+  return tasks.empty() ? 0 : *middle;
+}
+
 }  // namespace
 
 SumMembers sum_members(std::span<const ScoreWorker> workers, const Mode& mode, double batch) {
   SumMembers shape;
-  std::vector<double> all;
   double slowest_s = 0;
   for (const ScoreWorker& worker : workers) {
-    all.push_back(worker.cost.at(batch));
     if (!mode.ring.empty() && !std::ranges::binary_search(mode.ring, worker.worker)) continue;
     ++shape.members;
     shape.slowest_way_s = std::max(shape.slowest_way_s, worker.way_s);
-    slowest_s = std::max(slowest_s, all.back());
+    slowest_s = std::max(slowest_s, worker.cost.at(batch));
   }
-  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  std::ranges::nth_element(all, middle);
-  if (!all.empty() && *middle > 0) shape.slowness = std::max(1.0, slowest_s / *middle);
+  const double middle_s = middle_task_s(workers, batch);
+  if (middle_s > 0) shape.slowness = std::max(1.0, slowest_s / middle_s);
   return shape;
 }
 
@@ -226,11 +231,8 @@ bool is_far_slower_ring(const ScoreSituation& situation, std::span<const WorkerI
     }
     return slowest;
   };
-  std::vector<double> tasks;
-  for (const ScoreWorker& worker : situation.workers) tasks.push_back(worker.cost.at(equal));
-  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
-  std::ranges::nth_element(tasks, middle);
-  return slowest_s(ring) > kFarSlower * std::max(slowest_s(other), *middle);
+  const double most_s = middle_task_s(situation.workers, equal);
+  return slowest_s(ring) > kFarSlower * std::max(slowest_s(other), most_s);
 }
 
 bool same_family(const Mode& a, const Mode& b) {

@@ -13,6 +13,7 @@ class RingRule final : public SyncRule {
  public:
   void regroup(const Crowd& crowd) override {
     in_ring_.assign(static_cast<std::size_t>(crowd.seats_ever()), false);
+    kept_.resize(in_ring_.size(), 0);
     size_ = here_ = 0;
     for (const int seat : crowd.seats()) {
       if (crowd[seat].parent >= 0) continue;
@@ -22,12 +23,11 @@ class RingRule final : public SyncRule {
     }
   }
   Fate came(const Arrival& arrival) override {
-    const int seat = arrival.seats.front();
-    const auto kept = std::ranges::count(whose_, seat);
+    const auto seat = static_cast<std::size_t>(arrival.seats.front());
     hold(held_, arrival.task);
     whose_.push_back(seat);
-    const bool is_child = !in_ring_[static_cast<std::size_t>(seat)];
-    if (is_child && kept + 1 < kKeptOfAChild) return Fate::GoOn;
+    ++kept_[seat];
+    if (!in_ring_[seat] && kept_[seat] < kKeptOfAChild) return Fate::GoOn;
     for (const int one : arrival.seats) here_ += in_ring_[static_cast<std::size_t>(one)];
     return Fate::Wait;
   }
@@ -38,13 +38,16 @@ class RingRule final : public SyncRule {
   }
   void drain(std::vector<Term>& terms) override {
     move_all(held_, terms);
+    for (const std::size_t seat : whose_) kept_[seat] = 0;
     whose_.clear();
   }
   bool holds_any() const override { return !held_.empty(); }
   void lose(std::int64_t task) override {
     const auto at = std::ranges::find(held_, task, &Term::task);
     if (at == held_.end()) return;
-    whose_.erase(whose_.begin() + (at - held_.begin()));
+    const auto whose = whose_.begin() + (at - held_.begin());
+    --kept_[*whose];
+    whose_.erase(whose);
     held_.erase(at);
   }
   void freed(int seat) override { here_ -= in_ring_[static_cast<std::size_t>(seat)]; }
@@ -53,7 +56,8 @@ class RingRule final : public SyncRule {
   std::vector<bool> in_ring_{};  // by seat
   int size_ = 0, here_ = 0;      // of the ring; here: those waiting
   std::vector<Term> held_{};
-  std::vector<int> whose_{};  // beside held_: seats
+  std::vector<std::size_t> whose_{};  // beside held_: seats
+  std::vector<int> kept_{};           // by seat, how many of held_
 };
 
 }  // namespace
