@@ -217,7 +217,7 @@ std::vector<double> cheapest_cuts(std::span<const Giver> givers, double missing)
 }
 
 Consideration strike_bargain(const LooserMode& wish, const std::map<JobId, BookedJob>& jobs,
-                             std::vector<Bargain> servers, const BookOptions& options) {
+                             const std::vector<Bargain>& servers, const BookOptions& options) {
   Consideration decided;
   decided.gain_s = std::max(0.0, wish.time_saved) * jobs.at(wish.job).left_s;
   if (!(decided.gain_s > 0)) {

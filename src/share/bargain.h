@@ -18,7 +18,7 @@ struct Bargain {
 // The decision of ServerBook::consider, on values: what the asker needs more on each server where
 // it makes updates, where that comes from, and whether it is worth it.
 Consideration strike_bargain(const LooserMode& wish, const std::map<JobId, BookedJob>& jobs,
-                             std::vector<Bargain> servers, const BookOptions& options);
+                             const std::vector<Bargain>& servers, const BookOptions& options);
 
 // One who can give of one resource at a price that rises with what is taken: weight * cut / (1 -
 // cut), with cut = taken / limit.

@@ -73,7 +73,7 @@ Consideration ServerBook::consider(const LooserMode& wish) {
   for (const auto& [id, capacity] : without.servers_) {
     servers.push_back({.server = id, .capacity = capacity, .held = without.held(id)});
   }
-  Consideration decided = strike_bargain(wish, without.jobs_, std::move(servers), options_);
+  Consideration decided = strike_bargain(wish, without.jobs_, servers, options_);
   if (!decided.granted) return decided;
   without.apply(decided.changes);
   without.grants_[wish.job] = decided.changes;

@@ -211,8 +211,8 @@ TEST(Score, AParentServesItsChildrenOneAfterTheOther) {
 }
 
 TEST(Score, ARingIsFarSlowerThanAnotherNotByChance) {
-  const auto far_slower = [](std::vector<double> times, double way_s) {
-    std::vector<ScoreWorker> of = workers(std::move(times));
+  const auto far_slower = [](const std::vector<double>& times, double way_s) {
+    std::vector<ScoreWorker> of = workers(times);
     of[0].way_s = way_s;
     return is_far_slower_ring(situation(of, 0), std::array{WorkerId(0)}, std::array{WorkerId(1)});
   };

@@ -6,7 +6,8 @@
 
 namespace orrery {
 
-SampleCursor::SampleCursor(std::int64_t next, std::vector<Samples> again) : next_(next), again_() {
+SampleCursor::SampleCursor(std::int64_t next, const std::vector<Samples>& again)
+    : next_(next), again_() {
   for (const Samples samples : again) give_back(samples);
 }
 

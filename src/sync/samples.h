@@ -12,7 +12,7 @@ namespace orrery {
 // Hands out the positions of the sample order: what was lost first, then what nobody has had yet.
 class SampleCursor {
  public:
-  SampleCursor(std::int64_t next, std::vector<Samples> again);
+  SampleCursor(std::int64_t next, const std::vector<Samples>& again);
 
   // At most `count`, and fewer only from what was lost, since a task's samples are one run.
   Samples take(std::int32_t count);

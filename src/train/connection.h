@@ -60,7 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   void send_bytes(MessageType type, std::int64_t number, std::vector<std::byte> body, Load load);
   template <class M>
-  void send(MessageType type, std::int64_t number, const M& message, Load load) {
+  void send(MessageType type, std::int64_t number, const M& message, Load&& load) {
     send_bytes(type, number, write_fields(message), std::move(load));
   }
   template <class M>

@@ -59,7 +59,7 @@ bool one_round(const std::vector<Fd>& members) {
 }
 
 // A group ends, and its members' connections with it, when one of them is gone.
-void serve(std::vector<Fd> members) {
+void serve(const std::vector<Fd>& members) {
   const char go = 1;
   for (const Fd& member : members) put(member.get(), &go, 1);
   while (one_round(members)) {

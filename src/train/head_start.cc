@@ -164,7 +164,7 @@ void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
     const int id = next_worker_++;
     workers_[id] = {.role = PartRole::Worker, .id = id};
     ++workers_wanted_;
-    return adopt(workers_[id], std::move(line));
+    return adopt(workers_[id], line);
   }
   PartState* const part = find(hello.role, hello.id);
   const bool expected = part != nullptr && !part->line && part->pid == hello.pid;

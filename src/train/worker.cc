@@ -120,9 +120,9 @@ void Worker::set_up(Frame& frame) {
   flat_.assign(learner_->parameters().begin(), learner_->parameters().end());
   const std::string listen =
       part_->start.listen.empty() ? part_->head->own_address() : part_->start.listen;
-  auto host = Host::open(
-      part_->io, listen, part_->transport,
-      [this](auto connection, const Hello& hello) { welcome_child(std::move(connection), hello); });
+  auto host =
+      Host::open(part_->io, listen, part_->transport,
+                 [this](auto connection, const Hello& hello) { welcome_child(connection, hello); });
   if (!host.ok()) return part_->fail(host.error());
   host_ = std::move(host).value();
   const std::size_t state = count_ * FlatOptimizer::state_per_parameter(setup.optimizer);

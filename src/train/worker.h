@@ -57,7 +57,7 @@ class Worker {
                      std::vector<std::span<const float>> values, std::shared_ptr<const void> keep);
 
   // worker_tree.cc: handing in at a parent, and being one.
-  void welcome_child(std::shared_ptr<Connection> connection, const Hello& hello);
+  void welcome_child(const std::shared_ptr<Connection>& connection, const Hello& hello);
   void from_child(Connection& from, Frame& frame);
   void follow_parent(const std::string& address, std::uint16_t port);
   void enter_tree();

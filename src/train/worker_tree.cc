@@ -13,7 +13,7 @@ constexpr double kPatience = 0.25;
 
 }  // namespace
 
-void Worker::welcome_child(std::shared_ptr<Connection> connection, const Hello& hello) {
+void Worker::welcome_child(const std::shared_ptr<Connection>& connection, const Hello& hello) {
   if (hello.role != PartRole::Worker) {
     return connection->close({Code::PermissionDenied, "a worker talks to workers"});
   }
