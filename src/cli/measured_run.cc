@@ -61,6 +61,7 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   run.servers.cores = value_or(json, "cores", 0.0);
   run.servers.bytes_per_s = value_or(json, "link", 0.0);
   run.servers.burst_s = kLinkBurst_s;
+  run.servers.all_reduce = run.architecture != "ps";
   const int blocks = value_or(json, "blocks", 0);
   constexpr int kBlocksOfLgc = 4;  // as the trainer does
   run.servers.blocks = blocks > 0 ? blocks : run.mode.starts_with("lgc") ? kBlocksOfLgc : 1;
@@ -99,7 +100,9 @@ std::string cell_of(const MeasuredRun& run) {
   // static-x 7 is called static-7 there, but ssp with 4 just ssp.
   for (const std::string& mode : {mode_told(run.mode, run.x), run.mode}) {
     const std::size_t at = run.name.rfind("-" + mode + "-s");
-    if (at != std::string::npos) return run.name.substr(0, at);
+    if (at != std::string::npos) {
+      return run.name.substr(0, at) + run.name.substr(at + 1 + mode.size());
+    }
   }
   return run.architecture;
 }
@@ -124,6 +127,11 @@ TwinWorker fit_work_of(std::span<const MeasuredRun* const> runs) {
     fitted = fit_work(points);
   }
   return fitted;
+}
+
+// All-reduce in which nobody is a child: what a child's task took, it also waited for its parent.
+bool is_whole_ring(const MeasuredRun& run) {
+  return run.architecture != "ps" && (run.mode == "ssgd" || run.mode == "lb-bsp");
 }
 
 double middle(std::vector<double>& values) {
@@ -154,7 +162,7 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   }
   run.cell = cell_of(run);
   run.mode = mode_told(run.mode, run.x);
-  if (run.servers.cores > 0 && run.architecture == "ps") {
+  if (run.servers.cores > 0 && (run.architecture == "ps" || is_whole_ring(run))) {
     run.work = measured_work(run.run, run.servers);
     run.unequal = std::ranges::any_of(run.run.tasks, [&](const RunTask& task) {
       return task.samples != run.run.tasks.front().samples;
@@ -163,8 +171,12 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   return run;
 }
 
-Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinModel& from) {
+Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinModel& from,
+                           const std::string& architecture) {
   ModelFit fit{.model = from};
+  const bool any = std::ranges::any_of(runs, [&](const MeasuredRun* run) {
+    return run->architecture == architecture && !run->work.empty();
+  });
   std::vector<TrainingCurve> curves;
   bool measured = false;
   std::vector<double> bytes, paces, jitters;
@@ -181,7 +193,12 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   }
   if (measured) {
     const RunServers& servers = runs.front()->servers;
-    fit.model.worker = fit_work_of(runs);
+    std::vector<const MeasuredRun*> alike(runs.begin(), runs.end());
+    if (any) {
+      std::erase_if(alike,
+                    [&](const MeasuredRun* run) { return run->architecture != architecture; });
+    }
+    fit.model.worker = fit_work_of(alike);
     fit.model.worker.cores = servers.cores;
     fit.model.worker.bytes_per_s = servers.bytes_per_s;
     fit.model.worker.burst_s = servers.burst_s;
@@ -195,8 +212,7 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   if (!bytes.empty()) fit.model.parameter_bytes = middle(bytes);
   std::vector<double> messages;
   for (const MeasuredRun* const run : runs) {
-    const bool whole_ring = run->mode == "ssgd" || run->mode == "lb-bsp";
-    if (run->architecture == "ps" || !whole_ring) continue;
+    if (!is_whole_ring(*run)) continue;
     std::ranges::copy(measured_messages(run->run, run->servers, fit.model.parameter_bytes),
                       std::back_inserter(messages));
   }

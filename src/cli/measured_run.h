@@ -44,6 +44,9 @@ struct ModelFit {
   int points = 0;
   double accuracy_error = 0;
 };
-Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinModel& from);
+// Tasks cost what they do in runs of this architecture, if there are any: with parameter servers
+// they end with sending, in a ring the sum comes after them.
+Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinModel& from,
+                           const std::string& architecture = "ps");
 
 }  // namespace orrery

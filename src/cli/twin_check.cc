@@ -40,16 +40,15 @@ TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t
   setup.horizon = kHorizon;
   setup.seed = seed;
   const std::int64_t samples = run.steps * run.batch / run.workers;
-  setup.conductor = {
-      .architecture =
-          run.architecture == "ps" ? Architecture::ParameterServers : Architecture::AllReduce,
-      .global_batch = run.batch,
-      .blocks = run.servers.blocks,
-      .rate = {.base = run.rate},
-      .samples_limit = samples,
-      .evaluate_every = evaluation_distance(run.evaluate_every, run.batch),
-      .target_accuracy = run.target,
-      .target_over = run.target_over};
+  setup.conductor = {.architecture = run.architecture == "ps" ? Architecture::ParameterServers
+                                                              : Architecture::AllReduce,
+                     .global_batch = run.batch,
+                     .blocks = run.servers.blocks,
+                     .rate = {.base = run.rate},
+                     .samples_limit = samples,
+                     .evaluate_every = evaluation_distance(run.evaluate_every, run.batch),
+                     .target_accuracy = run.target,
+                     .target_over = run.target_over};
   // What it would take to a target that the model never reaches is of no use.
   if (samples == 0) {
     setup.conductor.samples_limit = static_cast<std::int64_t>(2 * run.run.curve.back().samples);
@@ -140,7 +139,7 @@ Result<std::vector<Checked>> foresee_all(const std::vector<MeasuredRun>& runs,
       for (const MeasuredRun& other : runs) {
         if (&other != &run) others.push_back(&other);
       }
-      TRY_ASSIGN(const ModelFit fit, fit_model(others, {}));
+      TRY_ASSIGN(const ModelFit fit, fit_model(others, {}, run.architecture));
       model = fit.model;
     }
     TRY_ASSIGN(Checked checked, check(run, model));

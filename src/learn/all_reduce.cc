@@ -1,5 +1,6 @@
 #include "learn/all_reduce.h"
 
+#include <torch/types.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/csrc/distributed/c10d/Types.hpp>
@@ -12,18 +13,19 @@
 #include <gloo/math.h>
 #endif
 #if defined(USE_C10D_NCCL) && __has_include(<nccl.h>)
+#include <ATen/cuda/CUDAContext.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #define ORRERY_NCCL
 #endif
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "learn/torch_error.h"
-#include "learn/torch_learner.h"
 
 namespace orrery {
 namespace {
@@ -46,6 +48,13 @@ class TcpMeetingPlace : public MeetingPlace {
  public:
   explicit TcpMeetingPlace(c10::intrusive_ptr<c10d::TCPStore> store) : store_(std::move(store)) {}
   std::uint16_t port() const override { return store_->getPort(); }
+  bool sums_on_cpus() const override {
+#ifdef ORRERY_GLOO
+    return true;
+#else
+    return false;
+#endif
+  }
 
  private:
   c10::intrusive_ptr<c10d::TCPStore> store_;
@@ -61,11 +70,6 @@ class GroupOfOne : public AllReduceGroup {
  public:
   Status sum(std::span<float>) override { return {}; }
   Status copy_from(int, std::span<float>) override { return {}; }
-  Status sum_gradient(Learner& learner, double weight) override {
-    TRY_ASSIGN(TorchLearner * ours, TorchLearner::of(learner));
-    ours->flat_gradient().change().mul_(weight);
-    return {};
-  }
 };
 
 #ifdef ORRERY_GLOO_CUBE
@@ -97,6 +101,13 @@ class TorchGroup : public AllReduceGroup {
  public:
   TorchGroup(c10::intrusive_ptr<Backend> group, torch::Device device)
       : group_(std::move(group)), device_(device) {}
+  // Nothing is under way, so nobody is waited for: some of them may be gone. Not all can be asked.
+  ~TorchGroup() override {
+    try {
+      if constexpr (requires { group_->abort(); }) group_->abort();
+    } catch (const std::exception&) {
+    }
+  }
 
   Status sum(std::span<float> values) override {
     return on_device("summing", values, [this](torch::Tensor& there) { reduce(there); });
@@ -109,18 +120,6 @@ class TorchGroup : public AllReduceGroup {
       options.rootRank = rank;
       group_->broadcast(tensors, options)->wait();
     });
-  }
-
-  Status sum_gradient(Learner& learner, double weight) override {
-    TRY_ASSIGN(TorchLearner * ours, TorchLearner::of(learner));
-    try {
-      torch::Tensor& gradient = ours->flat_gradient().change();
-      gradient.mul_(weight);
-      reduce(gradient);
-    } catch (const std::exception& caught) {
-      return group_error("summing gradients", caught);
-    }
-    return {};
   }
 
  private:
@@ -150,9 +149,9 @@ class TorchGroup : public AllReduceGroup {
   torch::Device device_;
 };
 
-[[maybe_unused]] Error without_gloo() {
-  return {Code::Unimplemented,
-          "built without Gloo's headers: install them and build again, or train with --arch ps"};
+[[maybe_unused]] Error without(std::string_view what) {
+  return {Code::Unimplemented, "built without the headers of " + std::string(what) +
+                                   ": install them and build again, or train with --arch ps"};
 }
 
 Result<std::unique_ptr<AllReduceGroup>> gloo_group(
@@ -169,31 +168,48 @@ Result<std::unique_ptr<AllReduceGroup>> gloo_group(
   return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Gloo>>(
       c10::make_intrusive<Gloo>(store, options.rank, options.size, gloo), torch::Device("cpu")));
 #else
-  return without_gloo();
+  return without("Gloo");
 #endif
 }
 
 Result<std::unique_ptr<AllReduceGroup>> nccl_group(
     [[maybe_unused]] const StorePointer& store, [[maybe_unused]] const AllReduceOptions& options) {
 #ifdef ORRERY_NCCL
+  // Left to itself, c10d does not wait for the sum but for its turn, and ends the whole process
+  // when another's is gone. We wait, and whoever is left goes on.
+  ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
+  ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
+  // It would also wait for those who never come for as long as it takes. So all first say that they
+  // are there, then meet at once, and whom they miss even then is waited for with patience.
+  ::setenv("TORCH_NCCL_USE_COMM_NONBLOCKING", "1", 0);
+  ::setenv(
+      "TORCH_NCCL_NONBLOCKING_TIMEOUT",
+      std::to_string(std::chrono::ceil<std::chrono::seconds>(options.patience).count()).c_str(), 0);
+  std::vector<std::string> all;
+  for (int rank = 0; rank < options.size; ++rank) all.push_back("here-" + std::to_string(rank));
+  store->set(all[static_cast<std::size_t>(options.rank)], std::vector<std::uint8_t>{1});
+  store->wait(all, whole_milliseconds(options.patience));
   using Nccl = c10d::ProcessGroupNCCL;
   const auto nccl = Nccl::Options::create();
   nccl->timeout = whole_milliseconds(options.patience);
-  return std::unique_ptr<AllReduceGroup>(std::make_unique<TorchGroup<Nccl>>(
-      c10::make_intrusive<Nccl>(store, options.rank, options.size, nccl), torch::Device("cuda")));
+  auto group = std::make_unique<TorchGroup<Nccl>>(
+      c10::make_intrusive<Nccl>(store, options.rank, options.size, nccl),
+      torch::Device(options.device));
+  float nothing = 0;
+  TRY(group->sum({&nothing, 1}));
+  return std::unique_ptr<AllReduceGroup>(std::move(group));
 #else
-  return Error{Code::Unimplemented,
-               "built without NCCL's headers: sum on the CPU, or install them and build again"};
+  return without("NCCL");
 #endif
 }
 
 }  // namespace
 
 Result<std::unique_ptr<MeetingPlace>> open_meeting_place([[maybe_unused]] const std::string& host) {
-#ifndef ORRERY_GLOO
+#if !defined(ORRERY_GLOO) && !defined(ORRERY_NCCL)
   // Whoever opens one is going to sum. Told now, it ends a run; told by every worker that tries to
   // join, the run would try again and again.
-  return without_gloo();
+  return without("Gloo");
 #else
   try {
     c10d::TCPStoreOptions options;
@@ -223,10 +239,26 @@ Result<std::unique_ptr<AllReduceGroup>> join_all_reduce(const AllReduceOptions& 
     StorePointer store = c10::make_intrusive<c10d::TCPStore>(options.host, client);
     store->setTimeout(whole_milliseconds(options.patience));
     store = c10::make_intrusive<c10d::PrefixStore>(options.name, store);
-    return options.device == "cuda" ? nccl_group(store, options) : gloo_group(store, options);
+    return options.device == "cpu" ? gloo_group(store, options) : nccl_group(store, options);
   } catch (const std::exception& caught) {
     return group_error("joining all-reduce group " + options.name, caught);
   }
+}
+
+std::string gpu_name([[maybe_unused]] const std::string& device) {
+#ifdef ORRERY_NCCL
+  const torch::Device on(device);
+  if (!on.is_cuda() || c10::cuda::device_count() == 0) return {};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string name;
+  for (const char byte : at::cuda::getDeviceProperties(on.index())->uuid.bytes) {
+    const auto bits = static_cast<unsigned char>(byte);
+    name += {kDigits[bits / 16], kDigits[bits % 16]};
+  }
+  return name;
+#else
+  return {};
+#endif
 }
 
 }  // namespace orrery

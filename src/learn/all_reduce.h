@@ -10,8 +10,6 @@
 
 namespace orrery {
 
-class Learner;
-
 // The store that groups of an all-reduce find each other by (c10d's TCPStore). It lives in the
 // run's head, so that it outlives every worker. The object keeps it open. It listens on a free port
 // of every address of this machine, which is c10d's way; what is said there are names and
@@ -20,6 +18,8 @@ class MeetingPlace {
  public:
   virtual ~MeetingPlace() = default;
   virtual std::uint16_t port() const = 0;
+  // Whether groups can do without a GPU for each member.
+  virtual bool sums_on_cpus() const = 0;
 };
 // `host` is what this machine is reached by.
 Result<std::unique_ptr<MeetingPlace>> open_meeting_place(const std::string& host);
@@ -32,7 +32,7 @@ struct AllReduceOptions {
   int rank = 0;
   int size = 1;
   Duration patience = std::chrono::seconds(60);  // longest wait for the others
-  std::string device = "cpu";
+  std::string device = "cpu";  // or a learner's on a GPU that no other member is on
 };
 
 // A group of processes that sum and copy buffers together (Gloo, or NCCL on GPUs). An error means
@@ -43,11 +43,11 @@ class AllReduceGroup {
   virtual ~AllReduceGroup() = default;
   virtual Status sum(std::span<float> values) = 0;
   virtual Status copy_from(int rank, std::span<float> values) = 0;
-
-  // Makes a learner's gradient the sum over the group of weight x gradient, where it is: on a GPU
-  // it stays there.
-  virtual Status sum_gradient(Learner& learner, double weight) = 0;
 };
 Result<std::unique_ptr<AllReduceGroup>> join_all_reduce(const AllReduceOptions& options);
+
+// The GPU behind a learner's device, by the name that it has in every process. Empty: it is none,
+// or groups here know no GPUs.
+std::string gpu_name(const std::string& device);
 
 }  // namespace orrery

@@ -19,6 +19,7 @@ struct LearnerOptions {
   std::string data_folder{};      // where `make data` puts things
   std::uint64_t seed = 1;
   std::string device = "cpu";  // or "cuda"
+  int place = 0;               // among a run's processes: they take the machine's GPUs in turn
   int threads = 1;
   int held_out = 0;  // of so many training samples one is not trained on; 0: none
 };
@@ -56,6 +57,7 @@ class Learner {
   virtual std::int64_t training_samples() const = 0;
   virtual std::int64_t held_out_samples() const = 0;
   virtual std::int64_t test_samples() const = 0;
+  virtual std::string device() const = 0;  // "cpu", or which GPU: "cuda:1"
 
   // The parameters, as they are and to be set. They begin as the seed says.
   virtual std::span<const float> parameters() const = 0;

@@ -1,5 +1,7 @@
 #include "learn/torch_learner.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -178,24 +180,39 @@ Result<Evaluation> TorchLearner::evaluate() {
   }
 }
 
+namespace {
+
+// Torch's own thread-wide device goes along, or every process would have memory on the first GPU.
+Result<torch::Device> take_device(const LearnerOptions& options) {
+  if (options.device == "cpu") return torch::Device("cpu");
+  const auto gpus = static_cast<int>(torch::cuda::device_count());
+  if (gpus == 0) {
+    return Error{Code::FailedPrecondition, "no CUDA device here: write --device cpu"};
+  }
+  const torch::Device device(torch::kCUDA, static_cast<c10::DeviceIndex>(options.place % gpus));
+  c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+  return device;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Learner>> make_learner(const LearnerOptions& options) {
   if (options.device != "cpu" && options.device != "cuda") {
     return invalid("no device '" + options.device + "': write cpu or cuda");
   }
   if (options.threads < 1) return invalid("threads must be at least 1");
+  if (options.place < 0) return invalid("a process has no place below 0");
   TRY_ASSIGN(const SampleKind wanted, samples_wanted(options.model));
   TRY_ASSIGN(const Dataset data, load_dataset({.name = options.data,
                                                .folder = options.data_folder,
                                                .seed = options.seed,
                                                .wanted = wanted}));
   try {
-    if (options.device == "cuda" && !torch::cuda::is_available()) {
-      return Error{Code::FailedPrecondition, "no CUDA device here: write --device cpu"};
-    }
+    TRY_ASSIGN(const torch::Device device, take_device(options));
     at::set_num_threads(options.threads);
     TRY_ASSIGN(auto network, make_network(options.model, data, options.seed));
-    return std::unique_ptr<Learner>(std::make_unique<TorchLearner>(
-        data, std::move(network), torch::Device(options.device), options));
+    return std::unique_ptr<Learner>(
+        std::make_unique<TorchLearner>(data, std::move(network), device, options));
   } catch (const std::exception& caught) {
     return torch_error("making the model", caught);
   }

@@ -45,6 +45,7 @@ class TorchLearner : public Learner {
   std::int64_t training_samples() const override { return train_.count() - held_out_; }
   std::int64_t held_out_samples() const override { return held_out_; }
   std::int64_t test_samples() const override { return test_.count(); }
+  std::string device() const override { return parameters_.tensor().device().str(); }
   std::span<const float> parameters() const override { return parameters_.here(); }
   Status set_parameters(std::span<const float> values) override;
   Result<Computed> compute(Samples samples, int blocks,

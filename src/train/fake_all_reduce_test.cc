@@ -75,6 +75,7 @@ class FakeMeetingPlace final : public MeetingPlace {
     thread_.join();
   }
   std::uint16_t port() const override { return port_; }
+  bool sums_on_cpus() const override { return true; }
 
  private:
   void accept_all() {
@@ -103,9 +104,6 @@ class FakeGroup final : public AllReduceGroup {
   explicit FakeGroup(Fd hub) : hub_(std::move(hub)) {}
   Status sum(std::span<float> values) override { return call(-1, values); }
   Status copy_from(int rank, std::span<float> values) override { return call(rank, values); }
-  Status sum_gradient(Learner&, double) override {
-    return Error{Code::Unimplemented, "this learner has no device of its own"};
-  }
 
  private:
   Status call(std::int32_t source, std::span<float> values) {
@@ -152,7 +150,8 @@ Result<std::unique_ptr<AllReduceGroup>> join_fake_all_reduce(const AllReduceOpti
   const int on = 1;
   setsockopt(hub.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   Join join{.rank = options.rank, .size = options.size};
-  std::strncpy(join.name, options.name.c_str(), sizeof join.name - 1);
+  const std::string name = options.name + (options.device == "cpu" ? "" : " on GPUs");
+  std::strncpy(join.name, name.c_str(), sizeof join.name - 1);
   char go = 0;
   if (connect(hub.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       !put(hub.get(), &join, sizeof join) || !get(hub.get(), &go, 1)) {

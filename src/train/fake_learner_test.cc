@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kInputs = 12;
 constexpr std::size_t kParameters = kInputs + 1;
 constexpr std::size_t kUnused = 4096;  // of "wide"
+constexpr int kFakeGpus = 4;
 
 struct Mischief {
   std::string what{};
@@ -69,6 +70,8 @@ class FakeLearner final : public Learner {
  public:
   explicit FakeLearner(const LearnerOptions& options)
       : seed_(options.seed),
+        device_(options.device == "cuda" ? fmt::format("cuda:{}", options.place % kFakeGpus)
+                                         : options.device),
         held_out_(options.held_out),
         mischief_(parse_mischief(options.data)),
         parameters_(kParameters + (options.model == "wide" ? kUnused : 0)),
@@ -88,6 +91,7 @@ class FakeLearner final : public Learner {
   std::int64_t training_samples() const override { return 100000; }
   std::int64_t held_out_samples() const override { return held_out_ > 0 ? 100000 / held_out_ : 0; }
   std::int64_t test_samples() const override { return 256; }
+  std::string device() const override { return device_; }
   std::span<const float> parameters() const override { return parameters_; }
   Status set_parameters(std::span<const float> values) override {
     parameters_.assign(values.begin(), values.end());
@@ -166,6 +170,7 @@ class FakeLearner final : public Learner {
   }
 
   const std::uint64_t seed_;
+  const std::string device_;
   const int held_out_;
   const Mischief mischief_;
   std::vector<TensorPlace> tensors_{};
@@ -203,6 +208,7 @@ TrainPorts fake_ports() {
   return {.make_learner = make_fake_learner,
           .open_meeting_place = open_fake_meeting_place,
           .join_all_reduce = join_fake_all_reduce,
+          .gpu_name = [](const std::string& device) { return device == "cpu" ? "" : device; },
           .models = [] { return std::vector<std::string>{"linear"}; },
           .data = [] { return std::vector<std::string>{"line"}; },
           .make_selector = [] { return std::make_unique<MeanOfKind>(); }};

@@ -82,6 +82,7 @@ class Head {
   Status start_worker(int slot);
   void greet(const std::shared_ptr<Connection>& line, const Hello& hello);
   void adopt(PartState& part, const std::shared_ptr<Connection>& line);
+  int free_place() const;
   std::string setup_for(const PartState& part) const;
   void part_ready(PartState& part, Frame& frame);
   void evaluator_ready(PartState& part, const ReadyMessage& ready, Frame& frame);
@@ -102,6 +103,7 @@ class Head {
   void follow(const FormRing& order);
   void follow(const FormTree& order);
   bool holds_newest(WorkerId worker) const;
+  bool each_has_a_gpu(const std::vector<WorkerId>& ring);
   void tell_ring(const std::vector<WorkerId>& ring, RingPlace place);
   void follow(const RefreshValidation& order);
   void follow(const EvaluateVersion& order);

@@ -143,8 +143,23 @@ bool Head::holds_newest(WorkerId worker) const {
   return held != ring_.holds.end() && held->second == ring_.version;
 }
 
+bool Head::each_has_a_gpu(const std::vector<WorkerId>& ring) {
+  std::set<std::string> seen;
+  return std::ranges::all_of(ring, [&](WorkerId member) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
+    return worker != nullptr && !worker->gpu.empty() && seen.insert(worker->gpu).second;
+  });
+}
+
 void Head::tell_ring(const std::vector<WorkerId>& ring, RingPlace place) {
   place.size = static_cast<std::int32_t>(ring.size());
+  place.on_gpus = ring.size() > 1 && each_has_a_gpu(ring);
+  tally_.rings_on_gpus += place.on_gpus ? 1 : 0;
+  if (ring.size() > 1 && !place.on_gpus && !meeting_->sums_on_cpus()) {
+    return end_with({Code::FailedPrecondition,
+                     "built without Gloo's headers, so that only workers with a GPU each can sum: "
+                     "start fewer, train with --arch ps, or install them and build again"});
+  }
   place.rank = 0;
   for (const WorkerId member : ring) {
     const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));

@@ -21,6 +21,7 @@ struct PartState {
   int id = -1;
   int slot = -1;    // of a worker: which of the places for workers it has; -1: it came by itself
   int server = -1;  // the emulated one it is on; -1: none
+  int place = 0;    // the least that no other worker here has: GPUs go by it
   pid_t pid = 0;    // 0: not started by us
   std::shared_ptr<Connection> line{};
   bool ready = false;
@@ -29,6 +30,7 @@ struct PartState {
   bool dismissed = false;  // its end is no loss
   std::string address{};
   std::uint16_t port = 0;
+  std::string gpu{};                   // as all call it
   double way_s = 0, way_before_s = 0;  // of all parameters over its link, by the last two probes
   int probes = 0;                      // that were sent
 };

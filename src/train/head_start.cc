@@ -175,6 +175,7 @@ void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
 void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
   const PartRole role = part.role;
   const int id = part.id;
+  part.place = role == PartRole::Worker ? free_place() : options_.workers;
   part.line = line;
   line->handle(
       {.frame = [this, role, id](Connection&, Frame& frame) { from_part(role, id, frame); },
@@ -189,12 +190,23 @@ void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
   }
 }
 
+int Head::free_place() const {
+  int place = 0;
+  while (std::ranges::any_of(workers_, [place](const auto& worker) {
+    return worker.second.line && worker.second.place == place;
+  })) {
+    ++place;
+  }
+  return place;
+}
+
 std::string Head::setup_for(const PartState& part) const {
   PartSetup setup{.architecture = architecture(options_),
                   .learner = options_.learner,
                   .optimizer = options_.optimizer,
                   .ring_patience_s = options_.ring_patience_s};
   setup.learner.held_out = held_out_for(options_);
+  setup.learner.place = part.place;
   if (part.role == PartRole::Shard) {
     setup.parameters = places_[static_cast<std::size_t>(part.id)].count();
   }
@@ -216,6 +228,7 @@ void Head::part_ready(PartState& part, Frame& frame) {
   }
   part.address = ready.address;
   part.port = ready.port;
+  part.gpu = ready.gpu;
   part.ready = true;
   if (part.role == PartRole::Evaluator) return evaluator_ready(part, ready, frame);
   if (part.role == PartRole::Shard) return shards_ready();

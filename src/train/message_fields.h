@@ -18,7 +18,7 @@ void fields(A& a, TensorPlace& m) {
 }
 template <class A>
 void fields(A& a, ReadyMessage& m) {
-  a(m.error, m.error_code, m.tensors, m.training_samples, m.address, m.port);
+  a(m.error, m.error_code, m.tensors, m.training_samples, m.address, m.port, m.gpu);
 }
 template <class A>
 void fields(A& a, FlatRange& m) {
@@ -102,7 +102,7 @@ void fields(A& a, ValidateMessage& m) {
 }
 template <class A>
 void fields(A& a, RingPlace& m) {
-  a(m.rank, m.size, m.source, m.version, m.name, m.parent_address, m.parent_port);
+  a(m.rank, m.size, m.source, m.version, m.name, m.parent_address, m.parent_port, m.on_gpus);
 }
 template <class A>
 void fields(A& a, RingFormedMessage& m) {

@@ -34,6 +34,7 @@ struct ReadyMessage {
   std::int64_t training_samples = 0;
   std::string address{};  // where others reach it
   std::uint16_t port = 0;
+  std::string gpu{};  // of a worker: what it computes on, as all call it; empty: none to sum on
 };
 struct PeersMessage {
   std::int32_t id = -1;  // the number this worker has from now on
@@ -90,6 +91,7 @@ struct RingPlace {
   std::string name{};
   std::string parent_address{};  // of a child
   std::uint16_t parent_port = 0;
+  bool on_gpus = false;  // each has one of its own, and they sum there
 };
 struct RingFormedMessage {
   bool ok = true;

@@ -22,6 +22,7 @@ struct TrainPorts {
   std::function<Result<std::unique_ptr<Learner>>(const LearnerOptions&)> make_learner{};
   std::function<Result<std::unique_ptr<MeetingPlace>>(const std::string&)> open_meeting_place{};
   std::function<Result<std::unique_ptr<AllReduceGroup>>(const AllReduceOptions&)> join_all_reduce{};
+  std::function<std::string(const std::string& device)> gpu_name{};
   std::function<std::vector<std::string>()> models{}, data{};
   // Learned from logged series and kept in a file; and read from there.
   struct FitSettings {

@@ -28,11 +28,11 @@ std::int64_t pop_count(std::vector<float>& floats) {
 
 }  // namespace
 
-RingMember::RingMember(const PartSetup& setup, const TrainPorts& ports, std::string own_address,
+RingMember::RingMember(const PartSetup& setup, const TrainPorts& ports, Home home,
                        std::span<const float> parameters)
     : setup_(setup),
       ports_(ports),
-      own_address_(std::move(own_address)),
+      home_(std::move(home)),
       store_(parameters.size(), setup.optimizer) {
   const Status loaded = store_.load(parameters, 0, 0);
   INVARIANT(loaded.ok(), "parameters fit the store that was made for them");
@@ -44,12 +44,12 @@ Status RingMember::form(const RingPlace& place) {
   if (place.rank < 0 || place.size == 1) return {};
   TRY_ASSIGN(group_, ports_.join_all_reduce({.host = setup_.meeting_host,
                                              .port = setup_.meeting_port,
-                                             .own_address = own_address_,
+                                             .own_address = home_.address,
                                              .name = place.name,
                                              .rank = place.rank,
                                              .size = place.size,
                                              .patience = from_seconds(setup_.ring_patience_s),
-                                             .device = "cpu"}));
+                                             .device = place.on_gpus ? home_.device : "cpu"}));
   return place.source >= 0 ? take_over_state() : Status{};
 }
 

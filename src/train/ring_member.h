@@ -12,7 +12,11 @@ namespace orrery {
 // A worker's side of all-reduce: the parameters it holds, and the group of its epoch.
 class RingMember {
  public:
-  RingMember(const PartSetup& setup, const TrainPorts& ports, std::string own_address,
+  struct Home {
+    std::string address{};  // what others reach it by
+    std::string device = "cpu";
+  };
+  RingMember(const PartSetup& setup, const TrainPorts& ports, Home home,
              std::span<const float> parameters);
 
   ShardStore& store() { return store_; }
@@ -28,7 +32,7 @@ class RingMember {
 
   const PartSetup setup_;
   const TrainPorts& ports_;
-  const std::string own_address_;
+  const Home home_;
   ShardStore store_;
   RingPlace place_{};
   std::unique_ptr<AllReduceGroup> group_{};

@@ -68,7 +68,8 @@ class Members {
                           .ring_patience_s = 5};
     const std::vector<float> first = {1, 2, 3};
     for (auto& each : all_) {
-      each = std::make_unique<RingMember>(setup, ports_, "127.0.0.1", first);
+      each = std::make_unique<RingMember>(setup, ports_, RingMember::Home{.address = "127.0.0.1"},
+                                          first);
     }
   }
   RingMember& operator[](int i) { return *all_[static_cast<std::size_t>(i)]; }
@@ -153,6 +154,23 @@ TEST(Ring, AReplacementGetsTheParametersOfTheOthers) {
   ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
   EXPECT_EQ(outcome.summary["deaths"], 1);
   EXPECT_EQ(outcome.summary["workers"], 4);
+}
+
+TEST(Ring, SumsOnGpusAsLongAsEachMemberHasOne) {
+  const TestFolder none, four, five, replaced;
+  EXPECT_EQ(run_ring(none.run(), {"--steps", "40"}).summary["rings_on_gpus"], 0);
+  const std::vector<std::string> with = {"--device", "cuda", "--steps", "400"};
+  const auto on_gpus = [&](const TestFolder& folder, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = with;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_ring(folder.run(), arguments);
+    EXPECT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    return outcome.summary["rings_on_gpus"].get<int>();
+  };
+  EXPECT_EQ(on_gpus(four, {"--workers", "4"}), 1);
+  EXPECT_EQ(on_gpus(five, {"--workers", "5"}), 0);
+  // All, those who are left, and all again: who comes in another's place has its GPU.
+  EXPECT_EQ(on_gpus(replaced, {"--data", "line:die@1500", "--replace", "--steps", "4000"}), 3);
 }
 
 TEST(Ring, AWorkerThatIsAskedToGoesAndNothingIsLost) {

@@ -90,6 +90,7 @@ std::string summary_json(const RunSummary& summary) {
       {"deaths", tally.deaths},
       {"restarts", tally.restarts},
       {"checkpoints", tally.checkpoints},
+      {"rings_on_gpus", tally.rings_on_gpus},
       {"limits_moved", tally.limits_moved},
       {"evaluations_skipped", tally.evaluations_skipped},
       {"workers", summary.workers},

@@ -19,6 +19,7 @@ struct RunTally {
   std::int64_t refused_connections = 0;
   std::int64_t evaluations_skipped = 0;
   std::int64_t checkpoints = 0;
+  std::int64_t rings_on_gpus = 0;
   double steer_cpu_s = 0;         // of directors of sessions that are over
   std::int64_t limits_moved = 0;  // by the servers that are shared
   std::vector<std::string> warnings{};

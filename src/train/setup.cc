@@ -15,6 +15,7 @@ std::string setup_text(const PartSetup& setup) {
               {"data_folder", learner.data_folder},
               {"seed", learner.seed},
               {"device", learner.device},
+              {"place", learner.place},
               {"threads", learner.threads},
               {"held_out", learner.held_out},
               {"optimizer", optimizer.kind},
@@ -38,6 +39,7 @@ Result<PartSetup> parse_setup(const std::string& text) {
                      .data_folder = values.at("data_folder").get<std::string>(),
                      .seed = values.at("seed").get<std::uint64_t>(),
                      .device = values.at("device").get<std::string>(),
+                     .place = values.at("place").get<int>(),
                      .threads = values.at("threads").get<int>(),
                      .held_out = values.at("held_out").get<int>()};
     setup.optimizer.kind = values.at("optimizer").get<std::string>();

@@ -128,13 +128,16 @@ void Worker::set_up(Frame& frame) {
   const std::size_t state = count_ * FlatOptimizer::state_per_parameter(setup.optimizer);
   part_->limit({.floats = count_ + state});
   if (setup.architecture == Architecture::AllReduce) {
-    ring_ = std::make_unique<RingMember>(setup, ports_, host_->address(), flat_);
+    ring_ = std::make_unique<RingMember>(
+        setup, ports_, RingMember::Home{.address = host_->address(), .device = learner_->device()},
+        flat_);
   }
   part_->head->send(MessageType::Ready, 0,
                     ReadyMessage{.tensors = learner_->tensors(),
                                  .training_samples = learner_->training_samples(),
                                  .address = host_->address(),
-                                 .port = host_->port()});
+                                 .port = host_->port(),
+                                 .gpu = ports_.gpu_name(learner_->device())});
 }
 
 void Worker::meet_peers(Frame& frame) {

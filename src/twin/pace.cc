@@ -117,12 +117,13 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
   std::map<int, std::vector<RunTask>> by_worker;
   for (const RunTask& task : run.tasks) by_worker[task.worker].push_back(task);
   double transfer_s = 0;
-  if (servers.bytes_per_s > 0) {
+  if (servers.bytes_per_s > 0 && !servers.all_reduce) {
     transfer_s = std::max(0.0, run.parameter_bytes / servers.bytes_per_s - servers.burst_s);
   }
   std::vector<TaskWork> points;
   for (auto& [worker, tasks] : by_worker) {
-    if (tasks.size() < kLeastTasks || link_was_cut(servers.script, worker)) continue;
+    if (tasks.size() < kLeastTasks) continue;
+    if (!servers.all_reduce && link_was_cut(servers.script, worker)) continue;
     std::ranges::sort(tasks, {}, &RunTask::start_s);
     double samples = 0;
     for (const RunTask& task : tasks) samples += task.samples;

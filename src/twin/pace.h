@@ -15,7 +15,8 @@ struct RunServers {
   double bytes_per_s = 0;  // each one's link; 0: no limit
   double burst_s = 0;
   HindranceScript script{};
-  int blocks = 1;  // of each task
+  int blocks = 1;           // of each task
+  bool all_reduce = false;  // nothing travels within a task
 };
 
 // What a worker's tasks cost it, in seconds at its whole share without rest.
@@ -28,8 +29,8 @@ struct TaskWork {
 };
 // For each worker of a run: the work with which an emulated server, given the rests it had, takes
 // as long for its tasks as was measured. `shape` says how tasks of unequal samples compare; only
-// the ratio of its fixed_s and per_sample_s counts. Workers with too few tasks, and those whose
-// link was cut, are left out.
+// the ratio of its fixed_s and per_sample_s counts. Workers with too few tasks are
+// left out, and those whose tasks felt that their link was cut.
 std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers,
                                     const TwinWorker& shape = {.per_sample_s = 1});
 
