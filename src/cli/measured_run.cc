@@ -81,6 +81,7 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
 void take_result(const nlohmann::json& json, MeasuredRun& run) {
   run.time_to_target_s = value_or(json, "time_to_target_s", -1.0);
   run.mode_switches = value_or(json, "mode_switches", 0);
+  run.worker_cpu_s = value_or(json, "worker_cpu_s", 0.0);
   const auto trusted = json.find("trusted");
   if (trusted != json.end() && trusted->is_boolean() && !trusted->get<bool>()) {
     run.not_trusted = "the machine was too busy";
@@ -163,6 +164,9 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   run.cell = cell_of(run);
   run.mode = mode_told(run.mode, run.x);
   if (run.servers.cores > 0 && (run.architecture == "ps" || is_whole_ring(run))) {
+    if (run.servers.all_reduce) {
+      run.servers.sum_work_s = measured_sum_work(run.run, run.servers, run.worker_cpu_s);
+    }
     run.work = measured_work(run.run, run.servers);
     run.unequal = std::ranges::any_of(run.run.tasks, [&](const RunTask& task) {
       return task.samples != run.run.tasks.front().samples;
@@ -210,13 +214,19 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
     fit.model.jitter = middle(jitters);
   }
   if (!bytes.empty()) fit.model.parameter_bytes = middle(bytes);
-  std::vector<double> messages;
+  std::vector<double> messages, served, served_waiting;
   for (const MeasuredRun* const run : runs) {
     if (!is_whole_ring(*run)) continue;
+    // Who waits for others looks out for them, which is no part of a sum.
+    const bool calm = run->servers.script.steps.empty();
+    if (run->servers.sum_work_s > 0)
+      (calm ? served : served_waiting).push_back(run->servers.sum_work_s);
     std::ranges::copy(measured_messages(run->run, run->servers, fit.model.parameter_bytes),
                       std::back_inserter(messages));
   }
   if (!messages.empty()) fit.model.message_s = middle(messages);
+  if (served.empty()) std::swap(served, served_waiting);
+  if (!served.empty()) fit.model.sum_work_s = middle(served);
   TRY_ASSIGN(const ConvergenceFit learned, fit_convergence(curves, from.convergence));
   fit.model.convergence = learned.model;
   fit.points = learned.points;

@@ -31,6 +31,7 @@ struct MeasuredRun {
 
   double interval_s = 0;         // between updates
   double time_to_target_s = -1;  // -1: not reached, or not known
+  double worker_cpu_s = 0;       // of one, on average
   int mode_switches = 0;
   std::string not_trusted{};  // why its figures are not to be used
 

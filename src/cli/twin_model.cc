@@ -18,7 +18,7 @@ struct Field {
   double* value;
 };
 
-std::array<Field, 22> fields_of(TwinModel& model) {
+std::array<Field, 23> fields_of(TwinModel& model) {
   ConvergenceModel& c = model.convergence;
   return {{{"fixed_s", &model.worker.fixed_s},
            {"per_sample_s", &model.worker.per_sample_s},
@@ -31,6 +31,7 @@ std::array<Field, 22> fields_of(TwinModel& model) {
            {"shards_bytes_per_s", &model.shards.bytes_per_s},
            {"parameter_bytes", &model.parameter_bytes},
            {"message_s", &model.message_s},
+           {"sum_work_s", &model.sum_work_s},
            {"jitter", &model.jitter},
            {"accuracy_first", &c.accuracy_first},
            {"accuracy_last", &c.accuracy_last},
@@ -90,6 +91,7 @@ TwinSetup twin_setup(const TwinModel& model, int workers) {
   setup.shards = model.shards;
   setup.parameter_bytes = model.parameter_bytes;
   setup.message_s = model.message_s;
+  setup.sum_work_s = model.sum_work_s;
   setup.jitter = model.jitter;
   setup.convergence = model.convergence;
   return setup;

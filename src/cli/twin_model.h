@@ -12,7 +12,7 @@ struct TwinModel {
   TwinWorker worker{.fixed_s = 0.01, .per_sample_s = 0.0044};
   TwinShards shards{};
   double parameter_bytes = 1e6;
-  double message_s = 0;
+  double message_s = 0, sum_work_s = 0;
   double jitter = 0.05;
   ConvergenceModel convergence{};
 };

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "steer/calm_trial.h"
 #include "steer/fixed.h"
 #include "steer/foresight.h"
 #include "steer/noise_scale.h"
@@ -180,6 +181,7 @@ class Star final : public StarDirector {
     looked_at_ = situation.now;
     looked_samples_ = situation.samples_done;
     foresight_.foresee(situation, mode_);
+    calm_.look(situation, foresight_.stragglers().empty());
     const ScoreSituation asked = score_situation(situation);
     ScoredMode present = score_mode(asked, mode_);
     present_staleness_ = present.pace.staleness;
@@ -200,19 +202,31 @@ class Star final : public StarDirector {
           SelectorSample{.features = features(present, ssgd, situation),
                          .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
     }
-    if (nobody) {
-      // Tasks that scatter are waited for too, and it can pay not to.
-      const bool pays = present.time_s <= (1 - options_.move_margin) * ssgd.time_s;
-      const bool may_stay = pays && !in_last_part(situation);
-      if (!is_synchronous() && !may_stay && has_stayed(situation)) {
-        go_to(synchronous_, "nobody straggles", situation, {ssgd, present});
-      }
-      return;
-    }
+    if (nobody && !is_synchronous()) return leave_or_stay(situation, present, ssgd);
+    // A whole ring waits for all of its tasks and for the sum of all, even if nobody straggles.
+    const double pace = calm_.pace(situation);
+    if (nobody && !(sums() && pace > 0)) return;
     if (!is_time_to_score(situation)) return;
     std::vector<ScoredMode> all = score_modes(asked);
     for (ScoredMode& scored : all) pace_.correct(scored, mode_);
-    if (has_stayed(situation)) decide(situation, all, present);
+    if (!has_stayed(situation)) return;
+    const auto switches = notes_.size();
+    decide(situation, all, present);
+    if (nobody && notes_.size() > switches) calm_.try_out(pace);
+  }
+
+  // Tasks that scatter are waited for too, and it can pay not to.
+  void leave_or_stay(const Situation& situation, const ScoredMode& present,
+                     const ScoredMode& ssgd) {
+    const double need =
+        present.time_s * present.pace.samples_per_s / (ssgd.time_s * ssgd.pace.samples_per_s);
+    const CalmTrial::Verdict verdict = calm_.judge(situation, need);
+    if (verdict == CalmTrial::Verdict::Open) return;
+    const bool pays = verdict == CalmTrial::Verdict::Helps ||
+                      (verdict == CalmTrial::Verdict::None &&
+                       present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
+    if ((pays && !in_last_part(situation)) || !has_stayed(situation)) return;
+    go_to(synchronous_, "nobody straggles", situation, {ssgd, present});
   }
 
   // As long as the same workers straggle and the mode stays, all modes are scored less and less
@@ -402,6 +416,7 @@ class Star final : public StarDirector {
                              .staleness = scored.pace.staleness});
     }
     notes_.push_back(std::move(note));
+    calm_.switched();
     if (mode.ring != mode_.ring) foresight_.ring_formed();
     mode_ = mode;
     switched_at_ = situation.now;
@@ -436,6 +451,7 @@ class Star final : public StarDirector {
   StalenessCost cost_;
   LossWindows cutter_;
   LossGuard guard_;
+  CalmTrial calm_;
   PaceMemory pace_;
   std::unique_ptr<ModeRegression> regression_;
   SelectorChoice selector_;

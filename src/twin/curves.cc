@@ -153,6 +153,7 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
   const int time = table.column("time_s"), worker = table.column("worker");
   const int took = table.column("took_s"), samples = table.column("samples");
   const int staleness = table.column("staleness"), in_rate = table.column("in_bytes_per_s");
+  const int cpu = table.column("cpu_share");
   if (std::min({time, worker, took, samples, staleness}) < 0) {
     return at_line(path, 1, "the header has to name time_s, worker, took_s, samples and staleness");
   }
@@ -166,7 +167,8 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
     const auto late = Table::value(row, staleness);
     if (!at || !who || !length || !count || !late || !(*count > 0)) continue;
     by_worker[*who].push_back(*length / *count);
-    run.tasks.push_back({static_cast<int>(*who), *at - *length, *at, static_cast<int>(*count)});
+    run.tasks.push_back({static_cast<int>(*who), *at - *length, *at, static_cast<int>(*count),
+                         Table::value(row, cpu).value_or(0) * *length});
     if (const auto in = Table::value(row, in_rate); in && *in > 0) bytes.push_back(*in * *length);
     while (point < run.curve.size() && *at > run.curve[point].time_s) {
       run.curve[point++].staleness = used > 0 ? stale / used : 0;

@@ -30,6 +30,7 @@ struct RunTask {  // one line of iterations.csv
   int worker = 0;
   double start_s = 0, end_s = 0;
   int samples = 0;
+  double cpu_s = 0;  // that its process used meanwhile; 0: not measured
 };
 struct TrainingRun {
   TrainingCurve curve{};

@@ -54,6 +54,12 @@ double mean_work_s(std::span<const RunTask> tasks, const RunServers& servers,
   return (low + high) / 2 * shapes / count;
 }
 
+double mean_cpu_s(std::span<const RunTask> tasks) {
+  double sum_s = 0;
+  for (const RunTask& task : tasks) sum_s += task.cpu_s;
+  return sum_s / static_cast<double>(tasks.size());
+}
+
 double foreseen_s(const TwinWorker& worker, const TaskWork& point) {
   return worker.fixed_s + worker.per_sample_s * point.samples;
 }
@@ -130,7 +136,8 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
     samples /= static_cast<double>(tasks.size());
     points.push_back({.samples = samples,
                       .blocks = servers.blocks,
-                      .work_s = mean_work_s(tasks, servers, shape, transfer_s),
+                      .work_s = servers.all_reduce ? mean_cpu_s(tasks) / servers.cores
+                                                   : mean_work_s(tasks, servers, shape, transfer_s),
                       .tasks = static_cast<int>(tasks.size())});
   }
   return points;
@@ -173,14 +180,23 @@ std::vector<double> measured_messages(const TrainingRun& run, const RunServers& 
   double ended_s = -1;
   for (const RunTask& task : tasks) {
     if (ended_s >= 0 && task.start_s >= ended_s) {
-      double share = 1;
-      for (const ShareLine& line : shares) share = std::min(share, line.share_at(ended_s));
-      const double beside_s = std::max(0.0, task.start_s - ended_s - bytes_s);
-      messages.push_back(share * beside_s / messages_of_sum(run.workers));
+      const bool calm = std::ranges::all_of(
+          shares, [&](const ShareLine& line) { return line.share_at(ended_s) >= 1; });
+      const double beside_s = task.start_s - ended_s - bytes_s - servers.sum_work_s;
+      if (calm) messages.push_back(std::max(0.0, beside_s / messages_of_sum(run.workers)));
     }
     ended_s = std::max(ended_s, task.end_s);
   }
   return messages;
+}
+
+double measured_sum_work(const TrainingRun& run, const RunServers& servers, double worker_cpu_s) {
+  double within_s = 0;
+  for (const RunTask& task : run.tasks) within_s += task.cpu_s;
+  if (run.workers < 2 || !(within_s > 0) || !(servers.cores > 0)) return 0;
+  const double beside_s = worker_cpu_s - within_s / run.workers;
+  const double rounds = static_cast<double>(run.tasks.size()) / run.workers;
+  return std::max(0.0, beside_s / rounds / servers.cores);
 }
 
 }  // namespace orrery

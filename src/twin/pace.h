@@ -16,7 +16,8 @@ struct RunServers {
   double burst_s = 0;
   HindranceScript script{};
   int blocks = 1;           // of each task
-  bool all_reduce = false;  // nothing travels within a task
+  bool all_reduce = false;  // nothing travels within a task; after it comes a sum,
+  double sum_work_s = 0;    // which is so much work more
 };
 
 // What a worker's tasks cost it, in seconds at its whole share without rest.
@@ -29,8 +30,8 @@ struct TaskWork {
 };
 // For each worker of a run: the work with which an emulated server, given the rests it had, takes
 // as long for its tasks as was measured. `shape` says how tasks of unequal samples compare; only
-// the ratio of its fixed_s and per_sample_s counts. Workers with too few tasks are
-// left out, and those whose tasks felt that their link was cut.
+// the ratio of its fixed_s and per_sample_s counts. In all-reduce it is what they used of their
+// CPU. Workers with too few tasks are left out, and those whose tasks felt that their link was cut.
 std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& servers,
                                     const TwinWorker& shape = {.per_sample_s = 1});
 
@@ -38,10 +39,14 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
 // 0.
 TwinWorker fit_work(std::span<const TaskWork> points);
 
-// What each message of a run's sums took beside its bytes, were its slowest member at a whole
-// share: of an all-reduce run whose ring was all of its workers all the time, and nobody's link was
-// cut.
+// What each message of a run's sums took beside its bytes and its work (sum_work_s), while
+// everybody had its whole share: of an all-reduce run whose ring was all of its workers all the
+// time, and nobody's link was cut.
 std::vector<double> measured_messages(const TrainingRun& run, const RunServers& servers,
                                       double parameter_bytes);
+
+// What each sum of such a run cost a member, in seconds at its whole share: of what one worker used
+// of its CPU in all, whatever was not used within tasks.
+double measured_sum_work(const TrainingRun& run, const RunServers& servers, double worker_cpu_s);
 
 }  // namespace orrery

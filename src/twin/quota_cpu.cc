@@ -89,4 +89,9 @@ void QuotaCpu::stop(double now_s, const ShareLine& line, double share) {
   rest_until(now_s, line, share);
 }
 
+void QuotaCpu::tire(double until_s, const ShareLine& line, double share) {
+  rest_until(until_s, line, share);
+  state_.level_s = std::min(state_.level_s, 0.0);
+}
+
 }  // namespace orrery

@@ -30,6 +30,8 @@ class QuotaCpu {
   // How much of the last work is done at a time that lies in it; and breaks it off there.
   double done_s(double now_s) const;
   void stop(double now_s, const ShareLine& line, double share);
+  // Until then it did not rest.
+  void tire(double until_s, const ShareLine& line, double share);
 
  private:
   struct State {

@@ -1,5 +1,6 @@
 #include "twin/quota_cpu.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sync/ring_sum.h"
@@ -146,23 +147,45 @@ TEST(Pace, BlocksCostWhatTasksInBlocksTakeLonger) {
 TEST(Pace, WhatPassesBetweenRoundsIsTheSum) {
   TrainingRun run{.workers = 4};
   double now_s = 0;
-  const double sum_s = ring_sum_s(4, 0.01, 2 * 0.005);  // somebody has half its share
+  const double sum_s = ring_sum_s(4, 0.01, 0.005) + 0.02;
   for (int round = 0; round < 10; ++round) {
     for (int worker = 0; worker < 4; ++worker) {
       run.tasks.push_back({worker, now_s, now_s + 0.05 + 0.01 * worker, 32});
     }
     now_s += 0.08 + sum_s;
   }
-  RunServers servers{.bytes_per_s = 1e6};
-  servers.script =
-      parse_hindrances("at 0s server 2 cpu 0.5", "script", 4, 1, std::chrono::hours(1)).value();
-  const std::vector<double> messages = measured_messages(run, servers, 1e4);
+  RunServers servers{.bytes_per_s = 1e6, .sum_work_s = 0.02};
+  std::vector<double> messages = measured_messages(run, servers, 1e4);
   ASSERT_EQ(messages.size(), 9u);
   for (const double one : messages) EXPECT_NEAR(one, 0.005, 1e-9);
-  servers.script =
-      parse_hindrances("at 0s server 2 bandwidth 0.5", "script", 4, 1, std::chrono::hours(1))
-          .value();
+  const auto script = [](const std::string& text) {
+    return parse_hindrances(text, "script", 4, 1, std::chrono::hours(1)).value();
+  };
+  servers.script = script(fmt::format("at 0s server 2 cpu 0.5 for {}s", 3.5 * (0.08 + sum_s)));
+  EXPECT_EQ(measured_messages(run, servers, 1e4).size(), 6u) << "whose sum began with all calm";
+  servers.script = script("at 0s server 2 bandwidth 0.5");
   EXPECT_TRUE(measured_messages(run, servers, 1e4).empty());
+}
+
+TEST(QuotaCpu, WhoIsTiredHasNothingSavedUp) {
+  const ShareLine line({}, 0, Hindrance::Cpu);
+  double rested_s = 0, tired_s = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    QuotaCpu rested(0.06, seed), tired(0.06, seed);
+    tired.tire(1, line, 1);
+    rested_s += rested.work(1, {0.05, 0}, line, 1) - 1;
+    tired_s += tired.work(1, {0.05, 0}, line, 1) - 1;
+  }
+  EXPECT_GT(tired_s, rested_s + 50 * 0.01);
+}
+
+TEST(Pace, WhatWasNotUsedWithinTasksIsTheSumsWork) {
+  TrainingRun run{.workers = 4};
+  for (int task = 0; task < 40; ++task) run.tasks.push_back({.worker = task % 4, .cpu_s = 0.003});
+  EXPECT_NEAR(measured_sum_work(run, {.cores = 0.1}, 10 * (0.003 + 0.001)), 0.001 / 0.1, 1e-9);
+  EXPECT_EQ(measured_sum_work(run, {.cores = 0.1}, 10 * 0.002), 0);
+  for (RunTask& task : run.tasks) task.cpu_s = 0;
+  EXPECT_EQ(measured_sum_work(run, {.cores = 0.1}, 1), 0) << "nothing is known of tasks";
 }
 
 }  // namespace

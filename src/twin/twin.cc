@@ -149,6 +149,7 @@ void TwinRun::happen(const Event& event) {
       event.at == worker.computed_at) {
     send(event.worker);
   }
+  if (event.kind == Event::Kind::Asked) return ask(event.worker);
   const bool there = event.kind == Event::Kind::Handled || event.kind == Event::Kind::AtParent;
   if (there && worker.stage == Stage::Sending) hand_in(event.worker);
 }

@@ -42,9 +42,10 @@ struct TwinSetup {
   std::vector<TwinWorker> workers{};
   TwinShards shards{};
   double parameter_bytes = 0;
-  double message_s = 0;       // all-reduce: of a sum, beside its bytes, at a whole share of CPU
-  double jitter = 0;          // deviation of a task's time, as a share of it
-  double latency_factor = 2;  // an iteration lasts so many times its path's latency longer,
+  double message_s = 0;             // all-reduce: of each message of a sum, beside its bytes,
+  double sum_work_s = 0;            // and of CPU, for each member's part of the sum
+  double jitter = 0;                // deviation of a task's time, as a share of it
+  double latency_factor = 2;        // an iteration lasts so many times its path's latency longer,
   double latency_square_per_s = 0;  // and so many times its square: what windows make of it
   HindranceScript script{};         // server i is worker i's
   ConvergenceModel convergence{};

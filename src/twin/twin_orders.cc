@@ -58,7 +58,7 @@ void TwinRun::apply(const ApplyUpdate& order) {
         progress_.gradient_norm2() * (1 + setup_.convergence.noise_scale / newest_.fresh_samples);
   }
   if (all_reduce()) {
-    push(now_ + from_seconds(ring_s()), Event::Kind::RingDone, 0, order.update.version);
+    push(ring_done(), Event::Kind::RingDone, 0, order.update.version);
     return;
   }
   shards_free_ = std::max(shards_free_, now_) + from_seconds(setup_.shards.update_s / shards_cpu_);

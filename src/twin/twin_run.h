@@ -34,7 +34,17 @@ class TwinRun {
 
  private:
   struct Event {
-    enum class Kind { Replied, Computed, Handled, AtParent, RingDone, LinkStep, Change, Tick };
+    enum class Kind {
+      Asked,
+      Replied,
+      Computed,
+      Handled,
+      AtParent,
+      RingDone,
+      LinkStep,
+      Change,
+      Tick
+    };
     Time at{};
     std::int64_t sequence = 0;
     Kind kind = Kind::Computed;
@@ -58,8 +68,6 @@ class TwinRun {
   double own_rate(int worker);
   double bytes_felt(int worker);
   double pair_s(int a, int b);
-  double ring_s();
-  double message_s(int number);
 
   void push(Time when, Event::Kind kind, int worker, std::int64_t task);
   void happen(const Event& event);
@@ -68,7 +76,10 @@ class TwinRun {
   void break_off(Worker& worker);
   double work_done_s(const Worker& worker) const;
 
+  Time ring_done();
+
   void start(const Task& task);
+  void ask(int worker);
   void download(int worker);
   void compute(int worker);
   void send(int worker);

@@ -139,6 +139,31 @@ TEST(Twin, ARingTakesAsLongAsItsSlowestLinkAndLeavesChildrenBehind) {
   EXPECT_LT(run.wall_s, 6.5);
 }
 
+TEST(Twin, ASumIsAsSlowAsItsSlowestProcessor) {
+  TwinSetup setup = eight_workers(1, 0, 8 * 20);
+  setup.jitter = 0;
+  setup.conductor.architecture = Architecture::AllReduce;
+  setup.sum_work_s = 0.03;
+  EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.1 + 0.03), 1e-6);
+  setup.script =
+      parse_hindrances("at 0s server 7 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
+          .value();
+  EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.4 + 0.12), 1e-6);
+}
+
+TEST(Twin, AParentThatComputesHearsItsChildWhenItIsDone) {
+  TwinSetup setup;
+  setup.workers = {{.fixed_s = 0.1}, {.fixed_s = 0.001}};
+  setup.conductor.architecture = Architecture::AllReduce;
+  setup.conductor.global_batch = 64;
+  setup.conductor.samples_limit = 64 * 50;
+  setup.mode = {
+      .rule = SyncRuleKind::Ring, .ring = {WorkerId{0}}, .parents = {{WorkerId{1}, WorkerId{0}}}};
+  const TwinResult run = run_twin(setup);
+  EXPECT_NEAR(static_cast<double>(run.gradients_of[1]), static_cast<double>(run.gradients_of[0]),
+              2);
+}
+
 TEST(Twin, EveryModeGoesOnWhenWorkersDieAndJoin) {
   const std::vector<Mode> modes = {
       {},
