@@ -150,7 +150,7 @@ TEST(TwinCommands, RunsAreForeseenFromOthersAndUntrustedOnesAreLeftOut) {
   ASSERT_EQ(said["runs"].size(), 3u);
   EXPECT_TRUE(said["runs"][0]["fitted"].get<bool>());
   EXPECT_EQ(said["runs"][2]["mode"], "static-3");
-  EXPECT_EQ(said["runs"][2]["cell"], "tta-made-ps-none");
+  EXPECT_EQ(said["runs"][2]["cell"], "tta-made-ps-none-s1");
   EXPECT_NEAR(said["runs"][2]["task_work_s"].get<double>(), 0.07, 0.004);
   EXPECT_EQ(said["interval_errors"]["runs"], 1);
   EXPECT_LT(said["interval_errors"]["worst"].get<double>(), 0.06);

@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
                               {.make_learner = orrery::make_learner,
                                .open_meeting_place = orrery::open_meeting_place,
                                .join_all_reduce = orrery::join_all_reduce,
+                               .gpu_name = orrery::gpu_name,
                                .models = orrery::learner_models,
                                .data = orrery::learner_data});
   }
