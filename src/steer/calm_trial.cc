@@ -5,8 +5,7 @@
 namespace orrery {
 namespace {
 
-constexpr double kTrial_s = 5;
-constexpr double kHelps = 1.05;
+constexpr double kTrial_s = 6;
 constexpr double kRarer = 8;
 
 }  // namespace
@@ -33,6 +32,14 @@ void CalmTrial::switched() {
   tried_since_.reset();
   before_per_s_ = 0;
   helps_ = false;
+  staleness_ = 0;
+  gradients_ = 0;
+}
+
+void CalmTrial::saw(const IterationSample& sample) {
+  if (before_per_s_ == 0 || sample.staleness < 0) return;
+  staleness_ += static_cast<double>(sample.staleness);
+  ++gradients_;
 }
 
 double CalmTrial::pace(const Situation& situation) const {
@@ -41,11 +48,12 @@ double CalmTrial::pace(const Situation& situation) const {
   return samples >= rounds_ * situation.global_batch ? rate(*calm_since_, situation) : 0;
 }
 
-CalmTrial::Verdict CalmTrial::judge(const Situation& situation, double need) {
+CalmTrial::Verdict CalmTrial::judge(const Situation& situation, double lambda) {
   if (before_per_s_ == 0) return Verdict::None;
   if (helps_) return Verdict::Helps;
   if (!tried_since_ || seconds(situation.now - tried_since_->at) < kTrial_s) return Verdict::Open;
-  helps_ = rate(*tried_since_, situation) >= kHelps * need * before_per_s_;
+  const double stale = gradients_ > 0 ? staleness_ / static_cast<double>(gradients_) : 0;
+  helps_ = rate(*tried_since_, situation) >= (1 + lambda * stale) * before_per_s_;
   if (helps_) return Verdict::Helps;
   rounds_ *= kRarer;
   return Verdict::DoesNot;

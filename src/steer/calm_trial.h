@@ -9,12 +9,13 @@
 namespace orrery {
 
 // Whether another mode is worth it while nobody straggles. What is foreseen then differs by little
-// more than it is off, so the mode is tried out: samples a second before and after decide. What did
-// not help is not tried again for eight times as long.
+// more than it is off, so the mode is tried out: samples a second before and after decide, divided
+// by what their staleness costs. What did not help is not tried again for eight times as long.
 class CalmTrial {
  public:
   enum class Verdict { None, Open, Helps, DoesNot };
 
+  void saw(const IterationSample& sample);
   void look(const Situation& situation, bool nobody_straggles);
   void switched();
 
@@ -22,8 +23,8 @@ class CalmTrial {
   double pace(const Situation& situation) const;
   void try_out(double pace_before) { before_per_s_ = pace_before; }  // a mode just gone to
 
-  // `need`: how many samples it takes for what one of the synchronous mode's brings.
-  Verdict judge(const Situation& situation, double need);
+  // `lambda`: what each update of staleness costs.
+  Verdict judge(const Situation& situation, double lambda);
 
  private:
   struct Mark {
@@ -36,6 +37,8 @@ class CalmTrial {
   std::optional<Mark> calm_since_{}, tried_since_{};  // each from its first look on
   double before_per_s_ = 0;                           // of the trial; 0: there is none
   bool helps_ = false;
+  double staleness_ = 0;  // of the trial's gradients, summed up
+  std::int64_t gradients_ = 0;
 };
 
 }  // namespace orrery

@@ -17,14 +17,18 @@ class Trial : public testing::Test {
     }
   }
   // Goes to another mode, and is in it for so long.
-  CalmTrial::Verdict tried(double samples_per_s, int seconds, double need = 1) {
+  CalmTrial::Verdict tried(double samples_per_s, int seconds, int staleness = 0) {
     const double before = trial_.pace(now_);
     trial_.switched();
     trial_.try_out(before);
+    IterationSample gradient;
+    gradient.staleness = staleness;
+    trial_.saw(gradient);
     pass(seconds, samples_per_s);
-    return trial_.judge(now_, need);
+    return trial_.judge(now_, kLambda);
   }
 
+  static constexpr double kLambda = 0.1;
   CalmTrial trial_;
   Situation now_{.global_batch = 100};
   double samples_ = 0;
@@ -41,21 +45,21 @@ TEST_F(Trial, APaceIsKnownAfterSixteenCalmRounds) {
 
 TEST_F(Trial, WhatIsFasterStays) {
   pass(20, 100);
-  EXPECT_EQ(tried(120, 3), CalmTrial::Verdict::Open);
-  pass(4, 120);
-  EXPECT_EQ(trial_.judge(now_, 1.1), CalmTrial::Verdict::Helps);
+  EXPECT_EQ(tried(120, 3, 1), CalmTrial::Verdict::Open);
+  pass(5, 120);
+  EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::Helps);
   pass(10, 90);
-  EXPECT_EQ(trial_.judge(now_, 1.1), CalmTrial::Verdict::Helps) << "it is judged once";
+  EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::Helps) << "it is judged once";
 }
 
 TEST_F(Trial, SamplesThatBringLessCountLess) {
   pass(20, 100);
-  EXPECT_EQ(tried(120, 8, 1.2), CalmTrial::Verdict::DoesNot);
+  EXPECT_EQ(tried(120, 8, 3), CalmTrial::Verdict::DoesNot);
 }
 
 TEST_F(Trial, WhatDidNotHelpIsNotTriedAgainForEightTimesAsLong) {
   pass(20, 100);
-  EXPECT_EQ(tried(100, 8), CalmTrial::Verdict::DoesNot);
+  EXPECT_EQ(tried(99, 8), CalmTrial::Verdict::DoesNot);
   trial_.switched();
   pass(128, 100);
   EXPECT_EQ(trial_.pace(now_), 0);
@@ -65,10 +69,10 @@ TEST_F(Trial, WhatDidNotHelpIsNotTriedAgainForEightTimesAsLong) {
 
 TEST_F(Trial, WithoutOneOrWithAStragglerThereIsNothingToJudge) {
   pass(20, 100);
-  EXPECT_EQ(trial_.judge(now_, 1), CalmTrial::Verdict::None);
+  EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::None);
   tried(120, 3);
   pass(1, 120, false);
-  EXPECT_EQ(trial_.judge(now_, 1), CalmTrial::Verdict::None);
+  EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::None);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ class Star final : public StarDirector {
     foresight_.saw(sample, mode_);
     noise_.saw(sample);
     guard_.saw(sample);
+    calm_.saw(sample);
     if (const auto window = cutter_.saw(sample)) learn(*window);
   }
   void take_in(const UpdateSample& update) {
@@ -218,9 +219,7 @@ class Star final : public StarDirector {
   // Tasks that scatter are waited for too, and it can pay not to.
   void leave_or_stay(const Situation& situation, const ScoredMode& present,
                      const ScoredMode& ssgd) {
-    const double need =
-        present.time_s * present.pace.samples_per_s / (ssgd.time_s * ssgd.pace.samples_per_s);
-    const CalmTrial::Verdict verdict = calm_.judge(situation, need);
+    const CalmTrial::Verdict verdict = calm_.judge(situation, cost_.lambda());
     if (verdict == CalmTrial::Verdict::Open) return;
     const bool pays = verdict == CalmTrial::Verdict::Helps ||
                       (verdict == CalmTrial::Verdict::None &&

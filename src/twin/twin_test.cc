@@ -149,6 +149,9 @@ TEST(Twin, ASumIsAsSlowAsItsSlowestProcessor) {
       parse_hindrances("at 0s server 7 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
           .value();
   EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.4 + 0.12), 1e-6);
+  setup.workers.resize(1);
+  setup.conductor.samples_limit = 256 * 20;
+  EXPECT_NEAR(run_twin(setup).wall_s, 20 * 0.1, 1e-6) << "one has nothing to sum";
 }
 
 TEST(Twin, AParentThatComputesHearsItsChildWhenItIsDone) {

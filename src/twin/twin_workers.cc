@@ -38,14 +38,14 @@ Time TwinRun::ring_done() {
     share = std::min(share, at(number).cpu.at(seconds(now_)) * at(number).cpu_share);
   }
   const int members = static_cast<int>(ring_.size());
+  if (members < 2) return now_;
   const double way_s = rate < SharedLink::kEndless ? setup_.parameter_bytes / rate : 0;
-  const double message_s = latency_s / std::max(1, members) + setup_.message_s;
+  const double message_s = latency_s / members + setup_.message_s;
   const Time done = now_ + from_seconds(ring_sum_s(members, way_s, message_s) +
                                         setup_.sum_work_s / std::max(share, kShareLeast));
   for (const WorkerId id : ring_) {
     Worker& member = at(static_cast<int>(id));
-    if (member.quota && members > 1)
-      member.quota->tire(seconds(done), member.cpu, member.cpu_share);
+    if (member.quota) member.quota->tire(seconds(done), member.cpu, member.cpu_share);
   }
   return done;
 }
