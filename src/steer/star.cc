@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kScoresNoted = 5;
 constexpr int kScoreRarelyFactor = 8;
 constexpr int kAskedMost = 3;  // of the cluster, in one look
+constexpr const char* kTriedOut = "tried out while nobody straggles";
+constexpr const char* kDidNotHelp = "it did not help";
 
 class Star final : public StarDirector {
  public:
@@ -225,7 +227,8 @@ class Star final : public StarDirector {
                       (verdict == CalmTrial::Verdict::None &&
                        present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
     if ((pays && !in_last_part(situation)) || !has_stayed(situation)) return;
-    go_to(synchronous_, "nobody straggles", situation, {ssgd, present});
+    const bool tried = verdict == CalmTrial::Verdict::DoesNot;
+    go_to(synchronous_, tried ? kDidNotHelp : "nobody straggles", situation, {ssgd, present});
   }
 
   // As long as the same workers straggle and the mode stays, all modes are scored less and less
@@ -311,7 +314,9 @@ class Star final : public StarDirector {
       if (answer == GrantAnswer::Yes) {
         const std::string reason = too_stale ? "near the end: less stale"
                                    : chosen  ? "the selector expects the fastest fall of the loss"
-                                             : "least time for the same progress";
+                                   : foresight_.stragglers().empty()
+                                       ? kTriedOut
+                                       : "least time for the same progress";
         go_to(best->mode, reason, situation, noted(all, present));
         return;
       }
