@@ -1,3 +1,15 @@
+# Only the files that use these two paths are compiled with them, so that ccache serves a second clone.
+# A file that starts to use them needs a new run of CMake.
+function(define_paths)
+  foreach(file ${ARGN})
+    file(STRINGS ${file} uses REGEX "ORRERY_(SHARED|SOURCE)" LIMIT_COUNT 1)
+    if(uses)
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS
+                   ORRERY_SHARED="${PROJECT_SOURCE_DIR}/../shared" ORRERY_SOURCE="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
+endfunction()
+
 # room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
 #      [TESTS_TOGETHER] [OWN_HEADERS])
 #
@@ -28,8 +40,7 @@ function(room name)
     add_executable(${name}_test ${tests})
     read_headers_once(${name}_test tests)
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_NEEDS} ${ARG_TEST_LIBS} GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE ORRERY_SHARED="${PROJECT_SOURCE_DIR}/../shared"
-                                                    ORRERY_SOURCE="${PROJECT_SOURCE_DIR}")
+    define_paths(${tests})
     if(ARG_TESTS_TOGETHER)
       add_test(NAME ${name}_test COMMAND ${name}_test)
     else()
