@@ -38,7 +38,7 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build data demo test faults format asan tsan bench fuzz clean
+.PHONY: help build data demo test faults goldens format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-tidy
 
 ## build: build/release/orrery and orrery-train, and nothing else
@@ -77,6 +77,10 @@ faults:
 	$(call configure,release)
 	@$(ninja) $(RELEASE) faults_test
 	@cd $(RELEASE) && ORRERY_FAULT_SEEDS=$(FAULT_SEEDS) ctest -R '^InPart/Faults' -j$(JOBS) --output-on-failure
+
+## goldens: write the event logs of every policy in every world to tests/golden, and show what changed
+goldens: build
+	@$(PYTHON) -B tests/golden/goldens.py $(RELEASE)/orrery --update
 
 ## check: format, rooms and sizes, clang-tidy; any finding fails
 check:
