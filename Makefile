@@ -35,6 +35,8 @@ define tests
 	@$(fixed_addresses) $(ninja) build/$(1)
 	$(say) "testing build/$(1)"
 	@$(fixed_addresses) ctest --preset $(1) -j$(JOBS)
+	@[ -d ../shared/reference ] || echo "== not run, as ../shared/reference is missing: the" \
+	  "comparisons with the published simulators and with public traces"
 endef
 
 .DEFAULT_GOAL := build
@@ -109,12 +111,12 @@ format:
 	@tools/setup check
 	@$(CLANG_FORMAT) -i $(SOURCES)
 
-## asan: the tests, without slow ones, under AddressSanitizer and UndefinedBehaviorSanitizer
+## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 asan:
 	@tools/setup build test
 	$(call tests,asan)
 
-## tsan: the tests, without slow ones, under ThreadSanitizer
+## tsan: the tests under ThreadSanitizer
 tsan:
 	@tools/setup build test
 	$(call tests,tsan)
