@@ -96,8 +96,8 @@ check-format:
 
 check-rooms:
 	$(say) "rooms and sizes"
-	@$(PYTHON) -B tools/check_rooms.py . && rooms=0 || rooms=1; \
-	  $(PYTHON) -B tools/check_sizes.py . && exit $$rooms
+	@fault=0; for check in rooms sizes classes; do \
+	  $(PYTHON) -B tools/check_$$check.py . || fault=1; done; exit $$fault
 
 check-tidy:
 	$(call configure,release,-DORRERY_PCH=OFF)

@@ -1,6 +1,7 @@
 """check_rooms.py [ROOT]: does every file stay within its room?
 
-Reads room(... NEEDS ...) from src/*/CMakeLists.txt and checks that
+Reads room(... NEEDS ...) from every CMakeLists.txt below src/ and checks that
+- every source lies in a room: the nearest folder above it that has a room(...), at any depth;
 - rooms form no circle, and every #include "room/..." follows an arrow (tests: TEST_NEEDS too);
 - a third-party library is included only by the rooms that own it;
 - the clock, sleep and unseeded randomness stay out of the rooms that must repeat exactly;
@@ -48,9 +49,9 @@ RULES = ("arrow", "wall", "banned", "simulated", "using-namespace")
 
 
 def read_rooms(src, faults):
-    """{room: {keyword: [word...]}} as the CMake files state it."""
+    """{room: {keyword: [word...], "folder": path below src}} as the CMake files state it."""
     rooms = {}
-    for lists in sorted(src.glob("*/CMakeLists.txt")):
+    for lists in sorted(src.rglob("CMakeLists.txt")):
         text = re.sub(r"#[^\n]*", "", lists.read_text())
         for call in re.finditer(r"\broom\s*\(([^)]*)\)", text, re.IGNORECASE):
             name, *words = call.group(1).split() or [""]
@@ -65,16 +66,26 @@ def read_rooms(src, faults):
                     faults.append(f"{lists}: room({name} ...): '{word}' stands before any keyword")
             if name != lists.parent.name:
                 faults.append(f"{lists}: the room of this folder is '{lists.parent.name}', not '{name}'")
+            elif name in rooms:
+                faults.append(f"{lists}: room '{name}' is also in {src / rooms[name]['folder']}")
             else:
-                rooms[name] = said
-    for folder in sorted(path for path in src.iterdir() if path.is_dir()):
-        if folder.name not in rooms:
+                rooms[name] = {**said, "folder": lists.parent.relative_to(src)}
+    for folder in sorted(path for path in src.rglob("*") if path.is_dir()):
+        holds = any(file.suffix in (".h", ".cc") for file in folder.iterdir())
+        top = folder.parent == src and not any(said["folder"].is_relative_to(folder.relative_to(src)) for said in rooms.values())
+        if (holds or top) and not room_of(rooms, folder.relative_to(src) / "file"):
             faults.append(f"{folder}: has no room({folder.name} ...) in its CMakeLists.txt")
     for name, said in rooms.items():
         for needed in said["NEEDS"] + said["TEST_NEEDS"]:
             if needed not in rooms:
-                faults.append(f"{src / name}: needs '{needed}', which is no room")
+                faults.append(f"{src / said['folder']}: needs '{needed}', which is no room")
     return rooms
+
+
+def room_of(rooms, path):
+    """The room a file belongs to, `path` relative to src: the deepest room above it, or None."""
+    above = [name for name, said in rooms.items() if path.is_relative_to(said["folder"])]
+    return max(above, key=lambda name: len(rooms[name]["folder"].parts), default=None)
 
 
 def find_circle(rooms):
@@ -133,11 +144,11 @@ def check_includes(rooms, src, where, room, text):
                 yield "wall", line, f"only {who} may include <{target}>"
         if quote == "<" or not room:
             continue
-        first = target.split("/")[0]
-        if not (src / target).is_file():
+        other = room_of(rooms, pathlib.PurePath(target))
+        if not (src / target).is_file() or not other:
             yield "arrow", line, f'"{target}" is no file of a room; libraries are included with <>'
-        elif first not in allowed:
-            yield "arrow", line, f"{room} may not include {first}: it is not in its NEEDS"
+        elif other not in allowed:
+            yield "arrow", line, f"{room} may not include {other}: it is not in its NEEDS"
 
 
 def check_words(where, room, code):
@@ -165,15 +176,15 @@ def check_names(rooms, src):
     """Yields faults: two types of one name in one program would be taken for each other unseen."""
     programs = [reach(rooms, [top]) for top in rooms if not any(top in said["NEEDS"] for said in rooms.values())]
     seen = {}
-    for header in sorted(src.glob("*/*.h")):
-        room, code = header.parent.name, code_only(header.read_text(errors="replace"))
-        if is_test(header) or header.name.startswith("test_") or re.search(r"namespace orrery::|namespace (?!orrery)\w", code):
+    for header in sorted(src.rglob("*.h")):
+        room, code = room_of(rooms, header.relative_to(src)), code_only(header.read_text(errors="replace"))
+        if not room or is_test(header) or header.name.startswith("test_") or re.search(r"namespace orrery::|namespace (?!orrery)\w", code):
             continue
         for match in re.finditer(r"^(?:struct|class|enum class)\s+(\w+)\b(?!::)[^;(]*?\{", code, re.MULTILINE):
             name = match.group(1)
-            before = seen.setdefault(name, header)
-            meet = any({room, before.parent.name} <= program for program in programs)
-            if before.parent.name != room and meet:
+            before_room, before = seen.setdefault(name, (room, header))
+            meet = any({room, before_room} <= program for program in programs)
+            if before_room != room and meet:
                 yield f"{header.relative_to(src.parent)}: {name} is also in {before.relative_to(src.parent)}"
 
 
@@ -189,7 +200,7 @@ def check(root):
     includes = 0
     for file in source_files(root):
         where = file.relative_to(root)
-        room = where.parts[1] if where.parts[0] == "src" and where.parts[1] in rooms else None
+        room = room_of(rooms, where.relative_to("src")) if where.parts[0] == "src" else None
         text = file.read_text(errors="replace")
         includes += text.count('#include "')
         found = [

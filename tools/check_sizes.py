@@ -77,9 +77,10 @@ def check_file(where, text):
         yield "file", len(lines), f"{len(lines)} lines, at most {FILE}"
     elif where.suffix == ".h" and len(lines) > HEADER:
         yield "header", len(lines), f"{len(lines)} lines, at most {HEADER} in a header"
-    elif where.parts[:1] == ("src",) and where.parts[1] in DECISION_ROOMS and not is_test(where):
-        if len(lines) > DECISION:
-            yield "decision", len(lines), f"{len(lines)} lines, at most {DECISION} in {where.parts[1]}/"
+    elif where.parts[:1] == ("src",) and not is_test(where):
+        for room in set(where.parts[1:-1]) & set(DECISION_ROOMS):
+            if len(lines) > DECISION:
+                yield "decision", len(lines), f"{len(lines)} lines, at most {DECISION} in {room}/"
     for first, last, name in functions(text):
         if last - first + 1 > FUNCTION:
             yield "function", first, f"{name} has {last - first + 1} lines, at most {FUNCTION}"

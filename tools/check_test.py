@@ -3,6 +3,7 @@ import pathlib
 import tempfile
 import unittest
 
+import check_classes
 import check_rooms
 import check_sizes
 from cpp_text import code_only
@@ -61,6 +62,35 @@ class Rooms(Tree):
     def test_an_include_against_the_arrows_is_found(self):
         self.write("src/model/job.h", '#pragma once\n\n#include "policy/las.h"\n')
         self.assert_fault(check_rooms, "src/model/job.h:3", "model may not include policy")
+
+    def test_rooms_in_storeys_keep_their_walls(self):
+        self.write("src/scheduling/order/CMakeLists.txt", "room(order NEEDS model)")
+        self.write("src/scheduling/order/las/queue.h", '#pragma once\n#include "model/job.h"\n')
+        self.assert_clean(check_rooms)
+        self.write("src/scheduling/order/las/queue.h", '#pragma once\n#include "policy/las.h"\n')
+        self.assert_fault(check_rooms, "src/scheduling/order/las/queue.h:2", "order may not include policy")
+
+    def test_a_room_below_another_room_is_a_room_of_its_own(self):
+        self.write("src/policy/published/CMakeLists.txt", "room(published NEEDS policy)")
+        self.write("src/policy/published/old.h", '#pragma once\n#include "policy/las.h"\n')
+        self.assert_clean(check_rooms)
+        self.write("src/policy/las.cc", '#include "policy/published/old.h"\n')
+        self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include published")
+
+    def test_sources_outside_every_room_are_found_at_any_depth(self):
+        self.write("src/scheduling/order/CMakeLists.txt", "room(order NEEDS model)")
+        self.write("src/scheduling/lost.h", "#pragma once\n")
+        self.assert_fault(check_rooms, "src/scheduling", "has no room(scheduling")
+
+    def test_one_name_for_two_rooms_is_found(self):
+        self.write("src/live/policy/CMakeLists.txt", "room(policy NEEDS model)")
+        faults, _ = check_rooms.check(self.root)
+        self.assertTrue(any("room 'policy' is also in" in fault for fault in faults), faults)
+
+    def test_walls_hold_in_nested_rooms(self):
+        self.write("src/live/door/CMakeLists.txt", "room(door NEEDS model)")
+        self.write("src/live/door/deep/server.cc", "#include <sqlite3.h>\n")
+        self.assert_fault(check_rooms, "src/live/door/deep/server.cc:1", "only store")
 
     def test_an_arrow_reaches_through_other_rooms(self):
         self.write("src/cli/more.cc", '#include "base/result.h"\n')
@@ -169,6 +199,7 @@ class Sizes(Tree):
 
     def test_long_files_are_found_each_kind_by_its_own_limit(self):
         for path, limit in (
+            ("src/scheduling/policy/order/a.cc", 150),
             ("src/model/a.cc", 500),
             ("src/model/a.h", 120),
             ("src/policy/a.cc", 150),
@@ -228,6 +259,53 @@ class CodeOnly(unittest.TestCase):
         text = 'a;\n/* 1\n2 */ b; // c \\\n still\nR"(\n"\n)"; d;\n'
         self.assertEqual(code_only(text).count("\n"), text.count("\n"))
         self.assertEqual(code_only(text).splitlines()[6].strip(), "; d;")
+
+
+class Classes(Tree):
+    def write_class(self, body, path="src/live/daemon/core.h"):
+        self.write(path, "class Core final : private Sink<int> {\n" + body + "};\n")
+
+    def counted(self, body):
+        return next(check_classes.classes("struct Core : Base {" + body + "};"))[2:]
+
+    def test_fields_and_methods_are_counted(self):
+        self.assertEqual(
+            self.counted(
+                """
+ public:
+  explicit Core(int a);
+  ~Core() override;
+  bool operator==(const Core&) const = default;
+  using Step = std::function<void(int)>;
+  static constexpr int kMost = 3;
+  enum class Kind { One, Two };
+  struct Inner { int a; int b; void f() {} };
+  int first() const { return map_.at(1); }
+  virtual void second(int a = g()) = 0;
+  template <class T> Result<std::vector<T>> third(T t) const { if (t) { h(); } return {}; }
+ private:
+  std::map<int, std::function<void(int)>> map_{};
+  int a_ = f(1), b_[2] = {1, 2};
+  std::atomic<bool> done_{false};
+"""
+            ),
+            (4, 3),
+        )
+
+    def test_a_class_with_too_many_fields_or_methods_is_found(self):
+        self.write_class("".join(f"  int f{n}_ = 0;\n" for n in range(20)))
+        self.assert_clean(check_classes)
+        self.write_class("".join(f"  int f{n}_ = 0;\n" for n in range(21)))
+        self.assert_fault(check_classes, "src/live/daemon/core.h:1", "Core has 21 fields")
+        self.write_class("".join(f"  int f{n}() const {{ return 0; }}\n" for n in range(41)))
+        self.assert_fault(check_classes, "Core has 0 fields and 41 methods")
+
+    def test_an_exception_needs_a_date(self):
+        self.write_class("".join(f"  int f{n}_ = 0;\n" for n in range(21)))
+        self.write("tools/exceptions.txt", "class src/live/daemon/core.h 2026-11-19 one table\n")
+        self.assert_clean(check_classes)
+        self.write("tools/exceptions.txt", "class src/live/daemon/core.h one table\n")
+        self.assert_fault(check_classes, "needs the date")
 
 
 if __name__ == "__main__":
