@@ -12,25 +12,28 @@
 namespace orrery {
 namespace {
 
-// Takes no more connections than there are threads for, and a few: the others wait in the kernel,
-// whose line has an end, instead of in a list that has none.
-class BoundedPool final : public httplib::ThreadPool {
+// Takes at most twice as many connections as it has threads. Further connections wait in the
+// kernel, whose queue is bounded; the queue of the library's pool is not. The pool is a member
+// because newer versions of the library make its class final.
+class BoundedPool final : public httplib::TaskQueue {
  public:
   explicit BoundedPool(int threads)
-      : httplib::ThreadPool(static_cast<std::size_t>(threads)), places_(2 * threads) {}
+      : pool_(static_cast<std::size_t>(threads)), places_(2 * threads) {}
 
   using Work = std::function<void()>;
-  // What it returns depends on the library's version.
+  // The type of the result depends on the library's version.
   auto enqueue(Work work)
-      -> decltype(std::declval<httplib::ThreadPool&>().enqueue(Work())) override {
+      -> decltype(std::declval<httplib::TaskQueue&>().enqueue(Work())) override {
     places_.acquire();
-    return httplib::ThreadPool::enqueue([this, work = std::move(work)] {
+    return pool_.enqueue([this, work = std::move(work)] {
       work();
       places_.release();
     });
   }
+  void shutdown() override { pool_.shutdown(); }
 
  private:
+  httplib::ThreadPool pool_;
   std::counting_semaphore<> places_;
 };
 
