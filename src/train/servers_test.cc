@@ -60,9 +60,11 @@ class Book {
     std::array<char, 512> buffer{};
     return std::fgets(buffer.data(), buffer.size(), said_) != nullptr ? buffer.data() : "";
   }
+  // Reads its output until it says this. False: it ended, or a run left, before it did.
   bool says(const std::string& what) {
     for (std::string next = line(); !next.empty(); next = line()) {
       if (next.find(what) != std::string::npos) return true;
+      if (next.find(" left") != std::string::npos) return false;
     }
     return false;
   }
