@@ -224,7 +224,7 @@ Status scale(const Arguments& arguments) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
-  std::printf("%s", server.metrics().c_str());
+  std::printf("%s", server.metrics(admin).value().c_str());
   std::fflush(stdout);
   begin = SteadyClock::now();
   if (arguments[5] == "kill") std::_Exit(0);

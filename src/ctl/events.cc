@@ -16,10 +16,11 @@ constexpr Duration kOneCall = std::chrono::seconds(1);
 constexpr Duration kApart = std::chrono::milliseconds(50);
 constexpr std::int64_t kShownBefore = 10;
 
-// Hands every event from `from` on to `take`, in order; to the end, or for ever.
+// Hands every event from `request.from` on to `take`, in order; to the end, or for ever.
 template <class Take>
-Status page(Client& client, std::int64_t from, bool follow, const Surroundings& around, Take take) {
-  EventsRequest request{.from = from, .wait = follow ? kOneCall : Duration::zero()};
+Status page(Client& client, EventsRequest request, bool follow, const Surroundings& around,
+            Take take) {
+  request.wait = follow ? kOneCall : Duration::zero();
   while (!around.interrupted()) {
     TRY_ASSIGN(const EventsAnswer answer,
                ask_again(around, [&] { return client.events(request); }));
@@ -37,7 +38,7 @@ Status events_command(const EventsArguments& arguments, const Surroundings& arou
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
   if (arguments.follow) around.catch_interrupts();
   const std::int64_t usual = arguments.follow ? -kShownBefore : 0;
-  return page(*client, arguments.from.value_or(usual), arguments.follow, around,
+  return page(*client, {.from = arguments.from.value_or(usual)}, arguments.follow, around,
               [&](const std::string& line) {
                 return around.print((arguments.json ? line : event_text(line)) + '\n');
               });
@@ -47,7 +48,7 @@ Status each_live_event(const ConnectionArguments& connection, const Surroundings
                        const std::function<Status(const std::string& line)>& take) {
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(connection, around));
   around.catch_interrupts();
-  TRY(page(*client, 0, false, around, take));
+  TRY(page(*client, {.record = true}, false, around, take));
   if (around.interrupted()) return Error{Code::Cancelled, "interrupted: nothing was written"};
   return {};
 }

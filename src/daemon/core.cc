@@ -64,8 +64,8 @@ void Core::write(const Event& event) {
   if (event.kind != EventKind::Started) changed_.push_back(event.job);
 }
 
-std::string Core::snapshot(Duration keep) const {
-  return Snapshots::write(book(), state(), now_, keep);
+std::string Core::snapshot(Duration keep, const Viewer* viewer) const {
+  return Snapshots::write(book(), state(), now_, keep, viewer);
 }
 
 Status Core::restore(std::string_view snapshot) {

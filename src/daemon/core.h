@@ -11,6 +11,7 @@
 #include "control/scheduler.h"
 #include "daemon/book.h"
 #include "daemon/core_parts.h"
+#include "daemon/disclosure.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
 
@@ -68,8 +69,8 @@ class Core final : private EventSink {
   std::vector<Outgoing> take_orders();
 
   // All of it but what is said by agents when they connect. Jobs that ended longer ago than `keep`
-  // are left out.
-  std::string snapshot(Duration keep) const;
+  // are left out. With a viewer: as far as it may see the state.
+  std::string snapshot(Duration keep, const Viewer* viewer = nullptr) const;
 
   const Book& book() const { return unfolded().book_; }
   const State& state() const { return unfolded().scheduler_->state(); }

@@ -13,19 +13,9 @@ namespace {
 
 using nlohmann::json;
 
-// Secrets are handed to jobs by their environment; its names say enough.
-std::string without_environment(const std::string& body) {
-  json object = json::parse(body, nullptr, false);
-  if (!object.is_object() || !object.contains("request")) return body;
-  json& request = object["request"];
-  if (!request.is_object() || !request.contains("environment")) return body;
-  request.erase("environment");
-  return object.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
-std::string event_line(const Record& record, std::int64_t era_unix_ns) {
+std::string event_line(const Record& record, std::int64_t era_unix_ns, const Viewer& viewer) {
   fmt::memory_buffer out;
   append(out, "{\"seq\":");
   append_number(out, record.sequence);
@@ -40,7 +30,7 @@ std::string event_line(const Record& record, std::int64_t era_unix_ns) {
     append_number(out, static_cast<std::int64_t>(record.job));
   }
   append(out, ",\"what\":");
-  append(out, record.kind == "submitted" ? without_environment(record.body) : record.body);
+  append(out, disclosed(record, viewer));
   append(out, "}");
   return fmt::to_string(out);
 }
@@ -65,8 +55,8 @@ void EventTail::add(Record record) {
   if (records_.size() > kKept) records_.pop_front();
 }
 
-bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
-                      Committer& committer) const {
+bool EventTail::serve(const EventsRequest& request, const Viewer& viewer,
+                      const Reply<EventsAnswer>& reply, Committer& committer) const {
   std::int64_t from = request.from < 0 ? last_ + 1 + request.from : request.from;
   from = std::max<std::int64_t>(from, 1);
   if (from > last_) {
@@ -82,7 +72,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
       return store.read(
           from,
           [&](const Record& record) {
-            answer.lines.push_back(event_line(record, era_unix_ns_));
+            answer.lines.push_back(event_line(record, era_unix_ns_, viewer));
             return Status();
           },
           std::min(request.most, kept_from - from));
@@ -95,7 +85,7 @@ bool EventTail::serve(const EventsRequest& request, const Reply<EventsAnswer>& r
     const auto begin = records_.begin() + (from - kept_from);
     const auto end = begin + std::min<std::int64_t>(request.most, records_.end() - begin);
     for (auto record = begin; record != end; ++record)
-      answer.lines.push_back(event_line(*record, era_unix_ns_));
+      answer.lines.push_back(event_line(*record, era_unix_ns_, viewer));
   }
   answer.next = from + static_cast<std::int64_t>(answer.lines.size());
   reply(std::move(answer));

@@ -3,14 +3,15 @@
 #include <deque>
 #include <string>
 
+#include "daemon/disclosure.h"
 #include "protocol/api.h"
 #include "store/committer.h"
 
 namespace orrery {
 
-// One line of JSON for one record: what `orrery events` shows and `orrery record` keeps. Values of
-// environment variables are left out. `era_unix_ns` is when cluster time was 0.
-std::string event_line(const Record& record, std::int64_t era_unix_ns);
+// One line of JSON for one record, as far as the viewer may see it: what `orrery events` shows and
+// `orrery record` keeps. `era_unix_ns` is when cluster time was 0.
+std::string event_line(const Record& record, std::int64_t era_unix_ns, const Viewer& viewer);
 // The same back; what was left out stays out.
 Result<Record> read_event_line(std::string_view line);
 
@@ -25,7 +26,7 @@ class EventTail {
   void add(Record record);
 
   // Answers, unless there is nothing yet and the request is willing to wait.
-  bool serve(const EventsRequest& request, const Reply<EventsAnswer>& reply,
+  bool serve(const EventsRequest& request, const Viewer& viewer, const Reply<EventsAnswer>& reply,
              Committer& committer) const;
 
  private:

@@ -23,7 +23,9 @@ std::string command_of(const JobRequest& request) {
   return command;
 }
 
-std::string end_text(const JobEnd& end) {
+// The message of an end may name files of the job.
+std::string end_text(const JobEnd& end, Detail detail) {
+  const bool whole = detail == Detail::Whole;
   switch (end.kind) {
     case JobEnd::Kind::Exited:
       return fmt::format("exited with code {}", end.exit_code);
@@ -32,44 +34,47 @@ std::string end_text(const JobEnd& end) {
     case JobEnd::Kind::OutOfMemory:
       return "ran out of the memory it asked for";
     case JobEnd::Kind::NotStarted:
-      return "could not be started: " + end.message;
+      return whole ? "could not be started: " + end.message : "could not be started";
     case JobEnd::Kind::Stopped:
     case JobEnd::Kind::LeaseLost:
     case JobEnd::Kind::SupervisorLost:
       break;
   }
-  return end.message.empty() ? std::string(end_name(end.kind)) : end.message;
+  return end.message.empty() || !whole ? std::string(end_name(end.kind)) : end.message;
 }
 
-std::string reason_of(const Job& job, const LiveJob& live) {
+std::string reason_of(const Job& job, const LiveJob& live, Detail detail) {
   if (job.state == JobState::Done) return "";
-  if (job.state == JobState::Failed && live.end) return end_text(*live.end);
+  if (job.state == JobState::Failed && live.end) return end_text(*live.end, detail);
   if (job.state == JobState::Running) {
     const bool settles = std::ranges::any_of(
         live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch != live.epoch; });
     return settles ? "waits for its earlier processes to end" : "";
   }
   std::string reason = text(live.reason);
-  if (live.reason.code == Reason::Code::Retry && live.end) reason += ", " + end_text(*live.end);
+  if (live.reason.code == Reason::Code::Retry && live.end) {
+    reason += ", " + end_text(*live.end, detail);
+  }
   return reason;
 }
 
-JobStatus status_of_job(const Core& core, JobId id) {
+JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer) {
   const Job& job = core.state().job(id);
   const LiveJob& live = core.book().job(id);
   const JobRequest& request = *live.request;
+  const Detail detail = viewer.detail(request);
   const bool runs = job.state == JobState::Running;
   JobStatus status{.id = live.number,
-                   .name = job.spec->name,
+                   .name = detail == Detail::Outline ? "" : job.spec->name,
                    .user = request.user,
                    .tenant = request.tenant,
                    .state = job.state,
-                   .reason = reason_of(job, live),
+                   .reason = reason_of(job, live, detail),
                    .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
                    .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
                    .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
                    .priority = request.priority,
-                   .command = command_of(request),
+                   .command = detail == Detail::Whole ? command_of(request) : "",
                    .submitted_s = unix_s(core, live.submitted),
                    .epoch = live.epoch,
                    .failures = live.failures,
@@ -104,7 +109,8 @@ std::int64_t settling(const Core& core) {
 
 }  // namespace
 
-StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now) {
+StatusAnswer status_of(const Core& core, const StatusRequest& request, const Viewer& viewer,
+                       Time now) {
   const State& state = core.state();
   StatusAnswer answer{.now_s = unix_s(core, now),
                       .policy = core.book().policy().name,
@@ -127,7 +133,7 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now)
     std::ranges::reverse(chosen);
   }
   answer.jobs.reserve(chosen.size());
-  for (const JobId id : chosen) answer.jobs.push_back(status_of_job(core, id));
+  for (const JobId id : chosen) answer.jobs.push_back(status_of_job(core, id, viewer));
   return answer;
 }
 

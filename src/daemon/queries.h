@@ -8,7 +8,8 @@
 
 namespace orrery {
 
-StatusAnswer status_of(const Core& core, const StatusRequest& request, Time now);
+StatusAnswer status_of(const Core& core, const StatusRequest& request, const Viewer& viewer,
+                       Time now);
 NodesAnswer nodes_of(const Core& core);
 QuotasAnswer quotas_of(const Core& core);
 

@@ -60,7 +60,8 @@ class LiveServer final : public Server {
   }
   void on_failure(std::function<void(const Error&)> tell) override { tell_ = std::move(tell); }
 
-  std::string metrics() override {
+  Result<std::string> metrics(const Caller& caller) override {
+    TRY(check(caller, Call::ReadMetrics, ""));
     auto text = std::make_shared<std::promise<std::string>>();
     auto answer = text->get_future();
     loop_->post([this, text](Core& core, Time) {
@@ -68,7 +69,9 @@ class LiveServer final : public Server {
       figures.resident_bytes = resident_bytes();
       text->set_value(metrics_text(core, figures));
     });
-    if (answer.wait_for(std::chrono::seconds(5)) != std::future_status::ready) return "";
+    if (answer.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
+      return std::string();
+    }
     return answer.get();
   }
 
@@ -83,30 +86,32 @@ class LiveServer final : public Server {
   }
   void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) override {
     if (!request.predict) {
-      return change<StatusAnswer>(caller, Call::ShowStatus, "", std::move(reply),
-                                  [request = std::move(request)](Core& core, Time now) {
-                                    return Result<StatusAnswer>(status_of(core, request, now));
-                                  });
+      return change<StatusAnswer>(
+          caller, Call::ShowStatus, "", std::move(reply),
+          [caller, request = std::move(request)](Core& core, Time now) {
+            const Viewer viewer = viewer_of(core, caller);
+            return Result<StatusAnswer>(status_of(core, request, viewer, now));
+          });
     }
     if (const Status may = check(caller, Call::ShowStatus, ""); !may.ok()) {
       return reply(may.error());
     }
-    loop_->post(
-        [this, request = std::move(request), reply = std::move(reply)](Core& core, Time now) {
-          StatusAnswer answer = status_of(core, request, now);
-          const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
-            return job.state == JobState::Pending || job.state == JobState::Paused;
-          });
-          if (!waits || core.state().waiting() > kForetoldMax) {
-            return loop_->when_durable([answer = std::move(answer), reply] { reply(answer); });
-          }
-          std::optional<std::string> situation;
-          if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
-          const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
-          loop_->when_durable([forecasts = forecasts_, answer = std::move(answer), era_s,
-                               situation = std::move(situation),
-                               reply] { forecasts->fill(answer, era_s, situation, reply); });
-        });
+    loop_->post([this, caller, request = std::move(request), reply = std::move(reply)](Core& core,
+                                                                                       Time now) {
+      StatusAnswer answer = status_of(core, request, viewer_of(core, caller), now);
+      const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
+        return job.state == JobState::Pending || job.state == JobState::Paused;
+      });
+      if (!waits || core.state().waiting() > kForetoldMax) {
+        return loop_->when_durable([answer = std::move(answer), reply] { reply(answer); });
+      }
+      std::optional<std::string> situation;
+      if (forecasts_->wants_situation(now)) situation = core.snapshot(Duration::zero());
+      const double era_s = static_cast<double>(core.book().unix_ns()) / 1e9;
+      loop_->when_durable([forecasts = forecasts_, answer = std::move(answer), era_s,
+                           situation = std::move(situation),
+                           reply] { forecasts->fill(answer, era_s, situation, reply); });
+    });
   }
   void cancel(const Caller& caller, CancelRequest request, Reply<CancelAnswer> reply) override {
     change<CancelAnswer>(caller, Call::Cancel, "", std::move(reply),
@@ -141,9 +146,11 @@ class LiveServer final : public Server {
                          [](Core& core, Time) { return Result<QuotasAnswer>(quotas_of(core)); });
   }
   void situation(const Caller& caller, Nothing, Reply<SituationAnswer> reply) override {
-    change<SituationAnswer>(caller, Call::AskWhatIf, "", std::move(reply), [](Core& core, Time) {
-      return Result<SituationAnswer>(SituationAnswer{.json = core.snapshot(Duration::zero())});
-    });
+    change<SituationAnswer>(
+        caller, Call::AskWhatIf, "", std::move(reply), [caller](Core& core, Time) {
+          const Viewer viewer = viewer_of(core, caller);
+          return Result<SituationAnswer>({.json = core.snapshot(Duration::zero(), &viewer)});
+        });
   }
   void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) override {
     if (const Status may = check(caller, Call::AskWhatIf, ""); !may.ok()) return reply(may.error());
@@ -194,14 +201,15 @@ class LiveServer final : public Server {
     });
   }
   void events(const Caller& caller, EventsRequest request, Reply<EventsAnswer> reply) override {
-    if (const Status may = check(caller, Call::FollowEvents, ""); !may.ok()) {
-      return reply(may.error());
-    }
+    const Call call = request.record ? Call::TakeRecord : Call::FollowEvents;
+    if (const Status may = check(caller, call, ""); !may.ok()) return reply(may.error());
     request.wait = std::clamp(request.wait, Duration::zero(), kWaitMax);
     request.most = std::clamp<std::int64_t>(request.most, 1, kEventsMax);
-    loop_->post([this, request, reply = std::move(reply)](Core&, Time now) {
-      if (!tail_.serve(request, reply, loop_->committer())) {
-        event_waiters_.push_back({.request = request, .until = now + request.wait, .reply = reply});
+    loop_->post([this, caller, request, reply = std::move(reply)](Core& core, Time now) {
+      const Viewer viewer = viewer_of(core, caller);
+      if (!tail_.serve(request, viewer, reply, loop_->committer())) {
+        event_waiters_.push_back(
+            {.request = request, .viewer = viewer, .until = now + request.wait, .reply = reply});
         waits_until_ = std::min(waits_until_, now + request.wait);
       }
     });
@@ -261,6 +269,7 @@ class LiveServer final : public Server {
   };
   struct EventWaiter {
     EventsRequest request{};
+    Viewer viewer{};
     Time until{};
     Reply<EventsAnswer> reply{};
   };
@@ -272,6 +281,10 @@ class LiveServer final : public Server {
 
   Status check(const Caller& caller, Call call, std::string_view owner) const {
     return check_call({static_cast<Role>(caller.role), caller.name}, call, owner);
+  }
+
+  static Viewer viewer_of(const Core& /*core*/, const Caller& caller) {
+    return {.caller = caller, .tenants = {caller.name}};
   }
 
   // Runs `work` on the core and answers once what it wrote is on disk.
@@ -299,7 +312,7 @@ class LiveServer final : public Server {
     for (Record& record : records) tail_.add(std::move(record));
     std::vector<EventWaiter> waiting = std::exchange(event_waiters_, {});
     for (EventWaiter& waiter : waiting) {
-      if (!tail_.serve(waiter.request, waiter.reply, loop_->committer())) {
+      if (!tail_.serve(waiter.request, waiter.viewer, waiter.reply, loop_->committer())) {
         event_waiters_.push_back(std::move(waiter));
       }
     }

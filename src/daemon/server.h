@@ -44,7 +44,8 @@ class Server : public Api, public AgentHost {
   virtual Status stop() = 0;
   // Called once, on the server's thread, when it cannot go on.
   virtual void on_failure(std::function<void(const Error&)> tell) = 0;
-  virtual std::string metrics() = 0;
+  // Text for Prometheus, if the caller may read it.
+  virtual Result<std::string> metrics(const Caller& caller) = 0;
 };
 
 }  // namespace orrery

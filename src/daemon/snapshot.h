@@ -6,6 +6,7 @@
 
 #include "control/state.h"
 #include "daemon/book.h"
+#include "daemon/disclosure.h"
 
 namespace orrery {
 
@@ -15,7 +16,9 @@ class LogLine;
 // snapshot.md). Jobs that ended longer than `keep` before `now` are left out.
 class Snapshots {
  public:
-  static std::string write(const Book& book, const State& state, Time now, Duration keep);
+  // With a viewer: as far as it may see the state, without submission keys and tokens.
+  static std::string write(const Book& book, const State& state, Time now, Duration keep,
+                           const Viewer* viewer = nullptr);
 
   // Into an empty book. `restore` is told of each job in order, as it was.
   using Restore = std::function<void(Job job)>;

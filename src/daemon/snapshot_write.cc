@@ -31,14 +31,15 @@ void write_rows(JsonBody& body, std::string_view key, const Items& items, Write 
 
 class JobWriter {
  public:
-  JobWriter(const Book& book, const State& state) : book_(book), state_(state) {}
+  JobWriter(const Book& book, const State& state, const Viewer* viewer)
+      : book_(book), state_(state), viewer_(viewer) {}
 
   void write(std::string& out, JobId id, const std::string* key) {
     const LiveJob& live = book_.job(id);
     JsonBody body;
     body.number("number", live.number);
     // The jobs of an array share one request.
-    if (live.request != last_) body.json("request", job_request_json(*live.request));
+    if (live.request != last_) body.json("request", request_json(*live.request));
     last_ = live.request;
     if (key != nullptr) body.text("key", *key);
     body.number("array", live.array_index, -1);
@@ -53,7 +54,7 @@ class JobWriter {
     body.real("iterations", live.iterations, -1);
     body.real("checkpointed", live.checkpointed, -1);
     body.number("progressed", ns(live.progressed));
-    if (live.end) write_end(body, *live.end);
+    if (live.end) write_end(body, shown_end(live));
     write_reason(body, live.reason, std::max(0, static_cast<int>(live.reason.other)));
     write_launches(body, live);
     write_state(body, state_.job(id));
@@ -61,6 +62,15 @@ class JobWriter {
   }
 
  private:
+  std::string request_json(const JobRequest& request) const {
+    if (viewer_ == nullptr) return job_request_json(request);
+    return job_request_json(disclosed(request, viewer_->detail(request)));
+  }
+  JobEnd shown_end(const LiveJob& live) const {
+    JobEnd end = *live.end;
+    if (viewer_ != nullptr && viewer_->detail(*live.request) != Detail::Whole) end.message.clear();
+    return end;
+  }
   void write_launches(JsonBody& body, const LiveJob& live) const {
     write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const EpochRun& run) {
       fmt::format_to(std::back_inserter(out), "[{},{},{}]", run.epoch, run.ranks, run.done);
@@ -100,12 +110,14 @@ class JobWriter {
 
   const Book& book_;
   const State& state_;
+  const Viewer* viewer_;
   std::shared_ptr<const JobRequest> last_;
 };
 
 }  // namespace
 
-std::string Snapshots::write(const Book& book, const State& state, Time now, Duration keep) {
+std::string Snapshots::write(const Book& book, const State& state, Time now, Duration keep,
+                             const Viewer* viewer) {
   std::string out;
   JsonBody header;
   header.number("orrery_snapshot", 1);
@@ -131,6 +143,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     write_line(out, body);
   }
   for (const auto& [id, line] : book.tokens_) {
+    if (viewer != nullptr) break;
     JsonBody body;
     body.text("token", id);
     body.text("line", line);
@@ -138,13 +151,14 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
   }
   std::unordered_map<JobNumber, const std::string*> keys;
   for (const auto& [key, number] : book.keys_) keys[number] = &key;
-  JobWriter jobs(book, state);
+  JobWriter jobs(book, state, viewer);
   for (std::size_t i = 0; i < book.jobs_.size(); ++i) {
     const LiveJob& live = book.jobs_[i];
     const bool over = live.ended && live.launches.empty();
     if (over && now - *live.ended > keep) continue;
     const auto key = keys.find(live.number);
-    jobs.write(out, static_cast<JobId>(i), key == keys.end() ? nullptr : key->second);
+    const bool keyed = key != keys.end() && viewer == nullptr;
+    jobs.write(out, static_cast<JobId>(i), keyed ? key->second : nullptr);
   }
   return out;
 }

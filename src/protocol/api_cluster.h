@@ -67,6 +67,7 @@ struct EventsRequest {
   std::int64_t from = 0;  // a sequence number; 0: the first kept; negative: that many from the end
   std::int64_t most = 1000;
   Duration wait{};
+  bool record = false;  // for a record that replays; needs the right to take one
   bool operator==(const EventsRequest&) const = default;
 };
 struct EventsAnswer {
@@ -87,7 +88,8 @@ struct WhatIfAnswer {
   bool operator==(const WhatIfAnswer&) const = default;
 };
 
-// For record and for forecasts: the state as the snapshot format has it.
+// The state as the snapshot format has it, as far as the caller may see it. Forecasts from it are
+// those that an admin gets.
 struct SituationAnswer {
   std::string json{};
   bool operator==(const SituationAnswer&) const = default;

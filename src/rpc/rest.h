@@ -14,7 +14,8 @@ namespace orrery {
 struct RestOptions {
   HttpOptions http{};
   Access access{};
-  std::function<std::string()> metrics{};        // for Prometheus; empty: there are none
+  // For Prometheus, if the caller may read them. Empty: there are none.
+  std::function<Result<std::string>(const Caller& caller)> metrics{};
   Duration deadline = std::chrono::seconds(30);  // of a call; those that wait have their wait more
 };
 

@@ -234,7 +234,9 @@ Result<std::string> RestCalls::known_path(const HttpRequest& request, const Path
 
 HttpAnswer RestCalls::answer_known(const HttpRequest& request, const Caller& caller) {
   if (request.path == "/metrics" && options_.metrics) {
-    return {.body = options_.metrics(), .content_type = "text/plain; version=0.0.4"};
+    auto text = options_.metrics(caller);
+    if (!text.ok()) return http_error(text.error());
+    return {.body = std::move(text).value(), .content_type = "text/plain; version=0.0.4"};
   }
   const Path path = split_path(request.path);
   const Resource* const resource = find_resource(path);

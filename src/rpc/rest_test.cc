@@ -42,7 +42,9 @@ class RestCallsTest : public testing::Test {
 
   FakeApi api_;
   RestOptions options_{.access = {.identify = local_ann, .admit = {}},
-                       .metrics = [] { return "orrery_jobs 3\n"; }};
+                       .metrics = [](const Caller&) -> Result<std::string> {
+                         return std::string("orrery_jobs 3\n");
+                       }};
   RestCalls calls_{options_, api_};
 };
 

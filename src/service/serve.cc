@@ -160,7 +160,10 @@ class Service {
     address_ = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
     if (arguments_.rest != "off") {
       RestOptions rest{.access = callers_.access(),
-                       .metrics = [this] { return server_->metrics() + door_metrics(); }};
+                       .metrics = [this](const Caller& caller) -> Result<std::string> {
+                         TRY_ASSIGN(std::string text, server_->metrics(caller));
+                         return text + door_metrics();
+                       }};
       rest.http.address = arguments_.rest;
       rest.http.tls = tls;
       TRY_ASSIGN(rest_, RestServer::start(rest, *server_));

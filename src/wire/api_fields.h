@@ -49,6 +49,7 @@ void fields(auto& io, Like<EventsRequest> auto& v) {
   io("from", v.from);
   io("most", v.most, kPiece);
   io("wait_ns", v.wait, kCount);
+  io("record", v.record);
 }
 void fields(auto& io, Like<EventsAnswer> auto& v) {
   io("lines", v.lines);

@@ -132,8 +132,8 @@ struct Filler {
     each(r, quotas);
   }
   static void fill(Random& r, EventsRequest& v) {
-    auto& [from, most, wait] = v;
-    each(r, from, most, wait);
+    auto& [from, most, wait, record] = v;
+    each(r, from, most, wait, record);
   }
   static void fill(Random& r, EventsAnswer& v) {
     auto& [lines, next] = v;
