@@ -15,7 +15,7 @@ Conductor::~Conductor() = default;
 
 void Conductor::join(WorkerId worker, Time now) {
   Inside& in = *inside_;
-  if (in.finished) return;
+  if (in.finished || in.end_reason) return;
   if (in.crowd.seat_of(worker) >= 0) {
     ++in.counts.refused;
     return;
@@ -115,6 +115,7 @@ void Conductor::applied(const UpdateSample& update, Time now) {
   if (!flies) return;
   in.flying = false;
   in.complete_update(now);
+  in.end_if_due(now);
   in.settle(now);
 }
 
@@ -141,6 +142,7 @@ void Conductor::failed(ParameterVersion version, std::span<const WorkerId> lost,
     lose_from(in.terms, task);
     in.lose(task);
   }
+  if (in.end_reason) return in.end_if_due(now);
   in.ring = {};  // the group is broken, so even the same ring is formed anew
   in.membership_changed(now);
   if (!in.terms.empty()) {
@@ -167,9 +169,7 @@ void Conductor::tick(Time now) {
   inside_->settle(now);
 }
 
-void Conductor::finish(const std::string& reason, Time now) {
-  if (!inside_->finished) inside_->finish(reason, now);
-}
+void Conductor::finish(const std::string& reason, Time now) { inside_->finish(reason, now); }
 
 std::vector<Order> Conductor::take_orders() { return std::exchange(inside_->orders, {}); }
 
@@ -183,6 +183,7 @@ ConductorState Conductor::state() const {
 }
 const ConductorCounts& Conductor::counts() const { return inside_->counts; }
 const Mode& Conductor::mode() const { return inside_->mode; }
+bool Conductor::ending() const { return inside_->end_reason.has_value(); }
 bool Conductor::finished() const { return inside_->finished; }
 std::optional<double> Conductor::target_reached_s() const { return inside_->target.reached_s(); }
 

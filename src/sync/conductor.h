@@ -97,6 +97,8 @@ class Conductor {
   void failed(ParameterVersion version, std::span<const WorkerId> lost, Time now);
   void evaluated(const EvaluationSample& evaluation, Time now);
   void tick(Time now);
+  // In all-reduce the run ends after the sum that is under way: the parameters are whole then. A sum
+  // that fails meanwhile is not repeated; its samples are given back.
   void finish(const std::string& reason, Time now);
 
   std::vector<Order> take_orders();
@@ -104,6 +106,7 @@ class Conductor {
   ConductorState state() const;  // as of the newest SaveCheckpoint order; before the first: now
   const ConductorCounts& counts() const;
   const Mode& mode() const;
+  bool ending() const;  // true from the first call of finish() on
   bool finished() const;
   std::optional<double> target_reached_s() const;
 

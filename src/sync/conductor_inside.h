@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct Conductor::Inside {
   bool dismiss_retired(Time now);
   void start(int seat, Time now);
   void finish(const std::string& reason, Time now);
+  void end_if_due(Time now);
   ConductorState state_now();
 
   const ConductorOptions options;
@@ -58,6 +60,7 @@ struct Conductor::Inside {
   Mode mode, next_mode;
   std::unique_ptr<SyncRule> rule;
   bool begun = false, finished = false;
+  std::optional<std::string> end_reason{};  // set once the run is to end
   bool change_pending = false, checkpoint_due = false, reshape_due = false;
 
   Crowd crowd{};

@@ -83,8 +83,9 @@ class World {
       step();
       if (i % 40 == 0) everybody_gets_on();
     }
-    while (flying_) end_flight(true);
     call([&] { conductor_->finish("enough", now_); });
+    for (int i = 0; flying_ && i < 60 && !testing::Test::HasFailure(); ++i) step();
+    while (flying_) end_flight(random_.uniform() < 0.5);
     check_the_end();
   }
   std::uint64_t digest() const { return digest_; }
@@ -111,7 +112,7 @@ class World {
       std::visit([this](const auto& order) { this->carry_out(order); }, orders[i]);
     }
     kinds_.insert(conductor_->mode().rule);
-    if (conductor_->finished() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
+    if (conductor_->ending() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
     EXPECT_TRUE(anybody_computes()) << "nobody computes, so nothing will ever happen";
   }
 
@@ -132,6 +133,7 @@ class World {
     ASSERT_EQ(task.number, std::ssize(tasks_) + 1);
     ASSERT_TRUE(workers_.contains(task.worker));
     Worker& worker = workers_[task.worker];
+    ASSERT_FALSE(conductor_->ending() && !conductor_->finished()) << "the run is to end";
     ASSERT_FALSE(worker.task) << "has one already";
     ASSERT_FALSE(worker.retiring);
     ASSERT_EQ(task.version, version_);
@@ -230,6 +232,7 @@ class World {
   void carry_out(const EvaluateVersion& order) { ASSERT_EQ(order.version, version_); }
   void carry_out(const SaveCheckpoint& order) {
     ASSERT_EQ(order.version, version_);
+    saved_ = order.version;
     if (last_in_batch_) check_unused(conductor_->state());
   }
   void carry_out(const DismissWorker& order) {
@@ -238,7 +241,11 @@ class World {
     ASSERT_FALSE(workers_[order.worker].task);
     workers_.erase(order.worker);
   }
-  void carry_out(const FinishRun&) {}
+  void carry_out(const FinishRun&) {
+    ASSERT_FALSE(flying_) << "the parameters of the ring are not whole";
+    ASSERT_EQ(saved_, version_) << "the end leaves no checkpoint of what was reached";
+    over_ = true;
+  }
 
   // Every position that was handed out was used, or is to be handed out again: never both.
   void check_unused(const ConductorState& state) {
@@ -259,6 +266,8 @@ class World {
     }
   }
   void check_the_end() {
+    ASSERT_TRUE(over_);
+    ASSERT_TRUE(conductor_->finished());
     check_unused(conductor_->state());
     std::map<Ended, std::int64_t> ends;
     for (const Known& one : tasks_) {
@@ -312,9 +321,9 @@ class World {
   void leave(std::optional<WorkerId> id) {
     if (!id || (workers_.size() < 2 && random_.uniform() < 0.8)) return;
     workers_.erase(*id);
-    call([&] { conductor_->leave(*id, now_); });
     // Nobody is left who could carry it out, and the conductor knows.
     if (workers_.empty()) flying_ = false;
+    call([&] { conductor_->leave(*id, now_); });
   }
   void retire(std::optional<WorkerId> id) {
     if (!id || workers_.size() < 2) return;
@@ -427,8 +436,8 @@ class World {
   std::vector<std::int64_t> owner_{};  // by position: the newest task it is in
   std::vector<std::pair<WorkerId, WorkerId>> tree_{}, ring_parents_{};
   std::vector<Term> terms_{};
-  bool flying_ = false, last_in_batch_ = false;
-  ParameterVersion version_ = 0;
+  bool flying_ = false, last_in_batch_ = false, over_ = false;
+  ParameterVersion version_ = 0, saved_ = -1;
   std::int64_t epoch_ = 0, samples_applied_ = 0, staleness_sum_ = 0;
   std::set<SyncRuleKind> kinds_{};
   SyncRuleKind kind_before_{};

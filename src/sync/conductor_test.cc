@@ -236,6 +236,50 @@ TEST(Conductor, EndsAfterAsManySamplesAsAskedFor) {
   EXPECT_EQ(all_of<EvaluateVersion>(band.others).size(), 1u) << "the end is always judged";
 }
 
+// Workers 0 and 1 in a ring, with the first sum under way.
+TestBand band_with_a_sum_under_way() {
+  TestBand band(
+      {.architecture = Architecture::AllReduce, .global_batch = 8, .checkpoint_every = 1000}, 2,
+      {.rule = SyncRuleKind::Ring});
+  band.done(0);
+  band.done(1);
+  EXPECT_EQ(band.updates.size(), 1u);
+  band.finish();
+  EXPECT_TRUE(band.conductor->ending());
+  EXPECT_FALSE(band.conductor->finished());
+  EXPECT_TRUE(all_of<SaveCheckpoint>(band.others).empty());
+  return band;
+}
+
+TEST(Conductor, EndsAfterTheSumThatIsUnderWay) {
+  TestBand band = band_with_a_sum_under_way();
+  band.applied();
+  EXPECT_TRUE(band.conductor->finished());
+  ASSERT_EQ(all_of<SaveCheckpoint>(band.others).size(), 1u);
+  EXPECT_EQ(all_of<SaveCheckpoint>(band.others)[0].version, 1);
+  EXPECT_EQ(all_of<FinishRun>(band.others).size(), 1u);
+  EXPECT_EQ(band.started.size(), 2u) << "no task is handed out after the end was asked for";
+}
+
+TEST(Conductor, ASumThatFailsDoesNotDelayTheEnd) {
+  TestBand band = band_with_a_sum_under_way();
+  band.failed({WorkerId{1}});
+  EXPECT_TRUE(band.conductor->finished());
+  ASSERT_EQ(all_of<SaveCheckpoint>(band.others).size(), 1u);
+  EXPECT_EQ(all_of<SaveCheckpoint>(band.others)[0].version, 0);
+  EXPECT_EQ(band.conductor->state().again.size(), 1u)
+      << "the samples of the sum are handed out again";
+  EXPECT_EQ(band.updates.size(), 1u);
+}
+
+TEST(Conductor, EndsAlsoWhenEveryMemberOfTheSumLeaves) {
+  TestBand band = band_with_a_sum_under_way();
+  band.leave(0);
+  band.leave(1);
+  EXPECT_TRUE(band.conductor->finished());
+  EXPECT_EQ(all_of<FinishRun>(band.others).size(), 1u);
+}
+
 TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
   TestBand band(of_batch(8), 2, {.x = 1});
   band.done(0);

@@ -121,7 +121,7 @@ bool Conductor::Inside::quiet() const {
 }
 
 void Conductor::Inside::settle(Time now) {
-  if (!begun) return;
+  if (!begun || finished) return;
   do {
     while (advance(now)) {
     }
@@ -306,10 +306,14 @@ void Conductor::Inside::start(int seat, Time now) {
 }
 
 void Conductor::Inside::finish(const std::string& reason, Time now) {
+  if (!end_reason) end_reason = reason;
+  end_if_due(now);
+}
+
+void Conductor::Inside::end_if_due(Time now) {
+  if (!end_reason || finished || flying) return;
   finished = true;
-  const bool whole = !flying;
   terms.clear();
-  flying = false;
   if (!all_reduce() && rule->holds_any()) {
     rule->drain(terms);
     make_update(now);
@@ -324,8 +328,8 @@ void Conductor::Inside::finish(const std::string& reason, Time now) {
     orders.push_back(EvaluateVersion{version});
     evaluated = version;
   }
-  if (options.checkpoint_every > 0 && whole) save_checkpoint();
-  orders.push_back(FinishRun{reason});
+  if (options.checkpoint_every > 0) save_checkpoint();
+  orders.push_back(FinishRun{*end_reason});
 }
 
 }  // namespace orrery

@@ -27,6 +27,8 @@ Result<Pipe> make_pipe() {
 // Between fork and exec only what is safe there may be called: the process has threads.
 [[noreturn]] void become(char* const* command, int input, int go, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A signal for the group of the head is for the head alone; it ends its children itself.
+  setpgid(0, 0);
   char byte = 0;
   const bool told = read(go, &byte, 1) == 1;
   if (!told || getppid() != parent || dup2(input, STDIN_FILENO) < 0) _exit(127);

@@ -47,7 +47,8 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
     Head head(completed(options), ports);
     TRY_ASSIGN(summary, head.run());
   }
-  return print(options.json ? summary_json(summary) : summary_text(summary));
+  TRY(print(options.json ? summary_json(summary) : summary_text(summary)));
+  return summary.kept;
 }
 
 Status resize_command(const std::string& folder, int workers) {
@@ -65,7 +66,10 @@ Status resize_command(const std::string& folder, int workers) {
                      result = answer.ok ? print(answer.text + "\n")
                                         : Status(Error{Code::FailedPrecondition, answer.text});
                    },
-               .closed = {},
+               .closed =
+                   [&result](Connection&, const Error& why) {
+                     if (why.code == Code::PermissionDenied) result = why;
+                   },
                .place = {}},
               {});
   line->send(MessageType::Hello, 0, Hello{.role = PartRole::Command, .id = 0, .pid = getpid()});

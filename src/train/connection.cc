@@ -83,11 +83,24 @@ void Connection::handle(Handlers handlers, FrameLimits limits) {
 void Connection::read_next() {
   read_all({asio::buffer(header_bytes_)}, [this] {
     auto header = read_header(header_bytes_, transport_->token, limits_);
-    if (!header.ok()) return close(header.error());
+    if (!header.ok()) return refuse(header.error());
     frame_.header = header.value();
     header_came_ = std::chrono::steady_clock::now();
     read_payload();
   });
+}
+
+// The answer has no token: it must not give ours away.
+void Connection::refuse(const Error& why) {
+  if (tells_refusals_ && why.code == Code::PermissionDenied) {
+    boost::system::error_code ignored;
+    const auto answer = write_header({.type = MessageType::Refused});
+    asio::write(socket_, asio::buffer(answer), ignored);
+    // Closing with unread bytes would reset the connection, and the answer with it.
+    std::vector<std::byte> rest(socket_.available(ignored));
+    if (!rest.empty()) socket_.read_some(asio::buffer(rest), ignored);
+  }
+  close(why);
 }
 
 void Connection::read_payload() {

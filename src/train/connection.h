@@ -70,6 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void close(const Error& why);
   void close_when_sent();
+  void tell_refusals() { tells_refusals_ = true; }  // a peer with another token is told so
   bool open() const { return socket_.is_open(); }
   std::string peer() const;
   std::string own_address() const;
@@ -80,6 +81,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   struct Outgoing;
   using Then = std::function<void()>;
   void read_next();
+  void refuse(const Error& why);
   void read_payload();
   void read_all(std::vector<boost::asio::mutable_buffer> buffers, Then then);
   void finish_frame();
@@ -96,7 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::chrono::steady_clock::time_point header_came_{};
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};
-  bool writing_ = false, closing_ = false, closed_ = false;
+  bool writing_ = false, closing_ = false, closed_ = false, tells_refusals_ = false;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -107,6 +109,9 @@ class FakeGroup final : public AllReduceGroup {
 
  private:
   Status call(std::int32_t source, std::span<float> values) {
+    if (const char* const pause = std::getenv("ORRERY_TEST_SUM_MS"); pause != nullptr) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(pause)));
+    }
     const Call call{.source = source, .count = values.size()};
     if (put(hub_.get(), &call, sizeof call) &&
         put(hub_.get(), values.data(), values.size_bytes()) &&

@@ -20,6 +20,7 @@ namespace orrery {
 Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options);
 
 // All-reduce through a thread in the head that adds everybody's numbers, in the order of ranks.
+// ORRERY_TEST_SUM_MS makes each sum take so long at least.
 // With --device cuda learners take four GPUs in turn; who would sum there and who would not never
 // meet.
 Result<std::unique_ptr<MeetingPlace>> open_fake_meeting_place(const std::string& host);

@@ -35,7 +35,8 @@ Head::Head(const RunOptions& options, const TrainPorts& ports)
       signals_(io_),
       ticker_(io_),
       script_timer_(io_),
-      opened_(std::chrono::steady_clock::now()) {}
+      opened_(std::chrono::steady_clock::now()),
+      pulses_(options.silence_s / 2) {}
 
 Head::~Head() {
   writer_.join();
@@ -78,9 +79,9 @@ Result<RunSummary> Head::run() {
   on_tick();
   while (!over_ && io_.run_one() > 0) {
   }
-  job_->close(end_.ok() && conductor_->finished() &&
-              tally_.reason.find("asked to stop") == std::string::npos);
   const RunSummary result = summary();
+  job_->close(end_.ok() && conductor_->finished() && result.kept.ok() &&
+              tally_.reason.find("asked to stop") == std::string::npos);
   if (end_.ok()) wait_for_parts();
   log_->flush();
   if (!end_.ok()) return std::move(end_).error();
@@ -97,6 +98,7 @@ Status Head::open_run() {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return system_error(folder_, error.value());
+  TRY_ASSIGN(lock_, FolderLock::take(folder_));
   const bool anew = options_.resume.empty() && !job_->resumed();
   if (anew && fs::exists(folder_ + "/run.json")) {
     return invalid(
@@ -171,7 +173,8 @@ void Head::catch_signals() {
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
     signals_.clear();  // a second one ends at once
-    if (!training_ || finishing_) return end_with({Code::Cancelled, "stopped before it trained"});
+    if (finishing_) return;
+    if (!training_) return end_with({Code::Cancelled, "stopped before it trained"});
     conductor_->finish("it was asked to stop", now());
     pump();
   });
@@ -188,6 +191,14 @@ void Head::maybe_done() {
   if (!finishing_ || over_) return;
   if (!snapshots_.empty() || !evaluations_.empty() || saving_ > 0) return;
   over_ = true;
+}
+
+// A member that hangs in the last sum is given up after the patience of a ring: the others have
+// failed by then.
+void Head::bound_the_end() {
+  if (finishing_ || !conductor_->ending()) return;
+  if (!run_end_.overdue(now(), from_seconds(options_.ring_patience_s) + kEndPatience)) return;
+  for (const int id : std::set<int>(ring_.waiting)) lose_worker(id, "did not end the last sum");
 }
 
 // They end by themselves when told to; whoever does not is killed.
@@ -214,6 +225,8 @@ void Head::on_tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error || over_) return;
     if (load_) load_->sample();
+    look_at_pulses();
+    if (over_) return;
     if (shared_) report_to_servers();
     if (training_ && !finishing_) {
       probe_links();
@@ -223,6 +236,7 @@ void Head::on_tick() {
       if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
         conductor_->finish("the time was up", now());
       }
+      bound_the_end();
       pump();
       const double gone = seconds(now());
       double share = time_limit_s_ > 0 ? gone / time_limit_s_ : 0;
@@ -274,6 +288,7 @@ RunSummary Head::summary() const {
       .steer_cpu_s = tally_.steer_cpu_s + director_->cpu_s(),
       .worker_cpu_s = clocks_.mean_s(),
       .folder = own_folder_ ? "" : folder_};
+  if (end_.ok()) result.kept = run_end_.outcome(conductor_->state().version);
   result.tally.refused_connections += host_->refused();
   if (servers_) {
     result.cpu_means = servers_->cpu_means();

@@ -17,9 +17,12 @@
 #include "train/checkpoint.h"
 #include "train/children.h"
 #include "train/director_choice.h"
+#include "train/folder_lock.h"
 #include "train/head_parts.h"
 #include "train/host.h"
 #include "train/part.h"
+#include "train/pulse_board.h"
+#include "train/run_end.h"
 #include "train/run_log.h"
 #include "train/run_options.h"
 #include "train/run_summary.h"
@@ -54,6 +57,7 @@ class Head {
   void catch_signals();
   void end_with(const Error& error);
   void maybe_done();
+  void bound_the_end();
   void wait_for_parts();
   void on_tick();
   Status set_cpu_of_all(double (*share)(const EmulatedSize&));
@@ -138,6 +142,11 @@ class Head {
   void evaluated(Frame& frame);
   void validated(Frame& frame);
 
+  // head_pulses.cc: parts that send no heartbeat.
+  double silence_allowed_s(const PartState& part) const;
+  void look_at_pulses();
+  void note_silence(const PartState& part, const PulseBoard::Silence& silence, double allowed_s);
+
   // head_members.cc: who comes and goes.
   void part_ended(pid_t pid, const std::string& how);
   void line_closed(PartRole role, int id, const Connection* line, const Error& why);
@@ -213,6 +222,9 @@ class Head {
   bool validating_ = false;
   std::string mode_name_{};
   std::int64_t updates_told_ = 0;
+  RunEnd run_end_{};
+  PulseBoard pulses_;
+  std::optional<FolderLock> lock_{};
   Status end_{};
 };
 

@@ -43,6 +43,7 @@ void Head::lose(PartRole role, int id, const std::string& how) {
   // Nothing but the evaluations waits for it, so it is started again.
   progress_->say(fmt::format("the evaluator {}; it is started again", how));
   children_->kill(evaluator_.pid);
+  pulses_.forget(PartRole::Evaluator, 0);
   const int server = evaluator_.server;
   if (evaluator_.line) evaluator_.line->close({Code::Cancelled, "replaced"});
   evaluator_ = {.role = PartRole::Evaluator, .id = 0, .server = server};
@@ -55,6 +56,7 @@ void Head::lose_worker(int id, const std::string& how) {
   const auto found = workers_.find(id);
   if (found == workers_.end()) return;
   const PartState gone = std::move(found->second);
+  pulses_.forget(PartRole::Worker, id);
   workers_.erase(found);
   children_->kill(gone.pid);
   if (gone.line) gone.line->close({Code::Cancelled, "lost"});
@@ -80,7 +82,7 @@ void Head::lose_worker(int id, const std::string& how) {
     if (!training_) {
       return end_with({Code::Unavailable, fmt::format("worker {} {} before it began", id, how)});
     }
-    if (options_.replace && gone.slot >= 0) {
+    if (options_.replace && gone.slot >= 0 && !conductor_->ending()) {
       if (const Status started = start_worker(gone.slot); !started.ok()) {
         return end_with(started.error());
       }
@@ -92,7 +94,13 @@ void Head::lose_worker(int id, const std::string& how) {
   ring_.waiting.erase(id);
   if (architecture(options_) == Architecture::AllReduce) ask_others(id);
   if (gone.joined && training_) conductor_->leave(WorkerId{id}, now());
-  if (workers_.empty()) return end_with({Code::Unavailable, "no worker is left"});
+  if (workers_.empty()) {
+    const Error none{Code::Unavailable, "no worker is left"};
+    if (architecture(options_) == Architecture::AllReduce) return end_with(none);
+    run_end_.fail(none);  // the shards still have the parameters
+    conductor_->finish(none.message, now());
+    return pump();
+  }
   check_ring_update();
   pump();
   find_new_parents(id);

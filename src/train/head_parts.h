@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hinder/servers.h"
@@ -14,6 +15,8 @@
 #include "train/messages.h"
 
 namespace orrery {
+
+std::string_view role_name(PartRole role);
 
 // What the head knows of another process.
 struct PartState {

@@ -29,7 +29,8 @@ void Head::ask_for_snapshot(Snapshot snapshot) {
   }
   for (const WorkerId member : ring_.ring) {
     const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
-    if (worker == nullptr || !worker->line) continue;
+    // A member whose part of the newest sum failed does not have the newest parameters.
+    if (worker == nullptr || !worker->line || !holds_newest(member)) continue;
     // One copy is enough; for a checkpoint all are compared by their hash.
     message.floats = snapshot.missing.empty();
     if (!save && !message.floats) break;
@@ -63,6 +64,12 @@ void Head::snapshot_came(PartRole role, int id, Frame& frame) {
   const SnapshotMessage& message = read.value();
   snapshot.steps = message.steps;
   if (role == PartRole::Worker) {
+    // It was asked for again after a death, and the ring has gone on meanwhile.
+    const bool dated = snapshot.use == SnapshotUse::Save;
+    if (dated && message.version != snapshot.version) {
+      snapshots_.erase(found);
+      return maybe_done();
+    }
     if (snapshot.hash != 0 && snapshot.hash != message.hash) {
       return end_with(
           {Code::Internal, fmt::format("the copies of version {} differ", message.version)});
@@ -182,9 +189,11 @@ void Head::saved(const Status& status, ParameterVersion version) {
   --saving_;
   if (!status.ok()) {
     // Training goes on; the checkpoint before is still there.
+    run_end_.checkpoint_failed(status.error());
     tally_.warnings.push_back(status.error().message);
     progress_->say(status.error().message);
   } else {
+    run_end_.checkpoint_saved(version);
     ++tally_.checkpoints;
     job_->checkpointed(version);
   }

@@ -14,6 +14,14 @@ constexpr std::uint64_t kFirstLimit = std::uint64_t{1} << 28;  // before the mod
 constexpr std::uint64_t kProbeMost = std::uint64_t{1} << 20;
 constexpr int kRestartsMost = 100;
 
+bool same(const std::vector<TensorPlace>& a, const std::vector<TensorPlace>& b) {
+  return std::ranges::equal(a, b, [](const TensorPlace& x, const TensorPlace& y) {
+    return x.name == y.name && x.first == y.first && x.count == y.count;
+  });
+}
+
+}  // namespace
+
 std::string_view role_name(PartRole role) {
   switch (role) {
     case PartRole::Shard:
@@ -26,17 +34,11 @@ std::string_view role_name(PartRole role) {
       return "command";
     case PartRole::Run:
       return "run";
+    case PartRole::Pulse:
+      return "heartbeat";
   }
   return "part";
 }
-
-bool same(const std::vector<TensorPlace>& a, const std::vector<TensorPlace>& b) {
-  return std::ranges::equal(a, b, [](const TensorPlace& x, const TensorPlace& y) {
-    return x.name == y.name && x.first == y.first && x.count == y.count;
-  });
-}
-
-}  // namespace
 
 Status Head::begin_session(const Checkpoint* from) {
   ++session_;
@@ -55,6 +57,7 @@ Status Head::begin_session(const Checkpoint* from) {
   with.checkpoint_every = options_.checkpoint_every > 0 ? options_.checkpoint_every
                           : own_folder_                 ? 0
                                                         : kAtTheEnd;
+  if (with.checkpoint_every > 0) run_end_.promise_checkpoint();
   // A step is a gradient, and the mean gradient is a worker's part of the batch.
   with.samples_limit = options_.steps * options_.batch / options_.workers;
   std::unique_ptr<IterationPredictor> predictor;
@@ -90,12 +93,13 @@ Status Head::begin_session(const Checkpoint* from) {
 }
 
 void Head::restart(const std::string& why) {
-  if (over_ || finishing_) {
+  if (over_ || finishing_ || conductor_->ending()) {
     return end_with({Code::Unavailable, fmt::format("{} while the run was ending", why)});
   }
   progress_->say(fmt::format("{}; all begins anew from the newest checkpoint", why));
   before_ = now().time_since_epoch();
   clocks_.leave_all(now());
+  pulses_.forget_all();
   training_ = false;
   tally_.counts = tally_.counts + conductor_->counts();
   tally_.steer_cpu_s += director_->cpu_s();
@@ -160,6 +164,7 @@ void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
                  {});
     return;
   }
+  if (hello.role == PartRole::Pulse) return pulses_.listen(line);
   if (hello.role == PartRole::Worker && hello.id < 0 && !finishing_) {
     const int id = next_worker_++;
     workers_[id] = {.role = PartRole::Worker, .id = id};

@@ -69,6 +69,7 @@ void Host::greet(tcp::socket socket) {
   }
   auto timer = std::make_shared<asio::steady_timer>(socket.get_executor(), kPatience);
   const auto stranger = std::make_shared<Connection>(std::move(socket), transport_);
+  stranger->tell_refusals();
   strangers_.insert(stranger);
   std::weak_ptr<Connection> weak = stranger;
   timer->async_wait([weak, timer](const boost::system::error_code& error) {

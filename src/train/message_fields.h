@@ -9,6 +9,10 @@ void fields(A& a, Hello& m) {
   a(m.role, m.id, m.pid);
 }
 template <class A>
+void fields(A& a, PulseMessage& m) {
+  a(m.role, m.id);
+}
+template <class A>
 void fields(A& a, Text& m) {
   a(m.text, m.ok);
 }

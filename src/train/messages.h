@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-// Run: a head, where it is not the one who is asked.
-enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run };
+// Run: a head, where it is not the one who is asked. Pulse: a part's connection for heartbeats.
+enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run, Pulse };
 
 // What the messages of a run say; which of them goes where stands with MessageType. A message about
 // a task, a version or an epoch has its number in the frame's header.
@@ -22,6 +22,10 @@ struct Hello {
   PartRole role{};
   std::int32_t id = -1;  // -1: a worker that wants to join
   std::int64_t pid = 0;
+};
+struct PulseMessage {
+  PartRole role{};  // of the part whose heartbeat it is
+  std::int32_t id = -1;
 };
 struct Text {  // Setup (JSON), Answer
   std::string text{};

@@ -1,12 +1,15 @@
 #include "train/part.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "train/pulse.h"
 
 namespace orrery {
 
@@ -48,14 +51,24 @@ Result<std::unique_ptr<Part>> Part::connect(const PartStart& start, OnFrame on_f
   part->head->send(MessageType::Hello, 0,
                    Hello{.role = start.role, .id = start.id, .pid = getpid()});
   part->head->start(part->handlers(), {});
+  if (start.reached) *start.reached = true;
+  if (start.id >= 0) part->start_pulse();
   return part;
+}
+
+Part::~Part() = default;
+
+void Part::start_pulse() {
+  if (!pulse_) pulse_ = std::make_unique<Pulse>(start, transport->self);
 }
 
 Connection::Handlers Part::handlers() {
   return {.frame = [this](Connection&, Frame& frame) { on_frame_(frame); },
           .closed =
               [this](Connection&, const Error& why) {
-                if (!over) end = Error(why).at("the head is gone");
+                const bool refused = why.code == Code::PermissionDenied;
+                const std::string place = fmt::format("{}:{}", start.host, start.port);
+                if (!over) end = Error(why).at(refused ? place : "the head is gone");
                 over = true;
               },
           .place = {}};
@@ -99,11 +112,9 @@ void Part::run() {
   }
 }
 
-Status run_part(const TrainPorts& ports) {
-  signal(SIGINT, SIG_IGN);  // a terminal's Ctrl-C is for the head
-  signal(SIGPIPE, SIG_IGN);
-  TRY_ASSIGN(const std::string text, read_file(Fd(dup(STDIN_FILENO)), "standard input"));
-  TRY_ASSIGN(const PartStart start, parse_part_start(text));
+namespace {
+
+Status run_role(const PartStart& start, const TrainPorts& ports) {
   switch (start.role) {
     case PartRole::Shard:
       return run_shard(start);
@@ -113,9 +124,28 @@ Status run_part(const TrainPorts& ports) {
       return run_evaluator(start, ports);
     case PartRole::Command:
     case PartRole::Run:
+    case PartRole::Pulse:
       break;
   }
   return invalid("no such part of a run");
+}
+
+}  // namespace
+
+Status run_part(const TrainPorts& ports) {
+  // Stopping is the head's decision, also where a signal goes to the whole process group: what a
+  // shard holds is needed for the last checkpoint. A worker handles SIGTERM itself.
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  TRY_ASSIGN(const std::string text, read_file(Fd(dup(STDIN_FILENO)), "standard input"));
+  TRY_ASSIGN(PartStart start, parse_part_start(text));
+  start.reached = std::make_shared<bool>(false);
+  Status ended = run_role(start, ports);
+  if (!ended.ok() && !*start.reached) {
+    std::fputs(("orrery-train: " + ended.error().message + "\n").c_str(), stderr);
+  }
+  return ended;
 }
 
 }  // namespace orrery

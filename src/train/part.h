@@ -44,17 +44,21 @@ struct PartStart {
   std::uint16_t port = 0;
   RunToken token{};
   std::string listen = "127.0.0.1";
+  std::shared_ptr<bool> reached{};  // set once the head is reached: it then knows how the part ends
 };
 std::string part_start_text(const PartStart& start);
 Result<PartStart> parse_part_start(const std::string& text);
 
 // A process of a run other than its head: its loop, and its line to the head. It ends when the head
 // says so, or is gone.
+class Pulse;
+
 class Part {
  public:
   using OnFrame = std::function<void(Frame&)>;
 
   static Result<std::unique_ptr<Part>> connect(const PartStart& start, OnFrame on_frame);
+  ~Part();
 
   boost::asio::io_context io{1};
   std::shared_ptr<Transport> transport{std::make_shared<Transport>()};
@@ -68,10 +72,12 @@ class Part {
   void limit(FrameLimits limits);  // of what the head may send from now on
   void fail(const Error& error);   // tells the head, and ends
   void run();                      // until it is over
+  void start_pulse();              // once the part has its number
 
  private:
   Connection::Handlers handlers();
   OnFrame on_frame_{};
+  std::unique_ptr<Pulse> pulse_{};
 };
 
 // The processes. Each returns when it is over.

@@ -56,6 +56,7 @@ Status check(const RunOptions& options) {
   TRY(positive("--keep", options.keep));
   TRY(positive("--target-over", options.target_over));
   TRY(positive("--patience", options.ring_patience_s));
+  TRY(positive("--silence", options.silence_s));
   if (options.workers > 4096 || options.shards > 256 || options.workers_most > 4096) {
     return invalid("at most 4096 workers and 256 shards");
   }
@@ -130,6 +131,7 @@ std::string run_options_text(const RunOptions& options) {
   values["selector"] = options.selector;
   values["tree"] = options.tree;
   values["experience"] = options.experience;
+  values["silence_s"] = options.silence_s;
   return values.dump(1) + "\n";
 }
 
@@ -143,6 +145,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.selector = values.value("selector", options.selector);
     options.tree = values.value("tree", options.tree);
     options.experience = values.value("experience", options.experience);
+    options.silence_s = values.value("silence_s", options.silence_s);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

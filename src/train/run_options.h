@@ -54,6 +54,7 @@ struct RunOptions {
   std::string servers{};             // the folder of servers that are shared; empty: its own
   std::string cpu_means = "auto", link_means = "auto";
   double ring_patience_s = 60;
+  double silence_s = 10;  // without a heartbeat, until a worker is replaced
 
   std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
   std::string folder{};

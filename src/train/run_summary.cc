@@ -96,6 +96,8 @@ std::string summary_json(const RunSummary& summary) {
       {"workers", summary.workers},
       {"warnings", tally.warnings},
       {"ended", tally.reason},
+      {"failure",
+       summary.kept.ok() ? ordered_json(nullptr) : ordered_json(summary.kept.error().message)},
       {"folder", summary.folder.empty() ? ordered_json(nullptr) : ordered_json(summary.folder)}};
   return result.dump() + "\n";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "hinder/servers.h"
 #include "sync/conductor.h"
 #include "train/run_log.h"
@@ -42,6 +43,7 @@ struct RunSummary {
   MachineLoad load{};
   bool measured_load = false;
   std::string folder{};
+  Status kept{};  // an error if the run did not leave the checkpoint that it promised
 };
 
 ConductorCounts operator+(const ConductorCounts& a, const ConductorCounts& b);

@@ -89,6 +89,11 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--patience", o.ring_patience_s, "seconds a ring waits for its members")
       ->capture_default_str();
+  command
+      ->add_option("--silence", o.silence_s,
+                   "seconds without a heartbeat until a worker is replaced (--replace); half of "
+                   "them until a warning")
+      ->capture_default_str();
   command->add_option("--listen", o.listen, "address at which workers may join")
       ->capture_default_str();
   command->add_option("--dir", o.folder, "folder for tables and checkpoints");
@@ -160,9 +165,11 @@ Status recall(int argc, char** argv, RunOptions& options) {
   return {};
 }
 
-int exit_code(const Status& status) {
+int exit_code(const Status& status, bool says_errors = true) {
   if (status.ok()) return 0;
-  std::fputs(fmt::format("orrery-train: {}\n", status.error().message).c_str(), stderr);
+  if (says_errors) {
+    std::fputs(fmt::format("orrery-train: {}\n", status.error().message).c_str(), stderr);
+  }
   return status.error().code == Code::InvalidArgument ? 2 : 1;
 }
 
@@ -178,7 +185,9 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
     return recalled.error().code == Code::NotFound ? 2 : code;
   }
   add_run(app, options, ports, run);
+  bool says_errors = true;  // a part tells them to the head, which prints them
   app.add_subcommand("part", "a process of a run; `run` starts it")->group("")->callback([&] {
+    says_errors = false;
     run = [&] { return run_part(ports); };
   });
   std::string folder;
@@ -209,7 +218,7 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return exit_code(run());
+  return exit_code(run(), says_errors);
 }
 
 }  // namespace orrery

@@ -98,12 +98,16 @@ Result<FrameHeader> read_header(std::span<const std::byte, kHeaderBytes> bytes,
                                 const RunToken& token, const FrameLimits& limits) {
   RawHeader raw{};
   std::memcpy(&raw, bytes.data(), kHeaderBytes);
-  if (raw.magic != kMagic) return Error{Code::PermissionDenied, "not a message of a training run"};
+  if (raw.magic != kMagic) return invalid("not a message of a training run");
   if (raw.version != kVersion) {
     return invalid(
         fmt::format("version {} of the protocol, where {} is spoken", raw.version, kVersion));
   }
   if (own_crc(raw) != raw.own_crc) return Error{Code::DataLoss, "a damaged message header"};
+  // It comes from a peer whose token is another, so it proves nothing and says only this.
+  if (raw.type == MessageType::Refused) {
+    return Error{Code::PermissionDenied, "the token was refused"};
+  }
   if (!same(raw.token, token)) return Error{Code::PermissionDenied, "not this run's token"};
   const auto type = static_cast<std::uint16_t>(raw.type);
   if (type == 0 || type > static_cast<std::uint16_t>(MessageType::Last)) {

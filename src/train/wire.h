@@ -59,7 +59,9 @@ enum class MessageType : std::uint16_t {
   ModeAnswer,      // shared servers -> head
   GiveBack,        // head -> shared servers
   Limits,          // shared servers -> head
-  Last = Limits
+  Pulse,           // a part's heartbeat -> head
+  Refused,         // whoever was connected to -> a caller without the token
+  Last = Refused
 };
 bool carries_floats(MessageType type);
 

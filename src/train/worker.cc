@@ -152,6 +152,7 @@ void Worker::meet_peers(Frame& frame) {
     shards_.push_back(std::move(shard).value());
   }
   arrived_.assign(shards_.size(), 0);
+  part_->start_pulse();
   part_->head->send(MessageType::Joined, 0, Nothing{});
 }
 

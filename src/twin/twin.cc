@@ -97,10 +97,10 @@ Time TwinRun::next() const {
 bool TwinRun::step() {
   if (conductor_.finished()) return false;
   const Time when = next();
-  if (when == kNever || when > Time(setup_.horizon)) {
+  if (when == kNever || (when > Time(setup_.horizon) && !conductor_.ending())) {
     conductor_.finish(when == kNever ? "nobody works" : "the horizon was reached", now_);
     carry_out();
-    return false;
+    return when != kNever && !conductor_.finished();  // a sum under way ends first
   }
   now_ = std::max(now_, when);
   ++result_.events;
