@@ -97,8 +97,8 @@ class Conductor {
   void failed(ParameterVersion version, std::span<const WorkerId> lost, Time now);
   void evaluated(const EvaluationSample& evaluation, Time now);
   void tick(Time now);
-  // In all-reduce the run ends after the sum that is under way: the parameters are whole then. A sum
-  // that fails meanwhile is not repeated; its samples are given back.
+  // In all-reduce the run ends after the sum that is under way: the parameters are whole then. A
+  // sum that fails meanwhile is not repeated; its samples are given back.
   void finish(const std::string& reason, Time now);
 
   std::vector<Order> take_orders();
