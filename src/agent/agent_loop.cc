@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 
+#include "agent/process_table.h"
 #include "agent/supervisor.h"
 
 namespace orrery {
@@ -84,6 +85,8 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
   TRY_ASSIGN(auto processes, LocalProcesses::open(options.state, data, std::move(program)));
   TRY_ASSIGN(std::string instance, read_instance(options.state));
   NodeOptions node{.instance = std::move(instance),
+                   .machine_id = read_word("/etc/machine-id"),
+                   .boot = boot_id(),
                    .name = options.name.empty() ? machine.hostname : options.name,
                    .address = options.address,
                    .machine = std::move(machine),
@@ -189,7 +192,7 @@ Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLo
   TRY_ASSIGN(const auto loop, AgentLoop::open(options, log));
   TRY(loop->watch(signals.fd(), [&](NodeAgent&, Duration) {
     if (signals.take() == 0) return;
-    log("ends by a signal; jobs run on until the lease is over");
+    log("ends by a signal; each job runs on for its node timeout");
     loop->end(AgentLoop::Leave::JobsRun);
   }));
   return loop->run(make_link);

@@ -16,8 +16,9 @@ void FakeProcesses::advance(Duration now) {
   now_ = now;
   for (auto& [name, job] : jobs_) {
     if (job.end) continue;
-    if (job.launch.ends_with_lease && lease_.until <= std::min(now_, job.ends_at)) {
-      heed(job, lease_.until, job.launch.grace, JobEnd::Kind::LeaseLost);
+    const Duration until = runs_until(lease_, job.launch.node_timeout);
+    if (job.launch.ends_with_lease && until <= std::min(now_, job.ends_at)) {
+      heed(job, until, job.launch.grace, JobEnd::Kind::LeaseLost);
     }
     if (job.script.iteration > Duration::zero()) {
       const Duration ran = std::min(now_, job.ends_at) - job.started;
@@ -26,6 +27,7 @@ void FakeProcesses::advance(Duration now) {
     }
     if (job.ends_at > now_) continue;
     job.end = job.will_be;
+    if (job.end->kind == JobEnd::Kind::LeaseLost) ++lease_losses_;
     if (job.resting && succeeded(*job.end)) rested_.insert(name);
     if (!job.stopping && succeeded(*job.end)) {
       speak(name, JobWord::Kind::Checkpointed, job.iteration);
@@ -46,6 +48,12 @@ void FakeProcesses::reboot() {
   for (auto& [name, job] : jobs_) {
     if (!job.end) job.end = JobEnd{.kind = JobEnd::Kind::SupervisorLost};
   }
+}
+
+void FakeProcesses::lose_state() {
+  jobs_.clear();
+  said_.clear();
+  lease_ = {};
 }
 
 Result<std::vector<FakeProcesses::Found>> FakeProcesses::adopt() {

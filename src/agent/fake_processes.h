@@ -35,6 +35,10 @@ class FakeProcesses final : public Processes {
   std::vector<Launch> running() const;
   // The machine goes down, and everything on it.
   void reboot();
+  // The agent's state directory is gone as well.
+  void lose_state();
+  // How many jobs ended because their lease was over.
+  int lease_losses() const { return lease_losses_; }
   // How often each launch was ever started.
   const std::map<LaunchName, int>& starts() const { return starts_; }
   // Why each launch was last asked to stop, by an agent.
@@ -83,6 +87,7 @@ class FakeProcesses final : public Processes {
   std::map<LaunchName, ResizeNotice> resizes_{};
   Lease lease_{};
   bool writes_fail_ = false;
+  int lease_losses_ = 0;
   std::map<LaunchName, Job> jobs_{};
   std::map<LaunchName, int> starts_{};
   std::map<LaunchName, JobEnd::Kind> asked_{};

@@ -118,6 +118,7 @@ Fields launch_fields(const Launch& launch) {
   fields.add("cgroup_version", launch.cgroup_home.version);
   fields.add("grace_ns", launch.grace.count());
   fields.add("ends_with_lease", launch.ends_with_lease ? 1 : 0);
+  fields.add("node_timeout_ns", launch.node_timeout.count());
   fields.add("socket", launch.socket);
   fields.add("checkpoint_directory", launch.checkpoint_directory);
   fields.add("resumed", launch.resumed ? 1 : 0);
@@ -155,6 +156,7 @@ Result<Launch> read_launch(const Fields& fields) {
   launch.cgroup_home = {.path = fields.text("cgroup_home"), .version = small("cgroup_version", 0)};
   launch.grace = Duration(fields.number("grace_ns"));
   launch.ends_with_lease = fields.number("ends_with_lease") != 0;
+  launch.node_timeout = Duration(fields.number("node_timeout_ns"));
   launch.socket = fields.text("socket");
   launch.checkpoint_directory = fields.text("checkpoint_directory");
   launch.resumed = fields.number("resumed") != 0;

@@ -46,6 +46,7 @@ struct Launch {
   CgroupHome cgroup_home{};
   Duration grace = std::chrono::seconds(30);  // between the request to stop and the end
   bool ends_with_lease = false;  // stops by itself when the agent's lease runs out (see lease.h)
+  Duration node_timeout{};       // how long it outlives the last answered report; 0: the lease
   std::string socket{};          // where the job reaches us (see job_socket.h); empty: nowhere
   std::string checkpoint_directory{};  // the job's own, the same in every epoch; empty: none
   bool resumed = false;                // an earlier epoch of the job has run

@@ -54,6 +54,7 @@ void NodeAgent::hold(const Processes::Found& found) {
   Known& known = launches_[name];
   known.wanted.name = name;
   known.wanted.grace = launch.grace;
+  known.wanted.node_timeout = launch.node_timeout;
   known.report = {.name = name, .state = LaunchState::Running};
   known.wanted.gpus = gpus_of(launch, options_.machine);
   if (found.end) {
@@ -86,17 +87,20 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
 
 void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   lease_length_ = std::clamp(orders.lease, Duration::zero(), kLeaseMost);
-  const Lease renewed{.until = sent + lease_length_, .term = orders.term};
+  const Lease renewed{
+      .until = sent + lease_length_, .answered = sent, .term = orders.term};
   const Duration longer = renewed.until - lease_.until;
   const bool small = longer >= Duration::zero() && longer < lease_length_ / kLeaseStep;
-  if (small && renewed.term == lease_.term && now < lease_.until) return;
+  const bool complete = lease_.answered > Duration::zero();
+  if (small && complete && renewed.term == lease_.term && now < lease_.until) return;
   if (const Status written = processes_.write_lease(renewed); !written.ok()) {
     say("lease not written why=\"" + written.error().message + "\"");
     lease_.until = std::min(lease_.until, renewed.until);
+    lease_.answered = std::min(lease_.answered, renewed.answered);
     return;
   }
   lease_ = renewed;
-  if (now < lease_.until) stopped_by_lease_ = false;
+  if (now < lease_.until) silent_ = false;
 }
 
 void NodeAgent::apply(const std::vector<Assignment>& assignments) {
@@ -147,13 +151,13 @@ void NodeAgent::forget(const std::vector<LaunchName>& names) {
 }
 
 void NodeAgent::start_waiting(Duration now) {
-  if (leaving_ || now >= lease_.until || !refused_.empty() || waiting_.empty()) return;
+  if (leaving_ || !refused_.empty() || waiting_.empty()) return;
   Held taken = held();
   std::vector<LaunchName> still;
   for (const LaunchName& name : waiting_) {
     Known& known = launches_.at(name);
     if (known.report.state != LaunchState::Waiting) continue;
-    if (!fits(known, taken)) {
+    if (now >= until(known) || !fits(known, taken)) {
       still.push_back(name);
       continue;
     }
@@ -228,6 +232,7 @@ void NodeAgent::stop(Known& known, JobEnd::Kind why) {
   const LaunchName& name = known.report.name;
   const Status told = processes_.stop(name, known.wanted.grace, why);
   known.stop_failed = !told.ok();
+  known.stop_why = why;
   if (!told.ok()) say("not stopped launch=" + text(name) + " why=\"" + told.error().message + "\"");
   if (known.report.state == LaunchState::Stopping) return;
   known.report.state = LaunchState::Stopping;
@@ -317,17 +322,21 @@ void NodeAgent::note_progress(const LaunchName& name, const JobProgress& progres
 }
 
 void NodeAgent::check_lease(Duration now) {
-  if (stopped_by_lease_ || now < lease_.until) return;
-  stopped_by_lease_ = true;
-  if (lease_length_ > Duration::zero()) say("lease is over");
-  stop_all(JobEnd::Kind::LeaseLost);
+  if (now < lease_.until) return;
+  if (!std::exchange(silent_, true)) {
+    say("the scheduler does not answer; each job runs on for its node timeout");
+  }
+  for (auto& [name, known] : launches_) {
+    if (known.report.state != LaunchState::Running || now < until(known)) continue;
+    stop(known, JobEnd::Kind::LeaseLost);
+  }
 }
 
 void NodeAgent::tick(Duration now) {
   on_process_change(now);
   for (auto& [name, known] : launches_) {
     if (known.stop_failed && known.report.state == LaunchState::Stopping) {
-      stop(known, stopped_by_lease_ ? JobEnd::Kind::LeaseLost : JobEnd::Kind::Stopped);
+      stop(known, known.stop_why);
     }
   }
 }
@@ -352,7 +361,9 @@ std::optional<Report> NodeAgent::next_report(Duration now) {
                 .number = gate_.number_report(now),
                 .term = gate_.term(),
                 .orders = gate_.number(),
-                .logs = std::move(pieces)};
+                .logs = std::move(pieces),
+                .machine = options_.machine_id,
+                .boot = options_.boot};
   bool active = false;
   for (const auto& [name, known] : launches_) {
     if (leaving_ && known.report.state == LaunchState::Waiting) continue;
@@ -367,15 +378,21 @@ std::optional<Report> NodeAgent::next_report(Duration now) {
 }
 
 Duration NodeAgent::report_due() const {
-  const Duration third = lease_length_ > Duration::zero() ? lease_length_ / 3 : kHello;
-  return reported_at_ + std::max(third, kReportLeast);
+  if (lease_length_ <= Duration::zero()) return reported_at_ + kHello;
+  Duration shortest = lease_length_;
+  for (const auto& [name, known] : launches_) {
+    const Duration timeout = known.wanted.node_timeout;
+    if (timeout > Duration::zero()) shortest = std::min(shortest, timeout);
+  }
+  return reported_at_ + std::max(shortest / 3, kReportLeast);
 }
 
 Duration NodeAgent::next_due(Duration now) const {
   if (changed_) return now;
   Duration due = std::min({report_due(), logs_.next_look(now), now + kLook});
-  if (!stopped_by_lease_) due = std::min(due, lease_.until);
+  if (!silent_) due = std::min(due, lease_.until);
   for (const auto& [name, known] : launches_) {
+    if (known.report.state == LaunchState::Running) due = std::min(due, until(known));
     if (known.stop_failed && known.report.state == LaunchState::Stopping) {
       due = std::min(due, now + kStopAgain);
     }

@@ -30,13 +30,13 @@ namespace orrery {
 // A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
 // scheduler's to judge, by LaunchReport::finished.
 //
-// The lease. Jobs may run until U = (when the report was sent that the newest orders answer) +
-// Orders::lease. A report is received after it was sent, so a scheduler that received it at R gives
-// nothing beyond R + lease. At U this agent, or where it is dead each supervisor by itself, sends
-// SIGTERM, and SIGKILL at U + grace. So at R + lease + the longest grace + margin no job runs here,
-// and its devices may be given to others. The margin is for a supervisor that looks once a second
-// because its machine slept (1 s), for the kernel to kill, and for clocks that run unevenly. U is
-// on disk before anything is started under it.
+// The lease. A launch may run until U = (when the report was sent that the newest orders answer) +
+// its node timeout, or + Orders::lease if it has none. A report is received after it was sent, so a
+// scheduler that received it at R gives nothing beyond R + node timeout. At U this agent, or where
+// it is dead the supervisor by itself, sends SIGTERM, and SIGKILL at U + grace. So at R + node
+// timeout + grace + margin the launch does not run here, and its job may start elsewhere. The
+// margin is for a supervisor that looks once a second because its machine slept (1 s), for the
+// kernel to kill, and for clocks that run unevenly. U is on disk before anything starts under it.
 class NodeAgent {
  public:
   NodeAgent(NodeOptions options, Processes& processes, Duration now);
@@ -68,6 +68,7 @@ class NodeAgent {
     std::vector<int> cpus{};  // held, until it has ended
     bool named = false;       // by the newest orders
     bool stop_failed = false;
+    JobEnd::Kind stop_why = JobEnd::Kind::Stopped;
     bool asked = false;         // where it could stop
     std::int64_t stop_at = -1;  // what it was told then
   };
@@ -91,6 +92,9 @@ class NodeAgent {
   void hand_on(const StopOrder& order);
   void hear();
   void check_lease(Duration now);
+  Duration until(const Known& known) const {
+    return runs_until(lease_, known.wanted.node_timeout);
+  }
   void end(Known& known, JobEnd end);
   Duration report_due() const;
   bool over(const LaunchName& name) const;
@@ -106,7 +110,7 @@ class NodeAgent {
   NodeOffer offer_;
   Lease lease_{};
   Duration lease_length_{};
-  bool stopped_by_lease_ = false;
+  bool silent_ = true;  // the lease is over: the scheduler has not answered
   Duration reported_at_{};
   bool changed_ = true;  // since the last report
   bool leaving_ = false;

@@ -86,7 +86,7 @@ TEST_F(NodeAgentTest, StartsWhatOrdersNameOnTheGpusTheyName) {
   EXPECT_EQ(launch.gpus, (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(launch.cpus, (std::vector<int>{0, 1}));
   EXPECT_TRUE(launch.ends_with_lease);
-  EXPECT_EQ(processes_.lease(), (Lease{.until = now_ + kLease, .term = 1}));
+  EXPECT_EQ(processes_.lease(), (Lease{.until = now_ + kLease, .answered = now_, .term = 1}));
 }
 
 TEST_F(NodeAgentTest, StopsWhatTheyDoNotNameAndTellsItsEndUntilThatIsKnown) {
@@ -228,6 +228,46 @@ TEST_F(NodeAgentTest, StopsEverythingWhenTheLeaseIsOverAndStartsAgainUnderANewOn
   EXPECT_EQ(processes_.asked_to_stop().at(kA), JobEnd::Kind::LeaseLost);
   order({assignment(kB, 1)});
   EXPECT_EQ(state(kB), State::Running);
+}
+
+TEST_F(NodeAgentTest, ALaunchRunsForItsNodeTimeoutWithoutAScheduler) {
+  Assignment patient = assignment(kA, 1);
+  patient.node_timeout = std::chrono::hours(12);
+  Assignment hasty = assignment(kB, 2);
+  hasty.node_timeout = 2 * kLease;
+  scripts_[kB].leaves = milliseconds(1);
+  order({patient, hasty});
+  const Duration answered = now_;
+  pass(2 * kLease - milliseconds(1));
+  EXPECT_EQ(processes_.running().size(), 2u);
+  pass(milliseconds(1));
+  pass(milliseconds(1));
+  ASSERT_EQ(processes_.running().size(), 1u);
+  EXPECT_EQ(processes_.running().front().job, JobId{1});
+  pass(answered + std::chrono::hours(12) - now_ - milliseconds(1));
+  EXPECT_EQ(processes_.running().size(), 1u);
+  pass(milliseconds(1));
+  EXPECT_EQ(processes_.asked_to_stop().at(kA), JobEnd::Kind::LeaseLost);
+}
+
+TEST_F(NodeAgentTest, WithoutASchedulerAGpuIsStillHandedOn) {
+  scripts_[kA].runs = 3 * kLease;
+  Assignment first = assignment(kA, 1);
+  Assignment second = assignment(kB, 1);
+  first.node_timeout = second.node_timeout = std::chrono::hours(1);
+  order({first, second});
+  EXPECT_EQ(state(kB), State::Waiting);
+  pass(3 * kLease);
+  report();
+  EXPECT_EQ(state(kB), State::Running);
+}
+
+TEST_F(NodeAgentTest, ReportsOftenEnoughForTheShortestNodeTimeout) {
+  Assignment hasty = assignment(kA, 1);
+  hasty.node_timeout = seconds(3);
+  order({hasty});
+  pass(seconds(1));
+  EXPECT_TRUE(agent_->next_report(now_));
 }
 
 TEST_F(NodeAgentTest, TheLeaseCountsFromWhenTheAnsweredReportWasSent) {

@@ -102,6 +102,9 @@ class World {
     wanted.grace = Duration(random_.between(0, kGraceMost.count()));
     shares_[wanted.name] = wanted.shares;
     grace_[wanted.name] = wanted.grace;
+    if (random_.between(0, 1) == 0) wanted.node_timeout = seconds(random_.between(1, 40));
+    const bool has_own = wanted.node_timeout > Duration::zero();
+    timeout_[wanted.name] = has_own ? wanted.node_timeout : kLease;
     return wanted;
   }
   void change_mind() {
@@ -122,7 +125,7 @@ class World {
       lease_losses_ += launch.end.kind == JobEnd::Kind::LeaseLost ? 1 : 0;
       orders.forget.push_back(launch.name);
     }
-    if (seen_.number > 0) leased_until_ = std::max(leased_until_, seen_at_ + kLease);
+    if (seen_.number > 0) answered_ = std::max(answered_, seen_at_);
     orders_.push_back(std::move(orders));
   }
 
@@ -170,7 +173,7 @@ class World {
         EXPECT_EQ(gpus & shared, 0u) << text(name);
       }
       (shares_[name] ? shared : alone) |= gpus;
-      EXPECT_LT(now_, leased_until_ + grace_[name]) << text(name) << " runs past its lease";
+      EXPECT_LT(now_, answered_ + timeout_[name] + grace_[name]) << text(name) << " runs too long";
     }
     for (const auto& [name, times] : processes_.starts()) EXPECT_EQ(times, 1) << text(name);
   }
@@ -179,6 +182,7 @@ class World {
   Duration now_ = seconds(100);
   std::map<LaunchName, bool> shares_{};
   std::map<LaunchName, Duration> grace_{};
+  std::map<LaunchName, Duration> timeout_{};
   FakeProcesses processes_{[this](const LaunchName&) { return script(); }};
   FakeProcesses::Script script() {
     return {.runs = random_.between(0, 1) == 0 ? Duration(random_.between(0, 9'000'000'000))
@@ -200,7 +204,7 @@ class World {
   Report seen_{};
   Duration seen_at_{};
   Duration cut_until_{};
-  Duration leased_until_{};
+  Duration answered_{};
   int lease_losses_ = 0;
 };
 

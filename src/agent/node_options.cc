@@ -50,6 +50,7 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .cgroup_home = options.cgroup_home,
                 .grace = wanted.grace,
                 .ends_with_lease = true,
+                .node_timeout = wanted.node_timeout,
                 .checkpoint_directory = wanted.checkpoint_directory,
                 .resumed = wanted.resumes};
   for (std::size_t i = 0; i < options.machine.gpus.size(); ++i) {

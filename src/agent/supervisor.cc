@@ -71,6 +71,7 @@ class Supervisor {
   Status start();
   Status let_go(pid_t pid, const Fd& go, const Fd& fault);
   StopRequest read_stop() const;
+  Duration lease_end() const { return runs_until(read_lease(state_), launch_.node_timeout); }
   bool job_is_over() const;
   void watch();
   void begin_stop(JobEnd::Kind why, Duration grace);
@@ -116,7 +117,7 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   if (!launch.ok()) return not_started(files_.launch() + ": " + launch.error().message);
   launch_ = std::move(launch).value();
   if (exists(files_.stop())) return stopped_before_it_began(read_stop());
-  if (launch_.ends_with_lease && read_lease(state_).until <= boot_time()) {
+  if (launch_.ends_with_lease && lease_end() <= boot_time()) {
     return {.kind = JobEnd::Kind::LeaseLost, .message = "the lease was over before it began"};
   }
   const Status started = start();
@@ -229,7 +230,7 @@ void Supervisor::watch() {
       }
       next = kill_at_ - now;
     } else if (launch_.ends_with_lease) {
-      const Duration until = read_lease(state_).until;
+      const Duration until = lease_end();
       if (until <= now) {
         begin_stop(JobEnd::Kind::LeaseLost, launch_.grace);
         continue;

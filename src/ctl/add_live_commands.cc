@@ -104,7 +104,11 @@ void add_cluster(Adder& adder) {
   DrainArguments* drain = nullptr;
   CLI::App& command = adder.add("drain", "give a node no more jobs", drain_command, drain);
   command.add_option("node", drain->request.node, "its name")->required();
-  command.add_flag("--now", drain->request.now, "those on it move away");
+  CLI::Option* now = command.add_flag("--now", drain->request.now, "those on it move away");
+  command
+      .add_flag("--lost", drain->request.lost,
+                "the machine is off: what ran there starts elsewhere at once")
+      ->excludes(now);
 
   DrainArguments* resume = nullptr;
   adder.add("resume", "give a node jobs again", drain_command, resume)

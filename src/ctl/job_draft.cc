@@ -28,6 +28,11 @@ Status set_duration(JobDraft& draft, std::string_view text) {
   return {};
 }
 
+Status set_node_timeout(JobDraft& draft, std::string_view text) {
+  TRY_ASSIGN(draft.request.node_timeout, parse_node_timeout(text));
+  return {};
+}
+
 Status set_gpus(JobDraft& draft, std::string_view text) {
   TRY_ASSIGN(draft.request.gpus, parse_whole(text, 1, kGpusMax));
   draft.gpus_said = true;
@@ -114,6 +119,8 @@ constexpr auto kSettings = std::to_array<JobSetting>({
     {"per", "gpu: a process for each GPU; node: one on each node", false, set_per},
     {"grace", "between being told to stop and being stopped; 30s if left out", false,
      set_duration<&JobRequest::grace>},
+    {"node-timeout", "how long it stays with a silent node: 1m, 12h or never", false,
+     set_node_timeout},
     {"dir", "where it runs; where this is called if left out", false,
      set_word<&JobRequest::directory>},
     {"output", "the file its output goes to; kept by the agent if left out", false,

@@ -29,6 +29,7 @@ grace = "1m"
 dir = "runs"
 output = "out.txt"
 checkpoint-dir = "/scratch/ann"
+node-timeout = "never"
 env = { SEED = 7, MODE = "fast" }
 )");
   ASSERT_TRUE(read.ok()) << read.error().message;
@@ -60,7 +61,8 @@ env = { SEED = 7, MODE = "fast" }
                     .grace = std::chrono::minutes(1),
                     .output = "/home/ann/out.txt",
                     .checkpoint_directory = "/scratch/ann",
-                    .array = {1, 2, 3, 4}};
+                    .array = {1, 2, 3, 4},
+                    .node_timeout = kNodeTimeoutMax};
   EXPECT_EQ(finished.value(), wanted);
 }
 

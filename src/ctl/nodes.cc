@@ -45,8 +45,12 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
     rows[i].push_back(fitted(jobs_text(answer.nodes[i]), room > used + 8 ? room - used : 8));
   }
   if (rows.empty()) return "no nodes; `orrery agent` on a machine makes it one\n";
+  std::string notes;
+  for (const NodeStatus& node : answer.nodes) {
+    if (!node.note.empty()) notes += fmt::format("{}: {}\n", fitted(node.name, 32), node.note);
+  }
   return grid(titles, rows) +
-         fmt::format("{} nodes, {} of {} GPUs free\n", answer.nodes.size(), free, gpus);
+         fmt::format("{} nodes, {} of {} GPUs free\n", answer.nodes.size(), free, gpus) + notes;
 }
 
 std::string json(const NodesAnswer& answer) {
@@ -61,7 +65,8 @@ std::string json(const NodesAnswer& answer) {
                      {"cpus", static_cast<double>(node.cpu_milli) / 1000},
                      {"memory_bytes", node.memory_bytes},
                      {"seen_s", node.seen_s},
-                     {"jobs", node.jobs}});
+                     {"jobs", node.jobs},
+                     {"note", node.note.empty() ? Json() : Json(node.note)}});
   }
   return Json{{"nodes", std::move(nodes)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
          '\n';
@@ -80,6 +85,7 @@ Status drain_command(const DrainArguments& arguments, const Surroundings& around
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
   TRY(client->drain(request));
   const char* what = request.resume ? "takes jobs again"
+                     : request.lost ? "counts as switched off; its jobs start elsewhere"
                      : request.now  ? "takes no more jobs; those on it move away"
                                     : "takes no more jobs; those on it run to their end";
   return around.print(fmt::format("{} {}\n", request.node, what));

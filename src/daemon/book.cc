@@ -66,6 +66,8 @@ Status Book::take(const EraBegan& entry) {
 Status Book::take(const TermBegan& entry) {
   term_ = entry.term;
   policy_ = entry.policy;
+  lease_ = entry.lease;
+  node_timeout_ = entry.node_timeout;
   for (LiveJob& job : jobs_) {
     for (LiveLaunch& launch : job.launches) {
       launch.named_in = 0;
@@ -114,6 +116,8 @@ Status Book::take(const NodeJoined& entry) {
   LiveNode& node = nodes_[index(place->second)];
   node.offer = entry.offer;
   node.instance = entry.instance;
+  node.machine = entry.machine;
+  node.boot = entry.boot;
   node.state = NodeState::Up;
   update_cluster(place->second);
   return {};
@@ -231,6 +235,8 @@ void Book::launch(LiveJob& live, const Decided& entry) {
   live.ran_on.clear();
   live.end.reset();
   if (!live.started) live.started = time_;
+  const Duration asked = live.request->node_timeout;
+  const Duration timeout = asked > Duration::zero() ? asked : node_timeout_;
   int node_index = 0;
   for (const auto& [name, gpus] : entry.devices) {
     const NodeId where = *find_node(name);
@@ -246,7 +252,8 @@ void Book::launch(LiveJob& live, const Decided& entry) {
            .local_rank = i,
            .local_ranks = here,
            .node_index = node_index,
-           .of_this_term = true});
+           .of_this_term = true,
+           .node_timeout = std::max(timeout, lease_)});
       live.ran_on.push_back(where);
       node(where).launches.insert(live.launches.back().name);
     }

@@ -91,6 +91,8 @@ class Book {
   JobNumber next_number_ = 1;
   std::int64_t unix_ns_ = 0;
   std::int64_t term_ = 0;
+  Duration lease_{};
+  Duration node_timeout_{};
   Time time_{};
 };
 

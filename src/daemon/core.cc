@@ -9,7 +9,10 @@
 
 namespace orrery {
 Core::Core(CoreOptions options)
-    : options_(std::move(options)), book_(options_.specs), stops_(options_.patience) {
+    : options_(std::move(options)),
+      book_(options_.specs),
+      fences_({.lease = options_.lease, .margin = options_.margin}),
+      stops_(options_.patience) {
   set_up();
 }
 
@@ -126,14 +129,16 @@ Status Core::make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) co
 Status Core::begin(std::int64_t unix_ns, Time now) {
   now_ = std::max(now, book_.time());
   if (book_.unix_ns() == 0) log(EraBegan{.unix_ns = unix_ns});
-  return begin_term(book_.term() + 1,
-                    book_.policy().name.empty() ? options_.policy : book_.policy());
+  return begin_term({.term = book_.term() + 1,
+                     .policy = book_.policy().name.empty() ? options_.policy : book_.policy(),
+                     .lease = options_.lease,
+                     .node_timeout = options_.node_timeout});
 }
 
-Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
+Status Core::begin_term(const TermBegan& term) {
   PolicySetup checked;
-  TRY(make_policy_from(choice, checked));
-  log(TermBegan{.term = term, .policy = choice});
+  TRY(make_policy_from(term.policy, checked));
+  log(term);
   alive_ = 0;
   for (const LiveJob& job : book_.jobs()) alive_ += static_cast<std::int64_t>(job.launches.size());
   // Nobody knows until when leases were given before; so all are counted from now.
@@ -143,6 +148,7 @@ Status Core::begin_term(std::int64_t term, const ChosenPolicy& choice) {
   stops_.clear();
   held_by_gate_.clear();
   waits_for_others_.clear();
+  waits_for_node_.clear();
   // Whether this is a start or a replay of one, it begins with what the log says and nothing else.
   set_up();
   machines_->recover(now_);
@@ -157,7 +163,7 @@ Status Core::replay(const Entry& entry, Time now) {
   redoes_ = true;
   now_ = std::max(now, now_);
   if (const auto* term = std::get_if<TermBegan>(&entry))
-    return begin_term(term->term, term->policy);
+    return begin_term(*term);
   if (const auto* changed = std::get_if<PolicyChanged>(&entry)) {
     PolicySetup checked;
     TRY(make_policy_from(changed->policy, checked));
@@ -220,6 +226,7 @@ void Core::tick(Time now) {
 void Core::hold_round() {
   log(RoundHeld{});
   if (cluster_changed_) take_over();
+  wait_for_lost_nodes();
   gate();
   wake_ = scheduler_->hold_round(now_);
   machines_->settle();

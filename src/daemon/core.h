@@ -12,6 +12,7 @@
 #include "daemon/book.h"
 #include "daemon/core_parts.h"
 #include "daemon/disclosure.h"
+#include "daemon/fences.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
 
@@ -80,6 +81,8 @@ class Core final : private EventSink {
   std::int64_t rounds() const { return rounds_; }
   std::int64_t alive() const { return alive_; }  // processes that may be running
   const Contact& contact(NodeId node) const { return contacts_[index(node)]; }
+  // In how long the first process of a lost node counts as ended; nothing: never.
+  std::optional<Duration> fence_in(NodeId node) const;
 
  private:
   void write(const Event& event) override;
@@ -92,7 +95,7 @@ class Core final : private EventSink {
   void take_over();
   void hold_round();
   Status redo(const Entry& entry, Time now);
-  Status begin_term(std::int64_t term, const ChosenPolicy& choice);
+  Status begin_term(const TermBegan& term);
 
   // An array is one entry until somebody looks: its jobs are put into the tables after its answer
   // has left, and it makes no difference to anybody when.
@@ -106,6 +109,7 @@ class Core final : private EventSink {
   void hold_dependents_back();
   void hold_back_if_needed(JobId id);
   void gate();
+  void wait_for_lost_nodes();
   void note(const Progressed& progress);
   void tell_dependents(JobId id);
   void end_job(JobId id, EventKind how, const Reason& reason = {});
@@ -123,13 +127,12 @@ class Core final : private EventSink {
   void heed_progress(const LaunchReport& launch);
   void launch_ended(const LaunchName& name, const JobEnd& end);
   void rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted);
-  void lose(NodeId node);
+  void end_all_on(NodeId node, JobEnd::Kind how, const std::string& why);
   void clear(NodeId node);
   void turn(NodeId node, NodeState state, bool draining, const std::string& by);
   void wake_nodes_of(const LiveJob& job);
   void drop_unsent(JobId id);
   bool may_begin(const LiveJob& job) const;
-  Time fence_at(NodeId node) const;
   void look_at_leases();
   Orders orders_for(NodeId node);
   Assignment assignment(const LiveJob& job, const LiveLaunch& launch) const;
@@ -145,6 +148,7 @@ class Core final : private EventSink {
   std::optional<Submitted> folded_;  // written down at now_, and not in the tables yet
   std::vector<LogPiece> logs_;
   std::vector<Contact> contacts_;
+  Fences fences_;
   Stops stops_;
   std::map<std::int64_t, NodeId> connections_;
   std::map<std::int64_t, Orders> refusals_;
@@ -157,6 +161,7 @@ class Core final : private EventSink {
   std::vector<JobId> changed_;          // by events since settle()
   std::vector<bool> held_by_gate_;      // by job
   std::vector<bool> waits_for_others_;  // by job
+  std::vector<bool> waits_for_node_;    // by job: a lost node may be running an earlier epoch
   bool priorities_ = false;             // some job has one
   bool gate_again_ = false;             // in a round of its own
   std::int64_t rounds_ = 0;

@@ -7,6 +7,16 @@
 #include "daemon/core.h"
 
 namespace orrery {
+namespace {
+
+NodeJoined joined_of(const LiveNode& node) {
+  return {.offer = node.offer,
+          .instance = node.instance,
+          .machine = node.machine,
+          .boot = node.boot};
+}
+
+}  // namespace
 
 // ---- What agents say
 
@@ -28,12 +38,15 @@ std::string Core::refusal(const Report& report) const {
   if (!id) return "";
   const LiveNode& node = book_.node(*id);
   if (node.instance == report.instance) return "";
+  // The same machine after a reboot, with the agent's state gone: what ran there is over.
+  const bool rebooted =
+      !node.machine.empty() && node.machine == report.machine && node.boot != report.boot;
   // Another machine with the name, or the same with its state gone: what the other runs, if it is
   // still there, must be over first.
-  if (node.state == NodeState::Up || !node.launches.empty()) {
+  if (!rebooted && (node.state == NodeState::Up || !node.launches.empty())) {
     return fmt::format(
-        "another agent is node {} until its lease is over; give this one another "
-        "--name, or wait",
+        "another agent is node {0}; give this one another --name. If the machine of the other "
+        "agent is off, `orrery drain {0} --lost` and `orrery resume {0}` make way for this one",
         offer.name);
   }
   return "";
@@ -47,10 +60,14 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
     return;
   }
   const auto known = book_.find_node(report.offer.name);
-  if (!known || book_.node(*known).offer != report.offer ||
-      book_.node(*known).instance != report.instance) {
-    must(redo(NodeJoined{.offer = report.offer, .instance = report.instance}, now_));
+  const NodeJoined joined{.offer = report.offer,
+                          .instance = report.instance,
+                          .machine = report.machine,
+                          .boot = report.boot};
+  if (known && book_.node(*known).instance != report.instance) {
+    end_all_on(*known, JobEnd::Kind::SupervisorLost, "its machine was restarted");
   }
+  if (!known || joined_of(book_.node(*known)) != joined) must(redo(joined, now_));
   const NodeId node = *book_.find_node(report.offer.name);
   Contact& contact = contacts_[index(node)];
   if (contact.connection > connection) return;  // late, from a connection that was replaced
@@ -176,13 +193,10 @@ void Core::heed_progress(const LaunchReport& launch) {
 
 // ---- Leases
 
-Time Core::fence_at(NodeId node) const {
-  Duration grace{};
-  for (const LaunchName& name : book_.node(node).launches) {
-    const LiveJob& job = book_.job(*book_.find(name.job));
-    grace = std::max(grace, job.request->grace);
-  }
-  return contacts_[index(node)].seen + options_.lease + grace + options_.margin;
+std::optional<Duration> Core::fence_in(NodeId node) const {
+  const Time next = fences_.look(book_, node, contacts_[index(node)].seen, now_).next;
+  if (next == kNever) return {};
+  return next - now_;
 }
 
 void Core::look_at_leases() {
@@ -190,30 +204,26 @@ void Core::look_at_leases() {
   for (std::size_t i = 0; i < contacts_.size(); ++i) {
     const auto node = static_cast<NodeId>(i);
     if (book_.node(node).state == NodeState::Up) {
-      const Time due = contacts_[i].seen + options_.lease;
+      const Time due = fences_.lost_at(contacts_[i].seen);
       if (due > now_) {
         leases_due_ = std::min(leases_due_, due);
         continue;
       }
       turn(node, NodeState::Lost, book_.node(node).draining, "");
     }
-    if (book_.node(node).launches.empty()) continue;
-    const Time fence = fence_at(node);
-    if (fence > now_) {
-      leases_due_ = std::min(leases_due_, fence);
-    } else {
-      lose(node);
+    const Fences::Verdict verdict = fences_.look(book_, node, contacts_[i].seen, now_);
+    leases_due_ = std::min(leases_due_, verdict.next);
+    for (const LaunchName& name : verdict.over) {
+      launch_ended(name, {.kind = JobEnd::Kind::LeaseLost,
+                          .message = fmt::format("{} was lost", book_.node(node).offer.name)});
     }
   }
 }
 
 // Nothing can be running there any more.
-void Core::lose(NodeId node) {
+void Core::end_all_on(NodeId node, JobEnd::Kind how, const std::string& why) {
   const std::set<LaunchName> launches = book_.node(node).launches;
-  for (const LaunchName& name : launches) {
-    launch_ended(name, {.kind = JobEnd::Kind::LeaseLost,
-                        .message = fmt::format("{} was lost", book_.node(node).offer.name)});
-  }
+  for (const LaunchName& name : launches) launch_ended(name, {.kind = how, .message = why});
 }
 
 Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) {
@@ -223,12 +233,23 @@ Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) 
     return Error{Code::NotFound,
                  fmt::format("there is no node {}; `orrery nodes` lists them", request.node)};
   }
-  return redo(NodeTurned{.node = request.node,
-                         .state = book_.node(*id).state,
-                         .draining = !request.resume,
-                         .clears = request.now && !request.resume,
-                         .by = caller.name},
-              now_);
+  if (request.lost && book_.node(*id).state == NodeState::Up) {
+    return Error{Code::FailedPrecondition,
+                 fmt::format("{0} answers, so it is not off; `orrery drain {0} --now` moves its "
+                             "jobs away",
+                             request.node)};
+  }
+  TRY(redo(NodeTurned{.node = request.node,
+                      .state = book_.node(*id).state,
+                      .draining = !request.resume,
+                      .clears = request.now && !request.resume,
+                      .by = caller.name},
+           now_));
+  if (request.lost) {
+    end_all_on(*id, JobEnd::Kind::LeaseLost,
+               fmt::format("{} is off, says {}", request.node, caller.name));
+  }
+  return {};
 }
 
 void Core::clear(NodeId node) {
@@ -281,7 +302,8 @@ Assignment Core::assignment(const LiveJob& job, const LiveLaunch& launch) const 
                    .output = request.output,
                    .checkpoint_directory = request.checkpoint_directory,
                    .resumes = job.epoch > 1,
-                   .shares = held.sharing != Sharing::Exclusive};
+                   .shares = held.sharing != Sharing::Exclusive,
+                   .node_timeout = launch.node_timeout};
   if (job.array_index >= 0) {
     given.environment.emplace_back("ORRERY_ARRAY_INDEX", std::to_string(job.array_index));
   }

@@ -15,7 +15,7 @@ void Core::gate() {
   for (std::size_t i = 0; i < book_.jobs().size(); ++i) {
     const auto id = static_cast<JobId>(i);
     const Job& job = state().job(id);
-    if (is_final(job.state) || waits_for_others_[i]) continue;
+    if (is_final(job.state) || waits_for_others_[i] || waits_for_node_[i]) continue;
     // Nobody makes room for a job that finds no nodes anyway.
     if (book_.job(id).told == Reason::Code::NotHere) continue;
     const JobRequest& request = *book_.job(id).request;
@@ -36,11 +36,32 @@ void Core::gate() {
   }
   for (std::size_t i = 0; i < now_held.size(); ++i) {
     const auto id = static_cast<JobId>(i);
-    if (held_by_gate_[i] && !now_held[i] && !is_final(state().job(id).state)) {
+    if (held_by_gate_[i] && !now_held[i] && !waits_for_node_[i] &&
+        !is_final(state().job(id).state)) {
       scheduler_->let_in(id);
     }
   }
   held_by_gate_ = std::move(now_held);
+}
+
+// A job that has left a lost node, or was moved from it, cannot begin before that node's fence has
+// passed. It must not hold devices so long, so the policy does not see it.
+void Core::wait_for_lost_nodes() {
+  const std::vector<JobId> behind = jobs_behind_lost_nodes(book_);
+  waits_for_node_.resize(book_.jobs().size());
+  for (std::size_t i = 0; i < waits_for_node_.size(); ++i) {
+    const auto id = static_cast<JobId>(i);
+    if (!waits_for_node_[i] || std::ranges::binary_search(behind, id)) continue;
+    waits_for_node_[i] = false;
+    if (!is_final(state().job(id).state)) scheduler_->let_in(id);
+  }
+  const Reason reason{.code = Reason::Code::NodeLost};
+  for (const JobId id : behind) {
+    if (waits_for_node_[index(id)] || is_final(state().job(id).state)) continue;
+    if (state().job(id).state == JobState::Running) pause_job(id, reason);
+    scheduler_->hold_back(id, reason);
+    waits_for_node_[index(id)] = true;
+  }
 }
 
 }  // namespace orrery

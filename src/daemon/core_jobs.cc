@@ -180,6 +180,7 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
   --alive_;
   stops_.left(name);
   contacts_[index(node)].dirty = true;
+  if (index(id) < waits_for_node_.size() && waits_for_node_[index(id)]) round_due_ = true;
   if (!is_final(state().job(id).state)) rank_ended(id, name.epoch, end, wanted);
   if (may_begin(book_.job(id))) wake_nodes_of(book_.job(id));
 }

@@ -13,9 +13,12 @@ namespace orrery {
 
 struct CoreOptions {
   ChosenPolicy policy{.name = "fifo"};  // as long as the log names none
+  // A node that is silent for longer is lost: it gets no more jobs.
   Duration lease = std::chrono::seconds(15);
-  // On top of lease and grace, before a job of a lost node may run elsewhere: supervisors look at
-  // their lease once a second, killing takes a moment, and clocks run unequally fast.
+  // How long the jobs of a lost node wait for it before they start elsewhere; 0: the lease.
+  Duration node_timeout{};
+  // On top of node timeout and grace (see Fences): supervisors look at their lease once a second,
+  // and killing takes a moment.
   Duration margin = std::chrono::seconds(5);
   Duration round_gap{};                              // rounds are at least this far apart
   Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well

@@ -135,6 +135,107 @@ TEST(Core, AJobGoesOnElsewhereOnlyWhenNothingOfItCanBeAlive) {
   EXPECT_TRUE(test.orders[2].assignments.front().resumes);
 }
 
+CoreOptions patient() { return {.node_timeout = std::chrono::hours(12)}; }
+
+TEST(Core, AJobStaysWithItsSilentNodeForTheNodeTimeout) {
+  TestCore test(patient());
+  test.join("a", 1, 1);
+  const JobNumber job = test.submit({.grace = seconds(3)});
+  test.obey("a", 1, 1);
+  EXPECT_EQ(test.orders[1].assignments.front().node_timeout, std::chrono::hours(12));
+  for (int hour = 0; hour < 12; ++hour) {
+    test.pass(std::chrono::hours(1));
+    test.join("b", 1, 2);
+    EXPECT_EQ(test.state(job), JobState::Running);
+    EXPECT_EQ(test.job(job).epoch, 1);
+  }
+  test.pass(seconds(3 + 5) + Duration(std::chrono::hours(12)) / 500);
+  test.join("b", 1, 2);
+  EXPECT_EQ(test.job(job).epoch, 2);
+  ASSERT_EQ(test.orders[2].assignments.size(), 1u);
+}
+
+TEST(Core, AJobGoesOnWhereItIsWhenItsNodeIsHeardAgain) {
+  TestCore test(patient());
+  test.join("a", 1, 1);
+  const JobNumber job = test.submit({});
+  test.obey("a", 1, 1);
+  test.pass(std::chrono::hours(5));
+  EXPECT_EQ(test.core.book().nodes()[0].state, NodeState::Lost);
+  test.obey("a", 1, 1);
+  EXPECT_EQ(test.core.book().nodes()[0].state, NodeState::Up);
+  EXPECT_EQ(test.job(job).epoch, 1);
+  test.report("a", 1, 1, {ended({job, 1, 0})});
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Done);
+}
+
+TEST(Core, AJobThatWaitsForALostNodeHoldsNoDevices) {
+  TestCore test(patient());
+  test.join("a", 1, 1);
+  const JobNumber job = test.submit({});
+  test.obey("a", 1, 1);
+  test.pass(seconds(16));
+  test.join("b", 1, 2);
+  // Its operator takes it from the lost node, which cannot be told.
+  ASSERT_TRUE(test.core.drain(kRoot, {.node = "a", .now = true}, test.now).ok());
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Paused);
+  const JobNumber other = test.submit({});
+  EXPECT_EQ(test.state(other), JobState::Running) << "the free GPU is for others";
+  EXPECT_EQ(test.state(job), JobState::Paused);
+  // The node is heard, has stopped the job as it was told, and the job goes on elsewhere.
+  test.report("b", 1, 2, {ended({other, 1, 0})});
+  test.report("a", 1, 1, {ended({job, 1, 0}, JobEnd::Kind::Stopped)});
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Running);
+  EXPECT_EQ(test.job(job).ran_on.front(), NodeId{1});
+}
+
+TEST(Core, AnOperatorMaySayThatANodeIsOff) {
+  TestCore test(patient());
+  test.join("a", 1, 1);
+  const JobNumber job = test.submit({});
+  test.obey("a", 1, 1);
+  test.join("b", 1, 2);
+  EXPECT_FALSE(test.core.drain(kRoot, {.node = "a", .lost = true}, test.now).ok())
+      << "it answers";
+  test.pass(seconds(16));
+  test.join("b", 1, 2);
+  EXPECT_EQ(test.job(job).epoch, 1);
+  ASSERT_TRUE(test.core.drain(kRoot, {.node = "a", .lost = true}, test.now).ok());
+  test.pass();
+  EXPECT_EQ(test.job(job).epoch, 2);
+  ASSERT_EQ(test.orders[2].assignments.size(), 1u);
+}
+
+TEST(Core, AMachineThatWasRestartedRunsNothingOfBefore) {
+  TestCore test(patient());
+  Report report{.offer = {.name = "a", .address = "a", .gpus = 1},
+                .instance = "first",
+                .number = 1,
+                .machine = "m",
+                .boot = "1"};
+  test.core.reported(1, report, test.now);
+  test.pass();
+  const JobNumber job = test.submit({});
+  ASSERT_EQ(test.orders[1].assignments.size(), 1u);
+  // The agent's state is gone; on the same boot the job may be running unseen.
+  report.instance = "second";
+  report.number = 2;
+  test.core.reported(2, report, test.now);
+  test.pass();
+  EXPECT_NE(test.orders[2].refused, "");
+  EXPECT_EQ(test.job(job).epoch, 1);
+  report.boot = "2";
+  report.number = 3;
+  test.core.reported(3, report, test.now);
+  test.pass();
+  EXPECT_EQ(test.job(job).epoch, 2);
+  ASSERT_EQ(test.orders[3].assignments.size(), 1u);
+  EXPECT_EQ(test.orders[3].assignments.front().name, (LaunchName{job, 2, 0}));
+}
+
 TEST(Core, AnEndThatComesAfterAPauseIsAnEnd) {
   TestCore test;
   test.join("n", 1, 1);

@@ -16,10 +16,19 @@ using nlohmann::json;
 constexpr auto kNeeded = Need::Required;
 constexpr auto kMaybe = Need::Optional;
 
+Status read_span(const LogLine& line, const char* key, Duration& duration) {
+  std::int64_t count = 0;
+  TRY(line.integer(key, count, kMaybe));
+  duration = Duration(count);
+  return {};
+}
+
 Result<Entry> read_term(const LogLine& line) {
   TermBegan entry;
   TRY(line.integer("term", entry.term, kNeeded));
   TRY(read_policy(line, entry.policy));
+  TRY(read_span(line, "lease", entry.lease));
+  TRY(read_span(line, "node_timeout", entry.node_timeout));
   return Entry(std::move(entry));
 }
 
@@ -42,6 +51,8 @@ Result<Entry> read_node(const LogLine& line) {
   NodeJoined entry;
   TRY(read_offer(line, entry.offer));
   TRY(line.text("instance", entry.instance, kMaybe));
+  TRY(line.text("machine", entry.machine, kMaybe));
+  TRY(line.text("boot", entry.boot, kMaybe));
   return Entry(std::move(entry));
 }
 

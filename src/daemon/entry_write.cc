@@ -49,6 +49,8 @@ struct Write {
     JsonBody body;
     body.number("term", entry.term);
     write_policy(body, entry.policy);
+    body.number("lease", entry.lease.count());
+    body.number("node_timeout", entry.node_timeout.count());
     done("term", body);
   }
   void operator()(const PolicyChanged& entry) const {
@@ -72,6 +74,8 @@ struct Write {
     JsonBody body;
     write_offer(body, entry.offer);
     body.text("instance", entry.instance);
+    body.text("machine", entry.machine);
+    body.text("boot", entry.boot);
     done("node", body);
   }
   void operator()(const NodeTurned& entry) const {

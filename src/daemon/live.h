@@ -23,6 +23,8 @@ struct LiveLaunch {
   std::int64_t named_in = 0;
   std::int64_t dropped_in = 0;
   bool of_this_term = false;
+  // How long it may run after its node's last answered report, for good; 0: the lease.
+  Duration node_timeout{};
 };
 
 // The processes of one epoch.
@@ -61,6 +63,8 @@ struct LiveJob {
 struct LiveNode {
   NodeOffer offer{};
   std::string instance{};
+  std::string machine{};
+  std::string boot{};
   NodeState state = NodeState::Up;
   bool draining = false;
   std::set<LaunchName> launches{};  // that may be running there

@@ -30,6 +30,8 @@ struct ChosenPolicy {
 struct TermBegan {
   std::int64_t term = 0;
   ChosenPolicy policy{};
+  Duration lease{};         // in this term; 0: of a log from before it was written down
+  Duration node_timeout{};  // of launches decided in this term; 0: the lease
   bool operator==(const TermBegan&) const = default;
 };
 
@@ -56,6 +58,8 @@ struct CancelAsked {
 struct NodeJoined {
   NodeOffer offer{};
   std::string instance{};
+  std::string machine{};  // identifies the machine; empty: unknown
+  std::string boot{};     // and its boot
   bool operator==(const NodeJoined&) const = default;
 };
 

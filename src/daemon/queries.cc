@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "model/duration_text.h"
+
 namespace orrery {
 namespace {
 
@@ -43,9 +45,21 @@ std::string end_text(const JobEnd& end, Detail detail) {
   return end.message.empty() || !whole ? std::string(end_name(end.kind)) : end.message;
 }
 
-std::string reason_of(const Job& job, const LiveJob& live, Detail detail) {
+// A lost node that may be running a process of the job; empty: there is none.
+std::string lost_node_of(const Book& book, const LiveJob& live) {
+  for (const LiveLaunch& launch : live.launches) {
+    const LiveNode& node = book.node(launch.node);
+    if (node.state == NodeState::Lost) return node.offer.name;
+  }
+  return "";
+}
+
+std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Detail detail) {
   if (job.state == JobState::Done) return "";
   if (job.state == JobState::Failed && live.end) return end_text(*live.end, detail);
+  if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
+    return fmt::format("waits for node {}, which does not answer", node);
+  }
   if (job.state == JobState::Running) {
     const bool settles = std::ranges::any_of(
         live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch != live.epoch; });
@@ -69,7 +83,7 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer) {
                    .user = request.user,
                    .tenant = request.tenant,
                    .state = job.state,
-                   .reason = reason_of(job, live, detail),
+                   .reason = reason_of(core.book(), job, live, detail),
                    .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
                    .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
                    .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
@@ -137,6 +151,24 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, const Vie
   return answer;
 }
 
+std::string rounded_text(Duration duration) {
+  const Duration unit = duration > std::chrono::hours(2)     ? Duration(std::chrono::hours(1))
+                        : duration > std::chrono::minutes(2) ? Duration(std::chrono::minutes(1))
+                                                             : Duration(std::chrono::seconds(1));
+  return duration_text((duration + unit - Duration(1)) / unit * unit);
+}
+
+std::string note_of(const Core& core, NodeId id) {
+  const LiveNode& node = core.book().node(id);
+  if (node.state != NodeState::Lost || node.launches.empty()) return "";
+  const std::size_t count = node.launches.size();
+  const auto left = core.fence_in(id);
+  return fmt::format(
+      "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost",
+      count == 1 ? "process stays" : fmt::format("{} processes stay", count),
+      left ? fmt::format(" for another {}", rounded_text(*left)) : "", node.offer.name);
+}
+
 NodesAnswer nodes_of(const Core& core) {
   NodesAnswer answer;
   const auto on_nodes = core.state().on_nodes();
@@ -160,6 +192,7 @@ NodesAnswer nodes_of(const Core& core) {
       }
     }
     std::ranges::sort(status.jobs);
+    status.note = note_of(core, static_cast<NodeId>(i));
     if (node.draining && node.state == NodeState::Up) {
       status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";
     }

@@ -35,6 +35,7 @@ class Row {
     ok_ = std::from_chars(text.data(), end, bits, 16).ptr == end;
     return bits;
   }
+  bool has_more() const { return ok_ && place_ < row_.size(); }
   bool ok() const { return ok_; }
 
  private:
@@ -107,6 +108,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
     launch.local_rank = static_cast<int>(row.next());
     launch.local_ranks = static_cast<int>(row.next());
     launch.node_index = static_cast<int>(row.next());
+    if (row.has_more()) launch.node_timeout = Duration(row.next());
     live.launches.push_back(launch);
   }));
   if (line.find("ran_on") != nullptr) {
@@ -160,6 +162,8 @@ Status Snapshots::read_header(const LogLine& line, Book& book) {
   TRY(line.time("t", book.time_, kMaybe));
   TRY(line.integer("unix_ns", book.unix_ns_, kMaybe));
   TRY(line.integer("term", book.term_, kMaybe));
+  TRY(read_duration(line, "lease", book.lease_));
+  TRY(read_duration(line, "node_timeout", book.node_timeout_));
   TRY(line.integer("next", book.next_number_, kNeeded, 1));
   return line.find("policy") == nullptr ? Status() : read_policy(line, book.policy_);
 }
@@ -168,6 +172,8 @@ Status Snapshots::read_node(const LogLine& line, Book& book) {
   NodeJoined joined;
   TRY(read_offer(line, joined.offer));
   TRY(line.text("instance", joined.instance, kMaybe));
+  TRY(line.text("machine", joined.machine, kMaybe));
+  TRY(line.text("boot", joined.boot, kMaybe));
   TRY(book.take(joined));
   NodeTurned turned{.node = joined.offer.name, .draining = line.find("draining") != nullptr};
   std::string state;

@@ -77,9 +77,10 @@ class JobWriter {
     });
     write_rows(
         body, "launches", live.launches, [&](fmt::memory_buffer& out, const LiveLaunch& launch) {
-          fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{}]", launch.name.epoch,
-                         launch.name.rank, index(launch.node), launch.gpus, launch.local_rank,
-                         launch.local_ranks, launch.node_index);
+          fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{},{}]",
+                         launch.name.epoch, launch.name.rank, index(launch.node), launch.gpus,
+                         launch.local_rank, launch.local_ranks, launch.node_index,
+                         launch.node_timeout.count());
         });
     write_rows(body, "ran_on", live.ran_on, [](fmt::memory_buffer& out, NodeId node) {
       append_number(out, static_cast<std::int64_t>(node));
@@ -124,6 +125,8 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
   header.number("t", ns(std::max(book.time_, now)));
   header.number("unix_ns", book.unix_ns_);
   header.number("term", book.term_);
+  header.number("lease", book.lease_.count());
+  header.number("node_timeout", book.node_timeout_.count());
   header.number("next", book.next_number_);
   if (!book.policy_.name.empty()) write_policy(header, book.policy_);
   write_line(out, header);
@@ -131,6 +134,8 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     JsonBody body;
     write_offer(body, node.offer);
     body.text("instance", node.instance);
+    body.text("machine", node.machine);
+    body.text("boot", node.boot);
     body.text("state", to_string(node.state));
     body.number("draining", node.draining ? 1 : 0);
     write_line(out, body);

@@ -75,6 +75,10 @@ struct Report {
   std::vector<LaunchReport> launches{};  // all that are known and not forgotten
   std::vector<LogPiece> logs{};
   bool leaving = false;  // a clean end: no jobs left, and none wanted
+  std::string machine{};  // identifies the machine; empty: unknown
+  std::string boot{};     // identifies the boot: processes of an earlier boot cannot be running
+  std::string log{};      // the log whose orders the agent obeys; empty: none yet
+  std::string refuses{};  // why the agent does not obey this scheduler; empty: it does
 
   bool operator==(const Report&) const = default;
 };
@@ -112,6 +116,8 @@ struct Orders {
   std::vector<StopOrder> stops{};
   std::vector<LogRequest> logs{};
   std::string refused{};  // why this agent may not join; then nothing else counts
+  std::string log{};       // identifies the scheduler's log
+  std::string replaces{};  // a log whose jobs the agent must stop, so that it can obey this one
 
   bool operator==(const Orders&) const = default;
 };

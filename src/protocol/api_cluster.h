@@ -15,7 +15,7 @@ namespace orrery {
 
 struct NodeStatus {
   std::string name{};
-  std::string state{};  // up, draining, drained, lost
+  std::string state{};  // up, draining, drained, lost, left, refusing
   std::string address{};
   int gpus = 0;
   int gpus_free = 0;
@@ -24,6 +24,7 @@ struct NodeStatus {
   std::string gpu_type{};
   double seen_s = 0;  // last report, seconds since 1970
   std::vector<JobNumber> jobs{};
+  std::string note{};  // what is wrong with the node, and what helps
   bool operator==(const NodeStatus&) const = default;
 };
 struct NodesAnswer {
@@ -35,6 +36,8 @@ struct DrainRequest {
   std::string node{};
   bool resume = false;  // takes jobs again
   bool now = false;     // its jobs move away; else they run to their end
+  bool lost = false;    // the machine is off: its jobs start elsewhere at once
+  bool replace_log = false;  // the agent stops the jobs of another log and obeys this scheduler
   bool operator==(const DrainRequest&) const = default;
 };
 

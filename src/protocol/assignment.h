@@ -42,6 +42,7 @@ struct Assignment {
   std::string checkpoint_directory{};
   bool resumes = false;  // an earlier epoch has run
   bool shares = false;   // its GPUs may be held by others at the same time
+  Duration node_timeout{};  // how long it may run after the last answered report; 0: the lease
 
   bool operator==(const Assignment&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cluster.h"
+#include "model/duration_text.h"
 
 namespace orrery {
 namespace {
@@ -95,6 +96,10 @@ Status check_numbers(const JobRequest& request) {
   TRY(within("expected (ns)", request.expected.count(), 0, kLongest.count()));
   TRY(within("start cost (ns)", request.start_cost.count(), 0, kLongest.count()));
   TRY(within("grace (ns)", request.grace.count(), 0, Duration(std::chrono::hours(24)).count()));
+  if (request.node_timeout != Duration::zero()) {
+    TRY(within("node timeout (ns)", request.node_timeout.count(), kNodeTimeoutMin.count(),
+               kNodeTimeoutMax.count()));
+  }
   if (request.deadline) {
     TRY(within("deadline (ns)", request.deadline->count(), 1, kLongest.count()));
   }
@@ -122,6 +127,19 @@ Status check_lists(const JobRequest& request) {
 }
 
 }  // namespace
+
+Result<Duration> parse_node_timeout(std::string_view text) {
+  if (text == "never") return kNodeTimeoutMax;
+  TRY_ASSIGN(const Duration timeout, parse_duration(text));
+  if (timeout < kNodeTimeoutMin || timeout > kNodeTimeoutMax) {
+    return invalid(fmt::format("'{}': write at least 1s, such as 12h, or never", text));
+  }
+  return timeout;
+}
+
+std::string node_timeout_text(Duration timeout) {
+  return timeout >= kNodeTimeoutMax ? "never" : duration_text(timeout);
+}
 
 Status check(const JobRequest& request) {
   TRY(check_program(request));

@@ -44,6 +44,7 @@ struct JobRequest {
   std::string output{};                // a file on the node; empty: kept by the agent
   std::string checkpoint_directory{};  // empty: the agent's
   std::vector<int> array{};            // one job for each, told its number; empty: one job
+  Duration node_timeout{};  // how long it stays with a silent node; 0: the scheduler's default
 
   // What was measured of `model` by the time the job was submitted. The scheduler's to fill in, and
   // kept with the request, so that a log says all that decisions come from.
@@ -57,6 +58,12 @@ inline constexpr std::size_t kRequestBytesMax = std::size_t{1} << 20;  // argume
 inline constexpr std::size_t kArrayMax = 100'000;
 inline constexpr int kPriorityMax = 1000;
 inline constexpr int kRetriesMax = 1000;
+inline constexpr Duration kNodeTimeoutMin = std::chrono::seconds(1);
+inline constexpr Duration kNodeTimeoutMax = std::chrono::hours(24 * 365 * 100);  // "never"
+
+// A duration, or "never": the job waits for its node for as long as that takes.
+Result<Duration> parse_node_timeout(std::string_view text);
+std::string node_timeout_text(Duration timeout);
 
 // Everything that can be said about it without a cluster: bounds, and what contradicts itself. The
 // message names the field.

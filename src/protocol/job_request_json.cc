@@ -136,6 +136,7 @@ void read(Reader& reader, JobRequest& request) {
   reader.text("output", request.output);
   reader.text("checkpoint_directory", request.checkpoint_directory);
   reader.runs("array", request.array);
+  reader.duration("node_timeout_ns", request.node_timeout);
   reader.speeds("speeds", request.speeds);
   reader.sensitivity("sensitivity", request.sensitivity);
 }
@@ -248,6 +249,7 @@ std::string job_request_json(const JobRequest& request) {
   writer.put("output", request.output, usual.output);
   writer.put("checkpoint_directory", request.checkpoint_directory, usual.checkpoint_directory);
   writer.put_runs("array", request.array);
+  writer.put("node_timeout_ns", request.node_timeout, usual.node_timeout);
   if (request.speeds) writer.put("speeds", *request.speeds);
   if (request.sensitivity) writer.put("sensitivity", *request.sensitivity);
   return writer.text();

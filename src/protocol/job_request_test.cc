@@ -33,6 +33,7 @@ JobRequest full() {
           .output = "/tmp/out",
           .checkpoint_directory = "/tmp/check",
           .array = {1, -5, 100},
+          .node_timeout = std::chrono::minutes(1),
           .speeds =
               SpeedCurve{.points = {{1, 0.1}, {4, 1.0 / 3}}, .spreads = {{4, 2, 0.3}}, .widest = 8},
           .sensitivity = Sensitivity{.cpu_milli = {1000, 2000},
@@ -45,7 +46,7 @@ TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
   const auto [argv, environment, directory, name, user, tenant, gpus, gpus_min, gpus_max, cpu_milli,
               memory_bytes, gpu_type, model, expected, start_cost, deadline, deadline_is_soft,
               priority, after, retries, process_per_gpu, grace, output, checkpoint_directory, array,
-              speeds, sensitivity] = full();
+              node_timeout, speeds, sensitivity] = full();
   // One field at a time, so that none hides behind another.
   const std::vector<std::function<void(JobRequest&)>> changes = {
       [&](JobRequest& r) { r.argv = argv; },
@@ -73,6 +74,7 @@ TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
       [&](JobRequest& r) { r.output = output; },
       [&](JobRequest& r) { r.checkpoint_directory = checkpoint_directory; },
       [&](JobRequest& r) { r.array = array; },
+      [&](JobRequest& r) { r.node_timeout = node_timeout; },
       [&](JobRequest& r) { r.speeds = speeds; },
       [&](JobRequest& r) { r.sensitivity = sensitivity; },
   };

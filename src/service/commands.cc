@@ -22,7 +22,13 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--rest", a->rest, "HOST:PORT for REST and metrics, or off")
       ->capture_default_str();
   command->add_option("--host", a->hosts, "a name or address others reach it by (repeatable)");
-  command->add_option("--lease", a->lease, "how long a node may be silent")->capture_default_str();
+  command->add_option("--lease", a->lease, "a node that is silent for longer gets no more jobs")
+      ->capture_default_str();
+  command
+      ->add_option("--node-timeout", a->node_timeout,
+                   "how long the jobs of a silent node wait for it before they start elsewhere, or "
+                   "never")
+      ->capture_default_str();
   command->add_option("--gpus", a->gpus, "with --local: GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
   command->add_option("--name", a->name, "with --local: the node's name");

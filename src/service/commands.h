@@ -26,6 +26,7 @@ struct ServeArguments {
   std::string rest = "127.0.0.1:0";  // "off": none
   std::vector<std::string> hosts{};  // further names the scheduler is reached by
   std::string lease = "15s";
+  std::string node_timeout = "12h";
   int gpus = -1;  // of the agent; -1: what there is
   std::string name{};
   std::string cgroup{};

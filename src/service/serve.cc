@@ -61,6 +61,13 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
   }
   TRY_ASSIGN(options.lease, parse_duration(arguments.lease));
   if (options.lease < std::chrono::seconds(1)) return invalid("--lease: write at least 1s");
+  auto node_timeout = parse_node_timeout(arguments.node_timeout);
+  if (!node_timeout.ok()) return std::move(node_timeout).error().at("--node-timeout");
+  options.node_timeout = node_timeout.value();
+  if (options.node_timeout < options.lease) {
+    return invalid(fmt::format("--node-timeout {}: write at least the lease, {}",
+                               arguments.node_timeout, arguments.lease));
+  }
   if (!arguments.profiles.empty()) {
     TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }

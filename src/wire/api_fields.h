@@ -20,6 +20,7 @@ void fields(auto& io, Like<NodeStatus> auto& v) {
   io("gpu_type", v.gpu_type);
   io("seen_s", v.seen_s);
   io("jobs", v.jobs);
+  io("note", v.note);
 }
 void fields(auto& io, Like<NodesAnswer> auto& v) { io("nodes", v.nodes); }
 
@@ -27,6 +28,8 @@ void fields(auto& io, Like<DrainRequest> auto& v) {
   io("node", v.node);
   io("resume", v.resume);
   io("now", v.now);
+  io("lost", v.lost);
+  io("replace_log", v.replace_log);
 }
 void fields(auto& io, Like<PolicyRequest> auto& v) {
   io("policy", v.policy);

@@ -35,6 +35,7 @@ void fields(auto& io, Like<JobRequest> auto& v) {
   io("output", v.output);
   io("checkpoint_directory", v.checkpoint_directory);
   io("array", v.array, Range{0, kArrayMax});
+  io("node_timeout_ns", v.node_timeout);
 }
 
 void fields(auto& io, Like<SubmitRequest> auto& v) {

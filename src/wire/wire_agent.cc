@@ -59,6 +59,10 @@ void fields(auto& io, Like<Report> auto& v) {
   io("launches", v.launches);
   io("logs", v.logs);
   io("leaving", v.leaving);
+  io("machine", v.machine);
+  io("boot", v.boot);
+  io("log", v.log);
+  io("refuses", v.refuses);
 }
 
 void fields(auto& io, Like<Assignment> auto& v) {
@@ -82,6 +86,7 @@ void fields(auto& io, Like<Assignment> auto& v) {
   io("checkpoint_directory", v.checkpoint_directory);
   io("resumes", v.resumes);
   io("shares", v.shares);
+  io("node_timeout_ns", v.node_timeout, kCount);
 }
 void fields(auto& io, Like<StopOrder> auto& v) {
   io("launch", v.launch);
@@ -110,6 +115,8 @@ void fields(auto& io, Like<Orders> auto& v) {
   io("stops", v.stops);
   io("logs", v.logs);
   io("refused", v.refused);
+  io("log", v.log);
+  io("replaces", v.replaces);
 }
 
 template void write_wire(const LaunchName&, Message&);

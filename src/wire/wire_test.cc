@@ -62,9 +62,9 @@ struct Filler {
   static void fill(Random&, Nothing&) {}
   static void fill(Random& r, JobRequest& v) {
     // The last two are the scheduler's own, and do not travel.
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, speeds,
-           sensitivity] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, timeout,
+           speeds, sensitivity] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, timeout);
   }
   static void fill(Random& r, SubmitRequest& v) {
     auto& [job, key] = v;
@@ -104,16 +104,16 @@ struct Filler {
     each(r, next, ended);
   }
   static void fill(Random& r, NodeStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k);
   }
   static void fill(Random& r, NodesAnswer& v) {
     auto& [nodes] = v;
     each(r, nodes);
   }
   static void fill(Random& r, DrainRequest& v) {
-    auto& [node, resume, now] = v;
-    each(r, node, resume, now);
+    auto& [node, resume, now, lost, replace_log] = v;
+    each(r, node, resume, now, lost, replace_log);
   }
   static void fill(Random& r, PolicyRequest& v) {
     auto& [policy, options] = v;
@@ -189,12 +189,12 @@ struct Filler {
     each(r, request, offset, ended, error);
   }
   static void fill(Random& r, Report& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   static void fill(Random& r, Assignment& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w);
   }
   static void fill(Random& r, StopOrder& v) {
     auto& [launch, at, reason, gpus, ranks] = v;
@@ -205,8 +205,8 @@ struct Filler {
     each(r, a, b, c, d, e);
   }
   static void fill(Random& r, Orders& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   template <class Value>
   static void fill(Random& random, std::vector<Value>& v) {

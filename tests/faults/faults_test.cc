@@ -57,6 +57,73 @@ TEST_P(Faults, LoseNoJobAndRunNoneTwice) {
   EXPECT_GT(completed, 20);
 }
 
+// Machines are cut off now and then, for a minute at most; nothing else is wrong.
+Weather fair() {
+  return {.late = 0.02,
+          .partition = 0.002,
+          .scheduler_crash = 0,
+          .disk_fault = 0,
+          .agent_crash = 0.001,
+          .machine_reboot = 0,
+          .runs = std::chrono::hours(2000),
+          .hasty = 0,
+          .node_timeout = std::chrono::hours(12)};
+}
+
+class Outages : public testing::TestWithParam<double> {};
+
+TEST_P(Outages, StopNoJobAndRunNoneTwice) {
+  const CoreOptions options;
+  const auto length = Duration(static_cast<std::int64_t>(
+      GetParam() * static_cast<double>(options.lease.count())));
+  std::int64_t running = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    World world(seed, fair(), kPolicies[seed % std::size(kPolicies)]);
+    world.storm(std::chrono::seconds(60));
+    running += world.running();
+    world.outage(length);
+    world.storm(std::chrono::seconds(60));
+    EXPECT_EQ(world.wrong(), "") << world.story();
+    EXPECT_EQ(world.lease_losses(), 0) << world.story();
+  }
+  EXPECT_GT(running, 5);
+}
+
+TEST(Outages, StopJobsWhoseNodeTimeoutIsShorter) {
+  Weather weather = fair();
+  weather.node_timeout = std::chrono::seconds(15);
+  World world(1, weather, "fifo");
+  world.storm(std::chrono::seconds(60));
+  world.outage(std::chrono::seconds(60));
+  EXPECT_EQ(world.wrong(), "") << world.story();
+  EXPECT_GT(world.lease_losses(), 0) << "else the other tests would prove nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(InLeases, Outages, testing::Values(0.1, 1, 2, 10, 100, 1000));
+
+TEST(Outages, AMachineThatIsOffLosesItsJobsToOthersAfterTheNodeTimeout) {
+  std::size_t moved = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    Weather weather = fair();
+    weather.node_timeout = std::chrono::seconds(300);
+    weather.partition = weather.agent_crash = 0;
+    weather.operator_looks = false;
+    World world(seed, weather, "fifo");
+    world.storm(std::chrono::seconds(60));
+    const std::size_t ran = world.switch_off_one();
+    world.storm(std::chrono::seconds(290));
+    EXPECT_EQ(world.counted_on_machines_off() > 0, ran > 0) << world.story();
+    // Reports that were under way, the longest grace, margin and drift.
+    world.storm(std::chrono::seconds(50));
+    EXPECT_EQ(world.wrong(), "") << world.story();
+    EXPECT_EQ(world.counted_on_machines_off(), 0u) << world.story();
+    moved += ran;
+  }
+  EXPECT_GT(moved, 5u);
+}
+
 INSTANTIATE_TEST_SUITE_P(InPart, Faults, testing::Range(std::uint64_t{0}, kParts));
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "daemon/event_tail.h"
@@ -11,8 +12,6 @@
 
 namespace orrery {
 namespace {
-
-constexpr Duration kStep = std::chrono::milliseconds(100);
 
 std::filesystem::path new_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "orrery_world_XXXXXX").string();
@@ -91,7 +90,7 @@ FakeProcesses::Script World::script_of(const LaunchName& name) {
                 static_cast<std::uint64_t>(name.epoch) * 31 +
                 static_cast<std::uint64_t>(name.rank));
   FakeProcesses::Script script;
-  script.runs = Duration(random.between(1, 40'000)) * 1'000'000;
+  script.runs = Duration(random.between(1, weather_.runs / Duration(1'000'000))) * 1'000'000;
   script.exit_code = random.uniform() < 0.1 ? 3 : 0;
   script.leaves = Duration(random.between(0, 3'000)) * 1'000'000;
   script.deaf = random.uniform() < 0.1;
@@ -107,6 +106,10 @@ void World::start_scheduler() {
   disk_.heal();
   CoreOptions options;
   options.policy.name = policy_;
+  constexpr std::array kNodeTimeouts = {std::chrono::seconds(0), std::chrono::seconds(20),
+                                        std::chrono::seconds(90), std::chrono::seconds(43'200)};
+  options.node_timeout = weather_.node_timeout.value_or(
+      kNodeTimeouts[static_cast<std::size_t>(random_.between(0, 3))]);
   const StoreOptions store{.disk = disk_.name(), .log_bytes = std::size_t{64} << 10};
   auto found = recover((folder_ / "log.db").string(), options, store);
   if (!found.ok()) return fail("the log cannot be read: " + found.error().message);
@@ -198,7 +201,9 @@ void World::start_agent(FakeMachine& machine) {
   has.memory_bytes = std::int64_t{1} << 36;
   for (int i = 0; i < machine.gpus; ++i) has.gpus.push_back({.index = i, .name = "declared"});
   machine.agent = std::make_unique<NodeAgent>(
-      NodeOptions{.instance = "i-" + machine.name,
+      NodeOptions{.instance = fmt::format("i{}-{}", machine.instance, machine.name),
+                  .machine_id = machine.name,
+                  .boot = fmt::format("b{}", machine.boot),
                   .name = machine.name,
                   .address = "127.0.0.1",
                   .machine = std::move(has),
@@ -215,6 +220,12 @@ void World::reboot(FakeMachine& machine) {
   say(machine.name + " reboots");
   machine.agent.reset();
   machine.processes->reboot();
+  machine.off = true;
+  ++machine.boot;
+  if (random_.uniform() < weather_.state_lost) {
+    machine.processes->lose_state();
+    ++machine.instance;
+  }
   machine.agent_back = now_ + up_to(std::chrono::seconds(60));
 }
 
@@ -226,6 +237,7 @@ void World::run_agents() {
     if (machine.agent == nullptr) {
       if (now_ >= machine.agent_back) {
         say(machine.name + ": the agent is back");
+        machine.off = false;
         start_agent(machine);
       }
       continue;
@@ -310,7 +322,7 @@ void World::look() {
 }
 
 void World::step() {
-  now_ += kStep;
+  now_ += step_;
   if (rough_) weather();
   run_agents();
   deliver();
@@ -322,6 +334,39 @@ void World::step() {
 void World::storm(Duration how_long) {
   const Duration until = now_ + how_long;
   while (now_ < until && wrong_.empty()) step();
+}
+
+void World::outage(Duration how_long) {
+  stop_scheduler(false);
+  scheduler_back_ = now_ + how_long;
+  step_ = std::clamp<Duration>(how_long / 1000, step_, std::chrono::seconds(1));
+  while (core_ == nullptr && wrong_.empty()) step();
+  step_ = std::chrono::milliseconds(100);
+}
+
+std::size_t World::switch_off_one() {
+  const auto busiest = std::ranges::max_element(machines_, {}, [](const FakeMachine& machine) {
+    return machine.processes->running().size();
+  });
+  const std::size_t ran = busiest->processes->running().size();
+  reboot(*busiest);
+  busiest->agent_back = Duration::max();
+  return ran;
+}
+
+int World::lease_losses() const {
+  int losses = 0;
+  for (const FakeMachine& machine : machines_) losses += machine.processes->lease_losses();
+  return losses;
+}
+
+std::size_t World::counted_on_machines_off() const {
+  std::size_t count = 0;
+  for (const FakeMachine& machine : machines_) {
+    const auto node = core_->book().find_node(machine.name);
+    if (machine.off && node) count += core_->book().node(*node).launches.size();
+  }
+  return count;
 }
 
 // Waits for nodes that this world does not have, or for a job that does.

@@ -25,6 +25,15 @@ class World {
   ~World();
 
   void storm(Duration how_long);
+  // The scheduler is away for so long, and then back.
+  void outage(Duration how_long);
+  // A machine that runs jobs goes off for good; the number of jobs that ran there.
+  std::size_t switch_off_one();
+  // Jobs that ended because a lease was over.
+  int lease_losses() const;
+  std::int64_t running() const { return core_->alive(); }
+  // Processes that the scheduler counts as running on machines that are off.
+  std::size_t counted_on_machines_off() const;
   // No more faults; everything still to do gets done. False if it does not.
   bool calm_down(Duration at_most);
   // At the end: what was acknowledged is there and over; the log decides the same once more.
@@ -68,6 +77,7 @@ class World {
   Random random_;
   Weather weather_;
   std::string policy_;
+  Duration step_ = std::chrono::milliseconds(100);
   bool rough_ = true;
   Duration now_{};
   std::filesystem::path folder_;

@@ -26,6 +26,12 @@ struct Weather {
   double agent_crash = 0.006;
   double machine_reboot = 0.001;
   double user = 0.3;  // somebody submits, cancels, drains, changes the policy
+  double state_lost = 0.3;  // of these reboots: the agent's state directory as well
+  Duration runs = std::chrono::seconds(40);  // a job at the longest
+  bool operator_looks = true;  // and says of machines that are off that they are
+  double hasty = 0.2;  // of the jobs: have a node timeout of their own, a minute at most
+  // Of the scheduler; none: another one at each start.
+  std::optional<Duration> node_timeout{};
 };
 
 struct FakeMachine {
@@ -35,6 +41,9 @@ struct FakeMachine {
   Duration offset{};  // of its boot
   std::unique_ptr<FakeProcesses> processes{};
   std::unique_ptr<NodeAgent> agent{};  // none: it is down
+  bool off = false;                    // and so is the machine
+  int boot = 1;
+  int instance = 1;  // of the agent's state directory
   Duration agent_back{};
   std::int64_t connection = 0;
   Duration cut_to_scheduler{};  // until then nothing gets through

@@ -20,6 +20,9 @@ void World::submit_one() {
   job.grace = up_to(std::chrono::seconds(8));
   job.process_per_gpu = random_.uniform() < 0.2;
   if (random_.uniform() < 0.1) job.array = {1, 2, 3};
+  if (random_.uniform() < weather_.hasty) {
+    job.node_timeout = std::chrono::seconds(random_.between(1, 60));
+  }
   if (random_.uniform() < 0.2) job.priority = static_cast<int>(random_.between(-1, 1));
   if (random_.uniform() < 0.1 && !acknowledged_.empty()) {
     auto other = acknowledged_.begin();
@@ -72,6 +75,13 @@ void World::users() {
                  .now = random_.uniform() < 0.5},
                 cluster_time())
         .ok();
+  } else if (dice < 87) {
+    // The operator looks, and finds machines that are off.
+    for (const FakeMachine& machine : machines_) {
+      if (!machine.off || !weather_.operator_looks) continue;
+      say(machine.name + " is off, says the operator");
+      (void)core_->drain(root, {.node = machine.name, .lost = true}, cluster_time()).ok();
+    }
   } else if (dice < 90) {
     const bool off = random_.uniform() < 0.5;
     const Status set = core_->set_quota(

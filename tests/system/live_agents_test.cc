@@ -10,7 +10,10 @@ namespace {
 
 class LiveAgents : public LiveTest {
  protected:
-  std::unique_ptr<Background> start() { return serve({"--lease", lease_}); }
+  // The jobs of a lost node go elsewhere as soon as that is safe.
+  std::unique_ptr<Background> start() {
+    return serve({"--lease", lease_, "--node-timeout", lease_});
+  }
   std::unique_ptr<Background> node_agent(const std::string& name, const std::string& server = "") {
     return agent(name, {"--gpus", "2"}, server);
   }
@@ -121,6 +124,32 @@ TEST_F(LiveAgents, AJobOutlivesANetworkThatIsCutForLessThanALease) {
   relay_->mend();
   EXPECT_TRUE(eventually([&] { return silent_s("first") < 1; }));
   EXPECT_TRUE(runs_on(job_, "first", 1));
+  let_go();
+  expect_all_done_once();
+  EXPECT_EQ(ran().size(), 1u);
+}
+
+TEST_F(LiveAgents, ASchedulerThatIsAwayForManyLeasesStopsNoJob) {
+  const auto serve_patiently = [&] { return serve({"--lease", "1s"}); };
+  scheduler_ = serve_patiently();
+  first_ = node_agent("first");
+  ASSERT_TRUE(eventually([&] { return is_up("first"); })) << first_->errors();
+  job_ = submit(patient_job("patient"));
+  ASSERT_TRUE(eventually([&] { return runs_on(job_, "first", 1); }));
+  const std::string silence = "the scheduler does not answer";
+  std::size_t told = 0;
+  for (const bool killed : {true, false}) {
+    killed ? scheduler_->kill() : static_cast<void>(scheduler_->stop());
+    ASSERT_TRUE(eventually([&] {
+      const std::size_t found = first_->errors().find(silence, told);
+      if (found == std::string::npos) return false;
+      told = found + silence.size();
+      return true;
+    }));
+    scheduler_ = serve_patiently();
+    ASSERT_TRUE(eventually([&] { return is_up("first"); }));
+    EXPECT_TRUE(runs_on(job_, "first", 1));
+  }
   let_go();
   expect_all_done_once();
   EXPECT_EQ(ran().size(), 1u);
