@@ -16,8 +16,8 @@ Duration boot_time();
 // time over stops its job, also without an agent; it looks at least once a second. So the scheduler
 // may start a job elsewhere once the node timeout and the grace period are over.
 struct Lease {
-  Duration until{};     // boot time; the end for launches without a node timeout. 0: none yet
-  Duration answered{};  // boot time at which the newest answered report was sent
+  Duration until{};       // boot time; the end for launches without a node timeout. 0: none yet
+  Duration answered{};    // boot time at which the newest answered report was sent
   std::int64_t term = 0;  // of the scheduler that gave it: an older one is not obeyed any more
 
   bool operator==(const Lease&) const = default;

@@ -87,8 +87,7 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
 
 void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   lease_length_ = std::clamp(orders.lease, Duration::zero(), kLeaseMost);
-  const Lease renewed{
-      .until = sent + lease_length_, .answered = sent, .term = orders.term};
+  const Lease renewed{.until = sent + lease_length_, .answered = sent, .term = orders.term};
   const Duration longer = renewed.until - lease_.until;
   const bool small = longer >= Duration::zero() && longer < lease_length_ / kLeaseStep;
   const bool complete = lease_.answered > Duration::zero();

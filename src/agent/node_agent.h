@@ -92,9 +92,7 @@ class NodeAgent {
   void hand_on(const StopOrder& order);
   void hear();
   void check_lease(Duration now);
-  Duration until(const Known& known) const {
-    return runs_until(lease_, known.wanted.node_timeout);
-  }
+  Duration until(const Known& known) const { return runs_until(lease_, known.wanted.node_timeout); }
   void end(Known& known, JobEnd end);
   Duration report_due() const;
   bool over(const LaunchName& name) const;

@@ -14,10 +14,10 @@ namespace orrery {
 
 // What an agent is told about its node.
 struct NodeOptions {
-  std::string instance{};  // of the state directory, for good
+  std::string instance{};    // of the state directory, for good
   std::string machine_id{};  // identifies the machine; empty: unknown
   std::string boot{};        // and its boot
-  std::string name{};      // of the node; empty: the machine's
+  std::string name{};        // of the node; empty: the machine's
   std::string address{};
   Machine machine{};
   CgroupHome cgroup_home{};

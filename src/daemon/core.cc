@@ -162,8 +162,7 @@ Status Core::begin_term(const TermBegan& term) {
 Status Core::replay(const Entry& entry, Time now) {
   redoes_ = true;
   now_ = std::max(now, now_);
-  if (const auto* term = std::get_if<TermBegan>(&entry))
-    return begin_term(*term);
+  if (const auto* term = std::get_if<TermBegan>(&entry)) return begin_term(*term);
   if (const auto* changed = std::get_if<PolicyChanged>(&entry)) {
     PolicySetup checked;
     TRY(make_policy_from(changed->policy, checked));

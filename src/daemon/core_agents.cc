@@ -10,10 +10,8 @@ namespace orrery {
 namespace {
 
 NodeJoined joined_of(const LiveNode& node) {
-  return {.offer = node.offer,
-          .instance = node.instance,
-          .machine = node.machine,
-          .boot = node.boot};
+  return {
+      .offer = node.offer, .instance = node.instance, .machine = node.machine, .boot = node.boot};
 }
 
 }  // namespace

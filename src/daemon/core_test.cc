@@ -198,8 +198,7 @@ TEST(Core, AnOperatorMaySayThatANodeIsOff) {
   const JobNumber job = test.submit({});
   test.obey("a", 1, 1);
   test.join("b", 1, 2);
-  EXPECT_FALSE(test.core.drain(kRoot, {.node = "a", .lost = true}, test.now).ok())
-      << "it answers";
+  EXPECT_FALSE(test.core.drain(kRoot, {.node = "a", .lost = true}, test.now).ok()) << "it answers";
   test.pass(seconds(16));
   test.join("b", 1, 2);
   EXPECT_EQ(test.job(job).epoch, 1);

@@ -22,9 +22,8 @@ class FencesTest : public testing::Test {
     apply(NodeJoined{.offer = {.name = "m", .gpus = 8}, .instance = "j"});
   }
   void start(JobNumber job, Duration node_timeout, Duration grace) {
-    apply(Submitted{
-        .first = job,
-        .request = {.argv = {"train"}, .grace = grace, .node_timeout = node_timeout}});
+    apply(Submitted{.first = job,
+                    .request = {.argv = {"train"}, .grace = grace, .node_timeout = node_timeout}});
     give(job, EventKind::Started, "n");
   }
   void give(JobNumber job, EventKind how, const std::string& node) {
@@ -77,10 +76,8 @@ TEST_F(FencesTest, ANodeTimeoutIsNoShorterThanTheLease) {
 TEST_F(FencesTest, AnotherDefaultIsForLaunchesToCome) {
   begin(hours(10));
   start(1, {}, seconds(30));
-  apply(TermBegan{.term = 2,
-                  .policy = {.name = "fifo"},
-                  .lease = seconds(15),
-                  .node_timeout = seconds(60)});
+  apply(TermBegan{
+      .term = 2, .policy = {.name = "fifo"}, .lease = seconds(15), .node_timeout = seconds(60)});
   start(2, {}, seconds(30));
   EXPECT_EQ(look({}, hours(1)).over, (std::vector<LaunchName>{{2, 1, 0}}));
 }

@@ -75,13 +75,13 @@ class JobWriter {
     write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const EpochRun& run) {
       fmt::format_to(std::back_inserter(out), "[{},{},{}]", run.epoch, run.ranks, run.done);
     });
-    write_rows(
-        body, "launches", live.launches, [&](fmt::memory_buffer& out, const LiveLaunch& launch) {
-          fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{},{}]",
-                         launch.name.epoch, launch.name.rank, index(launch.node), launch.gpus,
-                         launch.local_rank, launch.local_ranks, launch.node_index,
-                         launch.node_timeout.count());
-        });
+    write_rows(body, "launches", live.launches,
+               [&](fmt::memory_buffer& out, const LiveLaunch& launch) {
+                 fmt::format_to(std::back_inserter(out), "[{},{},{},\"{:x}\",{},{},{},{}]",
+                                launch.name.epoch, launch.name.rank, index(launch.node),
+                                launch.gpus, launch.local_rank, launch.local_ranks,
+                                launch.node_index, launch.node_timeout.count());
+               });
     write_rows(body, "ran_on", live.ran_on, [](fmt::memory_buffer& out, NodeId node) {
       append_number(out, static_cast<std::int64_t>(node));
     });

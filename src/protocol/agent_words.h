@@ -74,7 +74,7 @@ struct Report {
   std::int64_t orders = 0;               // the last orders taken
   std::vector<LaunchReport> launches{};  // all that are known and not forgotten
   std::vector<LogPiece> logs{};
-  bool leaving = false;  // a clean end: no jobs left, and none wanted
+  bool leaving = false;   // a clean end: no jobs left, and none wanted
   std::string machine{};  // identifies the machine; empty: unknown
   std::string boot{};     // identifies the boot: processes of an earlier boot cannot be running
   std::string log{};      // the log whose orders the agent obeys; empty: none yet
@@ -115,7 +115,7 @@ struct Orders {
   std::vector<LaunchName> forget{};       // ends that are known here for good
   std::vector<StopOrder> stops{};
   std::vector<LogRequest> logs{};
-  std::string refused{};  // why this agent may not join; then nothing else counts
+  std::string refused{};   // why this agent may not join; then nothing else counts
   std::string log{};       // identifies the scheduler's log
   std::string replaces{};  // a log whose jobs the agent must stop, so that it can obey this one
 

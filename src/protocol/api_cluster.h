@@ -34,9 +34,9 @@ struct NodesAnswer {
 
 struct DrainRequest {
   std::string node{};
-  bool resume = false;  // takes jobs again
-  bool now = false;     // its jobs move away; else they run to their end
-  bool lost = false;    // the machine is off: its jobs start elsewhere at once
+  bool resume = false;       // takes jobs again
+  bool now = false;          // its jobs move away; else they run to their end
+  bool lost = false;         // the machine is off: its jobs start elsewhere at once
   bool replace_log = false;  // the agent stops the jobs of another log and obeys this scheduler
   bool operator==(const DrainRequest&) const = default;
 };

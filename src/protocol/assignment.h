@@ -40,8 +40,8 @@ struct Assignment {
   Duration grace = std::chrono::seconds(30);
   std::string output{};
   std::string checkpoint_directory{};
-  bool resumes = false;  // an earlier epoch has run
-  bool shares = false;   // its GPUs may be held by others at the same time
+  bool resumes = false;     // an earlier epoch has run
+  bool shares = false;      // its GPUs may be held by others at the same time
   Duration node_timeout{};  // how long it may run after the last answered report; 0: the lease
 
   bool operator==(const Assignment&) const = default;

@@ -74,8 +74,8 @@ class Outages : public testing::TestWithParam<double> {};
 
 TEST_P(Outages, StopNoJobAndRunNoneTwice) {
   const CoreOptions options;
-  const auto length = Duration(static_cast<std::int64_t>(
-      GetParam() * static_cast<double>(options.lease.count())));
+  const auto length =
+      Duration(static_cast<std::int64_t>(GetParam() * static_cast<double>(options.lease.count())));
   std::int64_t running = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);

@@ -25,10 +25,10 @@ struct Weather {
   double disk_fault = 0.004;
   double agent_crash = 0.006;
   double machine_reboot = 0.001;
-  double user = 0.3;  // somebody submits, cancels, drains, changes the policy
+  double user = 0.3;        // somebody submits, cancels, drains, changes the policy
   double state_lost = 0.3;  // of these reboots: the agent's state directory as well
   Duration runs = std::chrono::seconds(40);  // a job at the longest
-  bool operator_looks = true;  // and says of machines that are off that they are
+  bool operator_looks = true;                // and says of machines that are off that they are
   double hasty = 0.2;  // of the jobs: have a node timeout of their own, a minute at most
   // Of the scheduler; none: another one at each start.
   std::optional<Duration> node_timeout{};
