@@ -7,6 +7,7 @@
 #include "model/time.h"
 #include "protocol/assignment.h"
 #include "protocol/job_end.h"
+#include "protocol/log_words.h"
 
 // What scheduler and agents say to each other. Both sides tell all there is, not what changed:
 // Orders name everything that shall be on the node, a Report everything that is. So a message may
@@ -53,16 +54,6 @@ struct LaunchReport {
   bool operator==(const LaunchReport&) const = default;
 };
 
-// A piece of a job's output.
-struct LogPiece {
-  std::int64_t request = 0;
-  std::string bytes{};
-  std::int64_t offset = 0;  // of the first byte
-  bool ended = false;       // the job has, and this is the last
-  std::string error{};      // why there is none
-  bool operator==(const LogPiece&) const = default;
-};
-
 // From an agent, at least every third of its lease and whenever something changed.
 struct Report {
   int version = kProtocolVersion;
@@ -81,15 +72,6 @@ struct Report {
   std::string refuses{};  // why the agent does not obey this scheduler; empty: it does
 
   bool operator==(const Report&) const = default;
-};
-
-struct LogRequest {
-  std::int64_t request = 0;
-  LaunchName launch{};
-  std::int64_t offset = 0;
-  std::int64_t most = 65536;
-  Duration wait{};  // for something new
-  bool operator==(const LogRequest&) const = default;
 };
 
 // A job that is asked to come to rest at the same iteration on all ranks.
