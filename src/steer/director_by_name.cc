@@ -30,6 +30,29 @@ bool needs_servers(std::string_view name) {
   return name == "asgd" || name == "static" || name == "ssp" || name == "lgc" || name == "zeno++";
 }
 
+// Which names take a number, by themselves or with --x.
+constexpr std::array<std::string_view, 4> kNumbered = {"static", "ssp", "lgc", "ring"};
+
+// Pairs that mean nothing, and numbers that nothing would come of.
+Status check_pair(std::string_view name, std::string_view asked, int x, Architecture architecture) {
+  const std::string text = "mode " + std::string(asked);
+  if (architecture == Architecture::AllReduce && needs_servers(name)) {
+    return invalid(text +
+                   " needs parameter servers; with all-reduce write ssgd, ring-N, dynamic, lb-bsp, "
+                   "sync-switch or star");
+  }
+  if (architecture == Architecture::ParameterServers && name == "ring") {
+    return invalid(text +
+                   " needs all-reduce: write --arch allreduce; with parameter servers static-X "
+                   "leaves the slowest behind");
+  }
+  if (x != 0 && std::ranges::find(kNumbered, name) == kNumbered.end()) {
+    return invalid(text + ": " + std::string(name) +
+                   " takes no number, but --x or the name gives " + std::to_string(x));
+  }
+  return {};
+}
+
 struct AskedFor {
   std::string_view name;
   int x = 0;
@@ -97,11 +120,7 @@ Result<std::unique_ptr<Director>> director_by_name(std::string_view name, int x,
   regrouping.batch_least = options.batch_least;
   regrouping.blocks = options.blocks;
   const bool known = std::ranges::find(kNames, asked.name) != kNames.end();
-  if (known && options.architecture == Architecture::AllReduce && needs_servers(asked.name)) {
-    return invalid("mode " + std::string(name) +
-                   " needs parameter servers; with all-reduce write ssgd, ring-N, dynamic, lb-bsp, "
-                   "sync-switch or star");
-  }
+  if (known) TRY(check_pair(asked.name, name, asked.x, options.architecture));
   if (asked.name == "star") return Result<std::unique_ptr<Director>>(star(options));
   if (asked.name == "dynamic") return make_dynamic_director(regrouping);
   if (asked.name == "lgc" && asked.x == 0) return make_lgc_director(regrouping);

@@ -180,7 +180,9 @@ TEST(DirectorByName, KnowsAllNames) {
       const auto made = director_by_name(name, x, std::move(options));
       const bool needs_servers =
           name == "asgd" || name == "static" || name == "ssp" || name == "lgc" || name == "zeno++";
-      EXPECT_EQ(made.ok(), architecture == Architecture::ParameterServers || !needs_servers)
+      const bool needs_ring = name == "ring";
+      EXPECT_EQ(made.ok(),
+                architecture == Architecture::ParameterServers ? !needs_ring : !needs_servers)
           << name;
     }
   }
@@ -211,7 +213,13 @@ TEST(DirectorByName, SaysWhatIsWrong) {
   EXPECT_NE(message("static-", 0).find("write a number"), std::string::npos);
   EXPECT_NE(message("static-5", 6).find("different things"), std::string::npos);
   EXPECT_NE(message("sync-switch", 0).find("--steps"), std::string::npos);
-  EXPECT_NE(message("ring-9", 0).find("1 to 8"), std::string::npos);
+  EXPECT_NE(message("ring-2", 0).find("--arch allreduce"), std::string::npos);
+  EXPECT_NE(message("ring", 2).find("--arch allreduce"), std::string::npos);
+  EXPECT_NE(message("ssgd", 3).find("takes no number"), std::string::npos);
+  EXPECT_NE(message("dynamic-3", 0).find("takes no number"), std::string::npos);
+  const auto ring =
+      director_by_name("ring-9", 0, {.workers = 8, .architecture = Architecture::AllReduce});
+  EXPECT_NE(ring.error().message.find("1 to 8"), std::string::npos);
 }
 
 }  // namespace

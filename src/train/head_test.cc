@@ -273,8 +273,8 @@ TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
 TEST(Head, BadCallsSayWhatToWriteInstead) {
   const TestFolder folder;
   for (const auto& [flag, value] :
-       {std::pair("--arch", "tree"), std::pair("--mode", "fast"), std::pair("--batch", "2"),
-        std::pair("--target", "80"), std::pair("--optimizer", "sdg"),
+       {std::pair("--arch", "tree"), std::pair("--mode", "fast"), std::pair("--mode", "ring-2"),
+        std::pair("--batch", "2"), std::pair("--target", "80"), std::pair("--optimizer", "sdg"),
         std::pair("--selector", "best"), std::pair("--tree", "often"),
         std::pair("--data", "iris")}) {
     const Outcome outcome = run_in(folder.run() + flag, {"--steps", "10", flag, value});
