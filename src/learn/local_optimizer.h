@@ -20,17 +20,19 @@ struct LocalOptimizerOptions {
 
 // Steps a learner's parameters by its own gradient, where they are: nothing crosses to or from a
 // GPU. Operation by operation the arithmetic of train/flat_optimizer.h, so that whoever holds the
-// parameters, shard or worker, gets the same numbers.
+// parameters, shard or worker, gets the same numbers. `share`: the part of a global batch that the
+// gradient sums up, more than 0; 1 is an ordinary step (sync/partial_step.h).
 class LocalOptimizer {
  public:
   virtual ~LocalOptimizer() = default;
-  virtual Status step(double rate) = 0;
+  virtual Status step(double rate, double share) = 0;
+  Status step(double rate) { return step(rate, 1); }
 
   // For checkpoints: one run of floats as long as the parameters for each thing it remembers (none,
-  // momentum; adam: two), and the number of steps.
+  // momentum; adam: three), and how many global batches it has stepped by.
   virtual std::span<const float> state() const = 0;
-  virtual std::int64_t steps() const = 0;
-  virtual Status restore(std::span<const float> state, std::int64_t steps) = 0;
+  virtual double batches() const = 0;
+  virtual Status restore(std::span<const float> state, double batches) = 0;
 };
 
 // The learner outlives it.

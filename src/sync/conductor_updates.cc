@@ -188,6 +188,7 @@ void Conductor::Inside::make_update(Time now) {
     sample.fresh_samples += open.samples;
     sample.fresh_norm2_sum += open.norm2;
   }
+  order.update.share = sample.samples / static_cast<double>(options.global_batch);
   recent[static_cast<std::size_t>(sample.version) & (recent.size() - 1)] = sample;
   orders.push_back(std::move(order));
   flying = all_reduce();

@@ -55,9 +55,9 @@ struct Gradient {
   std::vector<std::int64_t> merged{};
 };
 
-// parameters -= rate * sum over terms of weight * gradient. A term's weight is its samples over the
-// global batch, whoever computed it and however late it is, so every sample counts the same in all
-// modes (only Zeno++ scales further).
+// The sum over terms of weight * gradient, for the optimizer. A term's weight is its samples over
+// the global batch, whoever computed it and however late it is, so every sample counts the same in
+// all modes (only Zeno++ scales further). Optimizers take `share` of a step: sync/partial_step.h.
 struct Term {
   std::int64_t task = 0;
   double weight = 0;
@@ -65,6 +65,8 @@ struct Term {
 struct Update {
   ParameterVersion version = 0;  // what it makes: one more than before
   double rate = 0;
+  double share =
+      1;  // of a global batch: the samples of all terms, whatever a rule weighs them with
   std::vector<Term> terms{};  // in the order of tasks, so that sums are the same in every run
 };
 

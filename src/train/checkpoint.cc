@@ -80,6 +80,16 @@ std::map<ParameterVersion, std::string> checkpoints_in(const std::string& folder
   return found;
 }
 
+// Adam in checkpoints of earlier versions has two moments. The first is the nearest to the recent
+// slope, which is forgotten within a batch.
+void add_recent_slope(Checkpoint& checkpoint) {
+  auto& state = checkpoint.optimizer_state;
+  const std::size_t count = checkpoint.parameters.size();
+  if (checkpoint.optimizer != "adam" || state.size() != 2 * count) return;
+  state.reserve(3 * count);
+  state.insert(state.end(), state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 }  // namespace
 
 Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep) {
@@ -152,6 +162,7 @@ Result<Checkpoint> read_checkpoint(const std::string& path) {
   Checkpoint whole = std::move(checkpoint).value();
   whole.parameters = std::move(parameters);
   whole.optimizer_state = std::move(state);
+  add_recent_slope(whole);
   return whole;
 }
 

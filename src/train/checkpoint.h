@@ -19,7 +19,7 @@ struct Checkpoint {
   std::string model{}, data{}, optimizer{};
   std::uint64_t seed = 0;
   std::vector<TensorPlace> tensors{};
-  std::int64_t optimizer_steps = 0;
+  double optimizer_batches = 0;  // global batches that the optimizer has stepped by
   std::vector<float> parameters{};
   std::vector<float> optimizer_state{};
 };

@@ -27,9 +27,9 @@ Checkpoint sample(ParameterVersion version) {
   checkpoint.optimizer = "adam";
   checkpoint.seed = 0xFFFFFFFFFFFFFFFFULL;
   checkpoint.tensors = {{"w", 0, 2}, {"b", 2, 1}};
-  checkpoint.optimizer_steps = 9;
+  checkpoint.optimizer_batches = 9.125;
   checkpoint.parameters = {1.5F, -2.25F, static_cast<float>(version)};
-  checkpoint.optimizer_state = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F};
+  checkpoint.optimizer_state = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F};
   return checkpoint;
 }
 
@@ -46,7 +46,7 @@ TEST(Checkpoint, IsReadAsItWasWritten) {
   const Checkpoint& read = found.value().checkpoint;
   EXPECT_EQ(read.parameters, written.parameters);
   EXPECT_EQ(read.optimizer_state, written.optimizer_state);
-  EXPECT_EQ(read.optimizer_steps, 9);
+  EXPECT_EQ(read.optimizer_batches, 9.125);
   EXPECT_EQ(read.seed, written.seed);
   EXPECT_EQ(read.conductor.version, 12);
   EXPECT_EQ(read.conductor.next_task, 77);
@@ -54,6 +54,17 @@ TEST(Checkpoint, IsReadAsItWasWritten) {
   ASSERT_EQ(read.conductor.again.size(), 1U);
   EXPECT_EQ(read.conductor.again[0].count, 28);
   EXPECT_EQ(read.tensors[1].name, "b");
+}
+
+TEST(Checkpoint, OfAnEarlierVersionGetsARecentSlope) {
+  const TestFolder folder;
+  Checkpoint old = sample(12);
+  old.optimizer_state.resize(6);
+  ASSERT_TRUE(write_checkpoint(folder.path(), old, 3).ok());
+  const auto found = newest_checkpoint(folder.path());
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found.value().checkpoint.optimizer_state,
+            (std::vector<float>{0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.1F, 0.2F, 0.3F}));
 }
 
 TEST(Checkpoint, OnlyTheNewestAreKept) {

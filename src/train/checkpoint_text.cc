@@ -76,7 +76,7 @@ std::string checkpoint_text(const Checkpoint& checkpoint) {
               {"data", checkpoint.data},
               {"seed", checkpoint.seed},
               {"optimizer", checkpoint.optimizer},
-              {"optimizer_steps", checkpoint.optimizer_steps},
+              {"optimizer_batches", checkpoint.optimizer_batches},
               {"elapsed_s", checkpoint.elapsed_s},
               {"version", state.version},
               {"next_sample", state.next_sample},
@@ -98,7 +98,10 @@ Result<Checkpoint> parse_checkpoint_text(const std::string& text) {
     checkpoint.data = values.at("data").get<std::string>();
     checkpoint.seed = values.at("seed").get<std::uint64_t>();
     checkpoint.optimizer = values.at("optimizer").get<std::string>();
-    checkpoint.optimizer_steps = values.at("optimizer_steps").get<std::int64_t>();
+    // Checkpoints of earlier versions counted updates.
+    checkpoint.optimizer_batches =
+        values.at(values.contains("optimizer_batches") ? "optimizer_batches" : "optimizer_steps")
+            .get<double>();
     checkpoint.elapsed_s = values.at("elapsed_s").get<double>();
     state.version = values.at("version").get<ParameterVersion>();
     state.next_sample = values.at("next_sample").get<std::int64_t>();

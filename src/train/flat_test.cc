@@ -58,7 +58,7 @@ TEST(FlatOptimizer, GoesOnFromItsSavedStateToTheBit) {
     std::vector<float> two = one;
     FlatOptimizer second(options, 3);
     std::ranges::copy(first.state(), second.state().begin());
-    second.set_steps(first.steps());
+    second.set_batches(first.batches());
     first.step(one, std::vector<float>{3, 2, 1}, 0.1);
     second.step(two, std::vector<float>{3, 2, 1}, 0.1);
     EXPECT_EQ(one, two) << kind;

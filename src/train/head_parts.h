@@ -90,7 +90,7 @@ struct Snapshot {
   std::int64_t samples = 0;
   ConductorState state{};
   std::set<int> missing{};  // shards or ring members
-  std::int64_t steps = 0;
+  double batches = 0;
   std::uint64_t hash = 0;
   std::vector<float> parameters{};
   std::vector<float> optimizer_state{};

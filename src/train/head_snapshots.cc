@@ -62,7 +62,7 @@ void Head::snapshot_came(PartRole role, int id, Frame& frame) {
   Snapshot& snapshot = found->second;
   if (snapshot.missing.erase(id) == 0) return;
   const SnapshotMessage& message = read.value();
-  snapshot.steps = message.steps;
+  snapshot.batches = message.batches;
   if (role == PartRole::Worker) {
     // It was asked for again after a death, and the ring has gone on meanwhile.
     const bool dated = snapshot.use == SnapshotUse::Save;
@@ -174,7 +174,7 @@ void Head::save(Snapshot& snapshot) {
                  .optimizer = options_.optimizer.kind,
                  .seed = options_.learner.seed,
                  .tensors = tensors_,
-                 .optimizer_steps = snapshot.steps,
+                 .optimizer_batches = snapshot.batches,
                  .parameters = std::move(snapshot.parameters),
                  .optimizer_state = std::move(snapshot.optimizer_state)});
   ++saving_;

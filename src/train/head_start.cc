@@ -187,7 +187,7 @@ void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
        .closed = [this, role, id](Connection& gone,
                                   const Error& why) { line_closed(role, id, &gone, why); },
        .place = {}},
-      {.floats = count_ > 0 ? std::max(kProbeMost, static_cast<std::uint64_t>(count_) * 3)
+      {.floats = count_ > 0 ? std::max(kProbeMost, static_cast<std::uint64_t>(count_) * 4)
                             : kFirstLimit});
   line->send(MessageType::Setup, 0, Text{setup_for(part)});
   if (servers_ && part.server >= 0 && servers_->link_means() == "token-bucket") {
@@ -278,7 +278,7 @@ void Head::send_state(PartState& part, const ShardPlace& place) {
   const auto& parameters = from_ ? from_->parameters : first_parameters_;
   auto values = std::make_shared<std::vector<float>>(gather(parameters, place));
   if (from_) {
-    message.steps = from_->optimizer_steps;
+    message.batches = from_->optimizer_batches;
     const std::span<const float> state = from_->optimizer_state;
     const auto count = static_cast<std::size_t>(count_);
     for (std::size_t at = 0; at + count <= state.size(); at += count) {

@@ -74,7 +74,7 @@ void fields(A& a, Term& m) {
 }
 template <class A>
 void fields(A& a, Update& m) {
-  a(m.version, m.rate, m.terms);
+  a(m.version, m.rate, m.share, m.terms);
 }
 template <class A>
 void fields(A& a, ApplyMessage& m) {
@@ -90,7 +90,7 @@ void fields(A& a, SendParametersMessage& m) {
 }
 template <class A>
 void fields(A& a, SnapshotMessage& m) {
-  a(m.floats, m.optimizer, m.version, m.steps, m.hash);
+  a(m.floats, m.optimizer, m.version, m.batches, m.hash);
 }
 template <class A>
 void fields(A& a, Evaluation& m) {

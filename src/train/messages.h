@@ -77,7 +77,7 @@ struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the
   bool floats = true;     // false: only the hash
   bool optimizer = false;
   ParameterVersion version = 0;
-  std::int64_t steps = 0;
+  double batches = 0;  // that the optimiser has stepped by
   std::uint64_t hash = 0;
 };
 struct EvaluatedMessage {

@@ -26,6 +26,23 @@ std::int64_t pop_count(std::vector<float>& floats) {
   return high * kLowPart + low;
 }
 
+// A number between two counts, in three parts that add up to it exactly.
+void push_number(std::vector<float>& floats, double number) {
+  for (int part = 0; part < 3; ++part) {
+    floats.push_back(static_cast<float>(number));
+    number -= static_cast<double>(floats.back());
+  }
+}
+
+double pop_number(std::vector<float>& floats) {
+  double number = 0;
+  for (int part = 0; part < 3; ++part) {
+    number += static_cast<double>(floats.back());
+    floats.pop_back();
+  }
+  return number;
+}
+
 }  // namespace
 
 RingMember::RingMember(const PartSetup& setup, const TrainPorts& ports, Home home,
@@ -58,17 +75,18 @@ Status RingMember::take_over_state() {
   const auto state = store_.optimizer().state();
   std::vector<float> all(parameters->begin(), parameters->end());
   all.insert(all.end(), state.begin(), state.end());
-  push_count(all, store_.optimizer().steps());
+  push_number(all, store_.optimizer().batches());
   push_count(all, store_.version());
   TRY(group_->copy_from(place_.source, all));
-  const std::int64_t version = pop_count(all), steps = pop_count(all);
+  const std::int64_t version = pop_count(all);
+  const double batches = pop_number(all);
   if (version != place_.version) {
     group_.reset();
     return Error{Code::DataLoss,
                  fmt::format("whoever was to have version {} of the parameters has version {}",
                              place_.version, version)};
   }
-  return place_.rank == place_.source ? Status{} : store_.load(all, steps, version);
+  return place_.rank == place_.source ? Status{} : store_.load(all, batches, version);
 }
 
 Result<double> RingMember::apply(const ApplyMessage& message) {

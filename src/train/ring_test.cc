@@ -95,8 +95,8 @@ class Members {
 
 TEST(Ring, OneOfTheOldHandsOverToARingOfOthers) {
   Members members;
-  const std::vector<float> newest = {7, 8, 9, 0, 0, 0, 0, 0, 0};
-  ASSERT_TRUE(members[0].store().load(newest, 40, 41).ok());
+  const std::vector<float> newest = {7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  ASSERT_TRUE(members[0].store().load(newest, 40.1, 41).ok());
   for (const Status& one :
        members.form({0, 1, 2}, {.source = 0, .version = 41, .name = "1-2-over"})) {
     EXPECT_TRUE(one.ok()) << one.error().message;
@@ -106,7 +106,7 @@ TEST(Ring, OneOfTheOldHandsOverToARingOfOthers) {
   }
   for (const int i : {1, 2}) {
     EXPECT_EQ(members[i].store().version(), 41);
-    EXPECT_EQ(members[i].store().optimizer().steps(), 40);
+    EXPECT_EQ(members[i].store().optimizer().batches(), 40.1);
     EXPECT_EQ(members[i].store().hash(), members[0].store().hash());
   }
 }

@@ -50,6 +50,11 @@ Status check(const RunOptions& options) {
   if (!options.experience.empty() && (options.mode != "star" || options.selector != "learned")) {
     return invalid("--experience: only --mode star with --selector learned learns from runs");
   }
+  if (options.mode == "zeno++" && options.optimizer.kind == "adam") {
+    return invalid(
+        "--mode zeno++ with --optimizer adam: Zeno++ judges each gradient by the step that sgd "
+        "takes with it; write --optimizer sgd");
+  }
   TRY(positive("--workers", options.workers));
   TRY(positive("--shards", options.shards));
   TRY(positive("--rate", options.rate));

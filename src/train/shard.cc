@@ -76,7 +76,7 @@ class Shard {
   void load(Frame& frame) {
     SnapshotMessage state;
     if (!take(*part_->head, frame, state)) return;
-    if (auto done = store_->load(frame.floats, state.steps, state.version); !done.ok()) {
+    if (auto done = store_->load(frame.floats, state.batches, state.version); !done.ok()) {
       part_->fail(done.error());
     }
   }
@@ -125,7 +125,7 @@ class Shard {
     if (!take(*part_->head, frame, message)) return;
     const auto parameters = store_->parameters();
     message.version = store_->version();
-    message.steps = store_->optimizer().steps();
+    message.batches = store_->optimizer().batches();
     if (!message.optimizer) {
       return part_->head->send(MessageType::Snapshot, frame.header.number, message,
                                {.floats = {*parameters}, .keep = parameters, .sent = {}});

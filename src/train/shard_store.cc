@@ -20,8 +20,7 @@ std::vector<float>& ShardStore::writable() {
   return *parameters_;
 }
 
-Status ShardStore::load(std::span<const float> values, std::int64_t steps,
-                        ParameterVersion version) {
+Status ShardStore::load(std::span<const float> values, double batches, ParameterVersion version) {
   const std::size_t count = sum_.size();
   const std::size_t state = optimizer_.state().size();
   if (values.size() != count && values.size() != count + state) {
@@ -32,7 +31,7 @@ Status ShardStore::load(std::span<const float> values, std::int64_t steps,
   }
   std::ranges::copy(values.first(count), writable().begin());
   if (values.size() > count) std::ranges::copy(values.subspan(count), optimizer_.state().begin());
-  optimizer_.set_steps(steps);
+  optimizer_.set_batches(batches);
   version_ = version;
   pieces_.clear();
   return {};
@@ -76,7 +75,7 @@ double ShardStore::add_terms(const ApplyMessage& message, bool mixed) {
 }
 
 void ShardStore::step(const Update& update) {
-  optimizer_.step(writable(), sum_, update.rate);
+  optimizer_.step(writable(), sum_, update.rate, update.share);
   version_ = update.version;
   for (const Term& term : update.terms) pieces_.erase(term.task);
 }
@@ -84,12 +83,14 @@ void ShardStore::step(const Update& update) {
 namespace {
 
 Status follows(const ApplyMessage& message, ParameterVersion version) {
-  if (message.update.version == version + 1 &&
-      message.fresh.size() == message.update.terms.size()) {
-    return {};
+  if (message.update.version != version + 1 ||
+      message.fresh.size() != message.update.terms.size()) {
+    return invalid(
+        fmt::format("update {} does not follow version {}", message.update.version, version));
   }
+  if (message.update.share > 0 && std::isfinite(message.update.share)) return {};
   return invalid(
-      fmt::format("update {} does not follow version {}", message.update.version, version));
+      fmt::format("update {} holds {} of a batch", message.update.version, message.update.share));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class ShardStore {
   using Shared = std::shared_ptr<const std::vector<float>>;
 
   // `values` are the parameters, then the optimiser's state.
-  Status load(std::span<const float> values, std::int64_t steps, ParameterVersion version);
+  Status load(std::span<const float> values, double batches, ParameterVersion version);
   Shared parameters() const { return parameters_; }
   const FlatOptimizer& optimizer() const { return optimizer_; }
   ParameterVersion version() const { return version_; }

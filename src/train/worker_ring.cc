@@ -24,7 +24,7 @@ void Worker::act_in_ring(Frame& frame) {
     case MessageType::LoadState: {
       SnapshotMessage state;
       if (!take(*part_->head, frame, state)) return;
-      auto loaded = ring_->store().load(frame.floats, state.steps, state.version);
+      auto loaded = ring_->store().load(frame.floats, state.batches, state.version);
       if (!loaded.ok()) part_->fail(loaded.error());
       return;
     }
@@ -84,7 +84,7 @@ void Worker::send_snapshot(Frame& frame) {
   if (!take(*part_->head, frame, message)) return;
   ShardStore& store = ring_->store();
   message.version = store.version();
-  message.steps = store.optimizer().steps();
+  message.batches = store.optimizer().batches();
   message.hash = store.hash();
   if (!message.floats) {
     return part_->head->send(MessageType::Snapshot, frame.header.number, message);
