@@ -201,7 +201,7 @@ TEST_F(AgentLoopTest, TheSmallProgramSupervisesAsTheWholeOneDoes) {
            report.launches[1].state == LaunchState::Ended;
   });
   ASSERT_TRUE(ends);
-  EXPECT_EQ(ends->launches[0].end, (JobEnd{.kind = JobEnd::Kind::Exited, .exit_code = 3}));
+  EXPECT_EQ(untimed(ends->launches[0].end), (JobEnd{.kind = JobEnd::Kind::Exited, .exit_code = 3}));
   EXPECT_EQ(ends->launches[1].end.kind, JobEnd::Kind::NotStarted);
   EXPECT_EQ(ends->launches[1].end.message, "program '/no/such/program': No such file or directory");
 }

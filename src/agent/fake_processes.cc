@@ -141,11 +141,18 @@ Status FakeProcesses::write_lease(const Lease& lease) {
   return {};
 }
 
-Result<FakeProcesses::Output> FakeProcesses::read_log(const LaunchName& name, std::int64_t offset,
+Result<int> FakeProcesses::master_port(const LaunchName& name) {
+  const int next = 20000 + static_cast<int>(ports_.size() % 40000);
+  return ports_.try_emplace({name.job, name.epoch}, next).first->second;
+}
+
+Result<FakeProcesses::Output> FakeProcesses::read_log(const LogRequest& request,
                                                       std::int64_t most) {
-  const auto at = logs_.find(name);
-  if (at == logs_.end()) return Error{Code::NotFound, text(name) + ": has no log"};
-  const auto from = std::min(static_cast<std::size_t>(offset), at->second.size());
+  const auto at = logs_.find(request.launch);
+  if (at == logs_.end()) return Error{Code::NotFound, text(request.launch) + ": has no log"};
+  const std::int64_t size = std::ssize(at->second);
+  const std::int64_t wanted = request.offset < 0 ? size + request.offset : request.offset;
+  const auto from = static_cast<std::size_t>(std::clamp<std::int64_t>(wanted, 0, size));
   return Output{.bytes = at->second.substr(from, static_cast<std::size_t>(most)),
                 .offset = static_cast<std::int64_t>(from)};
 }

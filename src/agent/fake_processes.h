@@ -61,7 +61,8 @@ class FakeProcesses final : public Processes {
   Status write_lease(const Lease& lease) override;
   Lease lease() const override { return lease_; }
 
-  Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
+  Result<int> master_port(const LaunchName& name) override;
+  Result<Output> read_log(const LogRequest& request, std::int64_t most) override;
 
  private:
   struct Job {
@@ -92,6 +93,7 @@ class FakeProcesses final : public Processes {
   std::map<LaunchName, int> starts_{};
   std::map<LaunchName, JobEnd::Kind> asked_{};
   std::map<LaunchName, std::string> logs_{};
+  std::map<std::pair<JobNumber, std::int64_t>, int> ports_{};  // by job and epoch
   std::vector<Said> said_{};
   std::set<LaunchName> rested_{};
 };

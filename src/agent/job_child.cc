@@ -154,6 +154,7 @@ std::string fault_text(const JobChildFault& fault, const Launch& launch) {
       case Stage::User:
         return "becoming user '" + launch.user + "'";
       case Stage::Output:
+        if (launch.errors == launch.output) return "output to '" + launch.output + "'";
         return "output to '" + launch.output + "' and '" + launch.errors + "'";
       case Stage::Directory:
         return "directory '" + launch.directory + "'";

@@ -58,14 +58,14 @@ bool gone(const Fd& process) {
 }
 
 TEST_F(JobProcessTest, AnExitCodeIsTheJobsOwn) {
-  EXPECT_EQ(run(launch({"exit", "0"})), (JobEnd{.kind = Kind::Exited, .exit_code = 0}));
+  EXPECT_EQ(untimed(run(launch({"exit", "0"}))), (JobEnd{.kind = Kind::Exited, .exit_code = 0}));
   Launch second = launch({"exit", "127"});
   second.epoch = 1;
-  EXPECT_EQ(run(second), (JobEnd{.kind = Kind::Exited, .exit_code = 127}));
+  EXPECT_EQ(untimed(run(second)), (JobEnd{.kind = Kind::Exited, .exit_code = 127}));
 }
 
 TEST_F(JobProcessTest, ASignalIsToldApartFromAnExitCode) {
-  EXPECT_EQ(run(launch({"raise", std::to_string(SIGKILL)})),
+  EXPECT_EQ(untimed(run(launch({"raise", std::to_string(SIGKILL)}))),
             (JobEnd{.kind = Kind::Signalled, .signal = SIGKILL}));
 }
 
@@ -158,7 +158,7 @@ TEST_F(JobProcessTest, AStopIsHeardAndTheJobSaysHowItEnded) {
   const JobProcess job = start(jobs_, launch({"polite"}));
   ASSERT_EQ(first_line(job), "ready");
   ASSERT_TRUE(job.stop(kLong).ok());
-  EXPECT_EQ(end_of(job), (JobEnd{.kind = Kind::Stopped, .exit_code = 7}));
+  EXPECT_EQ(untimed(end_of(job)), (JobEnd{.kind = Kind::Stopped, .exit_code = 7}));
   EXPECT_TRUE(job.stop(kLong).ok()) << "once more does no harm";
   EXPECT_EQ(end_of(job).exit_code, 7);
 }
@@ -169,7 +169,7 @@ TEST_F(JobProcessTest, WhoDoesNotHearIsKilledAfterTheGracePeriod) {
   ASSERT_TRUE(job.stop(kLong).ok());
   EXPECT_FALSE(job.end().value()) << "it has an hour";
   ASSERT_TRUE(job.stop(Duration::zero()).ok());
-  EXPECT_EQ(end_of(job), (JobEnd{.kind = Kind::Stopped, .signal = SIGKILL}));
+  EXPECT_EQ(untimed(end_of(job)), (JobEnd{.kind = Kind::Stopped, .signal = SIGKILL}));
 }
 
 TEST_F(JobProcessTest, AStopBeforeTheBeginningIsAStop) {
@@ -190,7 +190,7 @@ TEST_F(JobProcessTest, GrandchildrenThatLeftTheGroupEndWithTheJob) {
 
 TEST_F(JobProcessTest, NothingIsLeftOfAJobThatEndedByItself) {
   const JobProcess job = start(jobs_, launch({"leave"}));
-  EXPECT_EQ(end_of(job), (JobEnd{.kind = Kind::Exited, .exit_code = 0}));
+  EXPECT_EQ(untimed(end_of(job)), (JobEnd{.kind = Kind::Exited, .exit_code = 0}));
   ASSERT_FALSE(log().empty());
   EXPECT_NE(::kill(std::stoi(log()), 0), 0) << "the grandchild lives";
 }

@@ -46,6 +46,7 @@ Fields end_fields(const JobEnd& end) {
   fields.add("exit_code", end.exit_code);
   fields.add("signal", end.signal);
   fields.add("message", end.message);
+  fields.add("ran_ns", end.ran_ns);
   return fields;
 }
 
@@ -55,7 +56,8 @@ Result<JobEnd> read_end(const Fields& fields) {
   return JobEnd{.kind = *kind,
                 .exit_code = static_cast<int>(fields.number("exit_code", -1)),
                 .signal = static_cast<int>(fields.number("signal")),
-                .message = fields.text("message")};
+                .message = fields.text("message"),
+                .ran_ns = fields.number("ran_ns", -1)};
 }
 
 Fields stop_fields(const StopRequest& request) {
@@ -72,7 +74,7 @@ StopRequest read_stop_request(const Fields& fields, Duration grace) {
 }
 
 JobEnd stopped_before_it_began(const StopRequest& request) {
-  return {.kind = request.why, .message = "stopped before it began"};
+  return {.kind = request.why, .message = "stopped before it began", .ran_ns = 0};
 }
 
 }  // namespace orrery

@@ -87,8 +87,14 @@ Status check_launch(const Launch& launch) {
   if (launch.memory_bytes < 0 || launch.grace < Duration::zero()) {
     return invalid("a memory limit or a grace period is negative");
   }
-  for (const std::string& gpu : launch.gpus) {
-    if (gpu.empty() || has_zero(gpu)) return invalid("a GPU without a name");
+  for (const auto* gpus : {&launch.gpus, &launch.gpus_visible}) {
+    for (const std::string& gpu : *gpus) {
+      if (gpu.empty() || has_zero(gpu)) return invalid("a GPU without a name");
+    }
+  }
+  if (launch.time_left < Duration::zero() || launch.signal_before < Duration::zero() ||
+      launch.signal < 0 || launch.signal > 64) {
+    return invalid("the time left or its signal is out of bounds");
   }
   return {};
 }
@@ -113,6 +119,7 @@ Fields launch_fields(const Launch& launch) {
   fields.add("user", launch.user);
   fields.add("cpus", cpu_list_text(launch.cpus));
   for (const std::string& gpu : launch.gpus) fields.add("gpu", gpu);
+  for (const std::string& gpu : launch.gpus_visible) fields.add("gpu_visible", gpu);
   fields.add("memory_bytes", launch.memory_bytes);
   fields.add("cgroup_home", launch.cgroup_home.path);
   fields.add("cgroup_version", launch.cgroup_home.version);
@@ -122,6 +129,9 @@ Fields launch_fields(const Launch& launch) {
   fields.add("socket", launch.socket);
   fields.add("checkpoint_directory", launch.checkpoint_directory);
   fields.add("resumed", launch.resumed ? 1 : 0);
+  fields.add("time_left_ns", launch.time_left.count());
+  fields.add("signal", launch.signal);
+  fields.add("signal_before_ns", launch.signal_before.count());
   return fields;
 }
 
@@ -152,6 +162,7 @@ Result<Launch> read_launch(const Fields& fields) {
   launch.user = fields.text("user");
   TRY_ASSIGN(launch.cpus, read_cpu_list(fields.text("cpus")));
   launch.gpus = fields.all("gpu");
+  launch.gpus_visible = fields.all("gpu_visible");
   launch.memory_bytes = fields.number("memory_bytes");
   launch.cgroup_home = {.path = fields.text("cgroup_home"), .version = small("cgroup_version", 0)};
   launch.grace = Duration(fields.number("grace_ns"));
@@ -160,6 +171,9 @@ Result<Launch> read_launch(const Fields& fields) {
   launch.socket = fields.text("socket");
   launch.checkpoint_directory = fields.text("checkpoint_directory");
   launch.resumed = fields.number("resumed") != 0;
+  launch.time_left = Duration(fields.number("time_left_ns"));
+  launch.signal = small("signal", 0);
+  launch.signal_before = Duration(fields.number("signal_before_ns"));
   TRY(check_launch(launch));
   return launch;
 }
@@ -176,7 +190,8 @@ Environment job_environment(const Launch& launch) {
   put(environment, "ORRERY_CPUS", cpu_list_text(launch.cpus));
   put(environment, "ORRERY_MEMORY_BYTES", std::to_string(launch.memory_bytes));
   put(environment, "ORRERY_GPUS", joined(launch.gpus));
-  put(environment, "CUDA_VISIBLE_DEVICES", joined(launch.gpus));
+  const auto& visible = launch.gpus_visible.empty() ? launch.gpus : launch.gpus_visible;
+  put(environment, "CUDA_VISIBLE_DEVICES", joined(visible));
   // Where devices are named by number, CUDA must count them as the driver does.
   put(environment, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   put_ranks(environment, launch.gang);

@@ -41,8 +41,10 @@ struct Launch {
   std::string errors{};             // the same file as `output` keeps the order of lines
   std::string user{};               // empty: the agent's own
   std::vector<int> cpus{};          // empty: not pinned
-  std::vector<std::string> gpus{};  // as CUDA calls them; none: none is seen
-  std::int64_t memory_bytes = 0;    // 0: no limit
+  std::vector<std::string> gpus{};  // its own, as CUDA calls them; none: none is seen
+  // Those of all the job's processes on this node, in the order of local ranks; none: its own.
+  std::vector<std::string> gpus_visible{};
+  std::int64_t memory_bytes = 0;  // 0: no limit
   CgroupHome cgroup_home{};
   Duration grace = std::chrono::seconds(30);  // between the request to stop and the end
   bool ends_with_lease = false;  // stops by itself when the agent's lease runs out (see lease.h)
@@ -50,6 +52,9 @@ struct Launch {
   std::string socket{};          // where the job reaches us (see job_socket.h); empty: nowhere
   std::string checkpoint_directory{};  // the job's own, the same in every epoch; empty: none
   bool resumed = false;                // an earlier epoch of the job has run
+  Duration time_left{};                // to run; then it is stopped; 0: no limit
+  int signal = 0;                      // sent to its group `signal_before` ahead of that; 0: none
+  Duration signal_before{};
 };
 
 // "JOB.EPOCH.RANK", the name of the job's state directory and cgroup.
@@ -63,7 +68,9 @@ Fields launch_fields(const Launch& launch);
 Result<Launch> read_launch(const Fields& fields);
 
 // The environment the job gets: its own, and ours over it. Ours are ORRERY_*, CUDA_VISIBLE_DEVICES,
-// what torchrun sets, and what the usual MPI launchers set. PATH gets a default.
+// what torchrun sets, and what the usual MPI launchers set. PATH gets a default. As under torchrun,
+// a process sees all GPUs of its job on the node, and LOCAL_RANK is the place of its own among
+// them.
 Environment job_environment(const Launch& launch);
 
 }  // namespace orrery

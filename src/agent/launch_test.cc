@@ -85,6 +85,8 @@ TEST(Launch, WhatCannotBeStartedIsRefused) {
   EXPECT_TRUE(refused([](Launch& launch) { launch.gang.rank = 8; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.gang.master_port = 0; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.memory_bytes = -1; }));
+  EXPECT_TRUE(refused([](Launch& launch) { launch.time_left = Duration(-1); }));
+  EXPECT_TRUE(refused([](Launch& launch) { launch.signal = 65; }));
   EXPECT_TRUE(refused([](Launch& launch) { launch.job = kNoJob; }));
 }
 
@@ -104,6 +106,18 @@ TEST(Launch, TheEnvironmentTellsRanksToEverybodysTaste) {
   EXPECT_EQ(value(environment, "CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-b");
   EXPECT_EQ(value(environment, "ORRERY_CPUS"), "0-1,5");
   EXPECT_EQ(value(environment, "EQUALS"), "a=b");
+}
+
+// As torchrun does: torch.cuda.set_device(LOCAL_RANK) must find the process's own GPU.
+TEST(Launch, EveryProcessSeesAllGpusOfItsJobOnTheNode) {
+  Launch launch = example();
+  launch.gang.local_rank = 1;
+  launch.gpus = {"GPU-b"};
+  launch.gpus_visible = {"GPU-a", "GPU-b", "GPU-c", "GPU-d"};
+  const Environment environment = job_environment(launch);
+  EXPECT_EQ(value(environment, "CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-b,GPU-c,GPU-d");
+  EXPECT_EQ(value(environment, "ORRERY_GPUS"), "GPU-b");
+  EXPECT_EQ(read_launch(launch_fields(launch)).value().gpus_visible, launch.gpus_visible);
 }
 
 TEST(Launch, TheEnvironmentSaysWhereToTalkAndWhereCheckpointsGo) {

@@ -70,6 +70,8 @@ Result<std::vector<LocalProcesses::Found>> LocalProcesses::adopt() {
     const bool has_ended = end.ok() && end.value();
     found.push_back({.launch = job.launch()});
     if (has_ended) found.back().end = std::move(end).value();
+    const Gang& gang = job.launch().gang;
+    if (gang.node == 0) ports_.keep({name.job, name.epoch}, gang.master_port);
     const auto at = known_.emplace(name, std::move(job)).first;
     if (has_ended) continue;
     watch(name, at->second);
@@ -112,6 +114,7 @@ Status LocalProcesses::start(const Launch& wanted) {
   const LaunchName name = name_of(launch);
   if (!job.ok()) {
     if (listens) sockets_.close(text(name));
+    release_port(name);
     return std::move(job).error();
   }
   watch(name, known_.insert_or_assign(name, std::move(job).value()).first->second);
@@ -123,7 +126,8 @@ Status LocalProcesses::give_places(Launch& launch) const {
   TRY_ASSIGN(const auto user, find_job_user(launch.user));
   const bool is_other = user && user->uid != ::geteuid();
   if (launch.output.empty()) {
-    launch.output = launch.errors = log_path(name);
+    launch.output = log_path(name);
+    if (launch.errors.empty()) launch.errors = launch.output;
     if (is_other) TRY(make_log(launch.output, *user));
   }
   if (!launch.checkpoint_directory.empty()) return {};
@@ -199,6 +203,7 @@ Status LocalProcesses::forget(const LaunchName& name) {
   TRY(jobs_.forget(at->second));
   sockets_.close(text(name));
   known_.erase(at);
+  release_port(name);
   const bool is_last = std::none_of(known_.begin(), known_.end(),
                                     [&](const auto& other) { return other.first.job == name.job; });
   if (!is_last) return {};
@@ -209,23 +214,37 @@ Status LocalProcesses::forget(const LaunchName& name) {
   return {};
 }
 
+Result<int> LocalProcesses::master_port(const LaunchName& name) {
+  return ports_.take({name.job, name.epoch});
+}
+
+// Once nothing of the run is known any more.
+void LocalProcesses::release_port(const LaunchName& name) {
+  const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const auto& other) {
+    return other.first.job == name.job && other.first.epoch == name.epoch;
+  });
+  if (!is_known) ports_.give_back({name.job, name.epoch});
+}
+
 Status LocalProcesses::write_lease(const Lease& lease) {
   return orrery::write_lease(jobs_.state(), lease);
 }
 
 Lease LocalProcesses::lease() const { return read_lease(jobs_.state()); }
 
-Result<LocalProcesses::Output> LocalProcesses::read_log(const LaunchName& name, std::int64_t offset,
+Result<LocalProcesses::Output> LocalProcesses::read_log(const LogRequest& request,
                                                         std::int64_t most) {
-  std::string path = log_path(name);
-  std::optional<uid_t> owner;
-  if (const auto at = known_.find(name); at != known_.end()) {
+  std::string path = request.path;
+  std::string user = request.user;
+  if (const auto at = known_.find(request.launch); at != known_.end()) {
     const Launch& launch = at->second.launch();
-    path = launch.output.empty() ? path : launch.output;
-    TRY_ASSIGN(const auto user, find_job_user(launch.user));
-    if (user) owner = user->uid;
+    path = request.errors ? launch.errors : launch.output;
+    user = launch.user;
   }
-  LogFollower follower(path, offset, owner);
+  if (path.empty()) path = log_path(request.launch);
+  TRY_ASSIGN(const auto owner, find_job_user(user));
+  LogFollower follower(path, request.offset,
+                       owner ? std::optional<uid_t>(owner->uid) : std::nullopt);
   TRY_ASSIGN(auto piece, follower.read(static_cast<std::size_t>(most)));
   return Output{.bytes = std::move(piece.bytes), .offset = piece.offset};
 }

@@ -8,6 +8,7 @@
 #include "agent/files.h"
 #include "agent/job_process.h"
 #include "agent/job_socket.h"
+#include "agent/master_ports.h"
 #include "agent/processes.h"
 
 namespace orrery {
@@ -47,7 +48,8 @@ class LocalProcesses final : public Processes {
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override;
-  Result<Output> read_log(const LaunchName& name, std::int64_t offset, std::int64_t most) override;
+  Result<int> master_port(const LaunchName& name) override;
+  Result<Output> read_log(const LogRequest& request, std::int64_t most) override;
 
  private:
   LocalProcesses(LocalJobs jobs, JobSockets sockets, std::string data, Fd epoll)
@@ -60,6 +62,7 @@ class LocalProcesses final : public Processes {
   std::string checkpoint_path(const LaunchName& name) const;
   Status give_places(Launch& launch) const;
   void watch(const LaunchName& name, const JobProcess& job);
+  void release_port(const LaunchName& name);
 
   LocalJobs jobs_;
   JobSockets sockets_;
@@ -67,6 +70,7 @@ class LocalProcesses final : public Processes {
   Fd epoll_;
   std::map<LaunchName, JobProcess> known_{};
   std::map<int, LaunchName> watched_{};  // by descriptor
+  MasterPorts ports_{};
   std::vector<LaunchName> unsettled_{};  // asked again each time: their ends could not be read
 };
 

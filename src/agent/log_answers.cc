@@ -43,11 +43,11 @@ std::vector<LogPiece> LogAnswers::answer(Processes& processes, const HasEnded& e
     const bool over = ended(request.launch);
     const std::int64_t most = std::clamp<std::int64_t>(request.most, 1, std::min(kPieceMost, room));
     LogPiece piece{.request = request.request, .offset = request.offset};
-    auto output = processes.read_log(request.launch, request.offset, most);
+    auto output = processes.read_log(request, most);
     if (output.ok()) {
       Processes::Output read = std::move(output).value();
       piece.ended = over && std::ssize(read.bytes) < most;
-      if (!read.bytes.empty()) piece.offset = read.offset;
+      if (!read.bytes.empty() || request.offset < 0) piece.offset = read.offset;
       piece.bytes = std::move(read.bytes);
     } else {
       piece.error = output.error().message;

@@ -13,12 +13,25 @@
 namespace orrery {
 
 LogFollower::LogFollower(std::string path, std::int64_t offset, std::optional<uid_t> owner)
-    : path_(std::move(path)), offset_(std::max<std::int64_t>(0, offset)), owner_(owner) {}
+    : path_(std::move(path)), offset_(offset), owner_(owner) {}
 
+// Looked at before it is opened for reading, because to open a device may already do something.
 Status LogFollower::open() {
-  file_ = Fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file_.ok() || errno == ENOENT) return {};
-  return system_error(path_, errno);
+  const Fd found(::open(path_.c_str(), O_PATH | O_CLOEXEC));
+  if (!found.ok() && errno == ENOENT) return {};
+  struct stat state {};
+  if (!found.ok() || ::fstat(found.get(), &state) != 0) return system_error(path_, errno);
+  TRY(check(state));
+  const std::string opened = "/proc/self/fd/" + std::to_string(found.get());
+  file_ = Fd(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  return file_.ok() ? Status() : Status(system_error(path_, errno));
+}
+
+Status LogFollower::check(const struct stat& state) const {
+  if (owner_ && state.st_uid != *owner_) {
+    return Error{Code::FailedPrecondition, path_ + ": does not belong to the job's user"};
+  }
+  return S_ISREG(state.st_mode) ? Status() : Status(invalid(path_ + ": is no ordinary file"));
 }
 
 bool LogFollower::replaced() const {
@@ -35,10 +48,8 @@ Result<LogFollower::Piece> LogFollower::read(std::size_t most) {
     if (!file_.ok()) return Piece{};
     struct stat state {};
     if (::fstat(file_.get(), &state) != 0) return system_error(path_, errno);
-    if (owner_ && state.st_uid != *owner_) {
-      return Error{Code::FailedPrecondition, path_ + ": does not belong to the job's user"};
-    }
-    if (!S_ISREG(state.st_mode)) return invalid(path_ + ": is no ordinary file");
+    TRY(check(state));
+    if (offset_ < 0) offset_ = std::max<std::int64_t>(0, state.st_size + offset_);
     if (state.st_size < offset_) {
       offset_ = 0;
       restarted_ = true;

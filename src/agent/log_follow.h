@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace orrery {
 class LogFollower {
  public:
   // The file need not be there yet. Where an owner is given, a file of anybody else's is refused: a
-  // job names its own output, and may put a link to what only the agent can read in its place.
+  // job names its own output, and may put a link to what only the agent can read in its place. A
+  // negative offset counts from the end that the file has at the first read.
   LogFollower(std::string path, std::int64_t offset, std::optional<uid_t> owner = {});
 
   struct Piece {
@@ -36,6 +38,7 @@ class LogFollower {
 
  private:
   Status open();
+  Status check(const struct stat& state) const;
   bool replaced() const;
 
   std::string path_;

@@ -34,6 +34,19 @@ TEST(LogFollower, ReadsFromAnOffsetInPiecesOfTheSizeAskedFor) {
   EXPECT_EQ(next(follower).bytes, "ab");
 }
 
+TEST(LogFollower, ANegativeOffsetCountsFromTheEnd) {
+  const TestFolder folder;
+  append(folder / "log", "0123456789");
+  LogFollower follower(folder / "log", -3);
+  const auto last = next(follower);
+  EXPECT_EQ(last.bytes, "789");
+  EXPECT_EQ(last.offset, 7);
+  append(folder / "log", "ab");
+  EXPECT_EQ(next(follower).bytes, "ab");
+  LogFollower whole(folder / "log", -1000);
+  EXPECT_EQ(next(whole).offset, 0);
+}
+
 TEST(LogFollower, AFileMayComeLater) {
   const TestFolder folder;
   LogFollower follower(folder / "log", 0);

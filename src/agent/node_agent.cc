@@ -56,6 +56,7 @@ void NodeAgent::hold(const Processes::Found& found) {
   known.wanted.grace = launch.grace;
   known.wanted.node_timeout = launch.node_timeout;
   known.report = {.name = name, .state = LaunchState::Running};
+  known.report.master_port = launch.gang.master_port;
   known.wanted.gpus = gpus_of(launch, options_.machine);
   if (found.end) {
     known.report.state = LaunchState::Ended;
@@ -81,7 +82,11 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
   apply(orders.assignments);
   forget(orders.forget);
   for (const StopOrder& order : orders.stops) hand_on(order);
-  logs_.ask(orders.logs, now);
+  std::vector<LogRequest> logs = orders.logs;
+  for (LogRequest& log : logs) {
+    if (!options_.switches_users) log.user.clear();
+  }
+  logs_.ask(logs, now);
   start_waiting(now);
 }
 
@@ -196,9 +201,16 @@ void NodeAgent::start(Known& known) {
     return not_started(std::move(why));
   }
   if (auto cpus = cpus_.take(whole_cpus(wanted))) known.cpus = std::move(*cpus);
-  const Status started = processes_.start(launch_of(wanted, known.cpus, options_));
+  Launch launch = launch_of(wanted, known.cpus, options_);
+  if (launch.gang.master_port == 0) {
+    const auto port = processes_.master_port(wanted.name);
+    if (!port.ok()) return not_started(port.error().message);
+    launch.gang.master_port = port.value();
+  }
+  const Status started = processes_.start(launch);
   if (started.ok()) {
     known.report.state = LaunchState::Running;
+    known.report.master_port = launch.gang.master_port;
     changed_ = true;
     say("started launch=" + text(wanted.name) + " cpus=" + cpu_list_text(known.cpus));
     return;

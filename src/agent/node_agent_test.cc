@@ -89,6 +89,45 @@ TEST_F(NodeAgentTest, StartsWhatOrdersNameOnTheGpusTheyName) {
   EXPECT_EQ(processes_.lease(), (Lease{.until = now_ + kLease, .answered = now_, .term = 1}));
 }
 
+TEST_F(NodeAgentTest, LocalRankIsThePlaceOfItsGpuAmongThoseItSees) {
+  std::vector<Assignment> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    Assignment one = assignment({.job = 1, .epoch = 1, .rank = rank}, std::uint64_t{2} << rank);
+    one.ranks = one.local_ranks = 3;
+    one.local_rank = rank;
+    one.gpus_visible = 0b1110;
+    ranks.push_back(one);
+  }
+  order(ranks);
+  ASSERT_EQ(processes_.running().size(), 3u);
+  for (const Launch& launch : processes_.running()) {
+    const auto local = static_cast<std::size_t>(launch.gang.local_rank);
+    EXPECT_EQ(launch.gpus_visible, (std::vector<std::string>{"1", "2", "3"}));
+    EXPECT_EQ(launch.gpus, (std::vector<std::string>{launch.gpus_visible[local]}));
+  }
+}
+
+TEST_F(NodeAgentTest, ChoosesOnePortForAllRanksOfARunAndReportsIt) {
+  Assignment other = assignment({.job = 1, .epoch = 1, .rank = 1}, 0b10);
+  order({assignment({.job = 1, .epoch = 1}, 0b1), other, assignment(kB, 0b100)});
+  ASSERT_EQ(processes_.running().size(), 3u);
+  const LaunchName first{.job = 1, .epoch = 1};
+  const int port = of(first)->master_port;
+  EXPECT_GT(port, 0);
+  EXPECT_EQ(of(other.name)->master_port, port);
+  EXPECT_NE(of(kB)->master_port, port);
+  begin();
+  EXPECT_EQ(of(first)->master_port, port) << "as the launch says, to the agent after this one";
+}
+
+TEST_F(NodeAgentTest, APortThatTheOrdersNameIsTaken) {
+  Assignment wanted = assignment(kA, 1);
+  wanted.master_port = 4711;
+  order({wanted});
+  EXPECT_EQ(processes_.running().front().gang.master_port, 4711);
+  EXPECT_EQ(of(kA)->master_port, 4711);
+}
+
 TEST_F(NodeAgentTest, StopsWhatTheyDoNotNameAndTellsItsEndUntilThatIsKnown) {
   order({assignment(kA, 1)});
   order({});

@@ -7,7 +7,14 @@
 namespace orrery {
 namespace {
 
-constexpr int kMasterPort = 29500;
+// As CUDA calls them, in the order of the bits.
+std::vector<std::string> cuda_names(std::uint64_t gpus, const Machine& machine) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < machine.gpus.size(); ++i) {
+    if ((gpus >> i & 1) != 0) names.push_back(machine.gpus[i].cuda_name());
+  }
+  return names;
+}
 
 }  // namespace
 
@@ -38,12 +45,12 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                          .node = wanted.node,
                          .nodes = wanted.nodes,
                          .master_address = wanted.master_address,
-                         .master_port = wanted.master_port > 0 ? wanted.master_port : kMasterPort},
+                         .master_port = wanted.master_port},
                 .argv = wanted.argv,
                 .environment = wanted.environment,
                 .directory = wanted.directory,
                 .output = wanted.output,
-                .errors = wanted.output,
+                .errors = wanted.errors.empty() ? wanted.output : wanted.errors,
                 .user = options.switches_users ? wanted.user : "",
                 .cpus = cpus,
                 .memory_bytes = wanted.memory_bytes,
@@ -52,15 +59,17 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .ends_with_lease = true,
                 .node_timeout = wanted.node_timeout,
                 .checkpoint_directory = wanted.checkpoint_directory,
-                .resumed = wanted.resumes};
-  for (std::size_t i = 0; i < options.machine.gpus.size(); ++i) {
-    if ((wanted.gpus >> i & 1) != 0) launch.gpus.push_back(options.machine.gpus[i].cuda_name());
-  }
+                .resumed = wanted.resumes,
+                .time_left = wanted.time_left,
+                .signal = wanted.signal,
+                .signal_before = wanted.signal_before};
+  launch.gpus = cuda_names(wanted.gpus, options.machine);
+  launch.gpus_visible = cuda_names(wanted.gpus | wanted.gpus_visible, options.machine);
   return launch;
 }
 
 std::string why_not_here(const Assignment& wanted, const Machine& machine) {
-  const auto last = static_cast<std::size_t>(std::bit_width(wanted.gpus));
+  const auto last = static_cast<std::size_t>(std::bit_width(wanted.gpus | wanted.gpus_visible));
   if (last > machine.gpus.size()) return "this node has no GPU " + std::to_string(last - 1);
   if (wanted.name.job > std::numeric_limits<std::int32_t>::max()) {
     return "job numbers end at 2147483647";

@@ -27,7 +27,8 @@ struct NodeOptions {
 
 NodeOffer offer_of(const NodeOptions& options);
 
-// What is started for an assignment, on these CPUs. Its numbers are within bounds.
+// What is started for an assignment, on these CPUs. Its numbers are within bounds. Where the
+// assignment leaves the master port open, it is still 0.
 Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                  const NodeOptions& options);
 // Why there cannot be one here; empty: there can.

@@ -49,6 +49,10 @@ class Processes {
   // False where nobody listens at the moment; who comes later is told the last one then.
   virtual bool tell(const LaunchName& name, const JobMessage& message) = 0;
 
+  // Where the ranks of this launch's run meet, on this node: chosen when it is first asked for, and
+  // the same until all that is known of the run is forgotten.
+  virtual Result<int> master_port(const LaunchName& name) = 0;
+
   // For one that has ended. What it wrote to its log stays.
   virtual Status forget(const LaunchName& name) = 0;
 
@@ -58,12 +62,12 @@ class Processes {
 
   struct Output {
     std::string bytes{};      // empty: nothing more yet
-    std::int64_t offset = 0;  // of the first one; less than asked for where the file was cut
+    std::int64_t offset = 0;  // of the first one; less than asked for where the file was cut, and
+                              // counted from the start where it was asked for from the end
   };
-  // At most `most` bytes of what it wrote, from `offset` on. Also for one that was forgotten, where
-  // its output went to the agent's own files.
-  virtual Result<Output> read_log(const LaunchName& name, std::int64_t offset,
-                                  std::int64_t most) = 0;
+  // At most `most` bytes of what it wrote, from the request's offset on. Also for one that was
+  // forgotten: then from where the request says that it wrote.
+  virtual Result<Output> read_log(const LogRequest& request, std::int64_t most) = 0;
 };
 
 }  // namespace orrery

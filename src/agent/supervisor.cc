@@ -20,6 +20,7 @@
 #include "agent/launch.h"
 #include "agent/lease.h"
 #include "agent/process_table.h"
+#include "agent/time_limit.h"
 
 namespace orrery {
 namespace {
@@ -56,7 +57,7 @@ int wait_for_signal(Duration most) {
 }
 
 JobEnd not_started(std::string message) {
-  return {.kind = JobEnd::Kind::NotStarted, .message = std::move(message)};
+  return {.kind = JobEnd::Kind::NotStarted, .message = std::move(message), .ran_ns = 0};
 }
 
 class Supervisor {
@@ -87,6 +88,7 @@ class Supervisor {
   pid_t pid_ = 0;
   std::optional<JobEnd::Kind> stopping_{};
   Duration kill_at_ = Duration::max();
+  TimeLimit time_limit_{};
 };
 
 int Supervisor::run() {
@@ -118,7 +120,9 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   launch_ = std::move(launch).value();
   if (exists(files_.stop())) return stopped_before_it_began(read_stop());
   if (launch_.ends_with_lease && lease_end() <= boot_time()) {
-    return {.kind = JobEnd::Kind::LeaseLost, .message = "the lease was over before it began"};
+    return {.kind = JobEnd::Kind::LeaseLost,
+            .message = "the lease was over before it began",
+            .ran_ns = 0};
   }
   const Status started = start();
   ::close(kReadyFd);
@@ -126,8 +130,13 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
     cgroup_.remove();
     return not_started(started.error().message);
   }
+  const Duration began = boot_time();
+  time_limit_ = TimeLimit(launch_, began);
   watch();
-  return take_in();
+  const Duration ran = boot_time() - began;
+  JobEnd end = take_in();
+  end.ran_ns = ran.count();
+  return end;
 }
 
 Status Supervisor::start() {
@@ -229,13 +238,23 @@ void Supervisor::watch() {
         kill_at_ = now + kAgain;
       }
       next = kill_at_ - now;
-    } else if (launch_.ends_with_lease) {
-      const Duration until = lease_end();
-      if (until <= now) {
-        begin_stop(JobEnd::Kind::LeaseLost, launch_.grace);
+    } else {
+      if (time_limit_.is_over(now)) {
+        begin_stop(JobEnd::Kind::TimeLimit, launch_.grace);
         continue;
       }
-      next = std::min(until - now, kLeaseLook);
+      if (time_limit_.take_signal(now)) ::killpg(pid_, launch_.signal);
+      if (time_limit_.next() < Duration::max()) {
+        next = std::min(time_limit_.next() - now, kLeaseLook);
+      }
+      if (launch_.ends_with_lease) {
+        const Duration until = lease_end();
+        if (until <= now) {
+          begin_stop(JobEnd::Kind::LeaseLost, launch_.grace);
+          continue;
+        }
+        next = std::min({next, until - now, kLeaseLook});
+      }
     }
     // An end that came before the wish to stop is the job's own.
     if (wait_for_signal(next) == SIGTERM && !job_is_over()) {

@@ -61,6 +61,13 @@ inline JobProcess start(const LocalJobs& jobs, const Launch& launch) {
   return std::move(job).value();
 }
 
+// How it ended, whatever time it took.
+inline JobEnd untimed(JobEnd end) {
+  EXPECT_GE(end.ran_ns, 0);
+  end.ran_ns = -1;
+  return end;
+}
+
 inline JobEnd end_of(const JobProcess& job) {
   auto end = job.wait();
   EXPECT_TRUE(end.ok()) << (end.ok() ? "" : end.error().message);

@@ -93,7 +93,8 @@ void add_jobs(Adder& adder) {
   output.add_option("id", logs->id, "the job")->required();
   output.add_flag("--follow,-f", logs->follow, "go on until it has ended");
   output.add_option("--rank", logs->rank, "which of its processes, from 0");
-  output.add_option("--tail", logs->tail, "only so many bytes from the end");
+  output.add_option("--tail", logs->tail, "only so many lines from the end");
+  output.add_flag("--stderr", logs->errors, "standard error, of a job submitted with --error");
 }
 
 void add_cluster(Adder& adder) {

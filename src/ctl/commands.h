@@ -23,8 +23,7 @@ void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        std::shared_ptr<const Surroundings> around);
 decltype(add_live_commands) add_submit_command;
 
-// What each command was told, and the command. Texts are checked by the commands, so that every
-// message comes from whoever knows what would be right.
+// The arguments of each command, and the command, which checks them.
 
 struct SubmitArguments {
   ConnectionArguments connection{};
@@ -59,7 +58,8 @@ struct LogsArguments {
   ConnectionArguments connection{};
   std::int64_t id = 0;
   int rank = 0;
-  std::optional<std::int64_t> tail{};  // bytes from the end; none: everything
+  std::optional<std::int64_t> tail{};  // lines from the end; none: everything
+  bool errors = false;                 // standard error instead
   bool follow = false;
 };
 Status logs_command(const LogsArguments& arguments, const Surroundings& around);

@@ -39,7 +39,33 @@ TEST(Logs, ArePagedToTheirEnd) {
   EXPECT_EQ(offsets, (std::vector<std::int64_t>{0, 4, 8}));
   offsets.clear();
   ASSERT_TRUE(call(fake, {"logs", "17", "--rank", "2", "--tail", "100"}).ok());
-  EXPECT_EQ(offsets.front(), -100);
+  EXPECT_LT(offsets.front(), 0);
+}
+
+TEST(Logs, ATailIsTheLastLinesAndNothingBefore) {
+  FakeSurroundings fake;
+  std::string log;
+  for (int i = 1; i <= 100'000; ++i) log += "line " + std::to_string(i) + "\n";
+  std::int64_t sent = 0;
+  fake.script.logs = [&](const LogsRequest& request) -> Result<LogsAnswer> {
+    const auto size = std::ssize(log);
+    const auto from = static_cast<std::size_t>(
+        std::max<std::int64_t>(0, request.offset < 0 ? size + request.offset : request.offset));
+    LogsAnswer answer{.bytes = log.substr(from, static_cast<std::size_t>(request.most))};
+    answer.next = static_cast<std::int64_t>(from + answer.bytes.size());
+    sent += std::ssize(answer.bytes);
+    return answer;
+  };
+  ASSERT_TRUE(call(fake, {"logs", "1", "--tail", "2"}).ok());
+  EXPECT_EQ(fake.out, "line 99999\nline 100000\n");
+  EXPECT_LE(sent, 1 << 20) << "not the whole log";
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"logs", "1", "--tail", "20000"}).ok());
+  EXPECT_TRUE(fake.out.starts_with("line 80001\n")) << fake.out.substr(0, 40);
+  log = "no end";
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"logs", "1", "--tail", "1"}).ok());
+  EXPECT_EQ(fake.out, "no end");
 }
 
 TEST(Logs, FollowedOnesGoOnUntilTheJobHasEnded) {

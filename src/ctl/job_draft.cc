@@ -55,12 +55,6 @@ Status set_deadline(JobDraft& draft, std::string_view text) {
   return invalid(fmt::format("'{}' is over at once; write 2h, say", text));
 }
 
-Status set_soft(JobDraft& draft, std::string_view text) {
-  if (text != "true" && text != "false") return invalid("write true or false");
-  draft.request.deadline_is_soft = text == "true";
-  return {};
-}
-
 Status set_priority(JobDraft& draft, std::string_view text) {
   TRY_ASSIGN(draft.request.priority, parse_whole(text, -kPriorityMax, kPriorityMax));
   return {};
@@ -96,6 +90,46 @@ Status set_per(JobDraft& draft, std::string_view text) {
   return {};
 }
 
+// ALL, NONE, or names and NAME=VALUE with commas between; ALL may be one of these.
+Status set_export(JobDraft& draft, std::string_view text) {
+  Export& exported = draft.exported.emplace();
+  if (text == "NONE") return {};
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    if (word.empty() || word.front() == '=' || word == "NONE") {
+      return invalid("write ALL, NONE, or variables such as ALL,SEED=7 or HOME,TOKEN");
+    }
+    if (word == "ALL") {
+      exported.all = true;
+    } else {
+      exported.variables.emplace_back(word);
+    }
+    if (comma == std::string_view::npos) return {};
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Status set_time_limit(JobDraft& draft, std::string_view text) {
+  TRY_ASSIGN(draft.request.time_limit, parse_duration(text));
+  if (draft.request.time_limit > Duration::zero()) return {};
+  return invalid(fmt::format("'{}' leaves no time to run; write 2h, say", text));
+}
+
+Status set_signal(JobDraft& draft, std::string_view text) {
+  TRY_ASSIGN(const auto early, parse_early_signal(text));
+  draft.request.signal = early.first;
+  draft.request.signal_before = early.second;
+  return {};
+}
+
+template <bool JobRequest::*member>
+Status set_flag(JobDraft& draft, std::string_view text) {
+  if (text != "true" && text != "false") return invalid("write true or false");
+  draft.request.*member = text == "true";
+  return {};
+}
+
 constexpr auto kSettings = std::to_array<JobSetting>({
     {"name", "what it is called; the program's name if left out", false,
      set_word<&JobRequest::name>},
@@ -110,7 +144,8 @@ constexpr auto kSettings = std::to_array<JobSetting>({
     {"time", "how long it will run, such as 3h", false, set_duration<&JobRequest::expected>},
     {"profile", "the model whose speed profile is taken", false, set_word<&JobRequest::model>},
     {"deadline", "counted from its submission, such as 2h", false, set_deadline},
-    {"soft", "a missed deadline is better than none", true, set_soft},
+    {"soft", "a missed deadline is better than none", true,
+     set_flag<&JobRequest::deadline_is_soft>},
     {"priority", "-1000 to 1000, the higher the earlier; below 0: only what others leave", false,
      set_priority},
     {"array", "one job for each number: 1-100, 1,3,5-9 or 0-100:10", false, set_array},
@@ -123,8 +158,14 @@ constexpr auto kSettings = std::to_array<JobSetting>({
      set_node_timeout},
     {"dir", "where it runs; where this is called if left out", false,
      set_word<&JobRequest::directory>},
-    {"output", "the file its output goes to; kept by the agent if left out", false,
-     set_word<&JobRequest::output>},
+    {"output", "the file its output goes to, such as out/%x-%j.%r; kept by the agent if left out",
+     false, set_word<&JobRequest::output>},
+    {"error", "the file its standard error goes to; together with its output if left out", false,
+     set_word<&JobRequest::errors>},
+    {"export", "variables it gets: ALL, NONE, or NAME and NAME=VALUE with commas between", false,
+     set_export},
+    {"time-limit", "how long it may run, over all its runs; then it fails", false, set_time_limit},
+    {"signal", "a signal ahead of the time limit, such as USR1@60s", false, set_signal},
     {"checkpoint-dir", "where it keeps checkpoints; the agent's if left out", false,
      set_word<&JobRequest::checkpoint_directory>},
 });
@@ -134,26 +175,37 @@ bool is_passed_on(std::string_view name) {
   return name.starts_with("LC_") || std::ranges::find(kAlways, name) != kAlways.end();
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> environment_of(const JobDraft& draft,
-                                                                        const Variables& caller) {
-  Variables job;
-  for (const auto& [name, value] : caller) {
-    if (is_passed_on(name)) job[name] = value;
-  }
-  for (const std::string& variable : draft.variables) {
+// Each is NAME=VALUE, or NAME: as the caller has it.
+Status add_variables(const char* option, const std::vector<std::string>& variables,
+                     const Variables& caller, Variables& job) {
+  for (const std::string& variable : variables) {
     const std::size_t equals = variable.find('=');
     const std::string name = variable.substr(0, equals);
-    if (name.empty()) return invalid(fmt::format("env: '{}': write NAME=VALUE or NAME", variable));
+    if (name.empty()) {
+      return invalid(fmt::format("{}: '{}': write NAME=VALUE or NAME", option, variable));
+    }
     if (equals != std::string::npos) {
       job[name] = variable.substr(equals + 1);
       continue;
     }
     const auto found = caller.find(name);
     if (found == caller.end()) {
-      return invalid(fmt::format("env: {} is not set here; set it, or write {}=VALUE", name, name));
+      return invalid(
+          fmt::format("{}: {} is not set here; set it, or write {}=VALUE", option, name, name));
     }
     job[name] = found->second;
   }
+  return {};
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> environment_of(const JobDraft& draft,
+                                                                        const Variables& caller) {
+  Variables job;
+  for (const auto& [name, value] : caller) {
+    if (draft.exported ? draft.exported->all : is_passed_on(name)) job[name] = value;
+  }
+  if (draft.exported) TRY(add_variables("export", draft.exported->variables, caller, job));
+  TRY(add_variables("env", draft.variables, caller, job));
   return std::vector<std::pair<std::string, std::string>>(job.begin(), job.end());
 }
 
@@ -205,6 +257,7 @@ Result<JobRequest> finish(JobDraft draft, const Calling& calling) {
   if (request.directory.empty()) request.directory = calling.directory;
   make_absolute(request.directory, calling.directory);
   make_absolute(request.output, calling.directory);
+  make_absolute(request.errors, calling.directory);
   make_absolute(request.checkpoint_directory, calling.directory);
   if (!calling.needs_program && request.argv.empty()) request.argv = {"job"};
   TRY_ASSIGN(request.environment, environment_of(draft, calling.environment));

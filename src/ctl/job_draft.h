@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,17 @@
 
 namespace orrery {
 
+// Which variables of the caller a job gets, after `sbatch --export`.
+struct Export {
+  bool all = false;
+  std::vector<std::string> variables{};  // NAME=VALUE, or NAME
+};
+
 // A job as it is being written: from a file, from the command line, or from both.
 struct JobDraft {
   JobRequest request{.directory = {}};
   std::vector<std::string> variables{};    // NAME=VALUE, or NAME: as the caller has it
+  std::optional<Export> exported{};        // none: what is passed on always
   std::vector<std::string> after_names{};  // of jobs in the same file
   bool gpus_said = false;
 };
@@ -36,7 +44,8 @@ const JobSetting* find_setting(std::string_view name);
 Status set_all(JobDraft& draft, std::string_view pairs);
 
 // Fills in what depends on where the command is called: relative paths, and the environment, which
-// is PATH, HOME, USER, LANG and LC_*, then what the draft names. What comes out passes check(), but
+// is PATH, HOME, USER, LANG and LC_*, or what is exported, and then the variables that the draft
+// names. What comes out passes check(), but
 // for the program where `needs_program` is false.
 struct Calling {
   const Variables& environment;

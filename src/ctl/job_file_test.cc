@@ -1,6 +1,7 @@
 #include "ctl/job_file.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace orrery {
 namespace {
@@ -28,6 +29,10 @@ per = "gpu"
 grace = "1m"
 dir = "runs"
 output = "out.txt"
+error = "err.%j"
+export = "EDITOR"
+time-limit = "4h"
+signal = "USR1@2m"
 checkpoint-dir = "/scratch/ann"
 node-timeout = "never"
 env = { SEED = 7, MODE = "fast" }
@@ -39,7 +44,7 @@ env = { SEED = 7, MODE = "fast" }
       finish(read.value()[0], {.environment = environment, .directory = "/home/ann"});
   ASSERT_TRUE(finished.ok()) << finished.error().message;
   JobRequest wanted{.argv = {"python3", "train.py", "--rates", "[1,2]"},
-                    .environment = {{"HOME", "/home/ann"}, {"MODE", "fast"}, {"SEED", "7"}},
+                    .environment = {{"EDITOR", "ed"}, {"MODE", "fast"}, {"SEED", "7"}},
                     .directory = "/home/ann/runs",
                     .name = "resnet",
                     .user = "ann",
@@ -62,7 +67,11 @@ env = { SEED = 7, MODE = "fast" }
                     .output = "/home/ann/out.txt",
                     .checkpoint_directory = "/scratch/ann",
                     .array = {1, 2, 3, 4},
-                    .node_timeout = kNodeTimeoutMax};
+                    .node_timeout = kNodeTimeoutMax,
+                    .errors = "/home/ann/err.%j",
+                    .time_limit = std::chrono::hours(4),
+                    .signal = SIGUSR1,
+                    .signal_before = std::chrono::minutes(2)};
   EXPECT_EQ(finished.value(), wanted);
 }
 

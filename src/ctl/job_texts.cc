@@ -1,6 +1,7 @@
 #include "ctl/job_texts.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,8 @@
 #include <limits>
 #include <optional>
 #include <utility>
+
+#include "model/duration_text.h"
 
 namespace orrery {
 namespace {
@@ -133,6 +136,36 @@ Result<std::pair<int, int>> parse_elastic(std::string_view text) {
 
 Result<std::vector<int>> parse_array(std::string_view text) {
   return parse_ranges<int>(text, "1-100, 1,3,5-9 or 0-100:10");
+}
+
+Result<std::pair<int, Duration>> parse_early_signal(std::string_view text) {
+  constexpr Duration kUsually = std::chrono::seconds(60);
+  constexpr std::array<std::pair<std::string_view, int>, 10> kSignals = {{{"HUP", SIGHUP},
+                                                                          {"INT", SIGINT},
+                                                                          {"QUIT", SIGQUIT},
+                                                                          {"ABRT", SIGABRT},
+                                                                          {"USR1", SIGUSR1},
+                                                                          {"USR2", SIGUSR2},
+                                                                          {"ALRM", SIGALRM},
+                                                                          {"TERM", SIGTERM},
+                                                                          {"CONT", SIGCONT},
+                                                                          {"XCPU", SIGXCPU}}};
+  const std::size_t at = text.find('@');
+  std::string_view name = text.substr(0, at);
+  if (name.starts_with("SIG")) name.remove_prefix(3);
+  const auto known = std::ranges::find(kSignals, name, &std::pair<std::string_view, int>::first);
+  int number = 0;
+  if (known != kSignals.end()) {
+    number = known->second;
+  } else if (auto whole = parse_whole(name, 1, 64); whole.ok()) {
+    number = whole.value();
+  } else {
+    return invalid(
+        fmt::format("'{}' is no signal; write USR1@60s, TERM@2m or 10@90s", text.substr(0, 60)));
+  }
+  if (at == std::string_view::npos) return std::pair(number, kUsually);
+  TRY_ASSIGN(const Duration before, parse_duration(text.substr(at + 1)));
+  return std::pair(number, before);
 }
 
 Result<std::vector<JobNumber>> parse_job_numbers(std::string_view text) {

@@ -30,6 +30,10 @@ Result<std::pair<int, int>> parse_elastic(std::string_view text);
 // "1-100", "1,3,5-9", "0-100:10" (every tenth): at most kArrayMax numbers, none twice.
 Result<std::vector<int>> parse_array(std::string_view text);
 
+// "USR1@60s", "SIGTERM@2m", "10@90": a signal, and how long ahead of the time limit it is sent. A
+// bare signal is sent 60 s ahead, as by sbatch.
+Result<std::pair<int, Duration>> parse_early_signal(std::string_view text);
+
 // "17" or "17-20" or "17,19-20": numbers of jobs, at most kArrayMax of them.
 Result<std::vector<JobNumber>> parse_job_numbers(std::string_view text);
 

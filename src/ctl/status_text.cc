@@ -38,10 +38,21 @@ std::string how_it_ended(const JobStatus& job) {
   return job.end == "exited" ? "" : job.end;
 }
 
+// What it has missed; empty: nothing.
+std::string lateness(const JobStatus& job) {
+  const std::string_view verb = is_final(job.state) ? "missed" : "is past";
+  if (job.deadline_missed) return fmt::format("{} its deadline", verb);
+  if (job.promise_missed) return fmt::format("{} the time promised", verb);
+  return "";
+}
+
 std::string why(const JobStatus& job, double now_s) {
   std::string text = is_final(job.state) ? how_it_ended(job) : job.reason;
   if (job.stopping) text = text.empty() ? "stopping" : "stopping: " + text;
   if (job.state == JobState::Done && job.exit_code == 0 && job.reason.empty()) text.clear();
+  if (const std::string late = lateness(job); !late.empty()) {
+    text += (text.empty() ? "" : "; ") + late;
+  }
   if (job.predicted_start_s && !is_final(job.state)) {
     text += fmt::format("{}starts in about {}", text.empty() ? "" : "; ",
                         short_duration(std::max(0.0, *job.predicted_start_s - now_s)));
@@ -145,7 +156,11 @@ Json json_of(const JobStatus& job) {
           {"progress", or_null(job.progress)},
           {"starts", job.epoch},
           {"failures", job.failures},
-          {"stopping", job.stopping}};
+          {"stopping", job.stopping},
+          {"deadline_missed", job.deadline_missed},
+          {"promised_s", or_null(job.promised_s)},
+          {"promise_missed", job.promise_missed},
+          {"time_limit_s", or_null(job.time_limit_s)}};
 }
 
 }  // namespace
@@ -238,7 +253,12 @@ std::string status_card(const JobStatus& job, double now_s) {
   time("started", job.started_s);
   if (job.started_s) line("ran", ran_text(job, now_s));
   time("ended", job.ended_s);
-  time("deadline", job.deadline_s);
+  const auto due = [&](std::string_view key, const std::optional<double>& when, bool missed) {
+    if (when) line(key, local_time(*when) + (missed ? ", missed" : ""));
+  };
+  due("deadline", job.deadline_s, job.deadline_missed);
+  due("promised", job.promised_s, job.promise_missed);
+  if (job.time_limit_s) line("time limit", short_duration(*job.time_limit_s));
   if (job.progress) line("progress", fmt::format("{:.1f} %", *job.progress * 100));
   if (job.exit_code) line("exit code", fmt::format("{}", *job.exit_code));
   if (job.signal) line("signal", fmt::format("{}", *job.signal));

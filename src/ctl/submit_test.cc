@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "ctl/test_call.h"
 
@@ -50,6 +51,73 @@ TEST(Submit, AJobIsItsProgramAndWhatWasSaid) {
   EXPECT_EQ(job.environment,
             (decltype(job.environment){
                 {"A", "[1,2]"}, {"HOME", "/home/ann"}, {"SECRET", "hush"}, {"USER", "ann"}}));
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+// The environment that a job gets; none: it was refused.
+std::optional<Pairs> exported(std::vector<std::string> words) {
+  FakeSurroundings fake;
+  std::vector<SubmitRequest> seen;
+  take_all(fake, seen);
+  words.insert(words.begin(), "submit");
+  if (!call(fake, words, {"a"}).ok() || seen.size() != 1) return {};
+  return seen[0].job.environment;
+}
+
+// The caller has HOME, USER and SECRET.
+TEST(Submit, ExportSaysWhichVariablesAJobGetsAsSbatchDoes) {
+  const Pairs usual = {{"HOME", "/home/ann"}, {"USER", "ann"}};
+  EXPECT_EQ(exported({}), usual);
+  EXPECT_EQ(exported({"--export", "ALL"}),
+            (Pairs{{"HOME", "/home/ann"}, {"SECRET", "hush"}, {"USER", "ann"}}));
+  EXPECT_EQ(exported({"--export", "NONE"}), Pairs{});
+  EXPECT_EQ(exported({"--export", "SECRET,SEED=7,EMPTY="}),
+            (Pairs{{"EMPTY", ""}, {"SECRET", "hush"}, {"SEED", "7"}}));
+  EXPECT_EQ(exported({"--export", "ALL,USER=bob"}),
+            (Pairs{{"HOME", "/home/ann"}, {"SECRET", "hush"}, {"USER", "bob"}}));
+  EXPECT_EQ(exported({"--export", "NONE", "--env", "LIST=1,2"}), (Pairs{{"LIST", "1,2"}}));
+  EXPECT_EQ(exported({"--export", "ALL", "--export", "USER"}), (Pairs{{"USER", "ann"}}))
+      << "the last one counts";
+  for (const char* wrong : {"MISSING", "", "A,,B", "=x", "NONE,HOME"}) {
+    EXPECT_FALSE(exported({"--export", wrong})) << wrong;
+  }
+}
+
+TEST(Submit, ATimeLimitHasAnEarlySignal) {
+  FakeSurroundings fake;
+  std::vector<SubmitRequest> seen;
+  take_all(fake, seen);
+  ASSERT_TRUE(call(fake, {"submit", "--time-limit", "2h", "--signal", "USR1@90s"}, {"a"}).ok());
+  ASSERT_TRUE(call(fake, {"submit", "--time-limit", "2h", "--signal", "SIGINT"}, {"a"}).ok());
+  ASSERT_TRUE(call(fake, {"submit", "--time-limit", "2h", "--signal", "34@1m"}, {"a"}).ok());
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(seen[0].job.time_limit, Duration(std::chrono::hours(2)));
+  EXPECT_EQ(seen[0].job.signal, SIGUSR1);
+  EXPECT_EQ(seen[0].job.signal_before, Duration(std::chrono::seconds(90)));
+  EXPECT_EQ(seen[1].job.signal, SIGINT);
+  EXPECT_EQ(seen[1].job.signal_before, Duration(std::chrono::seconds(60)));
+  EXPECT_EQ(seen[2].job.signal, 34);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"submit", "--signal", "USR1@90s"},
+        {"submit", "--time-limit", "2h", "--signal", "USR9"},
+        {"submit", "--time-limit", "2h", "--signal", "65"},
+        {"submit", "--time-limit", "2h", "--signal", "INT@soon"},
+        {"submit", "--time-limit", "0"},
+        {"submit", "--time-limit", "1h", "--time", "2h"}}) {
+    EXPECT_FALSE(call(fake, wrong, {"a"}).ok()) << wrong.back();
+  }
+}
+
+TEST(Submit, AnOutputPatternThatDoesNotExistIsRefused) {
+  FakeSurroundings fake;
+  std::vector<SubmitRequest> seen;
+  take_all(fake, seen);
+  ASSERT_TRUE(call(fake, {"submit", "--output", "out/%x-%j.%r", "--error", "%j.err"}, {"a"}).ok());
+  EXPECT_EQ(seen[0].job.output, "/home/ann/work/out/%x-%j.%r");
+  EXPECT_EQ(seen[0].job.errors, "/home/ann/work/%j.err");
+  EXPECT_FALSE(call(fake, {"submit", "--output", "%q"}, {"a"}).ok());
+  EXPECT_FALSE(call(fake, {"submit", "--error", "%a"}, {"a"}).ok());
 }
 
 TEST(Submit, AnArrayIsToldFromItsFirstToItsLast) {

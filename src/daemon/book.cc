@@ -157,7 +157,11 @@ Status Book::take(const LaunchEnded& entry) {
   node(launch->node).launches.erase(entry.launch);
   live.launches.erase(launch);
   const auto run = std::ranges::find(live.runs, entry.launch.epoch, &EpochRun::epoch);
-  if (run != live.runs.end() && succeeded(entry.end)) ++run->done;
+  if (run != live.runs.end()) {
+    if (succeeded(entry.end)) ++run->done;
+    const bool known = entry.end.ran_ns >= 0;
+    run->ran = std::max(run->ran, known ? Duration(entry.end.ran_ns) : time_ - run->began);
+  }
   // The first failure says why a job ended; what it drags down with it does not.
   const bool counts = succeeded(entry.end) || (live.wanted && entry.launch.epoch == live.epoch);
   if (counts && (!live.end || succeeded(*live.end))) live.end = entry.end;
@@ -227,11 +231,14 @@ Status Book::take(const Decided& entry) {
 void Book::launch(LiveJob& live, const Decided& entry) {
   ++live.epoch;
   live.wanted = true;
+  Duration ran_before = live.runs.empty() ? Duration::zero() : live.runs.back().ran_before;
   std::erase_if(live.runs, [&](const EpochRun& run) {
-    return std::ranges::none_of(
+    const bool is_over = std::ranges::none_of(
         live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch == run.epoch; });
+    if (is_over) ran_before += run.ran;
+    return is_over;
   });
-  EpochRun run{.epoch = live.epoch};
+  EpochRun run{.epoch = live.epoch, .began = time_, .ran_before = ran_before};
   live.ran_on.clear();
   live.end.reset();
   if (!live.started) live.started = time_;

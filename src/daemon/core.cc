@@ -146,6 +146,7 @@ Status Core::begin_term(const TermBegan& term) {
   leases_due_ = now_ + options_.lease;
   connections_.clear();
   stops_.clear();
+  rendezvous_.clear();
   held_by_gate_.clear();
   waits_for_others_.clear();
   waits_for_node_.clear();

@@ -13,6 +13,7 @@
 #include "daemon/core_parts.h"
 #include "daemon/disclosure.h"
 #include "daemon/fences.h"
+#include "daemon/rendezvous.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
 
@@ -48,8 +49,9 @@ class Core final : private EventSink {
   void disconnected(std::int64_t connection);
 
   // Asks the node a job runs on, or last ran on, for a piece of its output. It comes back by
-  // take_logs(), unless the node is lost; `request` is a number that is never used again.
-  Status ask_for_log(const LogsRequest& wanted, std::int64_t request);
+  // take_logs(), unless the node is lost; `request` is a number that is never used again. Answers
+  // the node that is asked.
+  Result<NodeId> ask_for_log(const LogsRequest& wanted, std::int64_t request);
   void forget_log(std::int64_t request);
   std::vector<LogPiece> take_logs() { return std::exchange(logs_, {}); }
 
@@ -135,7 +137,6 @@ class Core final : private EventSink {
   bool may_begin(const LiveJob& job) const;
   void look_at_leases();
   Orders orders_for(NodeId node);
-  Assignment assignment(const LiveJob& job, const LiveLaunch& launch) const;
 
   CoreOptions options_;
   Book book_;
@@ -150,6 +151,7 @@ class Core final : private EventSink {
   std::vector<Contact> contacts_;
   Fences fences_;
   Stops stops_;
+  Rendezvous rendezvous_;
   std::map<std::int64_t, NodeId> connections_;
   std::map<std::int64_t, Orders> refusals_;
   Time leases_due_ = kNever;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/invariant.h"
+#include "daemon/assignments.h"
 #include "daemon/core.h"
 
 namespace orrery {
@@ -90,7 +91,7 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
   heed(node, report);
 }
 
-Status Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
+Result<NodeId> Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
   unfold();
   const auto id = book_.find(wanted.id);
   if (!id)
@@ -99,25 +100,36 @@ Status Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
   const LiveJob& job = book_.job(*id);
   if (job.ran_on.empty()) {
     return Error{Code::FailedPrecondition,
-                 fmt::format("job {} has no output: it has not started yet", wanted.id)};
+                 fmt::format("job {} has no output: it has not started{}", wanted.id,
+                             is_final(state().job(*id).state) ? "" : " yet")};
   }
   if (wanted.rank < 0 || static_cast<std::size_t>(wanted.rank) >= job.ran_on.size()) {
     return Error{Code::NotFound,
                  fmt::format("job {} has ranks 0 to {}", wanted.id, job.ran_on.size() - 1)};
   }
-  const NodeId node = job.ran_on[static_cast<std::size_t>(wanted.rank)];
+  if (wanted.errors && job.request->errors.empty()) {
+    return Error{Code::FailedPrecondition,
+                 fmt::format("job {} writes standard error into its output; leave --stderr out, or "
+                             "submit it with --error FILE",
+                             wanted.id)};
+  }
+  NodeId node = job.ran_on[static_cast<std::size_t>(wanted.rank)];
+  const NodeId newest = node;
+  LogsRequest asked = wanted;
+  // A job that has moved: what it wrote on the node before comes first.
+  if (const auto before = book_.find_node(wanted.node)) node = *before;
+  if (node != newest && contacts_[index(node)].connection == 0) {
+    node = newest;
+    asked.offset = 0;
+  }
   Contact& contact = contacts_[index(node)];
   if (contact.connection == 0) {
     return Error{Code::Unavailable, fmt::format("{}, where job {} ran, cannot be reached now",
                                                 book_.node(node).offer.name, wanted.id)};
   }
-  contact.logs.push_back({.request = request,
-                          .launch = {.job = wanted.id, .epoch = job.epoch, .rank = wanted.rank},
-                          .offset = wanted.offset,
-                          .most = wanted.most,
-                          .wait = wanted.wait});
+  contact.logs.push_back(log_request(book_, job, asked, node, request));
   contact.dirty = true;
-  return {};
+  return node;
 }
 
 void Core::forget_log(std::int64_t request) {
@@ -148,6 +160,7 @@ void Core::heed(NodeId node, const Report& report) {
   for (const LaunchReport& launch : report.launches) {
     there.insert(launch.name);
     if (book_.find(launch.name) == nullptr) continue;
+    if (rendezvous_.heard(launch)) wake_nodes_of(book_.job(*book_.find(launch.name.job)));
     heed_progress(launch);
     if (launch.state == LaunchState::Ended) {
       launch_ended(launch.name, end_of(launch));
@@ -212,8 +225,10 @@ void Core::look_at_leases() {
     const Fences::Verdict verdict = fences_.look(book_, node, contacts_[i].seen, now_);
     leases_due_ = std::min(leases_due_, verdict.next);
     for (const LaunchName& name : verdict.over) {
+      const LiveJob& job = book_.job(*book_.find(name.job));
       launch_ended(name, {.kind = JobEnd::Kind::LeaseLost,
-                          .message = fmt::format("{} was lost", book_.node(node).offer.name)});
+                          .message = fmt::format("{} was lost", book_.node(node).offer.name),
+                          .ran_ns = job.ran_by(name.epoch, contacts_[i].seen).count()});
     }
   }
 }
@@ -221,7 +236,11 @@ void Core::look_at_leases() {
 // Nothing can be running there any more.
 void Core::end_all_on(NodeId node, JobEnd::Kind how, const std::string& why) {
   const std::set<LaunchName> launches = book_.node(node).launches;
-  for (const LaunchName& name : launches) launch_ended(name, {.kind = how, .message = why});
+  for (const LaunchName& name : launches) {
+    const LiveJob& job = book_.job(*book_.find(name.job));
+    const Duration ran = job.ran_by(name.epoch, contacts_[index(node)].seen);
+    launch_ended(name, {.kind = how, .message = why, .ran_ns = ran.count()});
+  }
 }
 
 Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) {
@@ -274,40 +293,6 @@ void Core::wake_nodes_of(const LiveJob& job) {
   for (const LiveLaunch& launch : job.launches) contacts_[index(launch.node)].dirty = true;
 }
 
-Assignment Core::assignment(const LiveJob& job, const LiveLaunch& launch) const {
-  const JobRequest& request = *job.request;
-  const Grant& held = state().job(*book_.find(job.number)).held;
-  INVARIANT(!held.devices.empty(), "who is wanted somewhere holds devices");
-  const int gpus = std::max(1, gpu_count(held.devices));
-  const int own = std::popcount(launch.gpus);
-  const NodeId first = held.devices.front().node;
-  Assignment given{.name = launch.name,
-                   .ranks = job.ranks(),
-                   .local_rank = launch.local_rank,
-                   .local_ranks = launch.local_ranks,
-                   .node = launch.node_index,
-                   .nodes = static_cast<int>(held.devices.size()),
-                   .master_address = book_.node(first).offer.address,
-                   .master_port = 20000 + static_cast<int>(job.number % 20000),
-                   .argv = request.argv,
-                   .environment = request.environment,
-                   .directory = request.directory,
-                   .user = request.user,
-                   .gpus = launch.gpus,
-                   .cpu_milli = held.cpu_milli * own / gpus,
-                   .memory_bytes = held.memory_bytes * own / gpus,
-                   .grace = request.grace,
-                   .output = request.output,
-                   .checkpoint_directory = request.checkpoint_directory,
-                   .resumes = job.epoch > 1,
-                   .shares = held.sharing != Sharing::Exclusive,
-                   .node_timeout = launch.node_timeout};
-  if (job.array_index >= 0) {
-    given.environment.emplace_back("ORRERY_ARRAY_INDEX", std::to_string(job.array_index));
-  }
-  return given;
-}
-
 Orders Core::orders_for(NodeId node) {
   Contact& contact = contacts_[index(node)];
   Orders orders{.instance = book_.node(node).instance,
@@ -321,8 +306,12 @@ Orders Core::orders_for(NodeId node) {
     const LiveJob& job = book_.job(*book_.find(name.job));
     if (Book::wants(job, launch)) {
       if (!may_begin(job)) continue;
+      const bool is_there =
+          std::ranges::find(contact.launches, name, &LaunchReport::name) != contact.launches.end();
+      if (!is_there && waits_for_port(job, launch, rendezvous_)) continue;
       if (launch.named_in == 0) launch.named_in = orders.number;
-      orders.assignments.push_back(assignment(job, launch));
+      orders.assignments.push_back(
+          assignment_of(book_, job, launch, state().job(*book_.find(name.job)).held, rendezvous_));
     } else if (auto stop = stops_.order(name)) {
       orders.assignments.push_back(to_be_kept(job, launch));
       orders.stops.push_back(std::move(*stop));

@@ -182,6 +182,7 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
   contacts_[index(node)].dirty = true;
   if (index(id) < waits_for_node_.size() && waits_for_node_[index(id)]) round_due_ = true;
   if (!is_final(state().job(id).state)) rank_ended(id, name.epoch, end, wanted);
+  if (book_.job(id).launches.empty()) rendezvous_.forget(name.job);
   if (may_begin(book_.job(id))) wake_nodes_of(book_.job(id));
 }
 
@@ -208,6 +209,9 @@ void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool want
         end_job(id, EventKind::Failed);
       }
       return;
+    case JobEnd::Kind::TimeLimit:
+      // The next try would have no time left.
+      return end_job(id, EventKind::Failed);
     case JobEnd::Kind::Stopped:
     case JobEnd::Kind::LeaseLost:
     case JobEnd::Kind::SupervisorLost:
@@ -226,7 +230,7 @@ void Core::drop_unsent(JobId id) {
     if (!told && !Book::wants(book_.job(id), launch)) unsent.push_back(launch.name);
   }
   for (const LaunchName& name : unsent) {
-    launch_ended(name, {.kind = JobEnd::Kind::Stopped, .message = "was never begun"});
+    launch_ended(name, {.kind = JobEnd::Kind::Stopped, .message = "was never begun", .ran_ns = 0});
   }
 }
 

@@ -64,7 +64,10 @@ JobEnd Core::end_of(const LaunchReport& report) {
   const LiveJob& job = book_.job(*book_.find(report.name.job));
   if (!succeeded(report.end) || report.finished || job.iteration < 0) return report.end;
   if (launch == nullptr || Book::wants(job, *launch)) return report.end;
-  return {.kind = JobEnd::Kind::Stopped, .exit_code = 0, .message = "came to rest as it was asked"};
+  return {.kind = JobEnd::Kind::Stopped,
+          .exit_code = 0,
+          .message = "came to rest as it was asked",
+          .ran_ns = report.end.ran_ns};
 }
 
 // For one that runs already, all that its agent needs. It names no program: where the launch is

@@ -86,6 +86,7 @@ JobRequest disclosed(const JobRequest& request, Detail detail) {
                    .process_per_gpu = request.process_per_gpu,
                    .grace = request.grace,
                    .array = request.array,
+                   .time_limit = request.time_limit,
                    .speeds = request.speeds,
                    .sensitivity = request.sensitivity};
   if (detail == Detail::Outline) return shown;

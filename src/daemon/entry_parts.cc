@@ -100,6 +100,7 @@ void write_end(JsonBody& body, const JobEnd& end) {
   body.number("exit_code", end.exit_code, -1);
   body.number("signal", end.signal);
   body.text("message", end.message);
+  body.number("ran", end.ran_ns, -1);
 }
 
 Status read_end(const LogLine& line, JobEnd& end) {
@@ -110,7 +111,8 @@ Status read_end(const LogLine& line, JobEnd& end) {
   end.kind = *kind;
   TRY(line.integer("exit_code", end.exit_code, kMaybe, -1, kMax<int>));
   TRY(line.integer("signal", end.signal, kMaybe, 0, kMax<int>));
-  return line.text("message", end.message, kMaybe);
+  TRY(line.text("message", end.message, kMaybe));
+  return line.integer("ran", end.ran_ns, kMaybe, 0);
 }
 
 }  // namespace orrery

@@ -78,8 +78,9 @@ const std::string& tenant_of(const JobRequest& request) {
 
 void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int array_index,
               Time submitted, const SpecOptions& options) {
-  const Duration expected =
-      request.expected > Duration::zero() ? request.expected : options.expected_default;
+  const Duration expected = request.expected > Duration::zero()     ? request.expected
+                            : request.time_limit > Duration::zero() ? request.time_limit
+                                                                    : options.expected_default;
   JobSpec spec{.id = static_cast<JobId>(workload.jobs.size()),
                .name = job_name(request, array_index),
                .submitted = submitted,

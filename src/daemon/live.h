@@ -31,7 +31,10 @@ struct LiveLaunch {
 struct EpochRun {
   std::int64_t epoch = 0;
   int ranks = 0;
-  int done = 0;  // ended well
+  int done = 0;           // ended well
+  Time began{};           // when it was decided
+  Duration ran{};         // the longest that one of its processes ran, of those that have ended
+  Duration ran_before{};  // by epochs that were over when this one was decided
 };
 
 // What is known of a job beyond what control/ keeps of it.
@@ -58,6 +61,19 @@ struct LiveJob {
   std::vector<NodeId> ran_on{};  // by rank of the last epoch
 
   int ranks() const { return runs.empty() ? 0 : runs.back().ranks; }
+  // How long that epoch had run at an instant.
+  Duration ran_by(std::int64_t of, Time when) const {
+    for (const EpochRun& run : runs) {
+      if (run.epoch == of) return std::max(Duration::zero(), when - run.began);
+    }
+    return {};
+  }
+  // How long it ran in all epochs before this one.
+  Duration ran_before() const {
+    Duration sum = runs.empty() ? Duration::zero() : runs.back().ran_before;
+    for (const EpochRun& run : runs) sum += run.epoch < epoch ? run.ran : Duration::zero();
+    return sum;
+  }
 };
 
 struct LiveNode {

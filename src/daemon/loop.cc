@@ -111,7 +111,7 @@ void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
     figures_.rounds.add(std::chrono::duration<double>(SteadyClock::now() - before).count());
   }
   for (auto& task : tasks) task(*core_, now);
-  if (options_.on_pass) options_.on_pass(now);
+  if (options_.on_pass) options_.on_pass(*core_, now);
   write_down();
 }
 
@@ -131,7 +131,7 @@ void Loop::write_down() {
                           options_.send(outgoing.connection, std::move(outgoing.orders));
                         }});
   }
-  for (const LogPiece& piece : core_->take_logs()) options_.on_log(piece);
+  for (const LogPiece& piece : core_->take_logs()) options_.on_log(*core_, piece);
   for (auto effect = effects_.rbegin(); effect != effects_.rend() && effect->after < 0; ++effect) {
     effect->after = appended_;
   }

@@ -26,7 +26,7 @@ std::string command_of(const JobRequest& request) {
 }
 
 // The message of an end may name files of the job.
-std::string end_text(const JobEnd& end, Detail detail) {
+std::string end_text(const JobEnd& end, const JobRequest& request, Detail detail) {
   const bool whole = detail == Detail::Whole;
   switch (end.kind) {
     case JobEnd::Kind::Exited:
@@ -37,6 +37,8 @@ std::string end_text(const JobEnd& end, Detail detail) {
       return "ran out of the memory it asked for";
     case JobEnd::Kind::NotStarted:
       return whole ? "could not be started: " + end.message : "could not be started";
+    case JobEnd::Kind::TimeLimit:
+      return fmt::format("time limit of {} reached", duration_text(request.time_limit));
     case JobEnd::Kind::Stopped:
     case JobEnd::Kind::LeaseLost:
     case JobEnd::Kind::SupervisorLost:
@@ -56,7 +58,7 @@ std::string lost_node_of(const Book& book, const LiveJob& live) {
 
 std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Detail detail) {
   if (job.state == JobState::Done) return "";
-  if (job.state == JobState::Failed && live.end) return end_text(*live.end, detail);
+  if (job.state == JobState::Failed && live.end) return end_text(*live.end, *live.request, detail);
   if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
     return fmt::format("waits for node {}, which does not answer", node);
   }
@@ -67,12 +69,12 @@ std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Det
   }
   std::string reason = text(live.reason);
   if (live.reason.code == Reason::Code::Retry && live.end) {
-    reason += ", " + end_text(*live.end, detail);
+    reason += ", " + end_text(*live.end, *live.request, detail);
   }
   return reason;
 }
 
-JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer) {
+JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time now) {
   const Job& job = core.state().job(id);
   const LiveJob& live = core.book().job(id);
   const JobRequest& request = *live.request;
@@ -98,7 +100,17 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer) {
   }
   if (live.started) status.started_s = unix_s(core, *live.started);
   if (live.ended) status.ended_s = unix_s(core, *live.ended);
-  if (job.spec->deadline) status.deadline_s = unix_s(core, *job.spec->deadline);
+  // Of a job that has ended: whether it had ended by then.
+  const Time until = live.ended.value_or(now);
+  if (job.spec->deadline) {
+    status.deadline_s = unix_s(core, *job.spec->deadline);
+    status.deadline_missed = until > *job.spec->deadline && job.state != JobState::Rejected;
+  }
+  if (job.promised) {
+    status.promised_s = unix_s(core, *job.promised);
+    status.promise_missed = until > *job.promised;
+  }
+  if (request.time_limit > Duration::zero()) status.time_limit_s = seconds(request.time_limit);
   if (live.iterations > 0 && live.iteration >= 0) {
     status.progress = std::clamp(live.iteration / live.iterations, 0.0, 1.0);
   }
@@ -147,7 +159,7 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, const Vie
     std::ranges::reverse(chosen);
   }
   answer.jobs.reserve(chosen.size());
-  for (const JobId id : chosen) answer.jobs.push_back(status_of_job(core, id, viewer));
+  for (const JobId id : chosen) answer.jobs.push_back(status_of_job(core, id, viewer, now));
   return answer;
 }
 

@@ -10,6 +10,7 @@
 
 #include "daemon/event_tail.h"
 #include "daemon/gatekeeper.h"
+#include "daemon/log_readers.h"
 #include "daemon/loop.h"
 #include "daemon/memory.h"
 #include "daemon/queries.h"
@@ -43,9 +44,9 @@ class LiveServer final : public Server {
     Loop::Options loop;
     loop.on_durable = [this](std::vector<Record> records) { on_durable(std::move(records)); };
     loop.send = [this](std::int64_t to, Orders orders) { send(to, std::move(orders)); };
-    loop.on_log = [this](const LogPiece& piece) { on_log(piece); };
-    loop.on_pass = [this](Time now) { on_pass(now); };
-    loop.also_due = [this] { return waits_until_; };
+    loop.on_log = [this](const Core& core, const LogPiece& piece) { readers_.heard(core, piece); };
+    loop.on_pass = [this](Core& core, Time now) { on_pass(core, now); };
+    loop.also_due = [this] { return std::min(waits_until_, readers_.due()); };
     loop.on_failure = [this](const Error& error) { on_error(error); };
     loop_ = std::make_unique<Loop>(std::move(found.core), clock, std::move(found.store),
                                    std::move(loop));
@@ -192,12 +193,7 @@ class LiveServer final : public Server {
       if (const Status may = check(caller, Call::ReadLogs, owner); !may.ok()) {
         return reply(may.error());
       }
-      const std::int64_t number = ++last_log_request_;
-      if (const Status asked = core.ask_for_log(request, number); !asked.ok()) {
-        return reply(asked.error());
-      }
-      log_waiters_[number] = {.until = now + request.wait + kAgentPatience, .reply = reply};
-      waits_until_ = std::min(waits_until_, log_waiters_[number].until);
+      readers_.ask(core, now, request, reply);
     });
   }
   void events(const Caller& caller, EventsRequest request, Reply<EventsAnswer> reply) override {
@@ -253,7 +249,6 @@ class LiveServer final : public Server {
 
  private:
   static constexpr Duration kWaitMax = std::chrono::seconds(30);
-  static constexpr Duration kAgentPatience = std::chrono::seconds(10);
   static constexpr std::int64_t kLogBytesMax = 1 << 20;
   static constexpr std::int64_t kEventsMax = 10'000;
   // Looking ahead takes about a second for so many that wait; with more, nobody waits for it.
@@ -262,10 +257,6 @@ class LiveServer final : public Server {
   struct Linked {
     Caller caller{};
     std::shared_ptr<AgentLink> link{};
-  };
-  struct LogWaiter {
-    Time until{};
-    Reply<LogsAnswer> reply{};
   };
   struct EventWaiter {
     EventsRequest request{};
@@ -318,18 +309,8 @@ class LiveServer final : public Server {
     }
   }
 
-  void on_log(const LogPiece& piece) {
-    const auto waiter = log_waiters_.extract(piece.request);
-    if (waiter.empty()) return;
-    if (!piece.error.empty()) {
-      waiter.mapped().reply(Error{Code::Unavailable, piece.error});
-    } else {
-      const auto next = piece.offset + static_cast<std::int64_t>(piece.bytes.size());
-      waiter.mapped().reply(LogsAnswer{.bytes = piece.bytes, .next = next, .ended = piece.ended});
-    }
-  }
-
-  void on_pass(Time now) {
+  void on_pass(Core& passed, Time now) {
+    readers_.pass(passed, now);
     if (loop_ != nullptr &&
         loop_->last_sequence() - snapshot_at_ >= options_.records_between_snapshots) {
       loop_->post([this](Core& core, Time) { snapshot(core); });
@@ -337,14 +318,6 @@ class LiveServer final : public Server {
     }
     if (waits_until_ > now) return;
     waits_until_ = kNever;
-    std::erase_if(log_waiters_, [&](const auto& waiter) {
-      if (waiter.second.until > now) {
-        waits_until_ = std::min(waits_until_, waiter.second.until);
-        return false;
-      }
-      waiter.second.reply(Error{Code::Unavailable, "the node does not answer; try again later"});
-      return true;
-    });
     std::erase_if(event_waiters_, [&](const EventWaiter& waiter) {
       if (waiter.until > now) {
         waits_until_ = std::min(waits_until_, waiter.until);
@@ -384,9 +357,8 @@ class LiveServer final : public Server {
   std::mutex links_mutex_;
   std::map<std::int64_t, Linked> links_;
   std::int64_t last_connection_ = 0;
-  std::map<std::int64_t, LogWaiter> log_waiters_;
+  LogReaders readers_;
   std::vector<EventWaiter> event_waiters_;
-  std::int64_t last_log_request_ = 0;
   std::int64_t snapshot_at_ = 0;
   Time waits_until_ = kNever;
   std::function<void(const Error&)> tell_;

@@ -95,6 +95,10 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
     EpochRun run{.epoch = row.next()};
     run.ranks = static_cast<int>(row.next());
     run.done = static_cast<int>(row.next());
+    // Older snapshots have no more.
+    if (row.has_more()) run.began = Time(Duration(row.next()));
+    if (row.has_more()) run.ran = Duration(row.next());
+    if (row.has_more()) run.ran_before = Duration(row.next());
     live.runs.push_back(run);
   }));
   bool known = true;

@@ -73,7 +73,8 @@ class JobWriter {
   }
   void write_launches(JsonBody& body, const LiveJob& live) const {
     write_rows(body, "runs", live.runs, [](fmt::memory_buffer& out, const EpochRun& run) {
-      fmt::format_to(std::back_inserter(out), "[{},{},{}]", run.epoch, run.ranks, run.done);
+      fmt::format_to(std::back_inserter(out), "[{},{},{},{},{},{}]", run.epoch, run.ranks, run.done,
+                     ns(run.began), run.ran.count(), run.ran_before.count());
     });
     write_rows(body, "launches", live.launches,
                [&](fmt::memory_buffer& out, const LiveLaunch& launch) {

@@ -51,6 +51,7 @@ struct LaunchReport {
   double checkpointed = -1;  // an iteration it can resume from
   double can_stop_at = -1;   // the answer to a StopOrder that asks; kCannotStop: there is none
   bool finished = false;     // it said that its work is done
+  int master_port = 0;       // where its ranks meet; 0: it has not been started
   bool operator==(const LaunchReport&) const = default;
 };
 

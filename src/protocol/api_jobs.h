@@ -48,7 +48,11 @@ struct JobStatus {
   std::optional<double> progress{};  // 0 to 1, if the job tells
   std::int64_t epoch = 0;            // how often it was given devices
   int failures = 0;
-  bool stopping = false;  // its state has changed already, its processes not yet
+  bool stopping = false;               // its state has changed already, its processes not yet
+  std::optional<double> promised_s{};  // when the policy promised that it would be done
+  bool deadline_missed = false;        // it is not done in time, or was not
+  bool promise_missed = false;
+  std::optional<double> time_limit_s{};
   bool operator==(const JobStatus&) const = default;
 };
 
@@ -84,13 +88,16 @@ struct LogsRequest {
   int rank = 0;
   std::int64_t offset = 0;  // negative: that far from the end
   std::int64_t most = 65536;
-  Duration wait{};  // at most, for something new
+  Duration wait{};      // at most, for something new
+  bool errors = false;  // standard error, of a job that keeps it apart
+  std::string node{};   // that of the answer before; empty: the one it runs or last ran on
   bool operator==(const LogsRequest&) const = default;
 };
 struct LogsAnswer {
   std::string bytes{};
   std::int64_t next = 0;
   bool ended = false;
+  std::string node{};  // where to go on
   bool operator==(const LogsAnswer&) const = default;
 };
 

@@ -29,7 +29,7 @@ struct Assignment {
   int node = 0;  // among the job's nodes
   int nodes = 1;
   std::string master_address = "127.0.0.1";
-  int master_port = 0;
+  int master_port = 0;  // 0: the agent chooses one, the same for all of the job's ranks on the node
   std::vector<std::string> argv{};
   std::vector<std::pair<std::string, std::string>> environment{};
   std::string directory = "/";
@@ -43,6 +43,13 @@ struct Assignment {
   bool resumes = false;     // an earlier epoch has run
   bool shares = false;      // its GPUs may be held by others at the same time
   Duration node_timeout{};  // how long it may run after the last answered report; 0: the lease
+  // All GPUs of the job on this node, its other processes' included: what the process can see.
+  std::uint64_t gpus_visible = 0;
+  std::string errors{};  // for standard error; empty: goes with the output
+  Duration time_left{};  // to run until its time limit; 0: it has none
+  int signal = 0;        // sent `signal_before` ahead of the limit; 0: none
+  Duration signal_before{};
+  bool private_tmp = false;
 
   bool operator==(const Assignment&) const = default;
 };

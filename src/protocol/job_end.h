@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +18,13 @@ struct JobEnd {
     NotStarted,      // its program never ran, as `message` says
     SupervisorLost,  // the agent or its supervisor was killed or the machine went down, before or
                      // after the program began; it does not run any more
+    TimeLimit,       // it ran for its time limit; exit_code or signal say how it took it
   };
   Kind kind = Kind::NotStarted;
   int exit_code = -1;  // -1: none
   int signal = 0;      // 0: none
   std::string message{};
+  std::int64_t ran_ns = -1;  // from the start of its program to its end; -1: not known
 
   friend bool operator==(const JobEnd&, const JobEnd&) = default;
 };

@@ -6,6 +6,7 @@
 
 #include "model/cluster.h"
 #include "model/duration_text.h"
+#include "protocol/output_pattern.h"
 
 namespace orrery {
 namespace {
@@ -14,6 +15,7 @@ constexpr std::int64_t kCpuMilliMax = 100'000'000;
 constexpr std::int64_t kMemoryMax = std::int64_t{1} << 50;
 constexpr int kJobGpusMax = 1'000'000;
 constexpr Duration kLongest = std::chrono::hours(24 * 3650);
+constexpr int kSignalMax = 64;
 
 bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
@@ -64,21 +66,35 @@ Status check_program(const JobRequest& request) {
   for (const std::string& argument : request.argv) {
     if (has_zero(argument)) return invalid("command: an argument holds a zero byte");
     if (!is_utf8(argument)) return invalid("command: an argument is not UTF-8");
+    if (argument.size() >= kWordBytesMax) {
+      return invalid(
+          fmt::format("command: an argument has {} bytes; at most {} can be passed to a "
+                      "program, so hand larger things over in a file",
+                      argument.size(), kWordBytesMax - 1));
+    }
     bytes += argument.size() + 1;
   }
   for (const auto& [name, value] : request.environment) {
     if (name.empty() || name.find('=') != std::string::npos || has_zero(name) || has_zero(value)) {
       return invalid(fmt::format("environment: '{}' is no name of a variable", name));
     }
-    if (!is_utf8(name) || !is_utf8(value)) {
-      return invalid("environment: a variable is not UTF-8");
+    if (!is_utf8(name)) return invalid("environment: the name of a variable is not UTF-8");
+    if (!is_utf8(value)) {
+      return invalid(fmt::format("environment: the value of {} is not UTF-8", name.substr(0, 100)));
     }
-    bytes += name.size() + value.size() + 2;
+    const std::size_t size = name.size() + value.size() + 2;
+    if (size > kWordBytesMax) {
+      return invalid(
+          fmt::format("environment: {} has {} bytes; at most {} can be passed to a "
+                      "program, so leave it out",
+                      name.substr(0, 100), size, kWordBytesMax));
+    }
+    bytes += size;
   }
   if (bytes <= kRequestBytesMax) return {};
   return {{Code::InvalidArgument,
-           fmt::format("command and environment are {} bytes; at most {} are taken, so hand "
-                       "larger things over in a file",
+           fmt::format("command and environment are {} bytes; at most {} are taken, so export "
+                       "fewer variables, or hand larger things over in a file",
                        bytes, kRequestBytesMax)}};
 }
 
@@ -102,6 +118,15 @@ Status check_numbers(const JobRequest& request) {
   }
   if (request.deadline) {
     TRY(within("deadline (ns)", request.deadline->count(), 1, kLongest.count()));
+  }
+  TRY(within("time limit (ns)", request.time_limit.count(), 0, kLongest.count()));
+  TRY(within("signal", request.signal, 0, kSignalMax));
+  TRY(within("signal before (ns)", request.signal_before.count(), 0, kLongest.count()));
+  if (request.signal != 0 && request.time_limit <= Duration::zero()) {
+    return invalid("signal: there is no time limit ahead of which it could be sent");
+  }
+  if (request.time_limit > Duration::zero() && request.expected > request.time_limit) {
+    return invalid("time: the job is expected to run longer than its time limit");
   }
   if (request.gpus_min == 0 && request.gpus_max == 0) return {};
   TRY(within("elastic", request.gpus_min, 1, request.gpus_max));
@@ -150,6 +175,13 @@ Status check(const JobRequest& request) {
   TRY(check_word("profile", request.model));
   TRY(check_path("directory", request.directory));
   TRY(check_path("output", request.output));
+  TRY(check_path("error", request.errors));
+  if (Status fits = check_output_pattern(request.output, !request.array.empty()); !fits.ok()) {
+    return std::move(fits).error().at("output");
+  }
+  if (Status fits = check_output_pattern(request.errors, !request.array.empty()); !fits.ok()) {
+    return std::move(fits).error().at("error");
+  }
   TRY(check_path("checkpoint directory", request.checkpoint_directory));
   if (request.directory.empty()) return invalid("directory: say where the job shall run");
   TRY(check_numbers(request));

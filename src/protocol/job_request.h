@@ -41,10 +41,15 @@ struct JobRequest {
   int retries = 0;                 // after failures of its own
   bool process_per_gpu = false;    // else one on each node
   Duration grace = std::chrono::seconds(30);
-  std::string output{};                // a file on the node; empty: kept by the agent
+  std::string output{};  // a file on the node, see output_pattern.h; empty: the agent's
   std::string checkpoint_directory{};  // empty: the agent's
   std::vector<int> array{};            // one job for each, told its number; empty: one job
   Duration node_timeout{};  // how long it stays with a silent node; 0: the scheduler's default
+  std::string errors{};     // a file for standard error, like `output`; empty: goes with the output
+  Duration time_limit{};    // of running, over all its runs; 0: none
+  int signal = 0;           // sent `signal_before` ahead of the time limit; 0: none
+  Duration signal_before{};
+  bool private_tmp = false;  // each process has a /tmp and a /var/tmp of its own
 
   // What was measured of `model` by the time the job was submitted. The scheduler's to fill in, and
   // kept with the request, so that a log says all that decisions come from.
@@ -55,6 +60,8 @@ struct JobRequest {
 };
 
 inline constexpr std::size_t kRequestBytesMax = std::size_t{1} << 20;  // arguments and environment
+// Linux refuses to start a program with a longer argument or variable (MAX_ARG_STRLEN).
+inline constexpr std::size_t kWordBytesMax = std::size_t{1} << 17;
 inline constexpr std::size_t kArrayMax = 100'000;
 inline constexpr int kPriorityMax = 1000;
 inline constexpr int kRetriesMax = 1000;

@@ -137,6 +137,11 @@ void read(Reader& reader, JobRequest& request) {
   reader.text("checkpoint_directory", request.checkpoint_directory);
   reader.runs("array", request.array);
   reader.duration("node_timeout_ns", request.node_timeout);
+  reader.text("errors", request.errors);
+  reader.duration("time_limit_ns", request.time_limit);
+  reader.number("signal", request.signal);
+  reader.duration("signal_before_ns", request.signal_before);
+  reader.flag("private_tmp", request.private_tmp);
   reader.speeds("speeds", request.speeds);
   reader.sensitivity("sensitivity", request.sensitivity);
 }
@@ -250,6 +255,11 @@ std::string job_request_json(const JobRequest& request) {
   writer.put("checkpoint_directory", request.checkpoint_directory, usual.checkpoint_directory);
   writer.put_runs("array", request.array);
   writer.put("node_timeout_ns", request.node_timeout, usual.node_timeout);
+  writer.put("errors", request.errors, usual.errors);
+  writer.put("time_limit_ns", request.time_limit, usual.time_limit);
+  writer.put("signal", request.signal, usual.signal);
+  writer.put("signal_before_ns", request.signal_before, usual.signal_before);
+  writer.put("private_tmp", request.private_tmp, usual.private_tmp);
   if (request.speeds) writer.put("speeds", *request.speeds);
   if (request.sensitivity) writer.put("sensitivity", *request.sensitivity);
   return writer.text();

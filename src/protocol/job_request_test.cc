@@ -34,6 +34,11 @@ JobRequest full() {
           .checkpoint_directory = "/tmp/check",
           .array = {1, -5, 100},
           .node_timeout = std::chrono::minutes(1),
+          .errors = "/tmp/err",
+          .time_limit = std::chrono::hours(4),
+          .signal = 10,
+          .signal_before = std::chrono::minutes(1),
+          .private_tmp = true,
           .speeds =
               SpeedCurve{.points = {{1, 0.1}, {4, 1.0 / 3}}, .spreads = {{4, 2, 0.3}}, .widest = 8},
           .sensitivity = Sensitivity{.cpu_milli = {1000, 2000},
@@ -46,7 +51,8 @@ TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
   const auto [argv, environment, directory, name, user, tenant, gpus, gpus_min, gpus_max, cpu_milli,
               memory_bytes, gpu_type, model, expected, start_cost, deadline, deadline_is_soft,
               priority, after, retries, process_per_gpu, grace, output, checkpoint_directory, array,
-              node_timeout, speeds, sensitivity] = full();
+              node_timeout, errors, time_limit, signal, signal_before, private_tmp, speeds,
+              sensitivity] = full();
   // One field at a time, so that none hides behind another.
   const std::vector<std::function<void(JobRequest&)>> changes = {
       [&](JobRequest& r) { r.argv = argv; },
@@ -75,6 +81,11 @@ TEST(JobRequestJson, EveryFieldComesBackAsItWas) {
       [&](JobRequest& r) { r.checkpoint_directory = checkpoint_directory; },
       [&](JobRequest& r) { r.array = array; },
       [&](JobRequest& r) { r.node_timeout = node_timeout; },
+      [&](JobRequest& r) { r.errors = errors; },
+      [&](JobRequest& r) { r.time_limit = time_limit; },
+      [&](JobRequest& r) { r.signal = signal; },
+      [&](JobRequest& r) { r.signal_before = signal_before; },
+      [&](JobRequest& r) { r.private_tmp = private_tmp; },
       [&](JobRequest& r) { r.speeds = speeds; },
       [&](JobRequest& r) { r.sensitivity = sensitivity; },
   };

@@ -10,15 +10,6 @@
 
 namespace orrery {
 
-struct LogRequest {
-  std::int64_t request = 0;
-  LaunchName launch{};
-  std::int64_t offset = 0;
-  std::int64_t most = 65536;
-  Duration wait{};  // for something new
-  bool operator==(const LogRequest&) const = default;
-};
-
 // A piece of a job's output.
 struct LogPiece {
   std::int64_t request = 0;
@@ -27,6 +18,19 @@ struct LogPiece {
   bool ended = false;       // the job has, and this is the last
   std::string error{};      // why there is none
   bool operator==(const LogPiece&) const = default;
+};
+
+struct LogRequest {
+  std::int64_t request = 0;
+  LaunchName launch{};
+  std::int64_t offset = 0;  // negative: that far from the end
+  std::int64_t most = 65536;
+  Duration wait{};  // for something new
+  // Where the launch wrote, for an agent that has forgotten it; empty: to the agent's own file.
+  std::string path{};
+  std::string user{};   // whose file that must be
+  bool errors = false;  // standard error is wanted
+  bool operator==(const LogRequest&) const = default;
 };
 
 }  // namespace orrery

@@ -6,9 +6,9 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 7> kEnds = {"exited",         "signalled",  "out of memory",
-                                                   "stopped",        "lease lost", "not started",
-                                                   "supervisor lost"};
+constexpr std::array<std::string_view, 8> kEnds = {"exited",          "signalled",  "out of memory",
+                                                   "stopped",         "lease lost", "not started",
+                                                   "supervisor lost", "time limit"};
 constexpr std::array<std::string_view, 4> kStates = {"waiting", "running", "stopping", "ended"};
 
 }  // namespace

@@ -35,6 +35,11 @@ void fields(auto& io, Like<JobRequest> auto& v) {
   io("output", v.output);
   io("checkpoint_directory", v.checkpoint_directory);
   io("array", v.array, Range{0, kArrayMax});
+  io("errors", v.errors);
+  io("time_limit_ns", v.time_limit);
+  io("signal", v.signal);
+  io("signal_before_ns", v.signal_before);
+  io("private_tmp", v.private_tmp);
   io("node_timeout_ns", v.node_timeout);
 }
 
@@ -72,6 +77,10 @@ void fields(auto& io, Like<JobStatus> auto& v) {
   io("epoch", v.epoch);
   io("failures", v.failures);
   io("stopping", v.stopping);
+  io("promised_s", v.promised_s);
+  io("deadline_missed", v.deadline_missed);
+  io("promise_missed", v.promise_missed);
+  io("time_limit_s", v.time_limit_s);
 }
 void fields(auto& io, Like<StatusRequest> auto& v) {
   io("ids", v.ids);
@@ -98,11 +107,14 @@ void fields(auto& io, Like<LogsRequest> auto& v) {
   io("offset", v.offset);
   io("most", v.most, kPiece);
   io("wait_ns", v.wait, kCount);
+  io("errors", v.errors);
+  io("node", v.node);
 }
 void fields(auto& io, Like<LogsAnswer> auto& v) {
   io("bytes", v.bytes);
   io("next", v.next);
   io("ended", v.ended);
+  io("node", v.node);
 }
 
 }  // namespace orrery

@@ -30,6 +30,7 @@ void fields(auto& io, Like<JobEnd> auto& v) {
   io("exit_code", v.exit_code);
   io("signal", v.signal);
   io("message", v.message);
+  io("ran_ns", v.ran_ns);
 }
 void fields(auto& io, Like<LaunchReport> auto& v) {
   io("name", v.name);
@@ -40,6 +41,7 @@ void fields(auto& io, Like<LaunchReport> auto& v) {
   io("checkpointed", v.checkpointed);
   io("can_stop_at", v.can_stop_at);
   io("finished", v.finished);
+  io("master_port", v.master_port, Range{0, 65535});
 }
 void fields(auto& io, Like<LogPiece> auto& v) {
   io("request", v.request);
@@ -86,6 +88,12 @@ void fields(auto& io, Like<Assignment> auto& v) {
   io("checkpoint_directory", v.checkpoint_directory);
   io("resumes", v.resumes);
   io("shares", v.shares);
+  io("gpus_visible", v.gpus_visible);
+  io("errors", v.errors);
+  io("time_left_ns", v.time_left, kCount);
+  io("signal", v.signal, Range{0, 64});
+  io("signal_before_ns", v.signal_before, kCount);
+  io("private_tmp", v.private_tmp);
   io("node_timeout_ns", v.node_timeout, kCount);
 }
 void fields(auto& io, Like<StopOrder> auto& v) {
@@ -101,6 +109,9 @@ void fields(auto& io, Like<LogRequest> auto& v) {
   io("offset", v.offset);
   io("most", v.most, Range{1, 1 << 20});
   io("wait_ns", v.wait, kCount);
+  io("path", v.path);
+  io("user", v.user);
+  io("errors", v.errors);
 }
 void fields(auto& io, Like<Orders> auto& v) {
   io("version", v.version);

@@ -41,7 +41,7 @@ struct Filler {
     v = static_cast<LaunchState>(random.between(0, 3));
   }
   static void fill(Random& random, JobEnd::Kind& v) {
-    v = static_cast<JobEnd::Kind>(random.between(0, 6));
+    v = static_cast<JobEnd::Kind>(random.between(0, 7));
   }
   static void fill(Random& random, Caller::Role& v) {
     v = static_cast<Caller::Role>(random.between(0, 3));
@@ -63,8 +63,9 @@ struct Filler {
   static void fill(Random& r, JobRequest& v) {
     // The last two are the scheduler's own, and do not travel.
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, timeout,
-           speeds, sensitivity] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, timeout);
+           errors, limit, signal, before, tmp, speeds, sensitivity] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, array, timeout,
+         errors, limit, signal, before, tmp);
   }
   static void fill(Random& r, SubmitRequest& v) {
     auto& [job, key] = v;
@@ -75,8 +76,10 @@ struct Filler {
     each(r, first, count);
   }
   static void fill(Random& r, JobStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
+           broken, limit] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
+         broken, limit);
   }
   static void fill(Random& r, StatusRequest& v) {
     auto& [ids, finished, user, limit, predict] = v;
@@ -95,13 +98,13 @@ struct Filler {
     each(r, cancelled);
   }
   static void fill(Random& r, LogsRequest& v) {
-    auto& [id, rank, offset, most, wait] = v;
-    each(r, id, rank, offset, most, wait);
+    auto& [id, rank, offset, most, wait, errors, node] = v;
+    each(r, id, rank, offset, most, wait, errors, node);
   }
   static void fill(Random& r, LogsAnswer& v) {
-    auto& [bytes, next, ended] = v;
+    auto& [bytes, next, ended, node] = v;
     fill_bytes(r, bytes);
-    each(r, next, ended);
+    each(r, next, ended, node);
   }
   static void fill(Random& r, NodeStatus& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
@@ -176,12 +179,12 @@ struct Filler {
     each(r, a, b, c, d, e, f, g);
   }
   static void fill(Random& r, JobEnd& v) {
-    auto& [kind, exit_code, signal, message] = v;
-    each(r, kind, exit_code, signal, message);
+    auto& [kind, exit_code, signal, message, ran] = v;
+    each(r, kind, exit_code, signal, message, ran);
   }
   static void fill(Random& r, LaunchReport& v) {
-    auto& [a, b, c, d, e, f, g, h] = v;
-    each(r, a, b, c, d, e, f, g, h);
+    auto& [a, b, c, d, e, f, g, h, i] = v;
+    each(r, a, b, c, d, e, f, g, h, i);
   }
   static void fill(Random& r, LogPiece& v) {
     auto& [request, bytes, offset, ended, error] = v;
@@ -193,16 +196,18 @@ struct Filler {
     each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
   static void fill(Random& r, Assignment& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, timeout, w, x, y, z, before,
+           tmp] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, timeout, w, x, y, z, before,
+         tmp);
   }
   static void fill(Random& r, StopOrder& v) {
     auto& [launch, at, reason, gpus, ranks] = v;
     each(r, launch, at, reason, gpus, ranks);
   }
   static void fill(Random& r, LogRequest& v) {
-    auto& [a, b, c, d, e] = v;
-    each(r, a, b, c, d, e);
+    auto& [a, b, c, d, e, f, g, h] = v;
+    each(r, a, b, c, d, e, f, g, h);
   }
   static void fill(Random& r, Orders& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = v;
