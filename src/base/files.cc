@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <system_error>
 
+#include "base/output_file.h"
+
 namespace orrery {
 namespace {
 
@@ -76,20 +78,9 @@ Status write_file(const Fd& fd, const std::string& path, std::string_view conten
 }
 
 Status write_file_atomically(const std::string& path, std::string_view content) {
-  // Two processes that settle the same thing must not write into one another's file.
-  const std::string draft = path + "." + std::to_string(::getpid()) + ".new";
-  {
-    const Fd fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!fd.ok()) return system_error(draft, errno);
-    if (Status status = write_file(fd, draft, content); !status.ok()) {
-      ::unlink(draft.c_str());
-      return status;
-    }
-  }
-  if (std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  const int number = errno;
-  ::unlink(draft.c_str());
-  return system_error(path, number);
+  TRY_ASSIGN(OutputFile file, OutputFile::open(path, OutputFile::Kind::Internal));
+  TRY(file.write(content));
+  return file.commit();
 }
 
 std::string read_word(const std::string& path) {

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/output_file.h"
 #include "ctl/commands.h"
 #include "ctl/event_text.h"
 #include "ctl/live_variants.h"
@@ -54,29 +53,16 @@ Status each_live_event(const ConnectionArguments& connection, const Surroundings
 }
 
 Status live_record(const LiveRecord& record, const Surroundings& around) {
-  const std::string draft = record.output + ".part";
-  std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-  const auto unwritten = [&record] {
-    return Error{Code::Unavailable,
-                 fmt::format("{}: cannot be written; is the folder there, and the disk not full?",
-                             record.output)};
-  };
+  TRY_ASSIGN(OutputFile file, OutputFile::open(record.output));
+  OutputStream out(std::move(file));
   out << "{\"orrery_live_log\":1}\n";
   std::int64_t events = 0;
-  Status paged = each_live_event(record.connection, around, [&](const std::string& line) -> Status {
+  TRY(each_live_event(record.connection, around, [&](const std::string& line) -> Status {
     ++events;
     out << line << '\n';
-    return out ? Status() : Status(unwritten());
-  });
-  out.close();
-  if (paged.ok() && !out) paged = unwritten();
-  std::error_code problem;
-  if (paged.ok()) std::filesystem::rename(draft, record.output, problem);
-  if (paged.ok() && problem) paged = unwritten();
-  if (!paged.ok()) {
-    std::filesystem::remove(draft, problem);
-    return paged;
-  }
+    return out ? Status() : out.finish();
+  }));
+  TRY(out.finish());
   return around.print(fmt::format("{}: {} events\n", record.output, events));
 }
 

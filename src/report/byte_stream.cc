@@ -3,11 +3,12 @@
 #include <zstd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <utility>
 #include <vector>
+
+#include "base/output_file.h"
 
 namespace orrery {
 namespace {
@@ -21,29 +22,15 @@ Error file_error(const std::string& path, std::string_view what) {
   return {Code::Unavailable, path + ": " + std::string(what) + ": " + std::strerror(errno)};
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 class FileWriter final : public ByteWriter {
  public:
-  FileWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  explicit FileWriter(OutputFile file) : file_(std::move(file)) {}
 
-  Status write(std::string_view bytes) override {
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
-      return file_error(path_, "cannot write");
-    }
-    return {};
-  }
-
-  Status finish() override {
-    if (std::fclose(file_.release()) != 0) return file_error(path_, "cannot write");
-    return {};
-  }
+  Status write(std::string_view bytes) override { return file_.write(bytes); }
+  Status finish() override { return file_.commit(); }
 
  private:
-  const std::string path_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
+  OutputFile file_;
 };
 
 struct FreeCompressor {
@@ -153,9 +140,8 @@ class CompressedReader final : public LogLines {
 }  // namespace
 
 Result<std::unique_ptr<ByteWriter>> ByteWriter::open(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return file_error(path, "cannot create");
-  std::unique_ptr<ByteWriter> writer = std::make_unique<FileWriter>(path, file);
+  TRY_ASSIGN(OutputFile file, OutputFile::open(path));
+  std::unique_ptr<ByteWriter> writer = std::make_unique<FileWriter>(std::move(file));
   if (is_compressed(path)) writer = std::make_unique<CompressedWriter>(std::move(writer));
   return writer;
 }

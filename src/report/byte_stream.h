@@ -9,12 +9,13 @@
 
 namespace orrery {
 
-// Bytes into a file, compressed with zstd when its name ends in .zst.
+// Bytes into an OutputFile, compressed with zstd when its name ends in .zst. Without finish() no
+// file is written.
 class ByteWriter {
  public:
   virtual ~ByteWriter() = default;
   virtual Status write(std::string_view bytes) = 0;
-  // Writes what is still held back and closes the file.
+  // Writes what is still buffered and puts the file in its place.
   virtual Status finish() = 0;
 
   static Result<std::unique_ptr<ByteWriter>> open(const std::string& path);

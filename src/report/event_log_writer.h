@@ -36,7 +36,7 @@ class EventLogWriter final : public EventSink {
 
   void write(const Event& event) override;
 
-  // Writes what is still held back. A writer that is destroyed without it leaves a cut log.
+  // Writes what is still buffered. A writer that is destroyed without it leaves no log.
   Status finish();
 
  private:

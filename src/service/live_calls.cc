@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "base/files.h"
+#include "base/output_file.h"
 #include "ctl/live_variants.h"
 #include "service/live_trace.h"
 #include "workload/trace.h"
@@ -30,7 +30,7 @@ Status record_trace(const RecordArguments& arguments, RecordFormat format,
     TRY(write_trace(jobs, text,
                     arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv));
   }
-  TRY(write_file_atomically(arguments.output, text.str()));
+  TRY(write_output(arguments.output, text.str()));
   return around.print(fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size()));
 }
 
