@@ -126,7 +126,8 @@ bool goes_on(const std::string& argument) {
 
 Result<Workload> load_workload(const std::string& argument, const TraceOptions& options) {
   std::error_code error;
-  if (std::filesystem::exists(argument, error)) return read_trace(argument, options);
+  if (argument == "-" || std::filesystem::exists(argument, error))
+    return read_trace(argument, options);
   TRY_ASSIGN(const Named named, split_argument(argument));
   if (options.limit < 0) {
     return invalid(fmt::format("a limit of {} jobs makes no sense; 0 means all", options.limit));

@@ -44,6 +44,30 @@ Result<std::string_view> LineReader::next_bytes() {
   return bytes;
 }
 
+// A compressed file is named as what it is; its bytes would otherwise fail one check or another.
+Status LineReader::check_start(std::string_view bytes) const {
+  using namespace std::string_view_literals;
+  struct Packed {
+    std::string_view magic;
+    std::string_view name;
+    std::string_view unpack;
+  };
+  static constexpr Packed kPacked[] = {{"\x1F\x8B"sv, "gzip", "gunzip -c"},
+                                       {"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -dc"},
+                                       {"\xFD"
+                                        "7zXZ"sv,
+                                        "xz", "xz -dc"},
+                                       {"BZh"sv, "bzip2", "bzip2 -dc"},
+                                       {"PK\x03\x04"sv, "zip", "unzip -p"}};
+  for (const Packed& packed : kPacked) {
+    if (!bytes.starts_with(packed.magic)) continue;
+    return wrong_file(
+        fmt::format("is compressed with {}; unpack it, for example: {} {} | orrery traces -",
+                    packed.name, packed.unpack, name_));
+  }
+  return {};
+}
+
 Status LineReader::fill() {
   if (begin_ > 0) {
     std::memmove(window_.data(), window_.data() + begin_, end_ - begin_);
@@ -53,6 +77,10 @@ Status LineReader::fill() {
   if (window_.size() < end_ + kChunk) window_.resize(2 * (end_ + kChunk));
   in_.read(window_.data() + end_, static_cast<std::streamsize>(window_.size() - end_));
   const auto got = static_cast<std::size_t>(in_.gcount());
+  if (!started_) {
+    started_ = true;
+    TRY(check_start({window_.data() + end_, got}));
+  }
   holds_nul_ = holds_nul_ || std::memchr(window_.data() + end_, '\0', got) != nullptr;
   end_ += got;
   if (in_.bad()) {

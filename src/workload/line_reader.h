@@ -43,6 +43,7 @@ class LineReader {
 
  private:
   Status fill();
+  Status check_start(std::string_view bytes) const;
   Result<bool> next_raw();
 
   std::string name_;
@@ -50,6 +51,7 @@ class LineReader {
   std::vector<char> window_;
   std::size_t begin_ = 0;  // of what has not been handed out yet
   std::size_t end_ = 0;
+  bool started_ = false;
   bool ended_ = false;
   bool held_ = false;
   bool holds_nul_ = false;  // somewhere in what was read so far

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <vector>
 
 #include "workload/csv.h"
@@ -17,25 +18,15 @@
 namespace orrery {
 namespace {
 
+constexpr std::string_view kStandardInput = "standard input";
+
 // Chronus' columns are those of Tiresias and more, so it is tried first; Synergy's traces have no
 // header, so they come last.
 const auto kReaders = std::to_array<const TraceReader*>({
-    &kMuriTrace,
-    &kChronusTrace,
-    &kTiresiasTrace,
-    &kElasticFlowTrace,
-    &kOrreryTrace,
-    &kElasticFlowRawTrace,
-    &kPhillyTrace,
-    &kHeliosTrace,
-    &kAcmeTrace,
-    &kPaiTrace,
-    &kOpenbTrace,
-    &kGavelTrace,
-    &kSiaTrace,
-    &kGenParallelTrace,
-    &kSlurmTrace,
-    &kSynergyTrace,
+    &kMuriTrace,           &kChronusTrace, &kTiresiasTrace,  &kElasticFlowTrace, &kOrreryTrace,
+    &kElasticFlowRawTrace, &kPhillyTrace,  &kHeliosTrace,    &kAcmeTrace,        &kPaiTrace,
+    &kOpenbTrace,          &kGavelTrace,   &kSiaTrace,       &kGenParallelTrace, &kSlurmTrace,
+    &kPhillyCsvTrace,      &kDlrmTrace,    &kDurationsTrace, &kSynergyTrace,
 });
 
 Result<const TraceReader*> recognise(LineReader& lines) {
@@ -52,6 +43,10 @@ Result<const TraceReader*> recognise(LineReader& lines) {
       return reader;
     }
     refusals.push_back(fmt::format("{} ({})", reader->format.name, refusal));
+  }
+  const std::string_view header = lines.line();
+  if (std::ranges::count(header, ';') > 0 && std::ranges::count(header, ',') == 0) {
+    return lines.wrong("separates its columns by ';'; separate them by ',', for example: tr ';' ,");
   }
   return lines.wrong(
       fmt::format("is no trace in a known format; tried {}", fmt::join(refusals, ", ")));
@@ -113,6 +108,10 @@ Result<Workload> parse(std::string_view name, std::istream& in, TraceSource sour
   return workload;
 }
 
+Result<Workload> read_standard_input(const TraceOptions& options) {
+  return parse(kStandardInput, std::cin, {.path = "", .options = options});
+}
+
 }  // namespace
 
 std::span<const TraceFormat> trace_formats() {
@@ -138,7 +137,13 @@ Result<Workload> parse_trace(std::string_view name, std::istream& in, const Trac
   return parse(name, in, {.path = "", .options = options});
 }
 
+std::string file_of_trace(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? file_in_folder(path) : path;
+}
+
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options) {
+  if (path == "-") return read_standard_input(options);
   std::error_code error;
   std::string file = path;
   if (std::filesystem::is_directory(path, error)) {

@@ -30,16 +30,19 @@ enum class TraceSyntax { Csv, Jsonl };
 // Every format read_trace understands, in the order in which auto tries them.
 std::span<const TraceFormat> trace_formats();
 
-// Reads the jobs of a trace. They come in order of submission, lines of one instant in the order of
-// the file, with dense ids in that order; times stay as they are in the file, so the first need
-// not be 0, but where a file gives dates, time begins with the first submission. The workload is
-// called what the file is called, without folder and extension. Bad input is InvalidArgument with a
-// message that begins with file and line. Nothing is guessed or skipped but blank lines, and what
-// the workload counts among its oddities: the log of a real cluster holds jobs that never ran. For
-// a folder, the file is read that one of the public traces has its jobs in. With profiles the jobs
-// whose model they have become elastic, see make_elastic(), or sensitive to CPUs and memory, see
-// make_sensitive().
+// Reads the jobs of a trace; the path - is standard input. They come in order of submission, lines
+// of one instant in the order of the file, with dense ids in that order; times stay as they are in
+// the file, so the first need not be 0, but where a file gives dates, time begins with the first
+// submission. The workload is called what the file is called, without folder and extension. Bad
+// input is InvalidArgument with a message that begins with file and line. Nothing is guessed or
+// skipped but blank lines, and what the workload counts among its oddities: the log of a real
+// cluster holds jobs that never ran. For a folder, the file is read that one of the public traces
+// has its jobs in. With profiles the jobs whose model they have become elastic, see make_elastic(),
+// or sensitive to CPUs and memory, see make_sensitive().
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options = {});
+
+// The file that read_trace() reads for this path: the path itself or, for a folder, the file in it.
+std::string file_of_trace(const std::string& path);
 
 // The same from a stream; `name` stands where the path would in messages. Reads line by line, so
 // the memory needed is that of the jobs, not of the text.

@@ -28,6 +28,9 @@ const std::string kZoned =
 const std::string kOpenb =
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,creation_time,deletion_time,"
     "scheduled_time\n";
+const std::string kDlrm =
+    "instance_sn,gpu_request,cpu_request,memory_request,creation_time,scheduled_time,"
+    "deletion_time\n";
 const std::string kPai =
     "job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,plan_mem,plan_gpu,gpu_type\n";
 const std::string kGavel = "LM (batch size 10)\tpython\tlm\t--steps\t1\t";
@@ -79,6 +82,19 @@ const std::vector<Case> kCases = {
     {"openb: time", kOpenb + "a,1,1,1,1000,,x,5,0\n", "t:2:", "column 'creation_time': 'x' is not"},
     {"openb: types", kOpenb + "a,1,1,1,1000,A|\x01,0,5,0\n", "t:2:", "no control characters"},
     {"openb: memory", kOpenb + "a,1,1e9,1,1000,,0,5,0\n", "t:2:", "column 'memory_mib': '1e9' is"},
+    {"openb: some times", "name,num_gpu,gpu_milli,creation_time\na,1,1000,0\n",
+     "t:1:", "give all three, or none"},
+    {"philly-csv: date", "timestamp,duration,num_gpus\nsoon,5,1\n", "t:2:", "column 'timestamp'"},
+    {"philly-csv: duration", "timestamp,duration,num_gpus\n2017-10-09 07:01:55,-5,1\n",
+     "t:2:", "column 'duration': '-5' is out"},
+    {"dlrm: GPUs", kDlrm + "a,x,1,1,0,0,5\n", "t:2:", "column 'gpu_request': 'x' is not"},
+    {"dlrm: CPUs", kDlrm + "a,1,-1,1,0,0,5\n", "t:2:", "column 'cpu_request': '-1' is out"},
+    {"dlrm: memory", kDlrm + "a,1,1,nan,0,0,5\n", "t:2:", "column 'memory_request'"},
+    {"durations: text", "duration\nlong\n", "t:2:", "column 'duration': 'long' is not"},
+    {"gzip", "\x1F\x8B\x08 rest", "t:", "is compressed with gzip; unpack it"},
+    {"zstd", "\x28\xB5\x2F\xFD rest", "t:", "is compressed with zstd; unpack it"},
+    {"semicolons", "job_id;submit_s;gpus;duration_s\na;0;1;5\n",
+     "t:1:", "separates its columns by ';'"},
     {"pai: instances", kPai + "a,t,x,Failed,0,1,1,1,1,T4\n",
      "t:2:", "column 'inst_num': 'x' is not"},
     {"pai: share", kPai + "a,t,1,Failed,0,1,1,1,-50,T4\n",
@@ -159,7 +175,8 @@ TEST(BadPublicTrace, EveryTruncationOfASampleIsReadOrRefused) {
   for (const char* file :
        {"helios.csv", "acme-kalos.csv", "acme-seren.csv", "openb-pods.csv",
         "pai2020/pai_task_table.csv", "gavel.trace", "gavel-old.trace", "sia.csv",
-        "elasticflow-raw.csv", "gen-parallel.csv", "sacct.txt", "philly.json"}) {
+        "elasticflow-raw.csv", "gen-parallel.csv", "sacct.txt", "philly.json", "philly-table.csv",
+        "dlrm2025.csv", "durations.csv", "openb-pods-snapshot.csv"}) {
     std::ifstream in(std::string(ORRERY_SOURCE) + "/data/samples/" + file);
     std::stringstream whole;
     whole << in.rdbuf();

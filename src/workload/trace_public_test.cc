@@ -102,6 +102,49 @@ TEST(Openb, PodsAreJobs) {
                                     {"may run on several GPU types; taken to run on any", 1}}));
 }
 
+TEST(Openb, AListWithoutTimesIsReadWithAssumedOnes) {
+  const Workload workload = sample("openb-pods-snapshot.csv", "openb");
+  EXPECT_EQ(names(workload), "pod-0 pod-1 pod-3 ");
+  EXPECT_EQ(workload.jobs[2].gpus, 8);
+  EXPECT_EQ(workload.jobs[2].duration_s(), 3600);
+  EXPECT_EQ(left_out(workload), (Counts{{"asks for no GPU", 1}}));
+  EXPECT_EQ(kept(workload),
+            (Counts{{"asks for part of a GPU; given a whole one", 1},
+                    {"states no times; taken to be submitted at 0 and to run for an hour", 3}}));
+}
+
+TEST(PhillyCsv, RowsAreJobsAndVirtualClustersAreUsers) {
+  const Workload workload = sample("philly-table.csv", "philly-csv");
+  EXPECT_EQ(names(workload), "line-3 line-2 ");
+  EXPECT_EQ(seconds(workload.jobs[0].submitted), 0);
+  EXPECT_EQ(seconds(workload.jobs[1].submitted), 48 * 60 + 52);
+  EXPECT_EQ(workload.jobs[0].gpus, 4);
+  EXPECT_EQ(workload.jobs[0].duration_s(), 2951);
+  EXPECT_EQ(workload.name_of(workload.jobs[0].user), "vc-b");
+  EXPECT_EQ(left_out(workload), (Counts{{"had not ended", 1}, {"asks for no GPU", 1}}));
+}
+
+TEST(Dlrm, InstancesWithGpusAndTimesAreJobs) {
+  const Workload workload = sample("dlrm2025.csv", "dlrm2025");
+  EXPECT_EQ(names(workload), "instance_4 instance_1 ");
+  const JobSpec& job = workload.jobs[1];
+  EXPECT_EQ(seconds(job.submitted), 100);
+  EXPECT_EQ(job.duration_s(), 1000);
+  EXPECT_EQ(job.cpu_milli, 12'000);
+  EXPECT_EQ(job.memory_bytes, std::int64_t{120} << 30);
+  EXPECT_EQ(workload.name_of(job.model), "app_0");
+  EXPECT_EQ(
+      left_out(workload),
+      (Counts{{"has no time of submission", 1}, {"asks for no GPU", 1}, {"had not ended", 1}}));
+}
+
+TEST(Durations, EveryLengthIsAJobOfOneGpu) {
+  const Workload workload = sample("durations.csv", "durations");
+  EXPECT_EQ(names(workload), "line-2 line-3 line-4 ");
+  EXPECT_EQ(workload.jobs[2].duration_s(), 53'294'624);
+  EXPECT_EQ(kept(workload).size(), 1U);
+}
+
 TEST(Openb, NodesAreACluster) {
   const auto cluster = read_cluster(kSamples + "openb-nodes.csv");
   ASSERT_TRUE(cluster.ok()) << cluster.error().message;

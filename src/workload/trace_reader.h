@@ -48,6 +48,9 @@ extern const TraceReader kGavelTrace;
 extern const TraceReader kSiaTrace;
 extern const TraceReader kGenParallelTrace;
 extern const TraceReader kSlurmTrace;
+extern const TraceReader kPhillyCsvTrace;
+extern const TraceReader kDlrmTrace;
+extern const TraceReader kDurationsTrace;
 
 // Adds the job that read_job(row) makes of every row that is left in the table.
 template <class ReadJob>
