@@ -53,7 +53,10 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
 constexpr std::array kPolicies = {
     PolicyInfo{"orrery-deadline",
                "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
-               kDeadline, deadline},
+               kDeadline,
+               deadline,
+               nullptr,
+               {.curves = true, .deadlines = true}},
 };
 
 }  // namespace

@@ -102,13 +102,15 @@ Made edf_admission(const Options& options, const PolicyContext& context) {
   return edf(options, context, true);
 }
 
+constexpr JobData kElasticWithDeadlines = {.curves = true, .deadlines = true};
 constexpr std::array kElastic = {
     PolicyInfo{"elasticflow",
                "deadlines promised by minimum shares, free GPUs where they save most", kElasticFlow,
-               elasticflow},
-    PolicyInfo{"edf", "earliest deadline first, as many GPUs as are of use", kEdf, edf_alone},
+               elasticflow, nullptr, kElasticWithDeadlines},
+    PolicyInfo{"edf", "earliest deadline first, as many GPUs as are of use", kEdf, edf_alone,
+               nullptr, kElasticWithDeadlines},
     PolicyInfo{"edf-admission", "the same, and nobody comes in who would make someone late",
-               kEdfAdmission, edf_admission},
+               kEdfAdmission, edf_admission, nullptr, kElasticWithDeadlines},
 };
 
 }  // namespace

@@ -123,14 +123,23 @@ Made muri_l(const Options& options, const PolicyContext& context) {
   return muri(options, context, true);
 }
 
+constexpr JobData kAntmanData{
+    .stages = true,
+    .classes = true,
+    .without = "an opportunistic job beside another runs at half its speed"};
+constexpr JobData kMuriSData{.stages = true, .without = "such a job shares no GPU, as under srsf"};
+constexpr JobData kMuriLData{.stages = true, .without = "such a job shares no GPU, as under las"};
+
 constexpr std::array kFamilies = {
     PolicyInfo{"themis", "finish-time fairness: who has least of the share it is owed", kThemis,
                themis},
     PolicyInfo{"gandiva", "everybody in turn: time slicing by a quantum", kGandiva, gandiva},
     PolicyInfo{"antman", "guaranteed jobs own devices, opportunistic ones use what they leave",
-               std::span<const OptionInfo>(), antman},
-    PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuriS, muri_s},
-    PolicyInfo{"muri-l", "interleaved groups, least attained service first", kMuriL, muri_l},
+               std::span<const OptionInfo>(), antman, nullptr, kAntmanData},
+    PolicyInfo{"muri-s", "interleaved groups, shortest remaining service first", kMuriS, muri_s,
+               nullptr, kMuriSData},
+    PolicyInfo{"muri-l", "interleaved groups, least attained service first", kMuriL, muri_l,
+               nullptr, kMuriLData},
 };
 
 }  // namespace

@@ -15,10 +15,12 @@ namespace {
 
 constexpr std::array kAllocators = {
     AllocatorInfo{"proportional", "CPUs and memory in proportion to the GPUs"},
-    AllocatorInfo{"greedy", "all a job wants, or it waits"},
-    AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)"},
-    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)"},
-    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours"},
+    AllocatorInfo{"greedy", "all a job wants, or it waits", true},
+    AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)",
+                  true},
+    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)", true},
+    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours",
+                  true},
 };
 
 constexpr std::array kOptions = {

@@ -25,6 +25,16 @@ struct PolicyContext {
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
 
+// What a policy reads of a job beyond its GPUs and its length. Where a trace lacks it, the policy
+// still runs, but as a simpler one; `orrery simulate` says so.
+struct JobData {
+  bool stages = false;            // stage profiles: what jobs lose beside each other
+  bool curves = false;            // speed curves: how fast on how many GPUs
+  bool deadlines = false;         // false: deadlines are ignored
+  bool classes = false;           // guaranteed and opportunistic jobs
+  std::string_view without = {};  // what becomes of a job without stage profiles
+};
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
@@ -33,6 +43,7 @@ struct PolicyInfo {
   // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
   // of CPUs and memory.
   Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;
+  JobData data = {};
 };
 
 // A policy and the placement rule it is to be used with.
@@ -48,6 +59,7 @@ std::span<const OptionInfo> common_options();  // those every policy takes
 struct AllocatorInfo {
   std::string_view name;
   std::string_view line;
+  bool sensitivities = false;  // reads how CPUs and memory change the speed of jobs
 };
 std::span<const AllocatorInfo> allocators();
 std::span<const OptionInfo> allocator_options();

@@ -91,14 +91,30 @@ Made pollux(const Options& options, const PolicyContext& context) {
 }
 
 constexpr std::array kRivals = {
-    PolicyInfo{"optimus", "elastic: the next GPU goes where it saves most time", kElastic, optimus},
+    PolicyInfo{"optimus",
+               "elastic: the next GPU goes where it saves most time",
+               kElastic,
+               optimus,
+               nullptr,
+               {.curves = true}},
     PolicyInfo{"afs",
                "elastic: the next GPU goes to the shorter job, or one that uses it far better",
-               kElastic, afs},
-    PolicyInfo{"chronus", "leases reserved before deadlines; the others take what is left",
-               kChronus, chronus},
-    PolicyInfo{"pollux", "elastic: all shares so that training gets on fastest, batch sizes too",
-               kPollux, pollux},
+               kElastic,
+               afs,
+               nullptr,
+               {.curves = true}},
+    PolicyInfo{"chronus",
+               "leases reserved before deadlines; the others take what is left",
+               kChronus,
+               chronus,
+               nullptr,
+               {.deadlines = true}},
+    PolicyInfo{"pollux",
+               "elastic: all shares so that training gets on fastest, batch sizes too",
+               kPollux,
+               pollux,
+               nullptr,
+               {.curves = true}},
 };
 
 }  // namespace
