@@ -87,7 +87,7 @@ Status status_command(const StatusArguments& arguments, const Surroundings& arou
   if (arguments.watch) return watch(*client, request, around);
   if (!arguments.wait_idle.empty()) {
     Status idle = wait_until_idle(most, *client, around);
-    if (!arguments.json || !idle.ok()) return idle;
+    if (!idle.ok() || (!arguments.json && !arguments.all)) return idle;
   }
   TRY_ASSIGN(const StatusAnswer answer, client->status(request));
   TRY(around.print(arguments.json ? status_json(answer) : text_of(answer, request, around)));

@@ -161,6 +161,19 @@ TEST(WaitIdle, ReturnsWhenNothingIsLeft) {
   EXPECT_LT(fake.now, std::chrono::seconds(40));
 }
 
+TEST(WaitIdle, ListsTheJobsIfAskedForAll) {
+  FakeSurroundings fake;
+  fake.script.status = [&](const StatusRequest& request) -> Result<StatusAnswer> {
+    StatusAnswer answer;
+    if (request.finished) answer.jobs.push_back({.id = 7, .name = "a", .state = JobState::Done});
+    return answer;
+  };
+  EXPECT_TRUE(call(fake, {"status", "--wait-idle", "60s"}).ok());
+  EXPECT_EQ(fake.out, "");
+  EXPECT_TRUE(call(fake, {"status", "--wait-idle", "60s", "--all"}).ok());
+  EXPECT_NE(fake.out.find("Done"), std::string::npos) << fake.out;
+}
+
 TEST(WaitIdle, GivesUpAfterTheTimeItWasGiven) {
   FakeSurroundings fake;
   fake.script.status = [&](const StatusRequest&) -> Result<StatusAnswer> {
