@@ -1,6 +1,7 @@
 #include "report/csv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <optional>
@@ -23,6 +24,10 @@ std::string cell(const std::string& value) {
 std::string cell(std::int64_t value) { return fmt::to_string(value); }
 
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string cell(const std::vector<std::string>& texts) {
+  return cell(fmt::format("{}", fmt::join(texts, "; ")));
+}
 
 template <class T>
 std::string cell(const std::optional<T>& value) {

@@ -9,6 +9,7 @@
 
 #include "base/invariant.h"
 #include "report/chart.h"
+#include "report/job_comparison.h"
 #include "report/json.h"
 #include "report/json_text.h"
 #include "report/table.h"
@@ -130,10 +131,11 @@ void append_series(fmt::memory_buffer& out, const Series& series) {
 std::string data_of(std::span<const ReportRun> runs) {
   fmt::memory_buffer out;
   append(out, "[");
+  const std::vector<RunSummary> summaries = compared_summaries(runs);
   for (const ReportRun& run : runs) {
     if (&run != &runs.front()) out.push_back(',');
     append(out, "{\"summary\":");
-    append_json(out, run.summary);
+    append_json(out, summaries[static_cast<std::size_t>(&run - runs.data())]);
     append(out, ",\"settings\":[");
     for (const auto& [name, value] : run.settings) {
       append(out, &name == &run.settings.front().first ? "[" : ",[");
@@ -161,9 +163,8 @@ std::string data_of(std::span<const ReportRun> runs) {
 
 // For readers whose browser runs no scripts.
 std::string plain_table(std::span<const ReportRun> runs) {
-  std::vector<RunSummary> summaries;
-  for (const ReportRun& run : runs) summaries.push_back(run.summary);
-  return "<pre>" + escaped(table(summaries, {.width = 150, .colour = false, .ratios = true})) +
+  return "<pre>" +
+         escaped(table(compared_summaries(runs), {.width = 150, .colour = false, .ratios = true})) +
          "</pre>";
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/job.h"
+#include "report/completion_times.h"
 #include "report/series.h"
 #include "report/summary.h"
 
@@ -15,6 +18,9 @@ struct ReportRun {
   Series series;
   // What else decided the run, as it is to be shown: seed, options, version.
   std::vector<std::pair<std::string, std::string>> settings;
+  // For comparisons with other runs of the same trace; may be empty.
+  CompletionTimes completion_times;
+  std::shared_ptr<const Workload> workload;
 };
 
 // A drawing of its own above the runs.

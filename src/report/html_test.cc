@@ -162,7 +162,12 @@ ReportRun report_run(const TestRun& run, std::string policy) {
   SeriesRecorder recorder({.cluster = run.cluster, .workload = &run.workload});
   run.send(metrics);
   run.send(recorder);
-  ReportRun out{metrics.summary(), recorder.series(), {{"seed", "1"}, {"options", "quantum=60s"}}};
+  ReportRun out;
+  out.summary = metrics.summary();
+  out.series = recorder.series();
+  out.settings = {{"seed", "1"}, {"options", "quantum=60s"}};
+  out.completion_times = metrics.completion_times();
+  out.series.completion_times = distribution(out.completion_times, run.workload.jobs.size());
   out.summary.trace = "synthetic <b>trace</b>";
   out.summary.policy = std::move(policy);
   out.summary.cluster = "test";

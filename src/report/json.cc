@@ -22,6 +22,15 @@ void append_value(fmt::memory_buffer& out, double value) {
   }
 }
 
+void append_value(fmt::memory_buffer& out, const std::vector<std::string>& texts) {
+  out.push_back('[');
+  for (const std::string& text : texts) {
+    if (&text != &texts.front()) out.push_back(',');
+    append_string(out, text);
+  }
+  out.push_back(']');
+}
+
 template <class T>
 void append_value(fmt::memory_buffer& out, const std::optional<T>& value) {
   if (value) {

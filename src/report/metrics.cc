@@ -8,20 +8,11 @@
 namespace orrery {
 namespace {
 
-bool waits(JobState state) { return state == JobState::Pending || state == JobState::Paused; }
-
-// The rule of most reference simulators: no interpolation, and the index rounded down.
-double quantile_s(const std::vector<Duration>& sorted, double q, bool interpolates) {
-  if (interpolates) {
-    const double place = q * static_cast<double>(sorted.size() - 1);
-    const auto low = static_cast<std::size_t>(place);
-    const double low_s = seconds(sorted[low]);
-    const double high_s = seconds(sorted[std::min(low + 1, sorted.size() - 1)]);
-    return low_s + (high_s - low_s) * (place - static_cast<double>(low));
-  }
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(sorted.size()));
-  return seconds(sorted[std::min(at, sorted.size() - 1)]);
+bool never_fits(const Reason& reason) {
+  return reason.code == Reason::Code::TooLarge || reason.code == Reason::Code::NoSuchNode;
 }
+
+bool waits(JobState state) { return state == JobState::Pending || state == JobState::Paused; }
 
 }  // namespace
 
@@ -85,6 +76,7 @@ void Metrics::write(const Event& event) {
       break;
     case EventKind::Rejected:
       counts_.rejected += counted;
+      counts_.too_large += counted && never_fits(event.reason);
       finish(event, job, JobState::Rejected);
       break;
     case EventKind::Cancelled:
@@ -225,6 +217,15 @@ RunSummary Metrics::summary() const {
   if (summary.completed > 0) add_job_figures(summary);
   if (first_submission_ && last_end_) add_cluster_figures(summary);
   return summary;
+}
+
+CompletionTimes Metrics::completion_times() const {
+  CompletionTimes times(jobs_.size(), kNotCompleted);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const bool done = jobs_[i].state == JobState::Done && counts(static_cast<JobId>(i));
+    if (done) times[i] = jobs_[i].ran;
+  }
+  return times;
 }
 
 void Metrics::add_deadline_figures(RunSummary& summary) const {

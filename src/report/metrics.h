@@ -6,6 +6,7 @@
 
 #include "model/cluster.h"
 #include "model/event.h"
+#include "report/completion_times.h"
 #include "report/device_ledger.h"
 #include "report/job_window.h"
 #include "report/summary.h"
@@ -30,6 +31,7 @@ class Metrics final : public EventSink {
 
   void write(const Event& event) override;  // in the order of the log
   RunSummary summary() const;               // of the events so far
+  CompletionTimes completion_times() const;
 
  private:
   struct Job {

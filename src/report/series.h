@@ -17,7 +17,7 @@ struct Series {
   };
   struct Point {
     double completion_time_s = 0;
-    double fraction = 0;  // of the completed jobs that took no longer
+    double fraction = 0;  // of all jobs: those that completed and took no longer
   };
   struct Job {
     std::string name;
@@ -60,10 +60,10 @@ struct Series {
   std::vector<double> memory_use;
   Deadlines deadlines;
   std::vector<Row> rows;
-  std::vector<Point> completion_times;
-  std::vector<Job> jobs;          // empty when there were too many spans, GPUs or nodes
-  std::vector<Span> spans;        // likewise; in order of their end
-  std::vector<Refusal> refusals;  // the first of them
+  std::vector<Point> completion_times;  // from distribution(); the recorder leaves it empty
+  std::vector<Job> jobs;                // empty when there were too many spans, GPUs or nodes
+  std::vector<Span> spans;              // likewise; in order of their end
+  std::vector<Refusal> refusals;        // the first of them
 };
 
 }  // namespace orrery

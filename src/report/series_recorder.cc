@@ -1,15 +1,12 @@
 #include "report/series_recorder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/invariant.h"
 #include "report/useful_work.h"
 
 namespace orrery {
 namespace {
-
-constexpr std::size_t kPointsMax = 200;
 
 // The places of TimeMeans; the rows follow.
 constexpr std::size_t kWaiting = 0;
@@ -100,9 +97,6 @@ void SeriesRecorder::write(const Event& event) {
       finish(event, job);
       break;
     case EventKind::Completed:
-      completion_times_s_.push_back(seconds(event.time - job.submitted));
-      finish(event, job);
-      break;
     case EventKind::Failed:
     case EventKind::Cancelled:
       finish(event, job);
@@ -239,7 +233,6 @@ Series SeriesRecorder::series() const {
   for (std::size_t i = 0; i < out.rows.size(); ++i) {
     out.rows[i].held = means_->means(kFirstRow + i);
   }
-  out.completion_times = distribution();
   out.refusals = refusals_;
   if (turns_ > 0 && rates_known_ && gpus_total_ > 0) {
     out.efficiency = means_->means(kUseful);
@@ -265,33 +258,6 @@ Series SeriesRecorder::series() const {
   out.spans = std::move(ended.spans_);
   out.jobs = std::move(ended.span_jobs_);
   return out;
-}
-
-// Steps at every completion time when there are few, and otherwise at lengths of time that grow by
-// a constant factor, so that the short jobs, where most are, are not crowded into one step.
-std::vector<Series::Point> SeriesRecorder::distribution() const {
-  std::vector<double> sorted = completion_times_s_;
-  std::ranges::sort(sorted);
-  std::vector<Series::Point> points;
-  const auto add = [&](double length) {
-    const auto upto = std::ranges::upper_bound(sorted, length) - sorted.begin();
-    const double fraction = static_cast<double>(upto) / static_cast<double>(sorted.size());
-    if (points.empty() || points.back().completion_time_s < length) {
-      points.push_back({length, fraction});
-    }
-  };
-  if (sorted.size() <= kPointsMax) {
-    for (const double length : sorted) add(length);
-    return points;
-  }
-  const double low = std::max(sorted.front(), 1e-3);
-  const double growth = sorted.back() / low;
-  for (std::size_t i = 0; i + 1 < kPointsMax; ++i) {
-    const double part = static_cast<double>(i) / static_cast<double>(kPointsMax - 1);
-    add(low * std::pow(growth, part));
-  }
-  add(sorted.back());
-  return points;
 }
 
 }  // namespace orrery

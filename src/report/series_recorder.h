@@ -26,7 +26,8 @@ struct SeriesOptions {
 };
 
 // Records what the report draws. Buckets hold means over time, not samples: nothing short is lost
-// or made to look long. Memory is bounded, but for 48 bytes a job.
+// or made to look long. Memory is bounded, but for 40 bytes a job. Completion times are not its
+// concern: distribution() draws them.
 class SeriesRecorder final : public EventSink {
  public:
   explicit SeriesRecorder(const SeriesOptions& options);
@@ -77,7 +78,6 @@ class SeriesRecorder final : public EventSink {
   void set_host(Holding& holding, const HostShare& host);
   void set_waiting(Job& job, bool waits);
   void add_spans(JobId job, const Holding& holding, Time end);
-  std::vector<Series::Point> distribution() const;
 
   const Workload* workload_;
   const std::size_t spans_max_;
@@ -90,7 +90,6 @@ class SeriesRecorder final : public EventSink {
   DeviceLedger ledger_;
   SlotPool<Holding> holdings_;
   std::vector<Job> jobs_;
-  std::vector<double> completion_times_s_;
   std::optional<TimeMeans> means_;  // from the first event on
   std::int64_t waiting_ = 0;
   std::int64_t gpus_held_ = 0;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "report/metrics.h"
@@ -260,25 +259,6 @@ TEST(SeriesRecorder, KeepsTheFirstRefusalsWithTheirReasons) {
   EXPECT_DOUBLE_EQ(series.refusals[1].at_s, 5);
   EXPECT_EQ(series.refusals[1].reason, text(run.events()[1].reason));
   EXPECT_EQ(series_of(run, {.cluster = run.cluster}).refusals[2].name, "#2");
-}
-
-TEST(SeriesRecorder, TheDistributionEndsAtOneAndThinsOutWhenThereAreMany) {
-  for (const int jobs : {1, 3, 1000}) {
-    TestRun run(1, 1);
-    for (int job = 0; job < jobs; ++job) run.submit(0, job);
-    for (int job = 0; job < jobs; ++job) {
-      run.hold(job, job, Started, {{NodeId{0}, 1}});
-      run.add(job + 1, job, Completed);
-    }
-    const Series series = series_of(run, {.cluster = run.cluster});
-    ASSERT_FALSE(series.completion_times.empty());
-    EXPECT_LE(series.completion_times.size(), 200u);
-    EXPECT_DOUBLE_EQ(series.completion_times.back().fraction, 1);
-    EXPECT_DOUBLE_EQ(series.completion_times.back().completion_time_s, jobs);
-    for (const auto& point : series.completion_times) {  // the times are 1, 2, ..., jobs
-      EXPECT_DOUBLE_EQ(point.fraction, std::floor(point.completion_time_s) / jobs);
-    }
-  }
 }
 
 }  // namespace

@@ -3,8 +3,26 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace orrery {
+
+// How far a run came.
+enum class RunStatus : std::uint8_t {
+  Complete,
+  Interrupted,  // it was stopped before its jobs had ended; its figures are those until then
+  NotRun,       // it was stopped before it began
+};
+std::string_view to_string(RunStatus status);
+
+// Figures over the jobs that two runs both completed.
+struct CommonFigures {
+  std::optional<double> avg_jct_s;
+  std::optional<double> p50_jct_s;
+  std::optional<double> p99_jct_s;
+  std::optional<double> makespan_s;
+};
 
 // What one run came to: the fields of `--json`, defined one by one in docs/formats/summary.md. A
 // figure that has no meaning in a run is empty, never 0.
@@ -57,6 +75,19 @@ struct RunSummary {
 
   // Filled by whoever made the run.
   std::optional<std::int64_t> rounds;
+  RunStatus status = RunStatus::Complete;
+  std::int64_t left = 0;  // jobs without an end: running, waiting or not yet submitted
+
+  // Filled by Metrics.
+  std::int64_t too_large = 0;  // of the rejected: jobs that the whole cluster could not hold
+
+  // Filled by compare_common_jobs(); empty for the first run of a trace.
+  std::optional<std::int64_t> common_jobs;
+  CommonFigures common;        // of this run
+  CommonFigures first_common;  // of the first run, over the same jobs
+
+  // Filled by whoever made the run: what makes its figures less than they seem.
+  std::vector<std::string> warnings;
 };
 
 }  // namespace orrery

@@ -56,7 +56,20 @@ const char* const kLater[] = {"cancelled",
                               "best_effort_avg_jct_s",
                               "cpu_utilisation",
                               "memory_utilisation",
-                              "rounds"};
+                              "rounds",
+                              "status",
+                              "left",
+                              "too_large",
+                              "common_jobs",
+                              "common_avg_jct_s",
+                              "common_p50_jct_s",
+                              "common_p99_jct_s",
+                              "common_makespan_s",
+                              "first_common_avg_jct_s",
+                              "first_common_p50_jct_s",
+                              "first_common_p99_jct_s",
+                              "first_common_makespan_s",
+                              "warnings"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
@@ -114,7 +127,7 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/grid.h"
+#include "report/job_comparison.h"
 
 namespace orrery {
 namespace {
@@ -75,12 +76,16 @@ const Unit& unit_of(double value_s) {
   });
 }
 
-// The unit of the longest in the column, so that rows compare at a glance, unless tiny in it.
-Cell duration_cell(const std::optional<double>& value, double longest_s) {
+// One unit for a whole column, so that rows compare at a glance: that of the longest, or a smaller
+// one in which the shortest does not vanish.
+const Unit& unit_of(double shortest_s, double longest_s) {
+  const Unit* unit = &unit_of(longest_s);
+  while (unit->from_s > 0 && shortest_s < unit->length_s / 10) ++unit;
+  return *unit;
+}
+
+Cell duration_cell(const std::optional<double>& value, const Unit& unit) {
   if (!value) return {"-", {}};
-  const Unit& shared = unit_of(longest_s);
-  const bool fits = *value >= shared.length_s / 10 || *value == 0;
-  const Unit& unit = fits ? shared : unit_of(*value);
   return {fmt::format("{} {}", three_digits(*value / unit.length_s), unit.name), {}};
 }
 
@@ -98,24 +103,50 @@ Cell ratio_cell(const std::optional<double>& first, const std::optional<double>&
   return {fmt::format("x{} worse", text(1 / times)), Tone::Worse};
 }
 
+// Over the jobs that both completed, where that is known; without it only runs that completed
+// everything can be compared.
+Cell fair_ratio_cell(const RunSummary& first, const RunSummary& run,
+                     std::optional<double> RunSummary::*field,
+                     std::optional<double> CommonFigures::*common) {
+  if (completed_the_same(first, run)) return ratio_cell(first.*field, run.*field);
+  return ratio_cell(run.first_common.*common, run.common.*common);
+}
+
+// The words on lines of at most this width; later lines are indented.
+void append_wrapped(std::string& out, std::string_view text, std::size_t width) {
+  std::string line;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) {
+      out += line + '\n';
+      line = " ";
+    }
+    if (!line.empty()) line += ' ';
+    line += cut(word, width - std::min<std::size_t>(width - 1, 2));
+  }
+  out += line + '\n';
+}
+
 class BlockTable {
  public:
   BlockTable(const Block& block, const TableOptions& options) : block_(block), options_(options) {
     add("policy", 0, [](const RunSummary& run) { return Cell{printable(run.policy), {}}; });
+    add_state();
     add("done", 14, [](const RunSummary& run) {
       return Cell{run.completed == run.jobs ? fmt::to_string(run.completed)
                                             : fmt::format("{}/{}", run.completed, run.jobs),
                   {}};
     });
     add_deadlines();
-    add_duration("avg JCT", 0, &RunSummary::avg_jct_s, 17);
-    add_duration("p50 JCT", 3, &RunSummary::p50_jct_s, 0);
-    add_duration("p99 JCT", 15, &RunSummary::p99_jct_s, 8);
+    add_duration("avg JCT", 0, &RunSummary::avg_jct_s, 17, &CommonFigures::avg_jct_s);
+    add_duration("p50 JCT", 3, &RunSummary::p50_jct_s);
+    add_duration("p99 JCT", 15, &RunSummary::p99_jct_s, 8, &CommonFigures::p99_jct_s);
     if (some(&RunSummary::best_effort_avg_jct_s)) {
-      add_duration("best effort", 10, &RunSummary::best_effort_avg_jct_s, 0);
+      add_duration("best effort", 10, &RunSummary::best_effort_avg_jct_s);
     }
-    add_duration("makespan", 12, &RunSummary::makespan_s, 7);
-    add_duration("avg wait", 6, &RunSummary::avg_wait_s, 0);
+    add_duration("makespan", 12, &RunSummary::makespan_s, 7, &CommonFigures::makespan_s);
+    add_duration("avg wait", 6, &RunSummary::avg_wait_s);
     add("queue", 4, [](const RunSummary& run) {
       return Cell{run.avg_queue ? three_digits(*run.avg_queue) : "-", {}};
     });
@@ -147,6 +178,7 @@ class BlockTable {
       out += cut(fmt::format("(left out, too narrow: {})", fmt::join(dropped_, ", ")), limit());
       out += '\n';
     }
+    if (options_.ratios) append_notes(out);
     return out;
   }
 
@@ -156,7 +188,9 @@ class BlockTable {
   std::string heading() const {
     const RunSummary& run = *block_.front();
     std::string out = printable(run.trace);
-    out += fmt::format("   {} jobs, {} GPUs", run.jobs, run.gpus);
+    std::int64_t jobs = 0;
+    for (const RunSummary* one : block_) jobs = std::max(jobs, one->jobs);
+    out += fmt::format("   {} jobs, {} GPUs", jobs, run.gpus);
     if (!run.cluster.empty()) out += fmt::format(" ({})", printable(run.cluster));
     if (!run.semantics.empty()) out += fmt::format(", {} semantics", printable(run.semantics));
     return out;
@@ -166,7 +200,8 @@ class BlockTable {
     Column column{std::move(title), drop_rank, false, {}, 0};
     column.width = columns_of(column.title);
     for (const RunSummary* run : block_) {
-      column.cells.push_back(cell(*run));
+      const bool known = columns_.empty() || run->status != RunStatus::NotRun;
+      column.cells.push_back(known ? cell(*run) : Cell{"-", {}});
       column.width = std::max(column.width, columns_of(column.cells.back().text));
     }
     columns_.push_back(std::move(column));
@@ -175,6 +210,27 @@ class BlockTable {
   template <class Figure>
   bool some(std::optional<Figure> RunSummary::*field) const {
     return std::ranges::any_of(block_, [=](auto* run) { return (run->*field).has_value(); });
+  }
+
+  // Only where some run did not come to its end.
+  void add_state() {
+    const auto is_complete = [](auto* run) { return run->status == RunStatus::Complete; };
+    if (std::ranges::all_of(block_, is_complete)) return;
+    Column column{"state", 0, false, {}, columns_of("state")};
+    for (const RunSummary* run : block_) {
+      const std::string text(is_complete(run) ? "" : to_string(run->status));
+      column.width = std::max(column.width, columns_of(text));
+      column.cells.push_back({text, {}});
+    }
+    columns_.push_back(std::move(column));
+  }
+
+  // Over which jobs the ratios are, where the runs did not complete the same ones.
+  void append_notes(std::string& out) const {
+    for (const RunSummary* run : block_) {
+      const std::string note = comparison_note(*block_.front(), *run);
+      if (!note.empty()) append_wrapped(out, printable(note), limit());
+    }
   }
 
   void add_deadlines() {
@@ -207,14 +263,21 @@ class BlockTable {
   }
 
   void add_duration(std::string title, int drop_rank, std::optional<double> RunSummary::*field,
-                    int ratio_drop_rank) {
+                    int ratio_drop_rank = 0,
+                    std::optional<double> CommonFigures::*common = nullptr) {
+    double shortest_s = HUGE_VAL;
     double longest_s = 0;
-    for (const RunSummary* run : block_) longest_s = std::max(longest_s, (run->*field).value_or(0));
+    for (const RunSummary* run : block_) {
+      const double value_s = (run->*field).value_or(0);
+      longest_s = std::max(longest_s, value_s);
+      if (value_s > 0) shortest_s = std::min(shortest_s, value_s);
+    }
+    const Unit& unit = unit_of(shortest_s, longest_s);
     add(std::move(title), drop_rank,
-        [=](const RunSummary& run) { return duration_cell(run.*field, longest_s); });
-    if (ratio_drop_rank == 0) return;
+        [=, &unit](const RunSummary& run) { return duration_cell(run.*field, unit); });
+    if (common == nullptr) return;
     add_ratio(ratio_drop_rank, [=](const RunSummary& first, const RunSummary& run) {
-      return ratio_cell(first.*field, run.*field);
+      return fair_ratio_cell(first, run, field, common);
     });
   }
 

@@ -183,12 +183,18 @@ class Simulation {
     const auto open = state.waiting() + static_cast<std::int64_t>(state.running().size());
     return {.events = scheduler_.events(),
             .rounds = rounds_,
-            .unfinished = open + static_cast<std::int64_t>(jobs_.size() - next)};
+            .unfinished = open + static_cast<std::int64_t>(jobs_.size() - next),
+            .interrupted = cancelled() && !ended(next)};
   }
 
  private:
-  bool done(std::size_t next) {
-    if (setup_.cancel != nullptr && setup_.cancel->load(std::memory_order_relaxed)) return true;
+  bool cancelled() const {
+    return setup_.cancel != nullptr && setup_.cancel->load(std::memory_order_relaxed);
+  }
+
+  bool done(std::size_t next) { return cancelled() || ended(next); }
+
+  bool ended(std::size_t next) {
     const State& state = scheduler_.state();
     if (window_is_done(next)) return true;
     return next == jobs_.size() && state.running().empty() && state.waiting() == 0;

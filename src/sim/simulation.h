@@ -44,6 +44,7 @@ struct SimulationOutcome {
   std::uint64_t events = 0;
   std::int64_t rounds = 0;
   std::int64_t unfinished = 0;  // jobs without a final state: cancelled run, or stopped early
+  bool interrupted = false;     // `cancel` ended the run before its end
 };
 
 // Whether the policy and its options can be had, without running anything.

@@ -24,12 +24,12 @@ const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 const three = (v) => { const a = Math.abs(v); return v.toFixed(a < 9.995 ? 2 : a < 99.95 ? 1 : 0); };
 const units = [['d', 86400, 172800], ['h', 3600, 7200], ['min', 60, 120], ['s', 1, 0]];
 const unitOf = (v) => units.find((unit) => Math.abs(v) >= unit[2]);
-// In the unit of `beside`, the largest of its neighbours, as long as it is not tiny in it.
-const duration = (v, beside) => {
+// One unit for a whole column: that of the longest, or a smaller one in which the shortest does not vanish.
+const duration = (v, longest, shortest) => {
   if (v === null || v === undefined) return '–';
-  const shared = unitOf(beside || v);
-  const [name, size] = v >= shared[1] / 10 || v === 0 ? shared : unitOf(v);
-  return `${three(v / size)} ${name}`;
+  let unit = unitOf(longest || v);
+  while (unit[2] > 0 && (shortest || v) < unit[1] / 10) unit = units[units.indexOf(unit) + 1];
+  return `${three(v / unit[1])} ${unit[0]}`;
 };
 const percent = (v) => v === null || v === undefined ? '–' : `${(v * 100).toFixed(1)} %`;
 const count = (v) => v === null || v === undefined ? '–' : Math.round(v).toLocaleString('en').replace(/,/g, '\u202f');
@@ -82,17 +82,40 @@ const ratio = (first, value, more) => {
 };
 const chip = (r) => r && h('span', { class: `chip ${r[1]}` }, r[0]);
 
+// Runs that refused or left different jobs are compared over those that both completed.
+const sameJobs = (first, run) => run.common_jobs === null ? first.completed === first.jobs && run.completed === run.jobs
+  : run.common_jobs === first.completed && run.common_jobs === run.completed;
+const fairRatio = (f, first, run) => {
+  if (f.whole || sameJobs(first, run)) return ratio(first[f.key], run[f.key], f.more);
+  return f.common ? ratio(run[`first_common_${f.key}`], run[`common_${f.key}`], f.more) : null;
+};
+// How a figure stands to that of the first run, for ranking: above 1 is better.
+const rank = (f, first, run) => {
+  if (first === run) return 1;
+  const common = f.common && !sameJobs(first, run);
+  const a = common ? run[`first_common_${f.key}`] : first[f.key];
+  const b = common ? run[`common_${f.key}`] : run[f.key];
+  if (a === null || b === null || !(a > 0) || !(b > 0)) return null;
+  return f.more ? b / a : a / b;
+};
+const endsOf = (r) => {
+  const ends = [['refused', r.rejected], ['failed', r.failed], ['cancelled', r.cancelled], ['left', r.left]]
+    .filter(([, n]) => n > 0).map(([what, n]) => `${what} ${count(n)}`);
+  return ends.length ? ends.join(', ') : 'completed all';
+};
+const state = (r) => r.status === 'complete' ? null : h('span', { class: 'chip worse' }, r.status);
+
 // The charts below tell the spare ones too: they make room where there are deadlines.
 const figures = [
-  { key: 'deadline_ratio', name: 'Deadlines met', card: 'Most deadlines met', show: percent, more: true, ratio: true },
-  { key: 'avg_jct_s', name: 'Average JCT', card: 'Best average completion time', show: duration, ratio: true },
-  { key: 'p50_jct_s', name: 'Median JCT', show: duration, ratio: true, spare: true },
-  { key: 'p99_jct_s', name: '99th percentile', card: 'Best 99th percentile', show: duration, ratio: true },
-  { key: 'makespan_s', name: 'Makespan', card: 'Shortest makespan', show: duration, ratio: true },
+  { key: 'deadline_ratio', name: 'Deadlines met', card: 'Most deadlines met', show: percent, more: true, ratio: true, whole: true },
+  { key: 'avg_jct_s', name: 'Average JCT', card: 'Best average completion time', show: duration, ratio: true, common: true },
+  { key: 'p50_jct_s', name: 'Median JCT', show: duration, ratio: true, spare: true, common: true },
+  { key: 'p99_jct_s', name: '99th percentile', card: 'Best 99th percentile', show: duration, ratio: true, common: true },
+  { key: 'makespan_s', name: 'Makespan', card: 'Shortest makespan', show: duration, ratio: true, common: true },
   { key: 'avg_wait_s', name: 'Average wait', show: duration, ratio: true, spare: true },
   { key: 'avg_queue', name: 'Jobs waiting', show: decimal, ratio: true, spare: true },
   { key: 'best_effort_avg_jct_s', name: 'Best effort JCT', show: duration, ratio: true },
-  { key: 'soft_value_won', name: 'Value won', show: decimal, more: true, ratio: true },
+  { key: 'soft_value_won', name: 'Value won', show: decimal, more: true, ratio: true, whole: true },
   { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true },
   { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true },
 ];
@@ -101,14 +124,16 @@ function cards(group) {
   const known = figures.filter((f) => f.card && group.some((run) => run.summary[f.key] !== null)).slice(0, 4);
   return h('div', { class: 'cards' }, known.map((f) => {
     const value = (run) => run.summary[f.key];
-    const ranked = group.map((run, i) => i).filter((i) => value(group[i]) !== null)
-      .sort((a, b) => (value(group[a]) - value(group[b])) * (f.more ? -1 : 1));
-    const best = ranked[0];
-    const r = f.ratio && best > 0 ? ratio(value(group[0]), value(group[best]), f.more) : null;
+    const known = group.map((run, i) => i).filter((i) => value(group[i]) !== null);
+    const first = group[0].summary;
+    const standing = (i) => rank(f, first, group[i].summary);
+    const fair = f.common && known.every((i) => standing(i) !== null);
+    const best = known.sort((a, b) => fair ? standing(b) - standing(a) : (value(group[a]) - value(group[b])) * (f.more ? -1 : 1))[0];
+    const r = f.ratio && best > 0 ? fairRatio(f, first, group[best].summary) : null;
     return h('div', { class: 'card' },
       h('div', { class: 'label' }, group.length > 1 ? f.card : f.name),
       h('div', { class: 'value' }, f.show(value(group[best]))),
-      h('div', { class: 'who' }, dot(best), group[best].summary.policy, chip(r)));
+      h('div', { class: 'who' }, dot(best), group[best].summary.policy, chip(r), state(group[best].summary)));
   }));
 }
 
@@ -118,9 +143,14 @@ function comparison(group) {
   const due = group.some((run) => run.summary.deadline_ratio !== null);
   const shown = figures.filter((f) => !(due && f.spare) && group.some((run) => run.summary[f.key] !== null));
   const first = group[0].summary;
-  const plain = [['Done', ({ summary: r }) => r.completed === r.jobs ? 'all' : `${count(r.completed)} of ${count(r.jobs)}`]];
+  const plain = [['Done', ({ summary: r }) => r.status === 'not run' ? '–' : r.completed === r.jobs && !r.left ? 'all'
+    : `${count(r.completed)} of ${count(r.jobs)}: ${endsOf(r)}`]];
+  if (group.some((run, i) => i > 0 && run.summary.common_jobs !== null && !sameJobs(first, run.summary))) {
+    plain.push(['Compared over', ({ summary: r }) => r.common_jobs === null ? '–' : `${count(r.common_jobs)} jobs`]);
+  }
   if (group.some((run) => run.summary.promises_broken !== null)) plain.push(['Promises kept', ({ summary: r }) => kept(r)]);
   if (!due) plain.push(['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]);
+  const smallest = (f) => Math.min(...group.map((run) => run.summary[f.key]).filter((v) => v > 0));
   const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
     if (run.summary[f.key] == null) return null;
@@ -129,14 +159,14 @@ function comparison(group) {
     return h('div', { class: 'bar' }, h('i', { style: `width:${width}%;background:${colour(i)}` }));
   };
   return section('Side by side', group.length > 1
-    ? `Bars compare within a column. Times better or worse are against ${first.policy}, the first policy.` : null, null,
+    ? `Bars compare within a column. Times better or worse are against ${first.policy}, the first policy, over the jobs that both completed.` : null, null,
   h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Comparison table' }, h('table', null,
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Policy'),
       shown.map((f) => h('th', { scope: 'col' }, f.name)), plain.map(([name]) => h('th', { scope: 'col' }, name)))),
     h('tbody', null, group.map((run, i) => h('tr', null,
-      h('th', { scope: 'row' }, dot(i), run.summary.policy),
-      shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f))), bar(f, run, i),
-        f.ratio && i > 0 ? chip(ratio(first[f.key], run.summary[f.key], f.more)) : null)),
+      h('th', { scope: 'row' }, dot(i), run.summary.policy, ' ', state(run.summary)),
+      shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f), smallest(f))), bar(f, run, i),
+        f.ratio && i > 0 ? chip(fairRatio(f, first, run.summary)) : null)),
       plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))))));
 }
 
@@ -269,6 +299,7 @@ function distribution(group, hidden) {
   let low = all.reduce((a, b) => Math.min(a, b)); let high = all.reduce((a, b) => Math.max(a, b));
   if (high <= low) { low /= 2; high *= 2; }
   const under = (points, v) => { let found = 0; for (const p of points) { if (p[0] > v) break; found = p[1]; } return found; };
+  // A line ends at the share that is done, which is not 1 where jobs were refused or left.
   const steps = (points) => {
     const out = [[low, 0]];
     points.forEach((p, k) => {
@@ -276,7 +307,7 @@ function distribution(group, hidden) {
       if (points.length < 120) out.push([x, k ? points[k - 1][1] : 0]);
       out.push([x, p[1]]);
     });
-    out.push([high, points.length ? 1 : 0]);
+    out.push([high, points.length ? points.at(-1)[1] : 0]);
     return out;
   };
   return section('Completion times', 'The share of jobs done within a time after submission. Higher and further left is better.',
@@ -330,7 +361,8 @@ function facts(group) {
   return section('What was run', null, null, h('div', { class: 'facts' }, group.map((run, i) => {
     const r = run.summary;
     const rows = [['trace', r.trace], ['cluster', known(r.cluster) ? `${r.cluster}, ${count(r.gpus)} GPUs` : `${count(r.gpus)} GPUs`], ['semantics', r.semantics],
-      ...run.settings, ['jobs', `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled`],
+      ...run.settings, ['state', r.status], ['jobs', r.jobs === null ? null
+        : `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled, ${count(r.left)} left`],
       ['promises', r.promises ? `${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
       ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
@@ -350,14 +382,28 @@ function deadlineVerdict(group) {
 }
 
 function verdict(group) {
-  const known = group.filter((run) => run.summary.avg_jct_s !== null);
+  const first = group[0].summary;
+  const f = figures.find((one) => one.key === 'avg_jct_s');
+  const standing = (run) => rank(f, first, run);
+  const known = group.map((run) => run.summary).filter((run) => standing(run) !== null);
   if (group.length < 2 || known.length < 2) return '';
-  const best = known.reduce((a, b) => b.summary.avg_jct_s < a.summary.avg_jct_s ? b : a);
-  const worst = known.reduce((a, b) => b.summary.avg_jct_s > a.summary.avg_jct_s ? b : a);
-  const other = best === group[0] ? worst : group[0];
-  const times = other.summary.avg_jct_s / best.summary.avg_jct_s;
+  // The one that differs most from the first, which every ratio is against.
+  const best = known.reduce((a, b) => standing(b) > standing(a) ? b : a);
+  const run = best === first ? known.reduce((a, b) => standing(b) < standing(a) ? b : a) : best;
+  const times = best === first ? 1 / standing(run) : standing(run);
   if (!(times >= 1.005)) return 'On average, jobs complete equally soon under all of them.';
-  return `On average, jobs complete ${three(times)} times sooner under ${best.summary.policy} than under ${other.summary.policy}.`;
+  const [sooner, later] = best === first ? [first, run] : [run, first];
+  const text = `complete ${three(times)} times sooner under ${sooner.policy} than under ${later.policy}`;
+  if (sameJobs(first, run)) return `On average, jobs ${text}.`;
+  return `On average, the ${count(run.common_jobs)} jobs that both completed ${text} (${first.policy}: ${endsOf(first)}; ${run.policy}: ${endsOf(run)}).`;
+}
+
+// What makes the figures less than they seem: missing data, ignored deadlines, runs cut short.
+function warnings(group) {
+  const lines = group.flatMap(({ summary: r }) => [
+    ...(r.status === 'complete' ? [] : [`${r.policy}: ${r.status}${r.left ? `, ${count(r.left)} jobs left` : ''}; its figures are not those of a whole run`]),
+    ...r.warnings.map((text) => `${r.policy}: ${text}`)]);
+  return lines.length ? h('section', { class: 'warnings', 'aria-label': 'Warnings' }, h('h2', null, 'Warnings'), h('ul', null, lines.map((text) => h('li', null, text)))) : null;
 }
 
 function show(group) {
@@ -368,12 +414,12 @@ function show(group) {
   const names = group.map((run) => run.summary.policy);
   document.getElementById('title').textContent = names.length > 4 ? `${names.length} policies on ${first.trace}` : `${names.join(' · ')} on ${first.trace}`;
   document.title = `Orrery: ${names.join(', ')} on ${first.trace}`;
-  document.getElementById('subtitle').textContent = [`${count(first.jobs)} jobs`, `${count(first.gpus)} GPUs`, first.cluster && `cluster ${first.cluster}`,
+  document.getElementById('subtitle').textContent = [`${count(Math.max(...group.map((run) => run.summary.jobs || 0)))} jobs`, `${count(first.gpus)} GPUs`, first.cluster && `cluster ${first.cluster}`,
     first.semantics && `${first.semantics} semantics`].filter(Boolean).join('  ·  ');
   document.getElementById('verdict').textContent = deadlineVerdict(group) + verdict(group);
   const gpus = first.gpus || 1;
   const timeline = new Timeline(group);
-  main.replaceChildren(cards(group), comparison(group), distribution(group, hidden),
+  main.replaceChildren(...[warnings(group)].filter(Boolean), cards(group), comparison(group), distribution(group, hidden),
     h('div', { class: 'pair' },
       overTime(group, hidden, 'Jobs waiting', 'Submitted or paused, holding no GPU.', (run) => run.series.waiting, { show: (v) => v >= 10000 ? `${v / 1000}k` : `${+v.toFixed(2)}`, exact: decimal }),
       overTime(group, hidden, 'GPUs in use', 'Held by at least one job, of all GPUs.', (run) => run.series.held.map((v) => v / gpus),
