@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   const auto around = std::make_shared<Surroundings>(process_surroundings());
   around->connect = connect_remote;
   around->join = join_remote;
-  around->print = print_text;
+  around->print = print_stream;
   around->width = terminal_width();
   around->catch_interrupts = catch_interrupts;
   around->interrupted = [] { return interrupted().load(); };

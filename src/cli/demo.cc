@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/input_files.h"
 #include "cli/output.h"
 #include "cli/runs.h"
 #include "workload/cluster_spec.h"
@@ -21,6 +22,7 @@ constexpr std::array kPolicies = {"fifo", "srtf", "las", "antman", "muri-s", "mu
 }  // namespace
 
 Status demo_command(const DemoArguments& arguments) {
+  TRY(check_report(arguments.report, {}));
   std::istringstream text{std::string(embedded_demo_csv())};
   TRY_ASSIGN(Workload workload, parse_trace("demo.csv", text));
   workload.name = "demo";
@@ -41,8 +43,9 @@ Status demo_command(const DemoArguments& arguments) {
                         .series = true});
   }
   TRY_ASSIGN(const RunsResult result, make_runs(requests, {.progress = !arguments.quiet}));
+  if (!arguments.quiet) tell_warnings(result.runs);
   TRY(print_runs(result.runs, Format::Table, true));
-  TRY(write_file(arguments.report, html_report(result.runs)));
+  TRY(write_output(arguments.report, html_report(result.runs)));
   return print_text(fmt::format(
       "\nThe picture: open {} in a browser.\n\n"
       "What to try next:\n"

@@ -66,7 +66,10 @@ Result<RunsResult> make_endless_runs(const PlanRuns& plan, const EndlessOptions&
       result.runs[open[i]] = std::move(made.runs[i]);
       if (requests[i].goes_on && (watcher++)->seen()) again.push_back(open[i]);
     }
-    if (result.interrupted) break;
+    if (result.interrupted) {
+      for (const std::size_t i : again) result.runs[i].summary.status = RunStatus::Interrupted;
+      break;
+    }
     open = std::move(again);
   }
   return result;

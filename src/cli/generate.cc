@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <iostream>
 
 #include "cli/commands.h"
+#include "cli/input_files.h"
 #include "cli/output.h"
 
 namespace orrery {
@@ -37,24 +37,25 @@ Status write(const Workload& workload, std::ostream& out, Layout layout) {
 
 Status generate_command(const GenerateArguments& arguments) {
   TRY_ASSIGN(const Layout layout, layout_of(arguments));
+  if (!arguments.output.empty()) {
+    std::vector<NamedFile> inputs;
+    const auto profiles = arguments.options.find("profiles");
+    if (profiles != arguments.options.end()) add_inputs(inputs, "--profiles", profiles->second);
+    const NamedFile output{"--output", arguments.output};
+    TRY(check_outputs({&output, 1}, inputs));
+  }
   TRY_ASSIGN(const Workload workload, generate(arguments.model, arguments.options));
   if (arguments.output.empty()) {
-    TRY(write(workload, std::cout, layout));
-    return print_text("");  // what is still in the buffer must arrive, too
+    Status written = write(workload, std::cout, layout);
+    if (written.ok()) return print_text("");  // what is still in the buffer must arrive, too
+    return output_has_reader() ? written : Status();
   }
-  std::ofstream out(arguments.output, std::ios::binary | std::ios::trunc);
-  if (!out) {
-    return Error{Code::Unavailable,
-                 fmt::format("{}: cannot be written; is the folder there?", arguments.output)};
-  }
+  TRY_ASSIGN(OutputFile file, OutputFile::open(arguments.output));
+  OutputStream out(std::move(file));
   Status written = write(workload, out, layout);
-  if (!written.ok()) return std::move(written).error().at(arguments.output);
-  out.close();
-  if (!out) {
-    return Error{Code::Unavailable,
-                 fmt::format("{}: writing failed; is the disk full?", arguments.output)};
-  }
-  return {};
+  // If the stream failed, finish() knows the cause.
+  if (!written.ok() && out.good()) return std::move(written).error().at(arguments.output);
+  return out.finish();
 }
 
 }  // namespace orrery

@@ -29,6 +29,15 @@ Json options_json(std::span<const OptionInfo> options) {
   return list;
 }
 
+Json needs_json(const JobData& data) {
+  Json needs = Json::array();
+  if (data.stages) needs.push_back("stages");
+  if (data.curves) needs.push_back("curves");
+  if (data.deadlines) needs.push_back("deadlines");
+  if (data.classes) needs.push_back("classes");
+  return needs;
+}
+
 std::string options_text(std::span<const OptionInfo> options) {
   std::string text;
   for (const OptionInfo& option : options) {
@@ -70,6 +79,7 @@ Status policies_command(bool json) {
     for (const PolicyInfo& policy : policies()) {
       all["policies"].push_back({{"name", policy.name},
                                  {"line", policy.line},
+                                 {"needs", needs_json(policy.data)},
                                  {"options", options_json(policy.options)}});
     }
     all["common_options"] = options_json(common_options());

@@ -1,19 +1,18 @@
 #include "cli/main.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/live_commands.h"
+#include "cli/number_checks.h"
+#include "cli/parse_words.h"
+#include "cli/standard_output.h"
 #include "cli/twin_commands.h"
 #include "cli/words.h"
 
@@ -31,7 +30,9 @@ void add_live(CLI::App& command, LiveArguments& live) {
 CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
                        SimulateArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand(name, line);
-  command->add_option("--trace", a.traces, "trace file, or MODEL:key=value,... (repeatable)")
+  command
+      ->add_option("--trace", a.traces,
+                   "trace file, - for standard input, or MODEL:key=value,... (repeatable)")
       ->required()
       ->take_all();
   command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
@@ -44,16 +45,18 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
   command->add_option("--profiles", a.profiles,
                       "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
-  command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
+  command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
       ->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policies (repeatable)");
   command
       ->add_option("--speed-error", a.speed_error,
                    "real speeds differ from the profiles by at most this part, such as 0.1")
-      ->check(CLI::Range(0.0, 0.9));
+      ->check(number_between(0, 0.9));
   command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
-  command->add_option("--seed", a.seeds, "seeds of policies that draw")->delimiter(',');
-  command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", a.seeds, "seeds of policies that draw")
+      ->delimiter(',')
+      ->check(count());
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
   command->add_option("--window", a.window,
                       "A-B: metrics over jobs A <= id < B only; the run ends with them");
   command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
@@ -62,7 +65,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->add_flag("--csv", a.csv, "print CSV instead of the table");
-  command->add_flag("--quiet", a.quiet, "no progress");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
   command->callback([&a, &run, ratios] {
     a.ratios = ratios;
     run = [&a] { return simulate_command(a); };
@@ -96,7 +99,7 @@ void add_replay(CLI::App& app, ReplayArguments& a, const LiveCommands& live, Run
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
-  command->add_flag("--quiet", a.quiet, "no progress");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
   command->callback([&a, &live, &run] { run = [&a, &live] { return replay_or_live(a, live); }; });
 }
 
@@ -136,7 +139,7 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
       ->capture_default_str();
   command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
-  command->add_option("--limit", a.limit, "only the first N jobs")->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->callback([&a, &run] { run = [&a] { return traces_command(a); }; });
 }
@@ -162,7 +165,7 @@ void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of tables");
-  command->add_flag("--quiet", a.quiet, "no progress");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
   command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
 }
 
@@ -185,17 +188,16 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
   command->add_option("--profiles", a.profiles,
                       "speed and sensitivity profiles, a file or a folder");
   command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
-  command->add_option("--semantics", a.semantics, "orrery, muri or elasticflow")
+  command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
       ->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policy (repeatable)");
-  command->add_option("--seed", a.seed, "seed of a policy that draws");
+  command->add_option("--seed", a.seed, "seed of a policy that draws")->check(count());
   command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
-  command->add_option("--limit", a.limit, "only the first N jobs of the trace")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", a.limit, "only the first N jobs of the trace")->check(count());
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
-  command->add_flag("--quiet", a.quiet, "no progress");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
   command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
 }
 
@@ -210,7 +212,7 @@ void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
           "fit to runs with one of these texts in their name; each to all others if left out")
       ->delimiter(',');
   command->add_option("--noise", c.noise, "measured times that differ by less are no order")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0, 1))
       ->capture_default_str();
   command->add_flag("--json", c.json, "print one JSON object instead of the table");
   command->callback([&c, &run] { run = [&c] { return twin_check_command(c); }; });
@@ -223,7 +225,8 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
   twin->require_subcommand(1);
   CLI::App* command = twin->add_subcommand("run", "runs in some modes, side by side");
   command
-      ->add_option("--mode", a.modes, "ssgd, asgd, static-X, lgc, lb-bsp, sync-switch, star, ...")
+      ->add_option("--mode", a.modes,
+                   "ssgd, asgd, static-X, dynamic-X, ring-N, lgc, lb-bsp, sync-switch, star")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--arch", a.architecture, "ps or allreduce")->capture_default_str();
@@ -233,12 +236,15 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
   command->add_option("--batch", a.batch, "of one worker")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--rate", a.rate, "learning rate")->check(CLI::PositiveNumber);
+  command->add_option("--rate", a.rate, "learning rate")->check(number_above_0());
   command->add_option("--target", a.target, "accuracy at which a run ends")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_between(0, 1));
   command->add_option("--steps", a.steps, "gradients after which it ends")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  command->add_option("--seed", a.seeds, "one or several")->delimiter(',')->capture_default_str();
+  command->add_option("--seed", a.seeds, "one or several")
+      ->delimiter(',')
+      ->check(count())
+      ->capture_default_str();
   command->add_option("--curve", a.curve, "write accuracy over time to F.csv");
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->callback([&a, &run] { run = [&a] { return twin_run_command(a); }; });
@@ -253,15 +259,15 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
   add_twin_check(*twin, c, run);
 }
 
-// What is wrong with the word in the place of the command; empty: nothing, or an option is there.
-std::string command_problem(const CLI::App& app, std::span<char* const> words) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  const std::string word = words.size() > 1 ? words[1] : "";
-  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return "";
-  const std::string there_are = fmt::format("there are {}", fmt::join(names, ", "));
-  return word.empty() ? fmt::format("say what to do: {}", there_are)
-                      : fmt::format("there is no command '{}'; {}", word, there_are);
+void add_help(CLI::App& app, std::vector<std::string>& names, Run& run) {
+  CLI::App* command = app.add_subcommand("help", "this list, or the options of one command");
+  command->add_option("command", names, "the command, such as simulate or twin run");
+  command->callback([&app, &names, &run] {
+    run = [&app, &names]() -> Status {
+      TRY_ASSIGN(const std::string text, help_text(app, names));
+      return print_text(text);
+    };
+  });
 }
 
 }  // namespace
@@ -287,7 +293,7 @@ int run(int argc, char** argv, const Extension& extension) {
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
   command->add_option("--report", demo.report, "the page to write")->capture_default_str();
-  command->add_flag("--quiet", demo.quiet, "no progress");
+  command->add_flag("--quiet", demo.quiet, "no progress and no warnings");
   command->callback([&] { run = [&] { return demo_command(demo); }; });
   add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
   add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
@@ -306,20 +312,12 @@ int run(int argc, char** argv, const Extension& extension) {
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
   if (extension.add_commands) extension.add_commands(app, run, program);
 
-  // A reader that has gone away is an error of writing, told like any other.
+  std::vector<std::string> help;
+  add_help(app, help, run);
+
+  // A reader that has gone away is known by the error of a write.
   std::signal(SIGPIPE, SIG_IGN);
-  if (const std::string problem = command_problem(app, words); !problem.empty()) {
-    complain(problem + "\nTry 'orrery demo' first, or 'orrery --help'.");
-    return 2;
-  }
-  try {
-    app.parse(static_cast<int>(words.size()), words.data());
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& problem) {
-    complain(fmt::format("{}\nTry 'orrery --help' or 'orrery COMMAND --help'.", problem.what()));
-    return 2;
-  }
+  if (const auto code = parse_words(app, words)) return *code;
   return exit_code(run());
 }
 

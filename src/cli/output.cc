@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
+#include "cli/warnings.h"
 #include "report/csv.h"
+#include "report/job_comparison.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "report/trace_summary.h"
@@ -20,9 +20,12 @@ void tell_oddities(const std::string& trace, const Workload& workload) {
   std::fputs(fmt::format("{}: {}; `orrery traces` says which\n", trace, line).c_str(), stderr);
 }
 
+void tell_warnings(std::span<const ReportRun> runs) {
+  std::fputs(warning_lines(runs).c_str(), stderr);
+}
+
 Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
-  std::vector<RunSummary> summaries;
-  for (const ReportRun& run : runs) summaries.push_back(run.summary);
+  const std::vector<RunSummary> summaries = compared_summaries(runs);
   std::string text;
   if (format == Format::Json) text = to_json(summaries) + "\n";
   if (format == Format::Csv) text = to_csv(summaries);
@@ -31,26 +34,6 @@ Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
                  {.width = terminal_width(), .colour = terminal_has_colour(), .ratios = ratios});
   }
   return print_text(text);
-}
-
-Status write_file(const std::string& path, std::string_view text) {
-  const std::string draft = path + ".part";
-  {
-    std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(draft, ignored);
-      return Error{
-          Code::Unavailable,
-          fmt::format("{}: cannot be written; is the folder there, and the disk not full?", path)};
-    }
-  }
-  std::error_code problem;
-  std::filesystem::rename(draft, path, problem);
-  if (problem) return Error{Code::Unavailable, fmt::format("{}: {}", path, problem.message())};
-  return {};
 }
 
 }  // namespace orrery

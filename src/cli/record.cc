@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <ostream>
 #include <streambuf>
 
+#include "cli/input_files.h"
 #include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/simulate.h"
@@ -62,19 +62,21 @@ Status check_jobs(const Workload& workload, RecordFormat format, const std::stri
 }
 
 Status save_jobs(const Workload& workload, RecordFormat format, const std::string& path) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (out) TRY(write_jobs(workload, out, format, path));
-  out.close();
-  if (out) return {};
-  return Error{Code::Unavailable, fmt::format("{}: cannot be written; is the folder there, and "
-                                              "the disk not full?",
-                                              path)};
+  TRY_ASSIGN(OutputFile file, OutputFile::open(path));
+  OutputStream out(std::move(file));
+  Status written = write_jobs(workload, out, format, path);
+  if (!written.ok() && out.good()) return written;
+  return out.finish();
 }
 
 Result<RunRequest> request_of(const RecordArguments& arguments, RecordFormat format) {
   if (format == RecordFormat::Events && !arguments.run.events.empty()) {
     return invalid("--events and --out name the same log twice; leave out --events");
   }
+  const NamedFile outputs[] = {{"--out", arguments.output},
+                               {"--report", arguments.run.report},
+                               {"--events", arguments.run.events}};
+  TRY(check_outputs(outputs, inputs_of(arguments.run)));
   SimulateArguments run = arguments.run;
   if (format == RecordFormat::Events) run.events = arguments.output;
   TRY_ASSIGN(std::vector<RunRequest> requests, simulate_requests(run));
@@ -115,9 +117,10 @@ Status record_command(const RecordArguments& arguments) {
   const Format shown = arguments.run.json  ? Format::Json
                        : arguments.run.csv ? Format::Csv
                                            : Format::Table;
+  if (!arguments.run.quiet) tell_warnings(result.runs);
   TRY(print_runs(result.runs, shown, false));
   if (!arguments.run.report.empty()) {
-    TRY(write_file(arguments.run.report, html_report(result.runs)));
+    TRY(write_output(arguments.run.report, html_report(result.runs)));
   }
   if (!result.interrupted) return {};
   return Error{Code::Cancelled, "interrupted: the record ends here"};

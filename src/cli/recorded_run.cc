@@ -127,6 +127,24 @@ std::string label_of(const LoggedRun& run) {
   return label;
 }
 
+// The jobs that have an end in the log, of those that the run is about.
+void add_ends(RecordedRun& recorded) {
+  const LoggedRun& run = recorded.run;
+  const auto logged = static_cast<std::int64_t>(recorded.workload->jobs.size());
+  const std::int64_t all = run.window ? static_cast<std::int64_t>(index(run.window->end)) -
+                                            static_cast<std::int64_t>(index(run.window->first))
+                                      : std::max(run.jobs, logged);
+  RunSummary& summary = recorded.report.summary;
+  summary.left = all - (summary.completed + summary.rejected + summary.failed + summary.cancelled);
+  recorded.report.workload = recorded.workload;
+  recorded.report.series.completion_times =
+      distribution(recorded.report.completion_times, static_cast<std::size_t>(all));
+  if (recorded.complete) return;
+  summary.status = RunStatus::Interrupted;
+  summary.makespan_s.reset();
+  summary.deadline_ratio.reset();
+}
+
 }  // namespace
 
 Result<RecordedRun> read_recorded(const std::string& path) {
@@ -162,11 +180,13 @@ Result<RecordedRun> read_recorded(const std::string& path) {
   workload.jobs = std::move(gatherer).jobs();
   recorded.report.summary = metrics.summary();
   recorded.report.series = series.series();
+  recorded.report.completion_times = metrics.completion_times();
   recorded.report.summary.trace = workload.name;
   recorded.report.summary.cluster = recorded.cluster->name;
   recorded.report.summary.policy = label_of(recorded.run);
   recorded.report.summary.semantics = recorded.run.semantics;
   recorded.workload = std::make_shared<const Workload>(std::move(workload));
+  add_ends(recorded);
   return recorded;
 }
 

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/input_files.h"
 #include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
@@ -122,7 +124,7 @@ Status verify(const ReplayArguments& arguments, const RecordedRun& recorded) {
     answer = {.agreed = answer.agreed, .cut = true};
   }
   TRY(print_text(arguments.json ? answer_json(answer, recorded) : answer_text(answer, recorded)));
-  if (!arguments.report.empty()) TRY(write_file(arguments.report, html_report(result.runs)));
+  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
   if (!answer.difference) return {};
   return Error{Code::FailedPrecondition, "the replay differs from the record"};
 }
@@ -158,18 +160,26 @@ Status compare(const ReplayArguments& arguments, const RecordedRun& recorded) {
   ReportRun was = recorded.report;
   was.summary.policy += " (recorded)";
   result.runs.insert(result.runs.begin(), std::move(was));
+  if (!arguments.quiet) tell_warnings(result.runs);
   TRY(print_runs(result.runs, arguments.json ? Format::Json : Format::Table, true));
-  if (!arguments.report.empty()) TRY(write_file(arguments.report, html_report(result.runs)));
+  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
   return result.interrupted ? Status(interrupted_error()) : Status();
 }
 
 }  // namespace
 
 Status replay_command(const ReplayArguments& arguments) {
+  // A trace may come from standard input; an event log is read twice.
+  std::error_code problem;
+  if (arguments.input != "-" && !std::filesystem::exists(arguments.input, problem)) {
+    return invalid(fmt::format("{}: there is no such file", arguments.input));
+  }
   if (!is_event_log(arguments.input)) return replay_trace(arguments);
   if (!arguments.semantics.empty()) {
     return invalid("--semantics: a log is replayed in the world it was recorded in; leave it out");
   }
+  const NamedFile inputs[] = {{"the replay", arguments.input}, {"--cluster", arguments.cluster}};
+  TRY(check_report(arguments.report, inputs));
   TRY_ASSIGN(const RecordedRun recorded, read_recorded(arguments.input));
   if (arguments.policies.empty() && !arguments.options.empty()) {
     return invalid("--option: name the policies they are for by --policy");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/input_files.h"
 #include "cli/reproduce_elasticflow.h"
 #include "cli/reproduce_muri.h"
 #include "cli/reproduce_star.h"
@@ -12,6 +13,11 @@ Status reproduce_command(const ReproduceArguments& arguments) {
   if (arguments.data.empty() && arguments.system != "star") {
     return invalid("--data: name the folder with the published traces");
   }
+  std::vector<NamedFile> inputs;
+  add_inputs(inputs, "--reference", arguments.reference);
+  add_inputs(inputs, "--data", arguments.data);
+  if (!arguments.data.empty()) add_inputs(inputs, "--data", arguments.data + "/traces");
+  TRY(check_report(arguments.report, inputs));
   if (arguments.system == "muri") return reproduce_muri(arguments);
   if (arguments.system == "elasticflow") return reproduce_elasticflow(arguments);
   if (arguments.system == "synergy") return reproduce_synergy(arguments);

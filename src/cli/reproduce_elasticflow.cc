@@ -315,7 +315,7 @@ Status write_report(const std::string& path, std::span<const Row> rows, const Ru
       }
     }
   }
-  return write_file(path, html_report(shown, drawn(rows, runs, worlds)));
+  return write_output(path, html_report(shown, drawn(rows, runs, worlds)));
 }
 
 }  // namespace

@@ -18,6 +18,9 @@
 namespace orrery {
 namespace {
 
+// With more runs the page would be too large to be opened.
+constexpr std::size_t kTimelinesMax = 12;
+
 // The cluster of every simulation in the paper.
 constexpr std::string_view kClusterName = "n8g8";
 constexpr std::string_view kCluster =
@@ -87,7 +90,8 @@ struct PlannedRuns {
   std::vector<RunKey> keys;
 };
 
-Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Traces& traces) {
+Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Traces& traces,
+                              bool series) {
   TRY_ASSIGN(Cluster parsed, parse_cluster(kClusterName, kCluster));
   const auto cluster = std::make_shared<const Cluster>(std::move(parsed));
   PlannedRuns planned;
@@ -108,7 +112,8 @@ Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Trac
                        .policy = std::string(policy.policy),
                        .label = std::string(policy.name),
                        .options = {},
-                       .semantics = SemanticsKind::Muri};
+                       .semantics = SemanticsKind::Muri,
+                       .series = series};
     if (!policy.key.empty()) request.options.emplace(policy.key, policy.value);
     planned.requests.push_back(std::move(request));
     planned.keys.push_back(key);
@@ -184,15 +189,26 @@ std::string heading(const ReproduceArguments& arguments, const Traces& traces) {
   return text + '\n';
 }
 
+Status write_report(const std::string& path, std::vector<ReportRun> runs) {
+  if (runs.size() > kTimelinesMax) {
+    for (ReportRun& run : runs) {
+      run.series.rows.clear();
+      run.series.jobs.clear();
+      run.series.spans.clear();
+    }
+  }
+  return write_output(path, html_report(runs));
+}
+
 }  // namespace
 
 Status reproduce_muri(const ReproduceArguments& arguments) {
-  if (!arguments.reference.empty() || !arguments.report.empty() || !arguments.semantics.empty()) {
-    return invalid("--reference, --report and --semantics are not for muri; leave them out");
+  if (!arguments.reference.empty() || !arguments.semantics.empty()) {
+    return invalid("--reference and --semantics are not for muri; leave them out");
   }
   TRY_ASSIGN(const auto rows, choose_rows(arguments));
   TRY_ASSIGN(const Traces traces, read_traces(arguments.data, rows));
-  TRY_ASSIGN(const PlannedRuns planned, plan_runs(rows, traces));
+  TRY_ASSIGN(const PlannedRuns planned, plan_runs(rows, traces, !arguments.report.empty()));
   TRY_ASSIGN(const RunsResult result, make_runs(planned.requests, {.threads = arguments.threads,
                                                                    .progress = !arguments.quiet}));
   std::map<RunKey, RunSummary> runs;
@@ -211,6 +227,7 @@ Status reproduce_muri(const ReproduceArguments& arguments) {
             .c_str(),
         stderr);
   }
+  if (!arguments.report.empty()) TRY(write_report(arguments.report, result.runs));
   if (result.interrupted) {
     return Error{Code::Cancelled, "interrupted: runs that had not ended are left out"};
   }

@@ -85,7 +85,7 @@ Status reproduce_star(const ReproduceArguments& arguments) {
   const std::vector<CellVerdict> cells = judge_trials(trials, results);
   TRY(print_text(arguments.json ? trials_json(cells) : trials_text(cells)));
   if (!arguments.report.empty()) {
-    TRY(write_file(arguments.report, trials_page(cells, trials, results)));
+    TRY(write_output(arguments.report, trials_page(cells, trials, results)));
   }
   return interrupted_with(results.size(), trials.size(), arguments.out);
 }

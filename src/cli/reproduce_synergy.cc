@@ -275,7 +275,7 @@ Status write_report(const std::string& path, std::span<const Row> rows, const Ru
       shown.push_back(run->second);
     }
   }
-  return write_file(path, html_report(shown, drawn(rows, runs, worlds)));
+  return write_output(path, html_report(shown, drawn(rows, runs, worlds)));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/warnings.h"
 #include "report/event_log_writer.h"
 #include "report/series_recorder.h"
 
@@ -48,6 +49,32 @@ void add_settings(const RunRequest& request, ReportRun& run) {
       {"options", options.empty() ? "none" : fmt::format("{}", fmt::join(options, " "))},
       {"seed", fmt::format("{}", request.seed)},
       {"version", ORRERY_VERSION}};
+}
+
+void add_labels(const RunRequest& request, ReportRun& run) {
+  run.summary.trace = request.workload->name;
+  run.summary.cluster = request.cluster->name;
+  run.summary.policy = request.label;
+  run.summary.semantics = to_string(request.semantics);
+  run.summary.warnings = data_warnings(*request.workload, request.policy);
+  run.workload = request.workload;
+  add_settings(request, run);
+}
+
+// Those whose ends the run is about.
+std::size_t jobs_of(const RunRequest& request) {
+  return request.window ? index(request.window->end) - index(request.window->first)
+                        : request.workload->jobs.size();
+}
+
+void add_ends(const RunRequest& request, bool interrupted, RunSummary& run) {
+  run.left = static_cast<std::int64_t>(jobs_of(request)) -
+             (run.completed + run.rejected + run.failed + run.cancelled);
+  if (!interrupted) return;
+  run.status = RunStatus::Interrupted;
+  // Both are about all jobs, of which some have not ended.
+  run.makespan_s.reset();
+  run.deadline_ratio.reset();
 }
 
 SimulationSetup setup_of(const RunRequest& request) {
@@ -116,12 +143,22 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
       std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_before).count();
   run.summary.peak_mb = peak_mb();
   run.summary.rounds = outcome.value().rounds;
-  run.summary.trace = request.workload->name;
-  run.summary.cluster = request.cluster->name;
-  run.summary.policy = request.label;
-  run.summary.semantics = to_string(request.semantics);
-  if (series) run.series = series->series();
-  add_settings(request, run);
+  run.completion_times = metrics.completion_times();
+  add_labels(request, run);
+  add_ends(request, outcome.value().interrupted, run.summary);
+  add_warnings(*request.cluster, run.summary);
+  if (series) {
+    run.series = series->series();
+    run.series.completion_times = distribution(run.completion_times, jobs_of(request));
+  }
+  return run;
+}
+
+ReportRun not_run(const RunRequest& request) {
+  ReportRun run;
+  run.summary.gpus = request.cluster->gpus_total();
+  run.summary.status = RunStatus::NotRun;
+  add_labels(request, run);
   return run;
 }
 
@@ -142,7 +179,8 @@ Result<RunsResult> make_runs(std::span<const RunRequest> requests, const RunsOpt
   std::optional<Error> problem;
   const auto work = [&] {
     for (std::size_t i = next++; i < requests.size(); i = next++) {
-      auto run = make_run(requests[i], ended);
+      auto run =
+          interrupted() ? Result<ReportRun>(not_run(requests[i])) : make_run(requests[i], ended);
       const std::lock_guard lock(mutex);
       if (run.ok()) {
         result.runs[i] = std::move(run).value();

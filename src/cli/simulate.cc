@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/endless.h"
+#include "cli/input_files.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
+#include "cli/run_names.h"
 #include "model/duration_text.h"
 #include "workload/cluster_spec.h"
 #include "workload/generate.h"
@@ -31,19 +34,46 @@ Result<std::optional<JobWindow>> parse_window(const std::string& text) {
   return invalid(fmt::format("--window {}: write A-B with A < B, such as 1000-2000", text));
 }
 
-// With several runs each has its own log: runs.jsonl.zst becomes runs-trace3-las.jsonl.zst.
-std::string events_path(const SimulateArguments& arguments, const RunRequest& request,
-                        bool several) {
-  if (arguments.events.empty() || !several) return arguments.events;
-  const auto slash = arguments.events.rfind('/');
-  const auto dot = arguments.events.find('.', slash == std::string::npos ? 0 : slash + 1);
-  const auto stem = arguments.events.substr(0, dot);
-  const auto ending = dot == std::string::npos ? "" : arguments.events.substr(dot);
-  std::string run = fmt::format("{}-{}", request.workload->name, request.label);
-  if (arguments.seeds.size() > 1) run += fmt::format("-seed{}", request.seed);
-  std::ranges::replace_if(
-      run, [](char c) { return c == '/' || c == ' '; }, '_');
-  return stem + "-" + run + ending;
+// The traces, under names that tell them apart.
+Result<std::vector<Workload>> read_traces(const SimulateArguments& arguments, std::int64_t drawn,
+                                          const std::optional<JobWindow>& window) {
+  std::vector<Workload> workloads;
+  std::vector<std::string> names;
+  for (const std::string& trace : arguments.traces) {
+    TRY_ASSIGN(Workload workload, load_workload(trace, {.format = arguments.trace_format,
+                                                        .limit = arguments.limit,
+                                                        .profiles = arguments.profiles,
+                                                        .gpu_type = arguments.gpu_type,
+                                                        .drawn = drawn}));
+    if (!arguments.quiet) tell_oddities(trace, workload);
+    if (window && index(window->end) > workload.jobs.size()) {
+      return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
+                                 workload.jobs.size()));
+    }
+    names.push_back(workload.name);
+    workloads.push_back(std::move(workload));
+  }
+  names = distinct_trace_names(arguments.traces, names);
+  for (std::size_t i = 0; i < names.size(); ++i) workloads[i].name = names[i];
+  return workloads;
+}
+
+// Each run gets an event log of its own, and no output is an input.
+Status set_event_logs(const SimulateArguments& arguments, std::vector<RunRequest>& requests) {
+  std::vector<std::string> names;
+  for (const RunRequest& request : requests) {
+    std::string name = fmt::format("{}-{}", request.workload->name, request.label);
+    if (const auto seed = name.rfind(" #"); seed != std::string::npos)
+      name.replace(seed, 2, "-seed");
+    names.push_back(std::move(name));
+  }
+  TRY_ASSIGN(const std::vector<std::string> paths, event_log_paths(arguments.events, names));
+  std::vector<NamedFile> outputs = {{"--report", arguments.report}};
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].events = paths[i];
+    outputs.push_back({"--events", paths[i]});
+  }
+  return check_outputs(outputs, inputs_of(arguments));
 }
 
 }  // namespace
@@ -62,42 +92,32 @@ Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& argum
     round = parsed.value();
   }
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
+  TRY_ASSIGN(std::vector<Workload> workloads, read_traces(arguments, drawn, window));
   std::vector<RunRequest> requests;
-  const bool several = arguments.traces.size() * choices.size() * arguments.seeds.size() > 1;
-  for (const std::string& trace : arguments.traces) {
-    TRY_ASSIGN(Workload workload, load_workload(trace, {.format = arguments.trace_format,
-                                                        .limit = arguments.limit,
-                                                        .profiles = arguments.profiles,
-                                                        .gpu_type = arguments.gpu_type,
-                                                        .drawn = drawn}));
-    if (!arguments.quiet) tell_oddities(trace, workload);
-    if (window && index(window->end) > workload.jobs.size()) {
-      return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
-                                 workload.jobs.size()));
-    }
-    const auto shared_workload = std::make_shared<const Workload>(std::move(workload));
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const auto workload = std::make_shared<const Workload>(std::move(workloads[i]));
     for (const PolicyChoice& choice : choices) {
       for (const std::uint64_t seed : arguments.seeds) {
-        RunRequest request{.workload = shared_workload,
-                           .cluster = shared_cluster,
-                           .policy = choice.name,
-                           .label = choice.label,
-                           .options = choice.options,
-                           .semantics = semantics,
-                           .seed = seed,
-                           .round = round,
-                           .speed_error = arguments.speed_error,
-                           .window = window,
-                           .series = !arguments.report.empty(),
-                           .goes_on = drawn > 0 && goes_on(trace)};
-        if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);
-        request.events = events_path(arguments, request, several);
-        requests.push_back(std::move(request));
+        const bool several = arguments.seeds.size() > 1;
+        requests.push_back(
+            {.workload = workload,
+             .cluster = shared_cluster,
+             .policy = choice.name,
+             .label = several ? fmt::format("{} #{}", choice.label, seed) : choice.label,
+             .options = choice.options,
+             .semantics = semantics,
+             .seed = seed,
+             .round = round,
+             .speed_error = arguments.speed_error,
+             .window = window,
+             .series = !arguments.report.empty(),
+             .goes_on = drawn > 0 && goes_on(arguments.traces[i])});
       }
     }
   }
   // A policy or option that does not exist is told before anything long begins.
   for (const RunRequest& request : requests) TRY(check_setup(request));
+  TRY(set_event_logs(arguments, requests));
   return requests;
 }
 
@@ -112,8 +132,9 @@ Status simulate_command(const SimulateArguments& arguments) {
   TRY_ASSIGN(const RunsResult result,
              make_endless_runs(plan, endless ? endless_for(*window) : EndlessOptions(), options));
   const Format format = arguments.json ? Format::Json : arguments.csv ? Format::Csv : Format::Table;
+  if (!arguments.quiet) tell_warnings(result.runs);
   TRY(print_runs(result.runs, format, arguments.ratios || result.runs.size() > 1));
-  if (!arguments.report.empty()) TRY(write_file(arguments.report, html_report(result.runs)));
+  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
   if (result.interrupted)
     return Error{Code::Cancelled, "interrupted: this is what is known so far"};
   return {};

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "cli/input_files.h"
 #include "cli/measured_run.h"
 #include "cli/output.h"
 #include "steer/director_by_name.h"
@@ -122,6 +123,9 @@ Status twin_run_command(const TwinRunArguments& a) {
   if (!a.curve.empty() && (a.modes.size() != 1 || a.seeds.size() != 1)) {
     return invalid("--curve is of one run: give one mode and one seed");
   }
+  const NamedFile curve{"--curve", a.curve};
+  const NamedFile inputs[] = {{"--model", a.model}, {"--stragglers", a.stragglers}};
+  TRY(check_outputs({&curve, 1}, inputs));
   auto json = nlohmann::ordered_json::array();
   std::string table =
       fmt::format("{:<14}{:>12}{:>10}{:>10}{:>14}{:>11}{:>10}\n", "mode", "to target s", "least",
@@ -131,7 +135,7 @@ Status twin_run_command(const TwinRunArguments& a) {
     for (const std::uint64_t seed : a.seeds) {
       TRY_ASSIGN(TwinResult run, run_one(a, setup, mode, seed));
       json.push_back(json_of(mode, seed, run));
-      if (!a.curve.empty()) TRY(write_file(a.curve, curve_text(run)));
+      if (!a.curve.empty()) TRY(write_output(a.curve, curve_text(run)));
       runs.push_back(std::move(run));
     }
     table += row_of(mode, runs);
@@ -140,6 +144,10 @@ Status twin_run_command(const TwinRunArguments& a) {
 }
 
 Status twin_fit_command(const TwinFitArguments& a) {
+  std::vector<NamedFile> inputs = {{"--model", a.model}};
+  for (const std::string& path : a.curves) add_inputs(inputs, "the fit", path);
+  const NamedFile output{"--output", a.output};
+  TRY(check_outputs({&output, 1}, inputs));
   TRY_ASSIGN(TwinModel model, read_model(a.model));
   std::vector<MeasuredRun> runs;
   for (const std::string& path : a.curves) {
@@ -155,7 +163,7 @@ Status twin_fit_command(const TwinFitArguments& a) {
   for (const MeasuredRun& run : runs) all.push_back(&run);
   TRY_ASSIGN(const ModelFit fit, fit_model(all, model));
   const std::string text = twin_model_text(fit.model);
-  if (!a.output.empty()) TRY(write_file(a.output, text));
+  if (!a.output.empty()) TRY(write_output(a.output, text));
   if (a.json || a.output.empty()) TRY(print_text(text));
   if (a.output.empty()) return {};
   return print_text(fmt::format("{} points of {} curves, accuracy missed by {:.4f} in the mean\n",

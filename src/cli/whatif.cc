@@ -74,6 +74,7 @@ void compare(const Workload& trace, const Outcomes& without, const Outcomes& wit
     const JobOutcome& before = without[i];
     const JobOutcome& after = with[i < place ? i : i + 1];
     if (before.ended && after.ended) {
+      ++answer.compared;
       const Duration later = *after.ended - *before.ended;
       if (later > kNoticed) answer.slowed.push_back({spec.name, *before.ended, *after.ended});
       answer.sooner += later < -kNoticed ? 1 : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct WhatifAnswer {
     std::string reason;
   };
   std::size_t others = 0;
+  std::size_t compared = 0;         // of them, those that end in both runs
   std::vector<Change> slowed;       // by more than a second, the worst first
   std::size_t sooner = 0;           // how many end more than a second earlier
   std::vector<Refusal> refused;     // who would come in without it
@@ -65,6 +67,7 @@ struct JobText {
 Result<Workload> parse_job(const JobText& job, const Workload& trace);
 
 std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world);
-std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world);
+std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world,
+                        std::span<const std::string> warnings = {});
 
 }  // namespace orrery

@@ -5,7 +5,9 @@
 #include "cli/live_commands.h"
 #include "cli/output.h"
 #include "cli/policy_choice.h"
+#include "cli/warnings.h"
 #include "cli/whatif.h"
+#include "cli/words.h"
 #include "model/duration_text.h"
 #include "workload/cluster_spec.h"
 #include "workload/generate.h"
@@ -57,6 +59,16 @@ Result<Workload> job_of(const WhatifArguments& arguments, const Workload& trace)
       fmt::format("{}: has {} jobs; one is asked about", arguments.job_file, job.jobs.size()));
 }
 
+// About the policy on the trace, and about the job alone if it asks for what the policy ignores.
+std::vector<std::string> warnings_about(const RunRequest& world, const Workload& job) {
+  std::vector<std::string> warnings = data_warnings(*world.workload, world.policy);
+  for (std::string& own : data_warnings(job, world.policy)) {
+    own.insert(0, "the new job: ");
+    warnings.push_back(std::move(own));
+  }
+  return warnings;
+}
+
 }  // namespace
 
 Status whatif_command(const WhatifArguments& arguments) {
@@ -67,9 +79,13 @@ Status whatif_command(const WhatifArguments& arguments) {
     return invalid(
         fmt::format("the trace has a job '{}' already; give the new one another name", name));
   }
+  const std::vector<std::string> warnings = warnings_about(world, job);
+  if (!arguments.quiet) {
+    for (const std::string& warning : warnings) complain("warning: " + warning);
+  }
   TRY_ASSIGN(const WhatifAnswer answer,
              ask(world, job, {.threads = arguments.threads, .progress = !arguments.quiet}));
-  return print_text(arguments.json ? whatif_json(answer, world) + '\n'
+  return print_text(arguments.json ? whatif_json(answer, world, warnings) + '\n'
                                    : whatif_text(answer, world));
 }
 

@@ -53,6 +53,7 @@ TEST(Whatif, ThoseBehindItEndLaterByItsLength) {
   EXPECT_EQ(told.outcome.ended, at(240));
   EXPECT_FALSE(told.outcome.refused);
   EXPECT_EQ(told.others, 3U);
+  EXPECT_EQ(told.compared, 3U);
   ASSERT_EQ(told.slowed.size(), 1U);
   EXPECT_EQ(told.slowed[0].name, "c");
   EXPECT_EQ(told.slowed[0].before, at(250));

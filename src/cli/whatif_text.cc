@@ -86,7 +86,7 @@ std::string verdict(const WhatifAnswer& answer) {
 std::string slowed_text(const WhatifAnswer& answer) {
   if (answer.slowed.empty()) return "Nobody else ends later for it.\n";
   std::string out = fmt::format("{} of {} others end later, by {} on average", answer.slowed.size(),
-                                answer.others, human_duration(answer.mean_delay_s()));
+                                answer.compared, human_duration(answer.mean_delay_s()));
   const std::size_t shown = std::min(kWorst, answer.slowed.size());
   out += shown < answer.slowed.size() ? fmt::format("; the {} worst:\n", shown) : ":\n";
   const GridColumn columns[] = {{"  job", true}, {"ends"}, {"would end"}, {"later by"}};
@@ -136,6 +136,7 @@ Json others_json(const WhatifAnswer& answer) {
     refused.push_back({{"name", job.name}, {"reason", job.reason}});
   }
   return {{"jobs", answer.others},
+          {"compared", answer.compared},
           {"slowed", answer.slowed.size()},
           {"mean_delay_s", answer.slowed.empty() ? Json() : Json(answer.mean_delay_s())},
           {"worst", std::move(worst)},
@@ -164,7 +165,8 @@ std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world) {
   return out;
 }
 
-std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world) {
+std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world,
+                        std::span<const std::string> warnings) {
   const JobSpec& job = answer.job;
   const Json all = {{"trace", world.workload->name},
                     {"policy", world.label},
@@ -178,7 +180,8 @@ std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world) {
                       {"submit_s", seconds(job.submitted)},
                       {"deadline_s", time_json(job.deadline)}}},
                     {"answer", answer_json(answer)},
-                    {"others", others_json(answer)}};
+                    {"others", others_json(answer)},
+                    {"warnings", warnings}};
   return all.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/standard_output.h"
+
 namespace orrery {
 
 void complain(std::string_view message) {
@@ -12,7 +14,7 @@ void complain(std::string_view message) {
 }
 
 int exit_code(const Status& status) {
-  if (status.ok()) return 0;
+  if (status.ok() || is_reader_gone(status.error())) return 0;
   complain(status.error().message);
   return status.error().code == Code::InvalidArgument ? 2 : 1;
 }

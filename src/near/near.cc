@@ -34,7 +34,7 @@ std::shared_ptr<Surroundings> surroundings(void (*run_whole)(char**), char** arg
     if (endpoint.door.empty() || !client->connect().ok()) run_whole(argv);
     return std::unique_ptr<Client>(std::move(client));
   };
-  around->print = print_text;
+  around->print = print_stream;
   around->width = terminal_width();
   around->catch_interrupts = catch_interrupts;
   around->interrupted = [] { return interrupted().load(); };

@@ -164,7 +164,7 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
   };
   const std::vector<BadCall> calls = {
       {{}, {"demo", "simulate", "compare", "reproduce"}},
-      {{"sumulate"}, {"'sumulate'", "simulate"}},
+      {{"sumulate"}, {"'sumulate'", "did you mean simulate?"}},
       {with("nope", {}), {"'nope'", "fifo", "muri-l"}},
       {with("las:nope=1", {}), {"'nope'", "limits", "placement"}},
       {with("las", {"--option", "nope=1"}), {"'nope'", "limits"}},
@@ -179,7 +179,7 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {{"generate", "synergy", "--format", "xml"}, {"--format xml", "elasticflow or synergy"}},
       {{"generate", "synergy", "--option", "split=1/2"}, {"option 'split'", "20/70/10"}},
       {with("las", {"--seed", "x"}), {"--seed", "x"}},
-      {with("las", {"--limit", "-1"}), {"--limit"}},
+      {with("las", {"--limit", "-1"}), {"--limit", "'-1' is not a whole number from 0"}},
       {with("las", {"--threads", "many"}), {"--threads"}},
       {with("las", {"--colour"}), {"--colour", "--help"}},
       {with("las", {"--json", "--csv"}), {"--json", "--csv"}},
@@ -194,7 +194,6 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {{"reproduce", "muri", "--data", folder.path().string(), "--figure", "8"}, {"9, 10, 11"}},
       {{"reproduce", "muri", "--data", folder.path().string()}, {"trace1.csv", "folder"}},
       {{"reproduce", "muri", "--data", folder.file("none")}, {"no such folder"}},
-      {{"reproduce", "muri", "--data", folder.path().string(), "--report", "x.html"}, {"--report"}},
       {{"reproduce", "elasticflow", "--data", folder.file("none")}, {"no such folder", "traces/"}},
       {{"reproduce", "elasticflow", "--data", folder.path().string()}, {"elasticVpollux_e.csv"}},
       {{"reproduce", "elasticflow", "--data", ".", "--figure", "12"}, {"8a, 8b, 9, 10, 11"}},
@@ -206,6 +205,39 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {whatif({"--job", "submit=1,duration=2,name=a"}), {"'a' already"}},
       {whatif({"--job", "submit=1,duration=2,size=9"}), {"'size'", "gpus"}},
       {whatif({"--job-file", two}), {"has 2 jobs"}},
+  };
+  for (const BadCall& call : calls) {
+    SCOPED_TRACE(testing::PrintToString(call.words));
+    const Finished run = run_orrery(call.words);
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(run.err.rfind("orrery: ", 0), 0U) << run.err;
+    for (const std::string& part : call.said) {
+      EXPECT_NE(run.err.find(part), std::string::npos) << "no '" << part << "' in " << run.err;
+    }
+  }
+}
+
+TEST(BadInput, SmallMistakesAreNamedForWhatTheyAre) {
+  const TempFolder folder;
+  const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
+  const auto with = [&](const std::string& policy, const Words& more) {
+    Words words = {"simulate", "--trace", trace, "--cluster", "2x8", "--policy", policy};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::vector<BadCall> calls = {
+      {with("las", {"--seed", "-1"}), {"--seed", "'-1' is not a whole number from 0"}},
+      {with("las", {"--speed-error", "nan"}), {"--speed-error", "'nan' is not a number from 0"}},
+      {{"twin", "run", "--rate", "-1"}, {"--rate", "'-1' is not a number above 0"}},
+      {{"twin", "run", "--target", "nan"}, {"--target", "from 0 to 1"}},
+      {{"simulate", "--trase", trace}, {"--trase: there is no such option; did you mean --trace?"}},
+      {{"simulate", "--polcy=las"}, {"--polcy=las", "did you mean --policy?"}},
+      {{"replay", "nope.jsonl"}, {"nope.jsonl: there is no such file"}},
+      {{"reproduce", "muri", "--data", folder.path().string(), "--semantics", "muri"},
+       {"--semantics"}},
+      {{"help", "simulat"}, {"'simulat'", "did you mean simulate?"}},
+      {{"help", "simulate", "x"}, {"orrery simulate has no commands of its own"}},
   };
   for (const BadCall& call : calls) {
     SCOPED_TRACE(testing::PrintToString(call.words));

@@ -227,6 +227,37 @@ TEST(Interrupt, EndsSoonWithWhatIsKnown) {
   ASSERT_TRUE(parsed.is_object()) << run.out;
   EXPECT_EQ(parsed["runs"][0]["jobs"], 30000);
   EXPECT_LT(parsed["runs"][0]["completed"], 30000);
+  EXPECT_EQ(parsed["runs"][0]["status"], "interrupted");
+  EXPECT_TRUE(parsed["runs"][0]["makespan_s"].is_null());
+  EXPECT_EQ(parsed["runs"][0]["left"], 30000 - parsed["runs"][0]["completed"].get<int>());
+}
+
+TEST(Interrupt, ARunThatNeverBeganHasNoFigures) {
+  const TempFolder folder;
+  const Words words = {"compare",
+                       "--trace",
+                       "philly-like:jobs=30000,gpus=1024,arrivals=at-once",
+                       "--cluster",
+                       "128x8",
+                       "--policy",
+                       "themis:lease=0s,fifo",
+                       "--threads",
+                       "1",
+                       "--report",
+                       folder.file("r.html")};
+  Words json = words;
+  json.emplace_back("--json");
+  const Finished run = run_orrery(json, {.interrupt_at = "simulating:"});
+  EXPECT_EQ(run.exit_code, 1);
+  const Json fifo = Json::parse(run.out)["runs"][1];
+  EXPECT_EQ(fifo["status"], "not run");
+  for (const char* key : {"jobs", "completed", "rejected", "starts", "events", "avg_jct_s"}) {
+    EXPECT_TRUE(fifo[key].is_null()) << key << " is " << fifo[key];
+  }
+  EXPECT_NE(file_text(folder.file("r.html")).find("\"status\":\"not run\""), std::string::npos);
+  const Finished table = run_orrery(words, {.interrupt_at = "simulating:"});
+  EXPECT_NE(table.out.find("interrupted"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("not run"), std::string::npos) << table.out;
 }
 
 TEST(Output, ThatCannotBeWrittenIsTold) {
@@ -241,12 +272,50 @@ TEST(Output, ThatCannotBeWrittenIsTold) {
   };
   for (const Words& words : calls) {
     SCOPED_TRACE(testing::PrintToString(words));
-    for (const ProcessOptions& options :
-         {ProcessOptions{.out_closed = true}, ProcessOptions{.out_file = "/dev/full"}}) {
-      const Finished run = run_orrery(words, options);
-      EXPECT_EQ(run.exit_code, 1) << "signal " << run.signal;
-      EXPECT_EQ(run.err.rfind("orrery: ", 0), 0U) << run.err;
-    }
+    const Finished full = run_orrery(words, {.out_file = "/dev/full"});
+    EXPECT_EQ(full.exit_code, 1) << "signal " << full.signal;
+    EXPECT_EQ(full.err.rfind("orrery: ", 0), 0U) << full.err;
+    // As with `| head`: the reader has what it wanted.
+    const Finished unread = run_orrery(words, {.out_closed = true});
+    EXPECT_EQ(unread.exit_code, 0) << "signal " << unread.signal << unread.err;
+    EXPECT_EQ(unread.err, "");
+  }
+}
+
+TEST(Output, AReaderThatGoesAwayDoesNotStopTheReport) {
+  const TempFolder folder;
+  const Finished run = run_orrery(simulate(kTrace, "fifo", {"--report", folder.file("r.html")}),
+                                  {.out_closed = true});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(file_text(folder.file("r.html")).starts_with("<!doctype html>"));
+}
+
+TEST(Help, OfACommandIsItsOwn) {
+  // Without the path by which the program was called.
+  const auto options_of = [](const Words& words) {
+    const Finished run = run_orrery(words);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.out.substr(run.out.find("[OPTIONS]"));
+  };
+  EXPECT_EQ(options_of({"help"}), options_of({"--help"}));
+  EXPECT_EQ(options_of({"help", "simulate"}), options_of({"simulate", "--help"}));
+  EXPECT_NE(options_of({"help", "simulate"}).find("synergy"), std::string::npos);
+  EXPECT_NE(run_orrery({"help", "twin", "run"}).out.find("ring-N"), std::string::npos);
+}
+
+TEST(Simulate, WarnsWhatAPolicyLacks) {
+  const TempFolder folder;
+  const std::string trace = folder.write(
+      "t.csv", "job_id,submit_s,gpus,duration_s,deadline_s\na,0,1,5,9\nhuge,1,99,5,\n");
+  Words words = {"simulate", "--trace", trace, "--cluster", "1x8", "--policy", "muri-l", "--json"};
+  const Finished run = run_orrery(words);
+  EXPECT_EQ(run.exit_code, 0);
+  const Json told = Json::parse(run.out)["runs"][0]["warnings"];
+  ASSERT_EQ(told.size(), 3U) << told;
+  for (const Json& warning : told) {
+    EXPECT_NE(run.err.find("orrery: warning: t, muri-l: " + warning.get<std::string>()),
+              std::string::npos)
+        << run.err;
   }
 }
 
