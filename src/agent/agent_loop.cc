@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 
+#include "agent/cgroup_home.h"
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
 
@@ -37,6 +38,18 @@ Result<std::string> read_instance(const std::string& state) {
   }
   TRY(write_file_atomically(path, instance + "\n"));
   return instance;
+}
+
+// Without cgroups jobs are limited by what each process may have, and the log says so.
+void find_cgroups(NodeOptions& node) {
+  auto home = find_cgroup_home("orrery-" + node.instance.substr(0, 12));
+  if (home.ok()) {
+    node.cgroup_home = std::move(home).value();
+    if (node.log) node.log("jobs get cgroups in " + node.cgroup_home.path);
+  } else if (node.log) {
+    node.log("jobs get no cgroups, and memory is limited for each process alone: " +
+             home.error().message);
+  }
 }
 
 // SIGTERM and SIGINT as something to poll for, while it lives.
@@ -69,8 +82,9 @@ class HeldSignals {
 
 }  // namespace
 
-AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes)
+AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes, bool owns_cgroup)
     : node_(std::move(node)),
+      owns_cgroup_(owns_cgroup),
       processes_(std::move(processes)),
       agent_(node_, *processes_, boot_time()) {}
 
@@ -93,10 +107,16 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
                    .switches_users = options.switches_users && ::geteuid() == 0,
                    .log = std::move(log)};
   if (node.address.empty()) node.address = node.name;
-  if (!options.cgroup.empty()) {
+  node.processes_most = options.processes_most;
+  node.core_bytes = options.core_bytes;
+  processes->limit_logs(options.logs);
+  const bool looks = options.cgroup == kAutoCgroup;
+  if (looks) {
+    find_cgroups(node);
+  } else if (!options.cgroup.empty()) {
     TRY_ASSIGN(node.cgroup_home, open_cgroup_home(options.cgroup));
   }
-  std::unique_ptr<AgentLoop> loop(new AgentLoop(std::move(node), std::move(processes)));
+  std::unique_ptr<AgentLoop> loop(new AgentLoop(std::move(node), std::move(processes), looks));
   loop->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   loop->wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!loop->epoll_.ok() || !loop->wake_.ok()) return system_error("epoll", errno);
@@ -105,6 +125,11 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
   TRY(loop->add(loop->processes_->sockets_fd()));
   TRY(loop->agent_.adopt());
   return loop;
+}
+
+// Empty ones go; those of jobs that run on stay for the agent after this one.
+AgentLoop::~AgentLoop() {
+  if (owns_cgroup_) remove_cgroup_home(node_.cgroup_home);
 }
 
 Status AgentLoop::add(int fd) {
@@ -176,6 +201,7 @@ Status AgentLoop::run(const MakeLink& make_link) {
       if (std::find(ready_.begin(), ready_.end(), fd) != ready_.end()) ready(agent_, boot_time());
     }
     agent_.tick(boot_time());
+    processes_->look_at_logs(boot_time());
     if (auto report = agent_.next_report(boot_time())) link->send(std::move(*report));
     if (leaving && agent_.has_left()) return {};
     if (!agent_.refused().empty()) {

@@ -15,13 +15,19 @@
 
 namespace orrery {
 
+// The agent looks for a place below its own cgroup.
+inline constexpr const char* kAutoCgroup = "auto";
+
 struct AgentOptions {
-  std::string state{};         // an absolute path, of this agent alone; may be in memory
-  std::string data{};          // for logs and checkpoints; empty: the state directory
-  std::string name{};          // empty: the host's
-  std::string address{};       // where other nodes reach this one; empty: the name
-  std::optional<int> gpus{};   // declared, instead of asking the driver
-  std::string cgroup{};        // a directory for the jobs' cgroups; empty: none
+  std::string state{};              // an absolute path, of this agent alone; may be in memory
+  std::string data{};               // for logs and checkpoints; empty: the state directory
+  std::string name{};               // empty: the host's
+  std::string address{};            // where other nodes reach this one; empty: the name
+  std::optional<int> gpus{};        // declared, instead of asking the driver
+  std::string cgroup{};             // a directory for the jobs' cgroups; kAutoCgroup; empty: none
+  std::int64_t processes_most = 0;  // of one process of a job, with threads; 0: no limit
+  std::int64_t core_bytes = 0;      // of a core file; -1: no limit
+  LogLimits logs{};
   bool switches_users = true;  // jobs run as their users; heeded where the agent is root
   std::string program{};       // that becomes supervisors; empty: supervisor_program()
 };
@@ -50,9 +56,10 @@ class AgentLoop {
   // Calls `ready` in run() whenever `fd` is readable. Before run().
   Status watch(int fd, std::function<void(NodeAgent&, Duration)> ready);
   const NodeOptions& node() const { return node_; }
+  ~AgentLoop();
 
  private:
-  AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes);
+  AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes, bool owns_cgroup);
 
   Status add(int fd);
   void post(Orders orders);
@@ -60,6 +67,7 @@ class AgentLoop {
   Status wait(Duration most);
 
   NodeOptions node_;
+  bool owns_cgroup_ = false;  // the directory of the jobs' cgroups, made by the agent
   std::unique_ptr<LocalProcesses> processes_;
   NodeAgent agent_;
   Fd epoll_{};

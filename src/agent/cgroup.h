@@ -3,18 +3,30 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
+#include "agent/device_rules.h"
 #include "base/result.h"
 
 namespace orrery {
 
-// A directory of the cgroup file system in which every job gets a cgroup of its own. It is named by
-// whoever runs the machine; the agent never looks for one, since the cgroup it finds itself in
-// belongs to whatever started it.
+// A directory of the cgroup file system in which every process of a job gets a cgroup of its own.
+// An operator names it, or find_cgroup_home() makes it below the agent's own cgroup.
 struct CgroupHome {
-  std::string path{};  // empty: none
+  std::string path{};  // empty: none; in version 1 that of the memory controller
   int version = 0;     // 1 or 2
+  // Version 1: directories in the hierarchies of pids, cpu and devices, by controller.
+  std::map<std::string, std::string> others{};
+};
+
+struct CgroupLimits {
+  std::int64_t memory_bytes = 0;       // 0: none
+  std::int64_t processes = 0;          // with threads; 0: no limit
+  std::int64_t cpu_milli = 0;          // the share when CPUs are scarce; 0: as any other
+  int cpus = 0;                        // so many whole CPUs at most; 0: no limit
+  std::vector<DeviceNumber> closed{};  // devices that cannot be opened
 };
 
 // Makes the directory where it is missing and sees to it that cgroups made in it can limit memory.
@@ -25,14 +37,19 @@ Result<CgroupHome> open_cgroup_home(const std::string& path);
 class JobCgroup {
  public:
   JobCgroup() = default;  // none
-  JobCgroup(std::string path, int version) : path_(std::move(path)), version_(version) {}
-  // With room for `memory_bytes`; 0 is no limit.
+  JobCgroup(std::string path, int version, std::map<std::string, std::string> others = {})
+      : path_(std::move(path)), version_(version), others_(std::move(others)) {}
+  // Fails where memory cannot be limited. Of the other limits those hold that enforced() names.
   static Result<JobCgroup> make(const CgroupHome& home, const std::string& name,
-                                std::int64_t memory_bytes);
+                                const CgroupLimits& limits);
 
   bool ok() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
   int version() const { return version_; }
+  // Version 1: its directories in other hierarchies, by controller.
+  const std::map<std::string, std::string>& others() const { return others_; }
+  // The limits that hold, such as "memory pids cpu devices".
+  const std::string& enforced() const { return enforced_; }
 
   Status add(pid_t pid) const;
   // Kills everybody in it, whatever process group they are in.
@@ -42,8 +59,17 @@ class JobCgroup {
   void remove() const;
 
  private:
+  Status limit_memory(std::int64_t bytes) const;
+  Status limit_processes(std::int64_t most) const;
+  Status limit_cpu(const CgroupLimits& limits) const;
+  Status close(const std::vector<DeviceNumber>& devices) const;
+  // The directory of a controller; empty: none.
+  std::string of(const std::string& controller) const;
+
   std::string path_{};
   int version_ = 0;
+  std::map<std::string, std::string> others_{};
+  std::string enforced_{};
 };
 
 }  // namespace orrery

@@ -45,6 +45,7 @@ Result<std::vector<Gpu>> ask(const Library& library) {
   int (*name_of)(void*, char*, unsigned) = nullptr;
   int (*uuid_of)(void*, char*, unsigned) = nullptr;
   int (*memory_of)(void*, NvmlMemory*) = nullptr;
+  int (*minor_of)(void*, unsigned*) = nullptr;
   TRY(find(library, "nvmlInit_v2", init));
   TRY(find(library, "nvmlShutdown", shutdown));
   TRY(find(library, "nvmlDeviceGetCount_v2", count_of));
@@ -52,6 +53,9 @@ Result<std::vector<Gpu>> ask(const Library& library) {
   TRY(find(library, "nvmlDeviceGetName", name_of));
   TRY(find(library, "nvmlDeviceGetUUID", uuid_of));
   TRY(find(library, "nvmlDeviceGetMemoryInfo", memory_of));
+
+  // Without it the device files stay open to every job.
+  static_cast<void>(find(library, "nvmlDeviceGetMinorNumber", minor_of).ok());
 
   const int status = init();
   if (status == kDriverNotLoaded) return std::vector<Gpu>{};
@@ -70,10 +74,13 @@ Result<std::vector<Gpu>> ask(const Library& library) {
     NvmlMemory memory{};
     // Some devices share the host's memory and have none of their own to tell of.
     const bool known = memory_of(device, &memory) == kOk;
+    unsigned minor = 0;
+    const bool has_file = minor_of != nullptr && minor_of(device, &minor) == kOk;
     gpus.push_back({.index = static_cast<int>(i),
                     .name = name,
                     .uuid = uuid,
-                    .memory_bytes = known ? static_cast<std::int64_t>(memory.total) : 0});
+                    .memory_bytes = known ? static_cast<std::int64_t>(memory.total) : 0,
+                    .device = has_file ? "/dev/nvidia" + std::to_string(minor) : ""});
   }
   return gpus;
 }

@@ -13,6 +13,7 @@ struct Gpu {
   std::string name{};             // "declared" for one that is only said to be there
   std::string uuid{};             // empty: declared
   std::int64_t memory_bytes = 0;  // 0: unknown
+  std::string device{};           // its file, such as /dev/nvidia0; empty: unknown
 
   // What CUDA_VISIBLE_DEVICES calls it. The driver's ids do not depend on the order in which CUDA
   // counts devices.

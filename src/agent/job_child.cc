@@ -9,10 +9,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "agent/files.h"
+#include "agent/private_tmp.h"
 
 namespace orrery {
 namespace {
@@ -43,6 +45,17 @@ void limit_memory(const JobChild& child) {
   const auto bytes = static_cast<rlim_t>(child.launch.memory_bytes);
   const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
   if (setrlimit(RLIMIT_DATA, &limit) != 0) fail(child, Stage::Memory);
+}
+
+void limit_core(const JobChild& child) {
+  const auto bytes =
+      child.launch.core_bytes < 0 ? RLIM_INFINITY : static_cast<rlim_t>(child.launch.core_bytes);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) != 0) fail(child, Stage::Core);
+  // Without rights a limit can only be lowered.
+  const rlim_t most = ::geteuid() == 0 ? bytes : std::min(limit.rlim_max, bytes);
+  limit = {.rlim_cur = most, .rlim_max = most};
+  if (setrlimit(RLIMIT_CORE, &limit) != 0) fail(child, Stage::Core);
 }
 
 void become_user(const JobChild& child) {
@@ -77,6 +90,18 @@ void redirect(const JobChild& child) {
   if (::dup2(output, STDOUT_FILENO) < 0 || ::dup2(errors, STDERR_FILENO) < 0) {
     fail(child, Stage::Output);
   }
+}
+
+// With the user's rights, and then back to those of the agent.
+void redirect_as_user(const JobChild& child) {
+  const bool is_other = child.user && child.user->uid != ::geteuid();
+  if (is_other) {
+    const JobUser& user = *child.user;
+    if (initgroups(user.name.c_str(), user.gid) != 0) fail(child, Stage::User);
+    if (setegid(user.gid) != 0 || seteuid(user.uid) != 0) fail(child, Stage::User);
+  }
+  redirect(child);
+  if (is_other && (seteuid(0) != 0 || setegid(0) != 0)) fail(child, Stage::User);
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -158,6 +183,10 @@ std::string fault_text(const JobChildFault& fault, const Launch& launch) {
         return "output to '" + launch.output + "' and '" + launch.errors + "'";
       case Stage::Directory:
         return "directory '" + launch.directory + "'";
+      case Stage::Core:
+        return "limiting core files";
+      case Stage::Tmp:
+        return "a private /tmp";
       case Stage::Program:
         break;
     }
@@ -177,9 +206,15 @@ void become_job(const JobChild& child) {
 
   pin(child);
   if (how == kGoWithRlimit) limit_memory(child);
+  limit_core(child);
+  if (!child.launch.private_tmp.empty()) {
+    // Files in /tmp are opened while they can still be seen.
+    redirect_as_user(child);
+    if (!enter_private_tmp(child.launch)) fail(child, Stage::Tmp);
+  }
   become_user(child);
   die_with(child.supervisor);
-  redirect(child);
+  if (child.launch.private_tmp.empty()) redirect(child);
   if (::chdir(child.launch.directory.c_str()) != 0) fail(child, Stage::Directory);
   const Environment environment = environment_of(child);
   ::signal(SIGPIPE, SIG_DFL);

@@ -23,7 +23,7 @@ Result<std::optional<JobUser>> find_job_user(const std::string& name);
 
 // What failed between the fork and the job's program, as it goes through a pipe.
 struct JobChildFault {
-  enum class Stage : int { Pin, Memory, User, Output, Directory, Program };
+  enum class Stage : int { Pin, Memory, User, Output, Directory, Program, Core, Tmp };
   Stage stage = Stage::Program;
   int number = 0;  // errno
 };

@@ -64,7 +64,7 @@ Fd find_supervisor(const JobFiles& files) {
 // are known by their environment. Returns when they are gone.
 void see_off(const JobFiles& files, const JobRunning& running) {
   if (running.boot != boot_id()) return;
-  const JobCgroup cgroup(running.cgroup, running.cgroup_version);
+  const JobCgroup cgroup(running.cgroup, running.cgroup_version, running.cgroup_others);
   cgroup.kill_all();
   const std::string cookie = launch_cookie(files);
   while (true) {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "agent/launch.h"
+
 namespace orrery {
 namespace {
 
@@ -22,6 +24,10 @@ Fields running_fields(const JobRunning& running) {
   fields.add("memory_limit", memory_limit_name(running.memory_limit));
   fields.add("cgroup", running.cgroup);
   fields.add("cgroup_version", running.cgroup_version);
+  for (const auto& [controller, path] : running.cgroup_others) {
+    fields.add("cgroup_" + controller, path);
+  }
+  fields.add("enforced", running.enforced);
   return fields;
 }
 
@@ -31,7 +37,9 @@ JobRunning read_running(const Fields& fields) {
                      .start = fields.number("start"),
                      .boot = fields.text("boot"),
                      .cgroup = fields.text("cgroup"),
-                     .cgroup_version = static_cast<int>(fields.number("cgroup_version"))};
+                     .cgroup_version = static_cast<int>(fields.number("cgroup_version")),
+                     .cgroup_others = read_cgroup_others(fields),
+                     .enforced = fields.text("enforced")};
   for (std::size_t i = 0; i < kLimits.size(); ++i) {
     if (fields.text("memory_limit") == kLimits[i]) {
       running.memory_limit = static_cast<MemoryLimit>(i);

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "agent/fields.h"
@@ -24,6 +25,8 @@ struct JobRunning {
   MemoryLimit memory_limit = MemoryLimit::None;
   std::string cgroup{};
   int cgroup_version = 0;
+  std::map<std::string, std::string> cgroup_others{};
+  std::string enforced{};  // limits that hold by the cgroup, such as "memory pids"
 };
 
 // A wish to stop the job, as the stop file holds it.

@@ -20,7 +20,7 @@ Status check_text(const Launch& launch) {
     }
   }
   for (const std::string* path : {&launch.directory, &launch.output, &launch.errors, &launch.socket,
-                                  &launch.checkpoint_directory}) {
+                                  &launch.checkpoint_directory, &launch.private_tmp}) {
     const bool may_be_absent = path != &launch.directory;
     if (may_be_absent && path->empty()) continue;
     if (!absolute(*path) || has_zero(*path)) {
@@ -67,6 +67,15 @@ void put_ranks(Environment& environment, const Gang& gang) {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> read_cgroup_others(const Fields& fields) {
+  std::map<std::string, std::string> others;
+  for (const char* const controller : {"pids", "cpu", "devices"}) {
+    std::string path = fields.text(std::string("cgroup_") + controller);
+    if (!path.empty()) others[controller] = std::move(path);
+  }
+  return others;
+}
 
 std::string launch_name(const Launch& launch) {
   return std::to_string(static_cast<int>(launch.job)) + "." + std::to_string(launch.epoch) + "." +
@@ -120,9 +129,17 @@ Fields launch_fields(const Launch& launch) {
   fields.add("cpus", cpu_list_text(launch.cpus));
   for (const std::string& gpu : launch.gpus) fields.add("gpu", gpu);
   for (const std::string& gpu : launch.gpus_visible) fields.add("gpu_visible", gpu);
+  fields.add("cpu_milli", launch.cpu_milli);
   fields.add("memory_bytes", launch.memory_bytes);
   fields.add("cgroup_home", launch.cgroup_home.path);
   fields.add("cgroup_version", launch.cgroup_home.version);
+  for (const auto& [controller, path] : launch.cgroup_home.others) {
+    fields.add("cgroup_" + controller, path);
+  }
+  fields.add("processes", launch.processes);
+  for (const std::string& device : launch.closed_devices) fields.add("closed_device", device);
+  fields.add("core_bytes", launch.core_bytes);
+  fields.add("private_tmp", launch.private_tmp);
   fields.add("grace_ns", launch.grace.count());
   fields.add("ends_with_lease", launch.ends_with_lease ? 1 : 0);
   fields.add("node_timeout_ns", launch.node_timeout.count());
@@ -163,8 +180,15 @@ Result<Launch> read_launch(const Fields& fields) {
   TRY_ASSIGN(launch.cpus, read_cpu_list(fields.text("cpus")));
   launch.gpus = fields.all("gpu");
   launch.gpus_visible = fields.all("gpu_visible");
+  launch.cpu_milli = fields.number("cpu_milli");
   launch.memory_bytes = fields.number("memory_bytes");
-  launch.cgroup_home = {.path = fields.text("cgroup_home"), .version = small("cgroup_version", 0)};
+  launch.cgroup_home = {.path = fields.text("cgroup_home"),
+                        .version = small("cgroup_version", 0),
+                        .others = read_cgroup_others(fields)};
+  launch.processes = fields.number("processes");
+  launch.closed_devices = fields.all("closed_device");
+  launch.core_bytes = fields.number("core_bytes");
+  launch.private_tmp = fields.text("private_tmp");
   launch.grace = Duration(fields.number("grace_ns"));
   launch.ends_with_lease = fields.number("ends_with_lease") != 0;
   launch.node_timeout = Duration(fields.number("node_timeout_ns"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,8 +45,14 @@ struct Launch {
   std::vector<std::string> gpus{};  // its own, as CUDA calls them; none: none is seen
   // Those of all the job's processes on this node, in the order of local ranks; none: its own.
   std::vector<std::string> gpus_visible{};
+  std::int64_t cpu_milli = 0;     // its share; 0: not stated
   std::int64_t memory_bytes = 0;  // 0: no limit
   CgroupHome cgroup_home{};
+  std::int64_t processes = 0;                 // with threads; 0: no limit
+  std::vector<std::string> closed_devices{};  // files of devices that it cannot open
+  std::int64_t core_bytes = 0;                // of a core file; -1: no limit
+  bool wants_private_tmp = false;  // is given one by LocalProcesses, and is not written down
+  std::string private_tmp{};  // JOB.EPOCH.RANK: its /tmp and /var/tmp, removed with it; or empty
   Duration grace = std::chrono::seconds(30);  // between the request to stop and the end
   bool ends_with_lease = false;  // stops by itself when the agent's lease runs out (see lease.h)
   Duration node_timeout{};       // how long it outlives the last answered report; 0: the lease
@@ -65,6 +72,8 @@ std::string launch_name(const Launch& launch);
 Status check_launch(const Launch& launch);
 
 Fields launch_fields(const Launch& launch);
+// The "cgroup_CONTROLLER" fields of a file.
+std::map<std::string, std::string> read_cgroup_others(const Fields& fields);
 Result<Launch> read_launch(const Fields& fields);
 
 // The environment the job gets: its own, and ours over it. Ours are ORRERY_*, CUDA_VISIBLE_DEVICES,

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <set>
 
 #include "agent/job_child.h"
 #include "agent/log_follow.h"
 #include "agent/node_options.h"
+#include "agent/private_tmp.h"
 
 namespace orrery {
 namespace {
@@ -39,7 +42,7 @@ Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& 
                                                              const std::string& data,
                                                              std::string program) {
   TRY_ASSIGN(LocalJobs jobs, LocalJobs::open(state, std::move(program)));
-  for (const std::string& path : {data, data + "/logs", data + "/checkpoints"}) {
+  for (const std::string& path : {data, data + "/logs", data + "/checkpoints", data + "/tmp"}) {
     TRY(make_directory(path, 0711));
   }
   TRY_ASSIGN(JobSockets sockets, JobSockets::open(state + "/sockets"));
@@ -130,6 +133,11 @@ Status LocalProcesses::give_places(Launch& launch) const {
     if (launch.errors.empty()) launch.errors = launch.output;
     if (is_other) TRY(make_log(launch.output, *user));
   }
+  if (launch.wants_private_tmp) {
+    launch.private_tmp = data_ + "/tmp/" + text(name);
+    TRY(make_private_tmp(launch.private_tmp, user ? user->uid : ::geteuid(),
+                         user ? user->gid : ::getegid()));
+  }
   if (!launch.checkpoint_directory.empty()) return {};
   if (!is_other) {
     launch.checkpoint_directory = checkpoint_path(name);
@@ -200,7 +208,10 @@ bool LocalProcesses::tell(const LaunchName& name, const JobMessage& message) {
 Status LocalProcesses::forget(const LaunchName& name) {
   const auto at = known_.find(name);
   if (at == known_.end()) return Error{Code::NotFound, "launch " + text(name) + " is not here"};
+  const std::string private_tmp = at->second.launch().private_tmp;
   TRY(jobs_.forget(at->second));
+  // Left where its supervisor was killed.
+  if (!private_tmp.empty()) remove_private_tmp(private_tmp);
   sockets_.close(text(name));
   known_.erase(at);
   release_port(name);
@@ -212,6 +223,27 @@ Status LocalProcesses::forget(const LaunchName& name) {
   const std::string path = log_path(name);
   if (::stat(path.c_str(), &log) == 0 && log.st_size == 0) ::unlink(path.c_str());
   return {};
+}
+
+void LocalProcesses::look_at_logs(Duration now) {
+  constexpr Duration kLogsApart = std::chrono::seconds(2);
+  constexpr Duration kOldLogsApart = std::chrono::hours(1);
+  if (now >= logs_looked_ + kLogsApart && log_limits_.bytes > 0) {
+    logs_looked_ = now;
+    for (const auto& [name, job] : known_) {
+      // A file of the user's own is the user's to keep short.
+      if (job.launch().output != log_path(name)) continue;
+      static_cast<void>(shorten_log(log_path(name), log_limits_.bytes).ok());
+    }
+  }
+  if (now < old_logs_looked_ + kOldLogsApart) return;
+  old_logs_looked_ = now;
+  std::set<std::string> used;
+  for (const auto& [name, job] : known_) {
+    used.insert(std::filesystem::path(log_path(name)).filename());
+  }
+  remove_old_logs(data_ + "/logs", log_limits_.age,
+                  [&](const std::string& name) { return used.contains(name); });
 }
 
 Result<int> LocalProcesses::master_port(const LaunchName& name) {

@@ -8,6 +8,7 @@
 #include "agent/files.h"
 #include "agent/job_process.h"
 #include "agent/job_socket.h"
+#include "agent/log_keeper.h"
 #include "agent/master_ports.h"
 #include "agent/processes.h"
 
@@ -29,6 +30,11 @@ class LocalProcesses final : public Processes {
   // `program` becomes the supervisor; see LocalJobs::open().
   static Result<std::unique_ptr<LocalProcesses>> open(const std::string& state,
                                                       const std::string& data, std::string program);
+
+  // How long logs of the agent's own become, and how long they stay.
+  void limit_logs(const LogLimits& limits) { log_limits_ = limits; }
+  // Shortens logs and removes old ones, if it is time to look.
+  void look_at_logs(Duration now);
 
   // Readable, for poll(), when ended() may have something to say.
   int fd() const { return epoll_.get(); }
@@ -71,6 +77,9 @@ class LocalProcesses final : public Processes {
   std::map<LaunchName, JobProcess> known_{};
   std::map<int, LaunchName> watched_{};  // by descriptor
   MasterPorts ports_{};
+  LogLimits log_limits_{.bytes = 0, .age = {}};
+  Duration logs_looked_{};
+  Duration old_logs_looked_{};
   std::vector<LaunchName> unsettled_{};  // asked again each time: their ends could not be read
 };
 

@@ -34,6 +34,14 @@ Status LogFollower::check(const struct stat& state) const {
   return S_ISREG(state.st_mode) ? Status() : Status(invalid(path_ + ": is no ordinary file"));
 }
 
+// What the agent has freed to keep the log short reads as zeros.
+void LogFollower::pass_hole(const struct stat& state) {
+  constexpr std::int64_t kDiskBlock = 512;  // the unit of st_blocks
+  if (state.st_blocks * kDiskBlock >= state.st_size || offset_ >= state.st_size) return;
+  const off_t data = ::lseek(file_.get(), offset_, SEEK_DATA);
+  if (data >= 0) offset_ = data;
+}
+
 bool LogFollower::replaced() const {
   struct stat open_one {};
   struct stat named {};
@@ -54,6 +62,7 @@ Result<LogFollower::Piece> LogFollower::read(std::size_t most) {
       offset_ = 0;
       restarted_ = true;
     }
+    pass_hole(state);
     Piece piece{.bytes = std::string(most, '\0'), .offset = offset_};
     ssize_t got = 0;
     do {

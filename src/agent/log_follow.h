@@ -39,6 +39,7 @@ class LogFollower {
  private:
   Status open();
   Status check(const struct stat& state) const;
+  void pass_hole(const struct stat& state);
   bool replaced() const;
 
   std::string path_;

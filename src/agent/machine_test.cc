@@ -102,6 +102,8 @@ TEST(Gpus, AreThoseTheDriverTellsOf) {
   EXPECT_EQ(gpus.value()[0].memory_bytes, 16 * kGiB);
   EXPECT_EQ(gpus.value()[1].cuda_name(), "GPU-2");
   EXPECT_EQ(gpus.value()[1].memory_bytes, 0);
+  EXPECT_EQ(gpus.value()[0].device, "/dev/nvidia6");
+  EXPECT_EQ(gpus.value()[1].device, "/dev/nvidia5");
 }
 
 TEST(Gpus, NoDriverMeansNone) {

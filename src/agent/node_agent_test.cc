@@ -107,6 +107,24 @@ TEST_F(NodeAgentTest, LocalRankIsThePlaceOfItsGpuAmongThoseItSees) {
   }
 }
 
+TEST(LaunchOf, TheDevicesOfGpusThatItDoesNotSeeAreClosed) {
+  NodeOptions options = node_options();
+  for (std::size_t i = 0; i < 3; ++i) {
+    options.machine.gpus[i].device = "/dev/nvidia" + std::to_string(i);
+  }
+  options.processes_most = 100;
+  options.core_bytes = -1;
+  Assignment wanted = assignment(kA, 0b0010);
+  wanted.gpus_visible = 0b0011;
+  wanted.private_tmp = true;
+  const Launch launch = launch_of(wanted, {}, options);
+  EXPECT_EQ(launch.closed_devices, (std::vector<std::string>{"/dev/nvidia2"}))
+      << "and the fourth GPU has no file";
+  EXPECT_EQ(launch.processes, 100);
+  EXPECT_EQ(launch.core_bytes, -1);
+  EXPECT_TRUE(launch.wants_private_tmp);
+}
+
 TEST_F(NodeAgentTest, ChoosesOnePortForAllRanksOfARunAndReportsIt) {
   Assignment other = assignment({.job = 1, .epoch = 1, .rank = 1}, 0b10);
   order({assignment({.job = 1, .epoch = 1}, 0b1), other, assignment(kB, 0b100)});

@@ -53,8 +53,11 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .errors = wanted.errors.empty() ? wanted.output : wanted.errors,
                 .user = options.switches_users ? wanted.user : "",
                 .cpus = cpus,
+                .cpu_milli = wanted.cpu_milli,
                 .memory_bytes = wanted.memory_bytes,
                 .cgroup_home = options.cgroup_home,
+                .processes = options.processes_most,
+                .core_bytes = options.core_bytes,
                 .grace = wanted.grace,
                 .ends_with_lease = true,
                 .node_timeout = wanted.node_timeout,
@@ -64,7 +67,13 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .signal = wanted.signal,
                 .signal_before = wanted.signal_before};
   launch.gpus = cuda_names(wanted.gpus, options.machine);
-  launch.gpus_visible = cuda_names(wanted.gpus | wanted.gpus_visible, options.machine);
+  const std::uint64_t visible = wanted.gpus | wanted.gpus_visible;
+  launch.gpus_visible = cuda_names(visible, options.machine);
+  for (std::size_t i = 0; i < options.machine.gpus.size(); ++i) {
+    const std::string& device = options.machine.gpus[i].device;
+    if ((visible >> i & 1) == 0 && !device.empty()) launch.closed_devices.push_back(device);
+  }
+  launch.wants_private_tmp = wanted.private_tmp;
   return launch;
 }
 

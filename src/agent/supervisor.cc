@@ -19,6 +19,7 @@
 #include "agent/job_child.h"
 #include "agent/launch.h"
 #include "agent/lease.h"
+#include "agent/private_tmp.h"
 #include "agent/process_table.h"
 #include "agent/time_limit.h"
 
@@ -58,6 +59,20 @@ int wait_for_signal(Duration most) {
 
 JobEnd not_started(std::string message) {
   return {.kind = JobEnd::Kind::NotStarted, .message = std::move(message), .ran_ns = 0};
+}
+
+CgroupLimits limits_of(const Launch& launch) {
+  const bool is_pinned = !launch.cpus.empty();
+  const auto whole =
+      static_cast<int>(std::min<std::int64_t>(1 << 20, (launch.cpu_milli + 999) / 1000));
+  CgroupLimits limits{.memory_bytes = launch.memory_bytes,
+                      .processes = launch.processes,
+                      .cpu_milli = launch.cpu_milli,
+                      .cpus = is_pinned ? static_cast<int>(launch.cpus.size()) : whole};
+  for (const std::string& path : launch.closed_devices) {
+    if (const auto device = device_number(path)) limits.closed.push_back(*device);
+  }
+  return limits;
 }
 
 class Supervisor {
@@ -142,7 +157,7 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
 Status Supervisor::start() {
   TRY_ASSIGN(const auto user, find_job_user(launch_.user));
   if (!launch_.cgroup_home.path.empty()) {
-    auto cgroup = JobCgroup::make(launch_.cgroup_home, name_, launch_.memory_bytes);
+    auto cgroup = JobCgroup::make(launch_.cgroup_home, name_, limits_of(launch_));
     if (cgroup.ok()) cgroup_ = std::move(cgroup).value();
   }
   int go[2];
@@ -192,7 +207,9 @@ Status Supervisor::let_go(pid_t pid, const Fd& go, const Fd& fault) {
                            .boot = boot_id(),
                            .memory_limit = limit_,
                            .cgroup = cgroup_.path(),
-                           .cgroup_version = cgroup_.version()};
+                           .cgroup_version = cgroup_.version(),
+                           .cgroup_others = cgroup_.others(),
+                           .enforced = cgroup_.enforced()};
   TRY(write_file_atomically(files_.running(), running_fields(running).write()));
   const char how = limit_ == MemoryLimit::Rlimit ? kGoWithRlimit : kGo;
   if (::write(go.get(), &how, 1) != 1) return system_error("starting the job", errno);
@@ -297,6 +314,7 @@ JobEnd Supervisor::take_in() {
   }
   const bool out_of_memory = cgroup_.out_of_memory_kills() > 0;
   cgroup_.remove();
+  if (!launch_.private_tmp.empty()) remove_private_tmp(launch_.private_tmp);
 
   JobEnd end{.kind = JobEnd::Kind::Exited};
   if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);

@@ -165,6 +165,8 @@ constexpr auto kSettings = std::to_array<JobSetting>({
     {"export", "variables it gets: ALL, NONE, or NAME and NAME=VALUE with commas between", false,
      set_export},
     {"time-limit", "how long it may run, over all its runs; then it fails", false, set_time_limit},
+    {"private-tmp", "it gets a /tmp and a /var/tmp of its own", true,
+     set_flag<&JobRequest::private_tmp>},
     {"signal", "a signal ahead of the time limit, such as USR1@60s", false, set_signal},
     {"checkpoint-dir", "where it keeps checkpoints; the agent's if left out", false,
      set_word<&JobRequest::checkpoint_directory>},

@@ -9,6 +9,7 @@
 #include "rpc/client.h"
 #include "rpc/scheduler_link.h"
 #include "service/commands.h"
+#include "service/job_limits.h"
 #include "trust/certificates.h"
 #include "trust/credentials.h"
 
@@ -54,8 +55,8 @@ Status agent_command(const AgentArguments& arguments) {
   AgentOptions options{
       .state = std::filesystem::absolute(arguments.state, error).lexically_normal().string(),
       .name = arguments.name,
-      .address = arguments.address,
-      .cgroup = arguments.cgroup};
+      .address = arguments.address};
+  TRY(set_job_limits(arguments.limits, options));
   if (arguments.gpus >= 0) options.gpus = arguments.gpus;
   const MakeLink make_link = [&](OnOrders on_orders) {
     LinkOptions link{.client = {.address = arguments.server, .tls = material(own)}};

@@ -6,6 +6,20 @@
 namespace orrery {
 namespace {
 
+void add_limits(CLI::App& command, JobLimitArguments& limits, const std::string& with) {
+  const auto add = [&](const char* name, auto& value, const char* what) {
+    command.add_option(name, value, with + what)->capture_default_str()->group("Limits of jobs");
+  };
+  add("--cgroup", limits.cgroup,
+      "directory for the jobs' cgroups; auto: below the agent's own, if it may; off: none");
+  add("--job-processes", limits.processes,
+      "processes and threads of one process of a job, with all its children; 0: no limit");
+  add("--core-size", limits.core, "the largest core file, such as 1G, or unlimited");
+  add("--log-size", limits.log_size,
+      "so much of the end of each log that the agent keeps, such as 1G, or unlimited");
+  add("--log-age", limits.log_age, "how long a log stays after its last line; 0: for ever");
+}
+
 void add_serve(CLI::App& app, std::function<Status()>& run) {
   const auto a = std::make_shared<ServeArguments>();
   CLI::App* command = app.add_subcommand("serve", "schedule real jobs on real machines");
@@ -32,7 +46,7 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--gpus", a->gpus, "with --local: GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
   command->add_option("--name", a->name, "with --local: the node's name");
-  command->add_option("--cgroup", a->cgroup, "with --local: directory for the jobs' cgroups");
+  add_limits(*command, a->limits, "with --local: ");
   command->add_option("--profiles", a->profiles,
                       "speed and sensitivity profiles that jobs can name, a file or a folder");
   command->add_option("--gpu-type", a->gpu_type, "the GPU type whose profiles are meant");
@@ -49,7 +63,7 @@ void add_agent(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--address", a->address, "where other nodes reach this one");
   command->add_option("--gpus", a->gpus, "GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
-  command->add_option("--cgroup", a->cgroup, "directory for the jobs' cgroups");
+  add_limits(*command, a->limits, "");
   command->callback([a, &run] { run = [a] { return agent_command(*a); }; });
 }
 

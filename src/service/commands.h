@@ -15,6 +15,15 @@ namespace orrery {
 
 // The processes of a live cluster: `orrery serve` and `orrery agent`.
 
+// What jobs of an agent may do, as people write it.
+struct JobLimitArguments {
+  std::string cgroup = "auto";  // a directory, or off
+  std::int64_t processes = 32'768;
+  std::string core = "0";       // a size, or unlimited
+  std::string log_size = "1G";  // or unlimited
+  std::string log_age = "30d";  // 0: for ever
+};
+
 struct ServeArguments {
   std::string state{};
   bool local = false;  // with an agent for this machine
@@ -29,7 +38,7 @@ struct ServeArguments {
   std::string node_timeout = "12h";
   int gpus = -1;  // of the agent; -1: what there is
   std::string name{};
-  std::string cgroup{};
+  JobLimitArguments limits{};
   std::string profiles{};  // of models, a file or a folder
   std::string gpu_type{};  // whose profiles are meant, of jobs that do not say
 };
@@ -42,7 +51,7 @@ struct AgentArguments {
   std::string name{};
   std::string address{};
   int gpus = -1;
-  std::string cgroup{};
+  JobLimitArguments limits{};
 };
 Status agent_command(const AgentArguments& arguments);
 

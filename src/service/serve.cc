@@ -22,6 +22,7 @@
 #include "rpc/server.h"
 #include "service/callers.h"
 #include "service/commands.h"
+#include "service/job_limits.h"
 #include "service/local_link.h"
 #include "service/profile_finder.h"
 #include "trust/credentials.h"
@@ -244,10 +245,9 @@ class Service {
   }
 
   Status start_agent() {
-    AgentOptions options{.state = state_ + "/agent",
-                         .name = arguments_.name,
-                         .address = "127.0.0.1",
-                         .cgroup = arguments_.cgroup};
+    AgentOptions options{
+        .state = state_ + "/agent", .name = arguments_.name, .address = "127.0.0.1"};
+    TRY(set_job_limits(arguments_.limits, options));
     if (arguments_.gpus >= 0) options.gpus = arguments_.gpus;
     TRY_ASSIGN(agent_, AgentLoop::open(options, log_to_stderr));
     if (agent_->node().machine.gpus.empty() && !options.gpus) {

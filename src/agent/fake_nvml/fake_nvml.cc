@@ -39,4 +39,9 @@ int nvmlDeviceGetMemoryInfo(void* device, FakeMemory* memory) {
   *memory = {.total = 16ULL << 30, .free = 0, .used = 0};
   return 0;
 }
+// Not the index: files are numbered as the driver found the cards.
+int nvmlDeviceGetMinorNumber(void* device, unsigned* minor) {
+  *minor = 7 - static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device));
+  return 0;
+}
 }
