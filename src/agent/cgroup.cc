@@ -65,10 +65,16 @@ Result<CgroupHome> open_cgroup_home(const std::string& path) {
   return CgroupHome{.path = path, .version = 2};
 }
 
+std::string folder_of(const CgroupFolders& folders, std::string_view controller) {
+  for (const auto& [name, path] : folders) {
+    if (name == controller) return path;
+  }
+  return "";
+}
+
 std::string JobCgroup::of(const std::string& controller) const {
   if (version_ == 2) return path_;
-  const auto found = others_.find(controller);
-  return found == others_.end() ? "" : found->second;
+  return folder_of(others_, controller);
 }
 
 Status JobCgroup::limit_memory(std::int64_t memory_bytes) const {
@@ -121,7 +127,7 @@ Result<JobCgroup> JobCgroup::make(const CgroupHome& home, const std::string& nam
   TRY(make_directory(cgroup.path_));
   for (const auto& [controller, directory] : home.others) {
     const std::string path = directory + "/" + name;
-    if (make_directory(path).ok()) cgroup.others_[controller] = path;
+    if (make_directory(path).ok()) cgroup.others_.emplace_back(controller, path);
   }
   if (Status status = cgroup.limit_memory(limits.memory_bytes); !status.ok()) {
     cgroup.remove();

@@ -3,8 +3,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agent/device_rules.h"
@@ -12,13 +13,17 @@
 
 namespace orrery {
 
+// Directories by controller.
+using CgroupFolders = std::vector<std::pair<std::string, std::string>>;
+// Empty: there is none.
+std::string folder_of(const CgroupFolders& folders, std::string_view controller);
+
 // A directory of the cgroup file system in which every process of a job gets a cgroup of its own.
 // An operator names it, or find_cgroup_home() makes it below the agent's own cgroup.
 struct CgroupHome {
-  std::string path{};  // empty: none; in version 1 that of the memory controller
-  int version = 0;     // 1 or 2
-  // Version 1: directories in the hierarchies of pids, cpu and devices, by controller.
-  std::map<std::string, std::string> others{};
+  std::string path{};      // empty: none; in version 1 that of the memory controller
+  int version = 0;         // 1 or 2
+  CgroupFolders others{};  // version 1: in the hierarchies of cpu, devices and pids
 };
 
 struct CgroupLimits {
@@ -37,7 +42,7 @@ Result<CgroupHome> open_cgroup_home(const std::string& path);
 class JobCgroup {
  public:
   JobCgroup() = default;  // none
-  JobCgroup(std::string path, int version, std::map<std::string, std::string> others = {})
+  JobCgroup(std::string path, int version, CgroupFolders others = {})
       : path_(std::move(path)), version_(version), others_(std::move(others)) {}
   // Fails where memory cannot be limited. Of the other limits those hold that enforced() names.
   static Result<JobCgroup> make(const CgroupHome& home, const std::string& name,
@@ -46,8 +51,8 @@ class JobCgroup {
   bool ok() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
   int version() const { return version_; }
-  // Version 1: its directories in other hierarchies, by controller.
-  const std::map<std::string, std::string>& others() const { return others_; }
+  // Version 1: its directories in other hierarchies.
+  const CgroupFolders& others() const { return others_; }
   // The limits that hold, such as "memory pids cpu devices".
   const std::string& enforced() const { return enforced_; }
 
@@ -68,7 +73,7 @@ class JobCgroup {
 
   std::string path_{};
   int version_ = 0;
-  std::map<std::string, std::string> others_{};
+  CgroupFolders others_{};
   std::string enforced_{};
 };
 

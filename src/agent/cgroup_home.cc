@@ -14,7 +14,7 @@
 namespace orrery {
 namespace {
 
-constexpr const char* kOthers[] = {"pids", "cpu", "devices"};
+constexpr const char* kOthers[] = {"cpu", "devices", "pids"};
 
 bool exists(const std::string& path) {
   std::error_code none;
@@ -113,9 +113,9 @@ Result<CgroupHome> find_second(const std::string& own, const std::string& name) 
 // Of all jobs together, beside other processes: as if each CPU had a process of theirs.
 void weigh(const CgroupHome& home) {
   const auto cpus = std::max<std::int64_t>(1, ::sysconf(_SC_NPROCESSORS_ONLN));
-  if (const auto cpu = home.others.find("cpu"); cpu != home.others.end()) {
+  if (const std::string cpu = folder_of(home.others, "cpu"); !cpu.empty()) {
     const auto shares = std::min<std::int64_t>(262'144, 1024 * cpus);
-    static_cast<void>(write_control(cpu->second + "/cpu.shares", std::to_string(shares)).ok());
+    static_cast<void>(write_control(cpu + "/cpu.shares", std::to_string(shares)).ok());
   } else if (home.version == 2) {
     const auto weight = std::min<std::int64_t>(10'000, 100 * cpus);
     static_cast<void>(write_control(home.path + "/cpu.weight", std::to_string(weight)).ok());
@@ -147,7 +147,7 @@ Result<CgroupHome> find_cgroup_home(const std::string& name, const std::string& 
   for (const char* const controller : kOthers) {
     const std::string directory = own(controller);
     if (directory.empty() || !make(directory + "/" + name).ok()) continue;
-    home.others[controller] = directory + "/" + name;
+    home.others.emplace_back(controller, directory + "/" + name);
   }
   weigh(home);
   return home;

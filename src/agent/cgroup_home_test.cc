@@ -24,8 +24,7 @@ TEST(CgroupHome, InVersion1ThereIsOneForEachControllerBelowTheAgentsOwn) {
   ASSERT_TRUE(home.ok()) << home.error().message;
   EXPECT_EQ(home.value().version, 1);
   EXPECT_EQ(home.value().path, cgroups + "/memory/site/agent/orrery-1");
-  EXPECT_EQ(home.value().others,
-            (std::map<std::string, std::string>{{"cpu", cgroups + "/cpu/orrery-1"},
+  EXPECT_EQ(home.value().others, (CgroupFolders{{"cpu", cgroups + "/cpu/orrery-1"},
                                                 {"devices", cgroups + "/devices/orrery-1"}}));
   EXPECT_NE(read_word(cgroups + "/cpu/orrery-1/cpu.shares"), "1024")
       << "jobs together weigh more than one process";

@@ -29,7 +29,7 @@ class Isolation : public testing::Test {
     return {.job = JobId{1}, .argv = act(std::move(what)), .cgroup_home = home_};
   }
   bool has(const char* controller) const {
-    return home_.version == 2 || home_.others.contains(controller);
+    return home_.version == 2 || !folder_of(home_.others, controller).empty();
   }
 
   TestFolder folder_;
@@ -75,7 +75,8 @@ TEST_F(Isolation, CpusAreWeighedAndBounded) {
   process.wait_until_started();
   const JobRunning running = process.running().value();
   EXPECT_NE(running.enforced.find("cpu"), std::string::npos) << running.enforced;
-  const std::string cpu = home_.version == 1 ? running.cgroup_others.at("cpu") : running.cgroup;
+  const std::string cpu =
+      home_.version == 1 ? folder_of(running.cgroup_others, "cpu") : running.cgroup;
   if (home_.version == 1) {
     EXPECT_EQ(words(cpu + "/cpu.shares"), "1536");
     EXPECT_EQ(words(cpu + "/cpu.cfs_quota_us"), "200000");

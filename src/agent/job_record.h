@@ -3,9 +3,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <string>
 
+#include "agent/cgroup.h"
 #include "agent/fields.h"
 #include "base/result.h"
 #include "model/time.h"
@@ -25,7 +25,7 @@ struct JobRunning {
   MemoryLimit memory_limit = MemoryLimit::None;
   std::string cgroup{};
   int cgroup_version = 0;
-  std::map<std::string, std::string> cgroup_others{};
+  CgroupFolders cgroup_others{};
   std::string enforced{};  // limits that hold by the cgroup, such as "memory pids"
 };
 

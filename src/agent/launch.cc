@@ -68,11 +68,11 @@ void put_ranks(Environment& environment, const Gang& gang) {
 
 }  // namespace
 
-std::map<std::string, std::string> read_cgroup_others(const Fields& fields) {
-  std::map<std::string, std::string> others;
-  for (const char* const controller : {"pids", "cpu", "devices"}) {
+CgroupFolders read_cgroup_others(const Fields& fields) {
+  CgroupFolders others;
+  for (const char* const controller : {"cpu", "devices", "pids"}) {
     std::string path = fields.text(std::string("cgroup_") + controller);
-    if (!path.empty()) others[controller] = std::move(path);
+    if (!path.empty()) others.emplace_back(controller, std::move(path));
   }
   return others;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,7 +72,7 @@ Status check_launch(const Launch& launch);
 
 Fields launch_fields(const Launch& launch);
 // The "cgroup_CONTROLLER" fields of a file.
-std::map<std::string, std::string> read_cgroup_others(const Fields& fields);
+CgroupFolders read_cgroup_others(const Fields& fields);
 Result<Launch> read_launch(const Fields& fields);
 
 // The environment the job gets: its own, and ours over it. Ours are ORRERY_*, CUDA_VISIBLE_DEVICES,
