@@ -91,9 +91,7 @@ void Conductor::spoiled(std::int64_t task, const std::string& why, Time now) {
     ++in.counts.refused;
     return;
   }
-  in.orders.push_back(DropGradient{task, why});
-  open->handed_in = now;
-  in.end_in_waste(*open, in.counts.spoiled);
+  in.spoil(*open, why, now);
   in.settle(now);
 }
 

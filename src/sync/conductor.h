@@ -29,6 +29,7 @@ struct ConductorOptions {
   std::int64_t checkpoint_every = 0;     // samples; 0: never
   double target_accuracy = 0;            // training ends there; 0: none
   int target_over = TargetWatch::kOver;  // evaluations, whose mean has to be at the target
+  int spoiled_most = 0;  // gradients in a row that cannot be used, before training fails; 0: any
   Duration tick = std::chrono::seconds(1);
   ZenoOptions zeno{};
 };
@@ -37,18 +38,6 @@ struct ConductorOptions {
 constexpr std::int64_t evaluation_distance(std::int64_t asked, std::int32_t global_batch) {
   return asked > 0 ? asked : std::int64_t{20} * global_batch;
 }
-
-// Where a run stands, for a checkpoint: what a Conductor goes on from. Gradients that were held are
-// applied before one is taken, and tasks under way begin anew.
-struct ConductorState {
-  ParameterVersion version = 0;
-  std::int64_t next_sample = 0;
-  std::vector<Samples> again{};  // before that: handed out, but not used
-  std::int64_t next_task = 1;
-  std::int64_t samples_done = 0;
-  std::int64_t gradients_done = 0;
-  Mode mode{};
-};
 
 // tasks = gradients + dropped + spoiled + lost + those still open.
 struct ConductorCounts {

@@ -10,6 +10,7 @@
 #include "sync/crowd.h"
 #include "sync/rule.h"
 #include "sync/samples.h"
+#include "sync/spoiled_watch.h"
 #include "sync/task_table.h"
 #include "sync/topology.h"
 
@@ -42,6 +43,7 @@ struct Conductor::Inside {
   void settle(Time now);  // does whatever has become possible
   bool advance(Time now);
   void cut_all();
+  void spoil(OpenTask& open, const std::string& why, Time now);
   void end_in_waste(OpenTask& open, std::int64_t& count);
   bool quiet() const;  // whether an update can be made of what is held, whatever it is
   void make_update(Time now);
@@ -61,6 +63,7 @@ struct Conductor::Inside {
   std::unique_ptr<SyncRule> rule;
   bool begun = false, finished = false;
   std::optional<std::string> end_reason{};  // set once the run is to end
+  bool end_failed = false;
   bool change_pending = false, checkpoint_due = false, reshape_due = false;
 
   Crowd crowd{};
@@ -83,6 +86,7 @@ struct Conductor::Inside {
   std::array<UpdateSample, 256> recent{};  // by version
 
   ParameterVersion evaluated = 0, evaluation_seen = -1;
+  SpoiledWatch spoiled{options.spoiled_most};
   TargetWatch target{options.target_accuracy, options.target_over};
   bool checkpointed = false;
   ConductorState checkpoint{};

@@ -79,11 +79,10 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
                                ? gradient.samples > 0 && gradient.samples <= asked
                                : gradient.samples == asked;
   if (!right_count || !all_finite(gradient)) {
-    orders.push_back(DropGradient{
-        gradient.task, right_count ? "not finite" : "not of as many samples as were asked for"});
-    end_in_waste(open, counts.spoiled);
+    spoil(open, right_count ? "not finite" : "not of as many samples as were asked for", now);
     return;
   }
+  spoiled.used(open.task.worker);
   counts.samples_cut += asked - gradient.samples;
   const Fate fate = rule->came({.task = gradient.task,
                                 .seats = seats,
@@ -101,6 +100,18 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
   for (const int seat : seats) {
     fate == Fate::Wait ? crowd.set(seat, MemberState::Waiting) : set_idle(seat);
   }
+}
+
+void Conductor::Inside::spoil(OpenTask& open, const std::string& why, Time now) {
+  const SpoiledWatch::Spoiled gradient{
+      .worker = open.task.worker, .version = open.task.version, .rate = rate(), .why = why};
+  orders.push_back(DropGradient{open.task.number, why});
+  open.handed_in = now;
+  end_in_waste(open, counts.spoiled);
+  const auto cause = spoiled.spoiled(gradient);
+  if (!cause || end_reason) return;
+  end_failed = true;
+  finish(*cause, now);
 }
 
 void Conductor::Inside::end_in_waste(OpenTask& open, std::int64_t& count) {
@@ -207,7 +218,7 @@ void Conductor::Inside::complete_update(Time now) {
   rule->updated();
   if (finished) return;
   if (crossed(samples_before, samples_done, options.evaluate_every)) {
-    orders.push_back(EvaluateVersion{version});
+    orders.push_back(EvaluateVersion{version, state_now()});
     evaluated = version;
   }
   if (options.samples_limit > 0 && samples_done >= options.samples_limit) {
@@ -325,12 +336,12 @@ void Conductor::Inside::end_if_due(Time now) {
       lose(number);
     }
   }
-  if (options.evaluate_every > 0 && evaluated != version) {
-    orders.push_back(EvaluateVersion{version});
+  if (!end_failed && options.evaluate_every > 0 && evaluated != version) {
+    orders.push_back(EvaluateVersion{version, state_now()});
     evaluated = version;
   }
-  if (options.checkpoint_every > 0) save_checkpoint();
-  orders.push_back(FinishRun{*end_reason});
+  if (!end_failed && options.checkpoint_every > 0) save_checkpoint();
+  orders.push_back(FinishRun{*end_reason, end_failed});
 }
 
 }  // namespace orrery

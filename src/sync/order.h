@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "sync/conductor_state.h"
 #include "sync/task.h"
 
 namespace orrery {
@@ -43,6 +44,7 @@ struct FormTree {
 struct RefreshValidation {};
 struct EvaluateVersion {
   ParameterVersion version = 0;
+  ConductorState state{};  // where the run stands at that version
 };
 struct SaveCheckpoint {
   ParameterVersion version = 0;
@@ -53,6 +55,7 @@ struct DismissWorker {
 };
 struct FinishRun {
   std::string reason{};
+  bool failed = false;  // training has come apart; there is no checkpoint of that
 };
 using Order =
     std::variant<StartTask, ApplyUpdate, CutTask, DropGradient, FormRing, FormTree,

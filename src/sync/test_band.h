@@ -44,6 +44,9 @@ class TestBand {
   void failed(std::vector<WorkerId> lost) {
     act([&] { conductor->failed(updates.back().update.version, lost, now()); });
   }
+  void spoil(int worker) {
+    act([&] { conductor->spoiled(task.at(worker).number, "not finite", now()); });
+  }
   void evaluated(ParameterVersion version, double accuracy) {
     act([&] { conductor->evaluated({.version = version, .accuracy = accuracy}, now()); });
   }

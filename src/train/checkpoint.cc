@@ -90,9 +90,8 @@ void add_recent_slope(Checkpoint& checkpoint) {
   state.insert(state.end(), state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-}  // namespace
-
-Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep) {
+Status write_file(const std::string& path, const std::string& folder,
+                  const Checkpoint& checkpoint) {
   const std::string text = checkpoint_text(checkpoint);
   Preamble preamble{.text_bytes = text.size(),
                     .parameters = checkpoint.parameters.size(),
@@ -105,8 +104,6 @@ Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
   std::uint64_t crc = 0;
   for (const auto part : parts) crc = crc64(part, crc);
 
-  const std::string path =
-      fmt::format("{}/{}{:012}{}", folder, kPrefix, checkpoint.conductor.version, kSuffix);
   const std::string temporary = path + ".part";
   Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!fd.ok()) return system_error(temporary, errno);
@@ -115,14 +112,46 @@ Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
   if (fsync(fd.get()) != 0) return system_error(temporary, errno);
   fd.close();
   if (rename(temporary.c_str(), path.c_str()) != 0) return system_error(path, errno);
-  TRY(sync_folder(folder));
+  return sync_folder(folder);
+}
 
+std::string path_of(const std::string& folder, std::string_view prefix, ParameterVersion version) {
+  return fmt::format("{}/{}{:012}{}", folder, prefix, version, kSuffix);
+}
+
+}  // namespace
+
+Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep) {
+  TRY(write_file(path_of(folder, kPrefix, checkpoint.conductor.version), folder, checkpoint));
   auto found = checkpoints_in(folder);
   while (found.size() > static_cast<std::size_t>(std::max(keep, 1))) {
     unlink(found.begin()->second.c_str());
     found.erase(found.begin());
   }
   return {};
+}
+
+std::string best_checkpoint_path(const std::string& folder) {
+  return fmt::format("{}/{}best{}", folder, kPrefix, kSuffix);
+}
+
+Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
+  return write_file(best_checkpoint_path(folder), folder, checkpoint);
+}
+
+Status begin_at_best(const std::string& folder) {
+  constexpr std::string_view kAside = "set-aside-";
+  TRY_ASSIGN(const Checkpoint best, read_checkpoint(best_checkpoint_path(folder)));
+  const ParameterVersion version = best.conductor.version;
+  const auto found = checkpoints_in(folder);
+  if (!found.contains(version)) {
+    TRY(write_file(path_of(folder, kPrefix, version), folder, best));
+  }
+  for (auto newer = found.upper_bound(version); newer != found.end(); ++newer) {
+    const std::string aside = path_of(folder, kAside, newer->first);
+    if (rename(newer->second.c_str(), aside.c_str()) != 0) return system_error(aside, errno);
+  }
+  return sync_folder(folder);
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,14 @@
 #include "sync/conductor.h"
 
 namespace orrery {
+
+// What an evaluation said of a version.
+struct Judgement {
+  ParameterVersion version = 0;
+  double at_s = 0;  // when that version was made
+  std::int64_t samples = 0;
+  double accuracy = 0, loss = 0;
+};
 
 // All that a run goes on from. What is random in a run (the order of samples, what a model draws)
 // follows from the seed and the positions of samples, so these are its random state as well.
@@ -22,11 +31,20 @@ struct Checkpoint {
   double optimizer_batches = 0;  // global batches that the optimizer has stepped by
   std::vector<float> parameters{};
   std::vector<float> optimizer_state{};
+  std::optional<Judgement> judged{};  // of the best model
 };
 
 // FOLDER/checkpoint-VERSION.orc, written whole or not at all, and on the disk when this returns.
 // Older ones beyond `keep` are removed.
 Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep);
+
+// The best model, in FOLDER/checkpoint-best.orc: the parameters alone, so that moments begin at
+// zero where training goes on from it. No older ones are kept.
+Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
+std::string best_checkpoint_path(const std::string& folder);
+// Makes the best model the newest checkpoint: newer ones are renamed to set-aside-VERSION.orc.
+// Code::NotFound: there is none.
+Status begin_at_best(const std::string& folder);
 
 // A damaged one is Code::DataLoss.
 Result<Checkpoint> read_checkpoint(const std::string& path);

@@ -1,5 +1,7 @@
 #include "train/checkpoint_text.h"
 
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace orrery {
@@ -62,6 +64,29 @@ Mode read_mode(const json& values) {
   return mode;
 }
 
+// Not finite numbers are null in JSON.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+double number_in(const json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+json judgement_of(const std::optional<Judgement>& judged) {
+  if (!judged) return nullptr;
+  return {{"version", judged->version},
+          {"time_s", number(judged->at_s)},
+          {"samples", judged->samples},
+          {"accuracy", number(judged->accuracy)},
+          {"loss", number(judged->loss)}};
+}
+
+Judgement read_judgement(const json& values) {
+  return {.version = values.at("version").get<ParameterVersion>(),
+          .at_s = number_in(values.at("time_s")),
+          .samples = values.at("samples").get<std::int64_t>(),
+          .accuracy = number_in(values.at("accuracy")),
+          .loss = number_in(values.at("loss"))};
+}
+
 }  // namespace
 
 std::string checkpoint_text(const Checkpoint& checkpoint) {
@@ -85,6 +110,8 @@ std::string checkpoint_text(const Checkpoint& checkpoint) {
               {"samples_done", state.samples_done},
               {"gradients_done", state.gradients_done},
               {"mode", mode_of(state.mode)},
+              {"kept_as", checkpoint.judged ? "best" : "last"},
+              {"judged", judgement_of(checkpoint.judged)},
               {"tensors", tensors}}
       .dump();
 }
@@ -118,6 +145,8 @@ Result<Checkpoint> parse_checkpoint_text(const std::string& text) {
                                     .first = tensor.at("first").get<std::int64_t>(),
                                     .count = tensor.at("count").get<std::int64_t>()});
     }
+    const json judged = values.value("judged", json(nullptr));
+    if (!judged.is_null()) checkpoint.judged = read_judgement(judged);
   } catch (const json::exception& problem) {
     return Error{Code::DataLoss, problem.what()}.at("its header");
   }

@@ -6,9 +6,11 @@
 
 #include <charconv>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.h"
+#include "train/checkpoint.h"
 #include "train/head.h"
 #include "train/run_summary.h"
 
@@ -76,6 +78,37 @@ Status resize_command(const std::string& folder, int workers) {
   line->send(MessageType::Resize, 0, CountMessage{workers});
   io.run_for(std::chrono::seconds(30));
   return result;
+}
+
+Status evaluate_command(const EvaluateArguments& arguments, const TrainPorts& ports) {
+  if (arguments.from != "last" && arguments.from != "best") {
+    return invalid(fmt::format("--from {}: write last or best", arguments.from));
+  }
+  const std::string path = arguments.folder + "/run.json";
+  TRY_ASSIGN(const std::string text, read_file(path));
+  auto read = parse_run_options(text);
+  if (!read.ok()) return std::move(read).error().at(path);
+  Checkpoint checkpoint;
+  if (arguments.from == "best") {
+    TRY_ASSIGN(checkpoint, read_checkpoint(best_checkpoint_path(arguments.folder)));
+  } else {
+    TRY_ASSIGN(FoundCheckpoint found, newest_checkpoint(arguments.folder));
+    checkpoint = std::move(found.checkpoint);
+  }
+  TRY_ASSIGN(const auto learner, ports.make_learner(completed(read.value()).learner));
+  if (std::ssize(checkpoint.parameters) != learner->parameter_count()) {
+    return invalid("the checkpoint is of another model").at(arguments.folder);
+  }
+  TRY(learner->set_parameters(checkpoint.parameters));
+  TRY_ASSIGN(const Evaluation evaluation, learner->evaluate());
+  const ParameterVersion version = checkpoint.conductor.version;
+  if (!arguments.json) {
+    return print(fmt::format("version {}: accuracy {:.4f}, loss {:.4f}\n", version,
+                             evaluation.accuracy, evaluation.loss));
+  }
+  const nlohmann::ordered_json result = {
+      {"version", version}, {"accuracy", evaluation.accuracy}, {"loss", evaluation.loss}};
+  return print(result.dump() + "\n");
 }
 
 Status worker_command(const JoinArguments& arguments, const TrainPorts& ports) {

@@ -11,6 +11,14 @@ namespace orrery {
 // The sub-commands of `orrery-train`.
 Status run_command(const RunOptions& options, const TrainPorts& ports);
 Status resize_command(const std::string& folder, int workers);
+struct EvaluateArguments {
+  std::string folder{};
+  std::string from = "last";  // or "best"
+  bool json = false;
+};
+// How well a checkpoint of a run does on the test set.
+Status evaluate_command(const EvaluateArguments& arguments, const TrainPorts& ports);
+
 struct JoinArguments {
   std::string head{};  // HOST:PORT
   std::string token_file{};

@@ -105,7 +105,7 @@ Result<Direction> choose_direction(const RunOptions& options,
                                    RunLog* log, bool with_trees) {
   DirectorOptions with{.workers = options.workers,
                        .architecture = architecture(options),
-                       .samples_limit = options.steps * options.batch / options.workers,
+                       .samples_limit = samples_limit(options),
                        .blocks = blocks_for(options)};
   with.star.blocks = with.regrouping.blocks = with.blocks;
   with.star.samples_limit = with.samples_limit;

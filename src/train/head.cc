@@ -8,8 +8,10 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "train/best_keeper.h"
 #include "train/job_link.h"
 #include "train/progress_line.h"
+#include "train/run_progress.h"
 
 namespace orrery {
 namespace {
@@ -56,11 +58,20 @@ Result<RunSummary> Head::run() {
   TRY_ASSIGN(time_limit_s_, time_limit_s(options_));
   job_ = std::make_unique<JobLink>();
   progress_ = std::make_unique<ProgressLine>(!options_.quiet);
+  pace_ = std::make_unique<RunProgress>(RunGoal{
+      .samples = samples_limit(options_), .time_s = time_limit_s_, .accuracy = options_.target});
   TRY(open_run());
+  best_ = std::make_unique<BestKeeper>(io_, writer_, own_folder_ ? "" : folder_,
+                                       [this](const Status& status) {
+                                         note_save_failure(status);
+                                         maybe_done();
+                                       });
   TRY(open_servers());
   TRY(load_script());
   std::optional<Checkpoint> from;
   if (!options_.resume.empty() || (job_->is_job() && job_->resumed())) {
+    if (options_.from == "best") TRY(begin_at_best(folder_));
+    best_->recall();
     auto found = newest_checkpoint(folder_);
     if (found.ok()) {
       for (const std::string& why : found.value().damaged) tally_.warnings.push_back(why);
@@ -189,7 +200,7 @@ void Head::end_with(const Error& error) {
 // What is under way when the run is over is waited for: the last evaluation, the last checkpoint.
 void Head::maybe_done() {
   if (!finishing_ || over_) return;
-  if (!snapshots_.empty() || !evaluations_.empty() || saving_ > 0) return;
+  if (!snapshots_.empty() || !evaluations_.empty() || saving_ > 0 || best_->busy()) return;
   over_ = true;
 }
 
@@ -238,17 +249,10 @@ void Head::on_tick() {
       }
       bound_the_end();
       pump();
-      const double gone = seconds(now());
-      double share = time_limit_s_ > 0 ? gone / time_limit_s_ : 0;
-      if (options_.steps > 0) {
-        const auto done = static_cast<double>((tally_.counts + conductor_->counts()).gradients);
-        share = std::max(share, done / static_cast<double>(options_.steps));
-      }
-      progress_->show({.share = share,
-                       .elapsed_s = gone,
-                       .mode = mode_name_,
-                       .updates = conductor_->counts().updates,
-                       .accuracy = tally_.curve.empty() ? -1 : tally_.curve.back().accuracy});
+      ProgressState state = pace_->at(samples_used_, seconds(now()));
+      state.mode = mode_name_;
+      state.updates = (from_ ? from_->conductor.version : 0) + conductor_->counts().updates;
+      progress_->show(state);
     }
     on_tick();
   });
@@ -287,6 +291,7 @@ RunSummary Head::summary() const {
       .workers = static_cast<int>(workers_.size()),
       .steer_cpu_s = tally_.steer_cpu_s + director_->cpu_s(),
       .worker_cpu_s = clocks_.mean_s(),
+      .best = own_folder_ ? best_->best() : best_->on_disk(),
       .folder = own_folder_ ? "" : folder_};
   if (end_.ok()) result.kept = run_end_.outcome(conductor_->state().version);
   result.tally.refused_connections += host_->refused();

@@ -32,8 +32,10 @@
 
 namespace orrery {
 
+class BestKeeper;
 class JobLink;
 class ProgressLine;
+class RunProgress;
 class TreeDirector;
 
 // Leads one run: starts the other processes, watches them, and carries the Conductor's orders
@@ -137,7 +139,10 @@ class Head {
   void snapshot_came(PartRole role, int id, Frame& frame);
   void use_snapshot(Snapshot& snapshot);
   void save(Snapshot& snapshot);
-  void saved(const Status& status, ParameterVersion version);
+  Checkpoint checkpoint_at(const ConductorState& state, Time at) const;
+  void saved(const Status& status, const ConductorState& state);
+  void note_save_failure(const Status& status);
+  void judge_best(const PendingEvaluation& pending, const Judgement& judged);
   void send_evaluation(std::int64_t number);
   void evaluated(Frame& frame);
   void validated(Frame& frame);
@@ -174,6 +179,8 @@ class Head {
   std::unique_ptr<RunLog> log_{};
   std::unique_ptr<JobLink> job_{};
   std::unique_ptr<ProgressLine> progress_{};
+  std::unique_ptr<RunProgress> pace_{};
+  std::unique_ptr<BestKeeper> best_{};
   std::shared_ptr<ServersLine> shared_{};
   ShareTally share_{};
   HindranceScript script_{};
@@ -221,7 +228,7 @@ class Head {
   int saving_ = 0;
   bool validating_ = false;
   std::string mode_name_{};
-  std::int64_t updates_told_ = 0;
+  std::int64_t batches_told_ = 0;
   RunEnd run_end_{};
   PulseBoard pulses_;
   std::optional<FolderLock> lock_{};

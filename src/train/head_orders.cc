@@ -6,6 +6,7 @@
 
 #include "train/head.h"
 #include "train/job_link.h"
+#include "train/run_progress.h"
 
 namespace orrery {
 
@@ -239,7 +240,8 @@ void Head::follow(const EvaluateVersion& order) {
     ++tally_.evaluations_skipped;
     return;
   }
-  ask_for_snapshot({.use = SnapshotUse::Evaluate, .version = order.version, .at = now()});
+  ask_for_snapshot(
+      {.use = SnapshotUse::Evaluate, .version = order.version, .at = now(), .state = order.state});
 }
 
 void Head::follow(const SaveCheckpoint& order) {
@@ -253,6 +255,7 @@ void Head::follow(const DismissWorker& order) { dismiss(static_cast<int>(order.w
 
 void Head::follow(const FinishRun& order) {
   tally_.reason = order.reason;
+  if (order.failed) run_end_.fail(Error{Code::Aborted, order.reason});
   ended_at_ = now();
   clocks_.sample(ended_at_);
   finishing_ = true;
@@ -274,16 +277,14 @@ void Head::note_mode() {
   log_->mode(tally_.modes.back());
 }
 
+// An iteration is a global batch's worth of samples, whatever number of updates it took.
 void Head::talk_to_scheduler() {
-  const ConductorCounts& counts = conductor_->counts();
-  if (counts.updates == updates_told_ || !job_->is_job()) return;
-  updates_told_ = counts.updates;
-  const std::int64_t before = from_ ? from_->conductor.version : 0;
-  const std::int64_t of = options_.steps > 0 ? options_.steps / options_.workers : 0;
-  const double loss =
-      tally_.curve.empty() ? std::numeric_limits<double>::quiet_NaN() : tally_.curve.back().loss;
-  job_->progress(before + counts.updates, of, loss, samples_used_);
-  if (!finishing_ && job_->should_stop(before + counts.updates)) {
+  const std::int64_t batches = samples_used_ / options_.batch;
+  if (batches == batches_told_ || !job_->is_job()) return;
+  batches_told_ = batches;
+  job_->progress(batches, samples_limit(options_) / options_.batch,
+                 pace_->loss().value_or(std::numeric_limits<double>::quiet_NaN()), samples_used_);
+  if (!finishing_ && job_->should_stop(batches)) {
     conductor_->finish("it was asked to stop", now());
     pump();
   }

@@ -92,8 +92,7 @@ struct Snapshot {
   std::set<int> missing{};  // shards or ring members
   double batches = 0;
   std::uint64_t hash = 0;
-  std::vector<float> parameters{};
-  std::vector<float> optimizer_state{};
+  std::vector<float> parameters{}, optimizer_state{};
 };
 
 // What is counted between two reports to servers that are shared.
@@ -114,6 +113,7 @@ struct PendingEvaluation {
   ParameterVersion version = 0;
   Time at{};
   std::int64_t samples = 0;
+  ConductorState state{};
   std::shared_ptr<std::vector<float>> parameters{};
 };
 

@@ -4,6 +4,7 @@
 
 #include "train/head.h"
 #include "train/progress_line.h"
+#include "train/run_progress.h"
 
 namespace orrery {
 namespace {
@@ -126,6 +127,7 @@ void Head::complete(std::int64_t task) {
     }
   }
   samples_ready_[task] = gradient.samples;
+  pace_->gradient(gradient.loss);
   conductor_->ready(gradient, now());
   pump();
 }

@@ -118,8 +118,9 @@ double Head::left_s(double gradients_per_s) const {
   double left = std::numeric_limits<double>::infinity();
   if (options_.target > 0) left = gone;
   if (options_.steps > 0 && gradients_per_s > 0) {
-    const double rest = static_cast<double>(options_.steps) -
-                        static_cast<double>((tally_.counts + conductor_->counts()).gradients);
+    // A gradient is a worker's part of the batch.
+    const double rest = static_cast<double>(samples_limit(options_) - samples_used_) *
+                        options_.workers / options_.batch;
     left = std::min(left, std::max(0.0, rest) / gradients_per_s);
   }
   if (time_limit_s_ > 0) left = std::min(left, std::max(0.0, time_limit_s_ - gone));

@@ -2,9 +2,11 @@
 
 #include <boost/asio/post.hpp>
 
+#include "train/best_keeper.h"
 #include "train/head.h"
 #include "train/job_link.h"
 #include "train/progress_line.h"
+#include "train/run_progress.h"
 
 namespace orrery {
 namespace {
@@ -65,8 +67,9 @@ void Head::snapshot_came(PartRole role, int id, Frame& frame) {
   snapshot.batches = message.batches;
   if (role == PartRole::Worker) {
     // It was asked for again after a death, and the ring has gone on meanwhile.
-    const bool dated = snapshot.use == SnapshotUse::Save;
+    const bool dated = snapshot.use != SnapshotUse::Validate;
     if (dated && message.version != snapshot.version) {
+      tally_.evaluations_skipped += snapshot.use == SnapshotUse::Evaluate ? 1 : 0;
       snapshots_.erase(found);
       return maybe_done();
     }
@@ -118,6 +121,7 @@ void Head::use_snapshot(Snapshot& snapshot) {
   evaluations_[number] = {.version = snapshot.version,
                           .at = snapshot.at,
                           .samples = snapshot.samples,
+                          .state = std::move(snapshot.state),
                           .parameters = std::move(parameters)};
   send_evaluation(number);
 }
@@ -146,6 +150,12 @@ void Head::evaluated(Frame& frame) {
                          .loss = evaluation.loss};
   tally_.curve.push_back(point);
   log_->curve(point);
+  pace_->evaluated(evaluation.accuracy);
+  judge_best(pending, {.version = pending.version,
+                       .at_s = point.at_s,
+                       .samples = pending.samples,
+                       .accuracy = evaluation.accuracy,
+                       .loss = evaluation.loss});
   conductor_->evaluated({.version = pending.version,
                          .at = pending.at,
                          .accuracy = evaluation.accuracy,
@@ -165,39 +175,54 @@ void Head::validated(Frame& frame) {
   }
 }
 
+Checkpoint Head::checkpoint_at(const ConductorState& state, Time at) const {
+  return {.conductor = state,
+          .elapsed_s = seconds(at),
+          .model = options_.learner.model,
+          .data = options_.learner.data,
+          .optimizer = options_.optimizer.kind,
+          .seed = options_.learner.seed,
+          .tensors = tensors_};
+}
+
+void Head::judge_best(const PendingEvaluation& pending, const Judgement& judged) {
+  if (!best_->improves(judged)) return;
+  auto checkpoint = std::make_shared<Checkpoint>(checkpoint_at(pending.state, pending.at));
+  checkpoint->parameters = *pending.parameters;
+  checkpoint->judged = judged;
+  best_->keep(std::move(checkpoint));
+}
+
 void Head::save(Snapshot& snapshot) {
-  auto checkpoint = std::make_shared<Checkpoint>(
-      Checkpoint{.conductor = snapshot.state,
-                 .elapsed_s = seconds(snapshot.at),
-                 .model = options_.learner.model,
-                 .data = options_.learner.data,
-                 .optimizer = options_.optimizer.kind,
-                 .seed = options_.learner.seed,
-                 .tensors = tensors_,
-                 .optimizer_batches = snapshot.batches,
-                 .parameters = std::move(snapshot.parameters),
-                 .optimizer_state = std::move(snapshot.optimizer_state)});
+  auto checkpoint = std::make_shared<Checkpoint>(checkpoint_at(snapshot.state, snapshot.at));
+  checkpoint->optimizer_batches = snapshot.batches;
+  checkpoint->parameters = std::move(snapshot.parameters);
+  checkpoint->optimizer_state = std::move(snapshot.optimizer_state);
   ++saving_;
   boost::asio::post(writer_, [this, checkpoint, folder = folder_, keep = options_.keep] {
     auto status = std::make_shared<Status>(write_checkpoint(folder, *checkpoint, keep));
-    boost::asio::post(
-        io_, [this, status, version = checkpoint->conductor.version] { saved(*status, version); });
+    boost::asio::post(io_, [this, status, checkpoint] { saved(*status, checkpoint->conductor); });
   });
 }
 
-void Head::saved(const Status& status, ParameterVersion version) {
+void Head::saved(const Status& status, const ConductorState& state) {
   --saving_;
+  note_save_failure(status);
   if (!status.ok()) {
-    // Training goes on; the checkpoint before is still there.
     run_end_.checkpoint_failed(status.error());
-    tally_.warnings.push_back(status.error().message);
-    progress_->say(status.error().message);
   } else {
-    run_end_.checkpoint_saved(version);
+    run_end_.checkpoint_saved(state.version);
     ++tally_.checkpoints;
-    job_->checkpointed(version);
+    job_->checkpointed(state.samples_done / options_.batch);
   }
   maybe_done();
+}
+
+// Training goes on; the checkpoint before is still there.
+void Head::note_save_failure(const Status& status) {
+  if (status.ok()) return;
+  tally_.warnings.push_back(status.error().message);
+  progress_->say(status.error().message);
 }
 
 }  // namespace orrery

@@ -6,6 +6,7 @@
 #include "train/experience.h"
 #include "train/head.h"
 #include "train/progress_line.h"
+#include "train/run_progress.h"
 
 namespace orrery {
 namespace {
@@ -49,7 +50,8 @@ Status Head::begin_session(const Checkpoint* from) {
                         .global_batch = options_.batch,
                         .blocks = blocks_for(options_),
                         .target_accuracy = options_.target,
-                        .target_over = options_.target_over};
+                        .target_over = options_.target_over,
+                        .spoiled_most = options_.spoiled_most};
   TRY_ASSIGN(with.rate, rate_rule(options_));
   with.evaluate_every = evaluation_distance(options_.evaluate_every, options_.batch);
   // Never in between, but when the run is stopped.
@@ -58,8 +60,7 @@ Status Head::begin_session(const Checkpoint* from) {
                           : own_folder_                 ? 0
                                                         : kAtTheEnd;
   if (with.checkpoint_every > 0) run_end_.promise_checkpoint();
-  // A step is a gradient, and the mean gradient is a worker's part of the batch.
-  with.samples_limit = options_.steps * options_.batch / options_.workers;
+  with.samples_limit = samples_limit(options_);
   std::unique_ptr<IterationPredictor> predictor;
   if (!options_.predictor.empty()) {
     auto loaded = ports_.load_predictor(options_.predictor);
@@ -81,6 +82,7 @@ Status Head::begin_session(const Checkpoint* from) {
   conductor_ = std::make_unique<Conductor>(with, std::move(direction.director), state);
   ring_ = {.version = state.version};
   samples_used_ = state.samples_done;
+  batches_told_ = samples_used_ / options_.batch;
   samples_ready_.clear();
   if (session_ == 1 && from_) before_ = from_seconds(from_->elapsed_s);
 
@@ -337,6 +339,7 @@ void Head::worker_joined(PartState& worker) {
 void Head::begin_training() {
   began_ = std::chrono::steady_clock::now();
   training_ = true;
+  pace_->begin(samples_used_, seconds(now()));
   if (load_ && session_ == 1) {
     const Status quotas = set_cpu_of_all([](const EmulatedSize&) { return 1.0; });
     if (!quotas.ok()) return end_with(quotas.error());

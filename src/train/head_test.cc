@@ -195,6 +195,22 @@ TEST(Head, AGradientThatIsNotFiniteIsThrownAwayAndCounted) {
   }
 }
 
+TEST(Head, ARunThatComesApartEndsAndNamesTheCause) {
+  const TestFolder folder;
+  const Outcome outcome = run_in(folder.run(), {"--rate", "1e30", "--steps", "100000",
+                                                "--spoiled-most", "20", "--time-limit", "60s"});
+  EXPECT_EQ(outcome.run.exit_code, 1);
+  for (const char* const part : {"20 gradients in a row", "rate of 1e+30", "lower --rate"}) {
+    EXPECT_NE(outcome.run.errors.find(part), std::string::npos) << outcome.run.errors;
+  }
+  EXPECT_EQ(std::ranges::count(outcome.run.errors, '\n'), 1) << outcome.run.errors;
+  EXPECT_NE(outcome.summary["ended"].get<std::string>().find("could not be used"),
+            std::string::npos);
+  EXPECT_EQ(outcome.summary["failure"], outcome.summary["ended"]);
+  EXPECT_EQ(newest_checkpoint(folder.run()).error().code, Code::NotFound)
+      << "nothing goes on from parameters that have come apart";
+}
+
 TEST(Head, AWorkerThatIsAskedToGoesAfterItsTask) {
   const TestFolder folder;
   const Outcome outcome = run_in(folder.run(), {"--data", "line:term@1500", "--steps", "400"});

@@ -29,12 +29,12 @@ int JobLink::gpus() const {
   return 1 + static_cast<int>(std::ranges::count(names, ','));
 }
 
-void JobLink::progress(std::int64_t updates, std::int64_t of, double loss, std::int64_t samples) {
-  inside_->job.progress(updates, of, loss, static_cast<double>(samples));
+void JobLink::progress(std::int64_t batches, std::int64_t of, double loss, std::int64_t samples) {
+  inside_->job.progress(batches, of, loss, static_cast<double>(samples));
 }
 
-void JobLink::checkpointed(std::int64_t updates) { inside_->job.checkpointed(updates); }
-bool JobLink::should_stop(std::int64_t updates) { return inside_->job.should_stop(updates); }
+void JobLink::checkpointed(std::int64_t batches) { inside_->job.checkpointed(batches); }
+bool JobLink::should_stop(std::int64_t batches) { return inside_->job.should_stop(batches); }
 void JobLink::close(bool finished) { inside_->job.close(finished); }
 
 }  // namespace orrery

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace orrery {
@@ -12,10 +11,9 @@ namespace {
 constexpr auto kLineEvery = std::chrono::seconds(5);
 constexpr int kBarWidth = 24;
 
-std::string time_text(double seconds) {
-  const auto whole = static_cast<long>(seconds);
-  if (whole < 60) return fmt::format("{} s", whole);
-  return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+std::string bar(double share) {
+  const auto filled = static_cast<std::size_t>(share * kBarWidth);
+  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "] ";
 }
 
 }  // namespace
@@ -29,26 +27,18 @@ ProgressLine::~ProgressLine() {
   if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressLine::show(const State& state) {
+void ProgressLine::show(const ProgressState& state) {
   const auto now = std::chrono::steady_clock::now();
   if (!enabled_ || (!terminal_ && now - last_ < kLineEvery)) return;
   last_ = now;
   shown_ = true;
-  const double share = std::clamp(state.share, 0.0, 1.0);
-  std::string text = fmt::format("{}, {} updates", state.mode, state.updates);
-  if (state.accuracy >= 0) text += fmt::format(", accuracy {:.3f}", state.accuracy);
-  if (share > 0.001) {
-    text += fmt::format(", {} left", time_text(state.elapsed_s * (1 - share) / share));
-  }
+  const std::string text = progress_text(state);
   if (!terminal_) {
-    std::fputs(fmt::format("training: {:.0f} %, {}\n", share * 100, text).c_str(), stderr);
+    std::fputs(fmt::format("training: {}\n", text).c_str(), stderr);
     return;
   }
-  const auto filled = static_cast<std::size_t>(share * kBarWidth);
-  std::fputs(fmt::format("\r\033[K[{}{}] {:3.0f} % {}", std::string(filled, '#'),
-                         std::string(kBarWidth - filled, '.'), share * 100, text)
-                 .c_str(),
-             stderr);
+  const std::string done = state.share ? bar(*state.share) : "";
+  std::fputs(fmt::format("\r\033[K{}{}", done, text).c_str(), stderr);
 }
 
 void ProgressLine::say(const std::string& message) {

@@ -79,6 +79,15 @@ Status check(const RunOptions& options) {
         "--steps, --evaluate-every, --checkpoint-every, --warm-up, --blocks, --cores, --link, "
         "--shard-cores and --shard-link are 0 or more");
   }
+  if (options.spoiled_most < 0) {
+    return invalid(fmt::format("--spoiled-most {}: 0 or more", options.spoiled_most));
+  }
+  if (options.from != "last" && options.from != "best") {
+    return invalid(fmt::format("--from {}: write last or best", options.from));
+  }
+  if (options.from == "best" && options.resume.empty()) {
+    return invalid("--from best: only a run that is resumed (--resume) has a best model");
+  }
   if (!options.servers.empty() && !(options.cores > 0)) {
     return invalid("--servers: say by --cores what each worker would like to have of them");
   }
@@ -93,6 +102,10 @@ Status check(const RunOptions& options) {
 
 Architecture architecture(const RunOptions& options) {
   return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
+}
+
+std::int64_t samples_limit(const RunOptions& options) {
+  return options.steps * options.batch / options.workers;
 }
 
 int workers_for(const RunOptions& options, int gpus_now) {
@@ -135,6 +148,7 @@ std::string run_options_text(const RunOptions& options) {
   values["target_over"] = options.target_over;
   values["selector"] = options.selector;
   values["tree"] = options.tree;
+  values["spoiled_most"] = options.spoiled_most;
   values["experience"] = options.experience;
   values["silence_s"] = options.silence_s;
   return values.dump(1) + "\n";
@@ -149,6 +163,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.target_over = values.value("target_over", options.target_over);
     options.selector = values.value("selector", options.selector);
     options.tree = values.value("tree", options.tree);
+    options.spoiled_most = values.value("spoiled_most", options.spoiled_most);
     options.experience = values.value("experience", options.experience);
     options.silence_s = values.value("silence_s", options.silence_s);
     return options;

@@ -43,6 +43,7 @@ struct RunOptions {
   std::int64_t checkpoint_every = 0;     // samples; 0: only when it is stopped
   int keep = 3;
   bool replace = false;
+  int spoiled_most = 100;  // gradients in a row that cannot be used, before the run fails; 0: any
 
   std::string stragglers{};
   std::uint64_t straggler_seed = 0;  // 0: the run's
@@ -59,6 +60,7 @@ struct RunOptions {
   std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
   std::string folder{};
   std::string resume{};
+  std::string from = "last";  // which checkpoint a resumed run goes on from; or "best"
   bool json = false, quiet = false;
   int gpus = 0;  // of a job of the scheduler's, at its first start; 0: none, or it is no job
 };
@@ -71,6 +73,9 @@ RunOptions completed(RunOptions options);
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+// After how many a run ends, by its steps; 0: does not. A step is a gradient, and the mean gradient
+// is a worker's part of the batch.
+std::int64_t samples_limit(const RunOptions& options);
 // With as many GPUs as now: as many for each as at the first start, and one sample for each.
 int workers_for(const RunOptions& options, int gpus_now);
 Result<RateRule> rate_rule(const RunOptions& options);

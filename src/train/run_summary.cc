@@ -26,6 +26,27 @@ std::optional<double> time_to_target(const RunSummary& summary) {
   return watch.reached_s();
 }
 
+ordered_json best_json(const RunSummary& summary) {
+  if (!summary.best) return nullptr;
+  const Judgement& best = *summary.best;
+  const bool kept = !summary.folder.empty();
+  return {{"accuracy", best.accuracy},
+          {"loss", best.loss},
+          {"version", best.version},
+          {"samples", best.samples},
+          {"time_s", best.at_s},
+          {"file", kept ? ordered_json(best_checkpoint_path(summary.folder)) : nullptr}};
+}
+
+std::string best_text(const RunSummary& summary) {
+  if (!summary.best) return "";
+  const std::string kept = summary.folder.empty()
+                               ? "not kept: the run has no folder"
+                               : "kept in " + best_checkpoint_path(summary.folder);
+  return fmt::format("best accuracy {:.4f} at version {}, {}\n", summary.best->accuracy,
+                     summary.best->version, kept);
+}
+
 std::string injector(const RunSummary& summary) {
   if (summary.cpu_means == "none" && summary.link_means == "none") return "none";
   return fmt::format("cpu {}, link {}", summary.cpu_means, summary.link_means);
@@ -68,6 +89,7 @@ std::string summary_json(const RunSummary& summary) {
       {"time_to_target_s", or_null(reached.has_value(), reached.value_or(0))},
       {"final_accuracy", or_null(evaluated, evaluated ? tally.curve.back().accuracy : 0)},
       {"final_loss", or_null(evaluated, evaluated ? tally.curve.back().loss : 0)},
+      {"best", best_json(summary)},
       {"wall_s", summary.wall_s},
       {"training_s", summary.training_s},
       {"steer_cpu_s", summary.steer_cpu_s},
@@ -108,12 +130,14 @@ std::string summary_text(const RunSummary& summary) {
       fmt::format("{} after {:.1f} s of training: {} gradients in {} updates\n", tally.reason,
                   summary.training_s, summary.counts.gradients, summary.counts.updates);
   if (!tally.curve.empty()) {
-    text += fmt::format("accuracy {:.4f}, loss {:.4f}\n", tally.curve.back().accuracy,
+    text += fmt::format("last accuracy {:.4f}, loss {:.4f}\n", tally.curve.back().accuracy,
                         tally.curve.back().loss);
   }
+  text += best_text(summary);
   const std::optional<double> reached = time_to_target(summary);
   if (summary.target > 0) {
-    text += reached ? fmt::format("{} was reached after {:.2f} s\n", summary.target, *reached)
+    text += reached ? fmt::format("the mean of {} evaluations reached {} after {:.2f} s\n",
+                                  summary.target_over, summary.target, *reached)
                     : fmt::format("{} was not reached\n", summary.target);
   }
   text += fmt::format("staleness {:.2f}, {} mode switches, {} lost, {} dropped, {} spoiled\n",

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "hinder/servers.h"
 #include "sync/conductor.h"
+#include "train/checkpoint.h"
 #include "train/run_log.h"
 
 namespace orrery {
@@ -39,6 +40,7 @@ struct RunSummary {
   int workers = 0;                       // at the end
   double steer_cpu_s = 0;                // of all sessions
   std::optional<double> worker_cpu_s{};  // one worker's, on average
+  std::optional<Judgement> best{};       // evaluation; with a folder: of the model that is kept
   std::string cpu_means = "none", link_means = "none";
   MachineLoad load{};
   bool measured_load = false;

@@ -62,14 +62,19 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
   add_learning(*command, o);
-  command->add_option("--target", o.target, "end at this accuracy, 0 to 1");
-  command->add_option("--target-over", o.target_over, "evaluations whose mean has to be at it")
+  command->add_option("--target", o.target,
+                      "end when the mean of --target-over evaluations is at this accuracy, 0 to 1");
+  command->add_option("--target-over", o.target_over, "evaluations in a row for --target")
       ->capture_default_str();
   command->add_option("--steps", o.steps, "end after so many gradients");
   command->add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
   command->add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches");
   command->add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped");
   command->add_option("--keep", o.keep, "checkpoints")->capture_default_str();
+  command
+      ->add_option("--spoiled-most", o.spoiled_most,
+                   "fail after this many gradients in a row that are not finite; 0: never")
+      ->capture_default_str();
   command->add_flag("--replace", o.replace, "start another worker for one that dies");
   command->add_option("--stragglers", o.stragglers, "script of who is slow when");
   command->add_option("--straggler-seed", o.straggler_seed, "0: the run's");
@@ -98,6 +103,8 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--dir", o.folder, "folder for tables and checkpoints");
   command->add_option("--resume", o.resume, "go on with the run in this folder");
+  command->add_option("--from", o.from, "of --resume: the last checkpoint, or the best model")
+      ->capture_default_str();
   command->add_flag("--json", o.json, "print one JSON object");
   command->add_flag("--quiet", o.quiet, "no progress");
   command->callback([&o, &ports, &run] { run = [&o, &ports] { return run_command(o, ports); }; });
@@ -196,6 +203,12 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   resize->add_option("folder", folder, "the run's --dir")->required();
   resize->add_option("workers", workers, "how many it shall have")->required();
   resize->callback([&] { run = [&] { return resize_command(folder, workers); }; });
+  EvaluateArguments evaluation;
+  CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");
+  evaluate->add_option("folder", evaluation.folder, "the run's --dir")->required();
+  evaluate->add_option("--from", evaluation.from, "last or best")->capture_default_str();
+  evaluate->add_flag("--json", evaluation.json, "print one JSON object");
+  evaluate->callback([&] { run = [&] { return evaluate_command(evaluation, ports); }; });
   JoinArguments join;
   CLI::App* worker = app.add_subcommand("worker", "join a run on another machine");
   worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
