@@ -33,6 +33,11 @@ class QuickApi final : public Api {
   void situation(const Caller&, Nothing, Reply<SituationAnswer> f) override {
     f(SituationAnswer{});
   }
+  void tokens(const Caller&, TokensRequest, Reply<TokensAnswer> f) override { f(TokensAnswer{}); }
+  void certificates(const Caller&, CertificatesRequest, Reply<CertificatesAnswer> f) override {
+    f(CertificatesAnswer{});
+  }
+  void remove_node(const Caller&, RemoveNodeRequest, Reply<Nothing> f) override { f(Nothing{}); }
   void make_token(const Caller&, TokenRequest, Reply<TokenAnswer> f) override { f(TokenAnswer{}); }
   void join(const Caller&, JoinRequest, Reply<JoinAnswer> f) override { f(JoinAnswer{}); }
 

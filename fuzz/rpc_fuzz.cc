@@ -54,8 +54,8 @@ void try_bytes(bool json, const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const bool json = data[0] >= '0' && data[0] <= '9';
-  switch (data[0] % 10) {
+  const bool json = data[0] >= '0' && data[0] < '0' + 13;
+  switch (data[0] % 13) {
     case 0:
       try_bytes<SubmitRequest, v1::SubmitRequest>(json, text);
       break;
@@ -82,6 +82,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 8:
       try_bytes<Report, v1::Report>(json, text);
+      break;
+    case 9:
+      try_bytes<JoinRequest, v1::JoinRequest>(json, text);
+      break;
+    case 10:
+      try_bytes<TokensRequest, v1::TokensRequest>(json, text);
+      break;
+    case 11:
+      try_bytes<CertificatesRequest, v1::CertificatesRequest>(json, text);
       break;
     default:
       try_bytes<Orders, v1::Orders>(json, text);

@@ -8,7 +8,9 @@
 #include "base/invariant.h"
 #include "trust/authority.h"
 #include "trust/certificates.h"
+#include "trust/issued.h"
 #include "trust/listen.h"
+#include "trust/revocations.h"
 #include "trust/tokens.h"
 
 using namespace orrery;
@@ -42,6 +44,11 @@ void read_as_certificate(std::string_view pem) {
   (void)covers(pem, {"localhost", "::1"});
   (void)fingerprint_of(pem);
   INVARIANT(!caller_of(authority().certificate_pem(), pem, kNow).ok(), "nobody has its key");
+  INVARIANT(!signed_caller(authority().certificate_pem(), pem).ok(), "nor at any other time");
+  if (const auto facts = facts_of(pem); facts.ok()) {
+    (void)check_time(facts.value(), kNow);
+    INVARIANT(read_issued(write_issued(facts.value())).ok(), "what was read can be written");
+  }
 }
 
 void read_as_request(std::string_view pem) {
@@ -57,6 +64,13 @@ void read_as_request(std::string_view pem) {
 
 void read_as_token(std::string_view text) {
   Tokens tokens;
+  (void)https_port_of(Secret(std::string(text)));
+  if (const auto issued = read_issued(text); issued.ok()) {
+    INVARIANT(read_issued(write_issued(issued.value())).ok(), "what was read can be written");
+  }
+  if (const auto revoked = read_revocation(text); revoked.ok()) {
+    INVARIANT(read_revocation(write_revocation(revoked.value())).ok(), "and so can this");
+  }
   if (const auto token = read_token(text); token.ok()) {
     INVARIANT(
         write_token(token.value()) == write_token(read_token(write_token(token.value())).value()),

@@ -70,7 +70,7 @@ class Orrery:
         """Seconds until its address is known."""
         (self.state / "address").unlink(missing_ok=True)
         begin = time.monotonic()
-        self.processes = [self.run("serve", "--state", self.state, "--rest", "off",
+        self.processes = [self.run("serve", "--state", self.state, "--rest", "127.0.0.1:0",
                                    "--policy", policy)]
         while not (self.state / "address").exists():
             if self.processes[0].poll() is not None:

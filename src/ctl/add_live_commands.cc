@@ -2,6 +2,8 @@
 
 #include "ctl/commands.h"
 #include "ctl/job_draft.h"
+#include "ctl/roles.h"
+#include "ctl/trust_commands.h"
 
 namespace orrery {
 namespace {
@@ -135,22 +137,51 @@ void add_cluster(Adder& adder) {
   share.add_flag("--no-borrow", quota->no_borrow, "no more than that even if others are idle");
 }
 
+void add_admission(Adder& adder) {
+  TokensArguments* tokens = nullptr;
+  CLI::App& list = adder.add("tokens", "join tokens that can be used", tokens_command, tokens);
+  list.add_option("--withdraw", tokens->withdraw, "the id of a token that shall not be used");
+  list.add_flag("--json", tokens->json, "print one JSON object instead of text");
+
+  CertificatesArguments* certificates = nullptr;
+  adder.add("certificates", "certificates of users and agents", certificates_command, certificates)
+      .add_flag("--json", certificates->json, "print one JSON object instead of a table");
+
+  RevokeArguments* revoke = nullptr;
+  CLI::App& refuse =
+      adder.add("revoke", "refuse a certificate from now on", revoke_command, revoke);
+  refuse.add_option("serial", revoke->serial, "as `orrery certificates` lists it");
+  refuse.add_option("--name", revoke->name,
+                    "all certificates that were issued to a name, and its tokens");
+  refuse.add_option("--role", revoke->role, "of the name; every role if left out");
+
+  RemoveArguments* remove = nullptr;
+  adder
+      .add("remove", "take a node without jobs out of the cluster; its agent must join again",
+           remove_command, remove)
+      .add_option("node", remove->node, "its name")
+      ->required();
+}
+
 void add_trust(Adder& adder) {
   TokenArguments* token = nullptr;
   CLI::App& make = adder.add("token", "a token with which somebody can join", token_command, token);
-  make.add_option("--role", token->role, "agent, user or operator")->capture_default_str();
+  make.add_option("--role", token->role, std::string(kJoinRoles))->capture_default_str();
   make.add_option("--name", token->name, "who it is for; an agent may be anybody");
   make.add_option("--valid", token->valid, "for how long")->capture_default_str();
   make.add_option("--uses", token->uses, "how often")
       ->capture_default_str()
       ->check(CLI::Range(1, 100'000));
 
+  add_admission(adder);
+
   JoinArguments* join = nullptr;
   CLI::App& become = adder.add("join", "get a certificate for a token", join_command, join);
-  become.add_option("--server", join->server, "HOST:PORT of the scheduler")->required();
+  become.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
+      ->required();
   become.add_option("--credentials", join->credentials, "folder to keep the certificate in");
   become.add_option("--token-file", join->token_file, "the token; standard input if left out");
-  become.add_option("--role", join->role, "agent, user or operator")->capture_default_str();
+  become.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
   become.add_option("--name", join->name,
                     "who joins; the login name, or for an agent that of the machine");
 }

@@ -99,22 +99,4 @@ struct QuotaArguments {
 };
 Status quota_command(const QuotaArguments& arguments, const Surroundings& around);
 
-struct TokenArguments {
-  ConnectionArguments connection{};
-  std::string role = "agent";
-  std::string name{};
-  std::string valid = "1h";
-  int uses = 1;
-};
-Status token_command(const TokenArguments& arguments, const Surroundings& around);
-
-struct JoinArguments {
-  std::string server{};
-  std::string credentials{};
-  std::string token_file{};  // empty: standard input
-  std::string role = "user";
-  std::string name{};  // empty: the login name, or for an agent that of the machine
-};
-Status join_command(const JoinArguments& arguments, const Surroundings& around);
-
 }  // namespace orrery

@@ -260,11 +260,59 @@ TEST(Token, IsTheOnlyThingOnStandardOutput) {
   EXPECT_EQ(fake.out, "orrery.abc.def\n");
   EXPECT_EQ(seen.role, Caller::Role::User);
   EXPECT_EQ(seen.valid, Duration(std::chrono::hours(2)));
-  EXPECT_NE(message(call(fake, {"token", "--role", "admin"})).find("agent, user or operator"),
-            std::string::npos);
+  EXPECT_NE(
+      message(call(fake, {"token", "--role", "admin"})).find("agent, user, operator or scraper"),
+      std::string::npos);
   EXPECT_NE(message(call(fake, {"token", "--role", "user"})).find("--name"), std::string::npos);
   EXPECT_NE(message(call(fake, {"token", "--valid", "x"})).find("--valid"), std::string::npos);
   EXPECT_FALSE(call(fake, {"token", "--uses", "0"}).ok());
+}
+
+TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
+  FakeSurroundings fake;
+  std::vector<TokensRequest> tokens;
+  fake.script.tokens = [&](const TokensRequest& request) -> Result<TokensAnswer> {
+    tokens.push_back(request);
+    return TokensAnswer{.tokens = {{.id = "0a1b", .until_s = 1'800'000'000, .uses = 3}}};
+  };
+  ASSERT_TRUE(call(fake, {"tokens"}).ok());
+  EXPECT_EQ(fake.out,
+            "id    role   name  uses  until (UTC)\n0a1b  agent  any      3  2027-01-15 08:00\n");
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"tokens", "--withdraw", "0a1b"}).ok());
+  EXPECT_EQ(fake.out, "the token 0a1b is withdrawn\n");
+  EXPECT_EQ(tokens.back().withdraw, "0a1b");
+  std::vector<CertificatesRequest> asked;
+  fake.script.certificates = [&](const CertificatesRequest& request) -> Result<CertificatesAnswer> {
+    asked.push_back(request);
+    return CertificatesAnswer{
+        .certificates = {{.serial = "4f", .name = "bob", .until_s = 1'800'000'000, .revoked = "x"}},
+        .revoked = 2,
+        .withdrawn = 1};
+  };
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"certificates"}).ok());
+  EXPECT_NE(fake.out.find("4f      user  bob   2027-01-15 08:00  revoked\n"), std::string::npos)
+      << fake.out;
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"revoke", "--name", "bob", "--role", "user"}).ok());
+  EXPECT_EQ(fake.out, "bob: 2 certificates revoked, 1 tokens withdrawn\n");
+  EXPECT_EQ(asked.back(), (CertificatesRequest{.revoke_name = "bob", .role = Caller::Role::User}));
+  ASSERT_TRUE(call(fake, {"revoke", "4f"}).ok());
+  EXPECT_EQ(asked.back(), (CertificatesRequest{.revoke_serial = "4f"}));
+  EXPECT_FALSE(call(fake, {"revoke"}).ok());
+  EXPECT_FALSE(call(fake, {"revoke", "4f", "--name", "bob"}).ok());
+  EXPECT_FALSE(call(fake, {"revoke", "4f", "--role", "user"}).ok());
+  EXPECT_NE(message(call(fake, {"revoke", "--name", "bob", "--role", "boss"}))
+                .find("user, operator, agent, admin or scraper"),
+            std::string::npos);
+  RemoveNodeRequest removed;
+  fake.script.remove_node = [&](const RemoveNodeRequest& request) -> Status {
+    removed = request;
+    return {};
+  };
+  ASSERT_TRUE(call(fake, {"remove", "n1"}).ok());
+  EXPECT_EQ(removed.node, "n1");
 }
 
 TEST(Join, TakesTheTokenFromAFileOrStandardInputOnly) {
@@ -272,7 +320,7 @@ TEST(Join, TakesTheTokenFromAFileOrStandardInputOnly) {
   std::vector<JoinOrder> seen;
   fake.around.join = [&](const JoinOrder& order) {
     seen.push_back(order);
-    return Status();
+    return Result<std::string>("head:7077");
   };
   const StateFolder folder;
   const std::string file = folder.write("token", " orrery.abc.def \n");

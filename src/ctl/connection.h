@@ -29,6 +29,7 @@ inline constexpr const char* kDoorName = "socket";           // in a state direc
 inline constexpr const char* kOwnersCertificate = "admin";   // in a state directory's trust/
 inline constexpr const char* kJoinedCertificate = "client";  // where `orrery join` leaves it
 inline constexpr const char* kAgentCertificate = "agent";    // the same for a node
+inline constexpr const char* kHttpsPortFile = "https_port";  // beside certificates: the scheduler's
 
 // What the arguments name; else ORRERY_STATE. The address in a state directory is that of the
 // scheduler that runs there.

@@ -23,6 +23,9 @@ struct ClientScript {
   std::function<Result<EventsAnswer>(const EventsRequest&)> events{};
   std::function<Result<WhatIfAnswer>(const WhatIfRequest&)> what_if{};
   std::function<Result<TokenAnswer>(const TokenRequest&)> make_token{};
+  std::function<Result<TokensAnswer>(const TokensRequest&)> tokens{};
+  std::function<Result<CertificatesAnswer>(const CertificatesRequest&)> certificates{};
+  std::function<Status(const RemoveNodeRequest&)> remove_node{};
 };
 
 class FakeClient final : public Client {
@@ -44,6 +47,11 @@ class FakeClient final : public Client {
   Result<TokenAnswer> make_token(const TokenRequest& r) override {
     return say(script_.make_token, r);
   }
+  Result<TokensAnswer> tokens(const TokensRequest& r) override { return say(script_.tokens, r); }
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& r) override {
+    return say(script_.certificates, r);
+  }
+  Status remove_node(const RemoveNodeRequest& r) override { return say(script_.remove_node, r); }
   Result<JoinAnswer> join(const JoinRequest& /*request*/) override { return unexpected(); }
 
  private:

@@ -26,7 +26,7 @@ struct JoinOrder {
 // What a command has around it. Tests hand in their own.
 struct Surroundings {
   std::function<Result<std::unique_ptr<Client>>(const Endpoint&)> connect{};
-  std::function<Status(const JoinOrder&)> join{};
+  std::function<Result<std::string>(const JoinOrder&)> join{};  // answers HOST:PORT for calls
   Variables environment{};
   std::string directory{};  // where the command was called
   std::string host{};       // the name of this machine

@@ -2,18 +2,12 @@
 
 #include <fstream>
 
-#include "ctl/commands.h"
+#include "ctl/roles.h"
+#include "ctl/trust_commands.h"
 #include "model/duration_text.h"
 
 namespace orrery {
 namespace {
-
-Result<Caller::Role> parse_role(const std::string& text) {
-  if (text == "agent") return Caller::Role::Agent;
-  if (text == "user") return Caller::Role::User;
-  if (text == "operator") return Caller::Role::Operator;
-  return invalid(fmt::format("--role {}: write agent, user or operator", text));
-}
 
 // Never on the command line, where everybody on the machine could read it.
 Result<std::string> read_token(const std::string& path, const Surroundings& around) {
@@ -38,7 +32,7 @@ Result<std::string> read_token(const std::string& path, const Surroundings& arou
 
 Status token_command(const TokenArguments& arguments, const Surroundings& around) {
   TokenRequest request{.name = arguments.name, .uses = arguments.uses};
-  TRY_ASSIGN(request.role, parse_role(arguments.role));
+  TRY_ASSIGN(request.role, parse_role(arguments.role, kJoinRoles));
   Result<Duration> valid = parse_duration(arguments.valid);
   if (!valid.ok()) return std::move(valid).error().at("--valid");
   request.valid = valid.value();
@@ -57,7 +51,7 @@ Status join_command(const JoinArguments& arguments, const Surroundings& around) 
     return std::move(checked).error().at("--server");
   }
   JoinOrder order{.server = arguments.server, .name = arguments.name};
-  TRY_ASSIGN(order.role, parse_role(arguments.role));
+  TRY_ASSIGN(order.role, parse_role(arguments.role, kJoinRoles));
   const bool agent = order.role == Caller::Role::Agent;
   if (order.name.empty()) {
     const auto user = around.environment.find("USER");
@@ -71,9 +65,9 @@ Status join_command(const JoinArguments& arguments, const Surroundings& around) 
     return Error{Code::Unimplemented,
                  fmt::format("{}: this program was built without the wire", order.server)};
   }
-  TRY(around.join(order));
+  TRY_ASSIGN(const std::string server, around.join(order));
   return around.print(fmt::format("{} is known to {} now; the certificate is in {}\n", order.name,
-                                  order.server, order.credentials));
+                                  server, order.credentials));
 }
 
 }  // namespace orrery

@@ -42,6 +42,8 @@ class Core final : private EventSink {
   Status drain(const Caller& caller, const DrainRequest& request, Time now);
   Status set_policy(const Caller& caller, const PolicyRequest& request, Time now);
   Status set_quota(const Caller& caller, const QuotaRequest& request, Time now);
+  // One without jobs. The connection that its agent has is refused from now on.
+  Status remove_node(const Caller& caller, const RemoveNodeRequest& request, Time now);
   void keep_token(const TokenKept& token, Time now);
 
   // Agents. A connection is a number that is never used again.

@@ -59,6 +59,14 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
     return;
   }
   const auto known = book_.find_node(report.offer.name);
+  if (known && book_.node(*known).state == NodeState::Removed &&
+      contacts_[index(*known)].connection == connection) {
+    refusals_[connection] = {
+        .instance = report.instance,
+        .report = report.number,
+        .refused = "an admin has removed this node; join again with a new token"};
+    return;
+  }
   const NodeJoined joined{.offer = report.offer,
                           .instance = report.instance,
                           .machine = report.machine,
@@ -144,6 +152,25 @@ void Core::disconnected(std::int64_t connection) {
   if (found == connections_.end()) return;
   contacts_[index(found->second)].connection = 0;
   connections_.erase(found);
+}
+
+Status Core::remove_node(const Caller& caller, const RemoveNodeRequest& request, Time now) {
+  pass_time(now);
+  const auto id = book_.find_node(request.node);
+  if (!id || book_.node(*id).state == NodeState::Removed) {
+    return Error{Code::NotFound,
+                 fmt::format("there is no node '{}'; `orrery nodes` lists them", request.node)};
+  }
+  const auto on_nodes = scheduler_->state().on_nodes();
+  const bool held = index(*id) < on_nodes.size() && !on_nodes[index(*id)].empty();
+  if (held || !book_.node(*id).launches.empty()) {
+    return Error{Code::FailedPrecondition,
+                 fmt::format("{0} still has jobs: `orrery drain {0} --now`, or `--lost` if its "
+                             "machine is off, and remove it when they have left",
+                             request.node)};
+  }
+  turn(*id, NodeState::Removed, false, caller.name);
+  return {};
 }
 
 void Core::turn(NodeId node, NodeState state, bool draining, const std::string& by) {

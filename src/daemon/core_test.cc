@@ -1,5 +1,6 @@
 #include "daemon/core.h"
 
+#include "daemon/queries.h"
 #include "daemon/replay.h"
 #include "daemon/test_core.h"
 
@@ -246,6 +247,42 @@ TEST(Core, AnEndThatComesAfterAPauseIsAnEnd) {
   test.report("n", 1, 1, {ended({job, 1, 0})});
   test.pass();
   EXPECT_EQ(test.state(job), JobState::Done) << "its work must not be done twice";
+}
+
+TEST(Core, ARemovedNodeIsListedNoMoreUntilAnAgentJoinsUnderItsName) {
+  TestCore test;
+  test.join("n", 1, 1);
+  const JobNumber job = test.submit({});
+  test.obey("n", 1, 1);
+  const auto remove = [&] { return test.core.remove_node(kRoot, {.node = "n"}, test.now); };
+  const Status busy = remove();
+  ASSERT_FALSE(busy.ok());
+  EXPECT_EQ(busy.error().code, Code::FailedPrecondition);
+  EXPECT_NE(busy.error().message.find("orrery drain n --now"), std::string::npos);
+  test.report("n", 1, 1, {ended({job, 1, 0})});
+  test.pass();
+  ASSERT_TRUE(remove().ok());
+  EXPECT_EQ(remove().error().code, Code::NotFound);
+  test.pass();
+  EXPECT_TRUE(nodes_of(test.core).nodes.empty());
+  // The connection that it had does not bring it back.
+  test.report("n", 1, 1, {});
+  test.pass();
+  EXPECT_NE(test.orders[1].refused, "");
+  EXPECT_TRUE(nodes_of(test.core).nodes.empty());
+  const JobNumber waits = test.submit({});
+  EXPECT_EQ(test.state(waits), JobState::Pending);
+
+  Core from_log{CoreOptions{}};
+  for (const Record& record : test.log) ASSERT_TRUE(from_log.recover(record).ok());
+  EXPECT_TRUE(nodes_of(from_log).nodes.empty());
+  Core from_snapshot{CoreOptions{}};
+  ASSERT_TRUE(from_snapshot.restore(test.core.snapshot(Duration::max())).ok());
+  EXPECT_TRUE(nodes_of(from_snapshot).nodes.empty());
+
+  test.join("n", 1, 2);
+  EXPECT_EQ(nodes_of(test.core).nodes.size(), 1u);
+  EXPECT_EQ(test.state(waits), JobState::Running);
 }
 
 TEST(Core, WaitsForOthersAndGoesWithThem) {

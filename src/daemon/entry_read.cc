@@ -66,7 +66,8 @@ Result<Entry> read_node_state(const LogLine& line) {
   entry.draining = draining != nullptr && *draining == true;
   const json* clears = line.find("clears");
   entry.clears = clears != nullptr && *clears == true;
-  for (const NodeState each : {NodeState::Up, NodeState::Lost, NodeState::Left}) {
+  for (const NodeState each :
+       {NodeState::Up, NodeState::Lost, NodeState::Left, NodeState::Removed}) {
     if (state != to_string(each)) continue;
     entry.state = each;
     return Entry(std::move(entry));

@@ -76,6 +76,7 @@ std::vector<Entry> one_of_each() {
                      .instance = "abc"},
           NodeTurned{
               .node = "n1", .state = NodeState::Lost, .draining = true, .clears = true, .by = "op"},
+          NodeTurned{.node = "n1", .state = NodeState::Removed, .by = "root"},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 1},
                       .end = {.kind = JobEnd::Kind::Signalled, .signal = 9, .message = "why"}},
           LaunchEnded{.launch = {.job = 3, .epoch = 2, .rank = 0},

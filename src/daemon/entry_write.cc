@@ -130,7 +130,7 @@ struct Write {
   }
 };
 
-constexpr std::array<std::string_view, 3> kNodeStates = {"up", "lost", "left"};
+constexpr std::array<std::string_view, 4> kNodeStates = {"up", "lost", "left", "removed"};
 
 }  // namespace
 

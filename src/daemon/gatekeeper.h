@@ -1,43 +1,72 @@
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/entry.h"
 #include "protocol/api.h"
 #include "trust/credentials.h"
+#include "trust/issued.h"
+#include "trust/revocations.h"
 #include "trust/tokens.h"
 
 namespace orrery {
 
-// Lets new people and machines in: makes join tokens and trades them for certificates. What is to
-// be kept of a token goes into the log before anybody is answered. For one thread at a time.
+struct GatekeeperOptions {
+  LocalTrust* trust = nullptr;  // none: no one can join
+  // Where the scheduler is reached; 0: not known yet.
+  struct Ports {
+    int grpc = 0;
+    int https = 0;
+  };
+  std::function<Ports()> ports{};
+  // Asked at every call by whoever identifies callers; kept up to date here.
+  std::shared_ptr<Revocations> revocations{};
+  std::function<std::chrono::sys_seconds()> now{};  // empty: the machine's clock
+};
+
+// Join tokens and certificates: makes, lists, trades, renews, withdraws and revokes them. What is
+// to be kept goes into the log before a caller is answered. For one thread at a time.
 class Gatekeeper {
  public:
-  explicit Gatekeeper(LocalTrust* trust) : trust_(trust) {}
+  explicit Gatekeeper(GatekeeperOptions options);
 
+  // The lines of the log.
   void recall(const std::map<std::string, std::string>& lines);
 
-  struct Made {
-    std::string token;
-    TokenKept kept;
-  };
-  Result<Made> make(const TokenRequest& request);
-
-  struct Joined {
-    Result<JoinAnswer> answer;
-    std::optional<TokenKept> kept{};
+  using Kept = std::vector<TokenKept>;
+  template <class Answer>
+  struct Done {
+    Result<Answer> answer;
+    Kept kept{};
     std::string note{};  // for the operator's log
   };
-  // A caller with a certificate gets a new one of the same name; anybody else needs a token.
-  Joined join(const Caller& caller, const JoinRequest& request);
+  Done<TokenAnswer> make(const TokenRequest& request);
+  // A caller with a certificate gets a new one of the same name; any other needs a token. A token
+  // gives no one the name of a live node.
+  Done<JoinAnswer> join(const Caller& caller, const JoinRequest& request,
+                        const std::function<bool(const std::string& node)>& is_live);
+  Done<TokensAnswer> tokens(const TokensRequest& request);
+  Done<CertificatesAnswer> certificates(const Caller& caller, const CertificatesRequest& request);
+  // All certificates that the agent of a node had until now.
+  Kept revoke_node(const std::string& node, const std::string& by);
 
  private:
-  Result<JoinAnswer> issue(const Identity& identity, const std::string& request) const;
+  std::chrono::sys_seconds now() const;
+  Done<JoinAnswer> issue(const Identity& identity, const JoinRequest& request);
+  TokenKept revoke(const Revocation& revocation);
+  Status revoke_named(const CertificatesRequest& request, const std::string& by,
+                      CertificatesAnswer& answer, Kept& kept);
+  void drop_ended(Kept& kept);
 
-  LocalTrust* trust_;
+  GatekeeperOptions options_;
   Tokens tokens_;
+  IssuedCertificates issued_;
 };
 
 }  // namespace orrery

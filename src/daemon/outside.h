@@ -65,8 +65,9 @@ struct NodeJoined {
 
 enum class NodeState : std::uint8_t {
   Up,
-  Lost,  // has not been heard of for longer than its lease
-  Left,  // said goodbye
+  Lost,     // has not been heard of for longer than its lease
+  Left,     // said goodbye
+  Removed,  // by an admin; it is listed no more, and comes back when an agent joins under its name
 };
 std::string_view to_string(NodeState state);
 
@@ -103,7 +104,7 @@ struct QuotaSet {
   bool operator==(const QuotaSet&) const = default;
 };
 
-// A line of the list of join tokens, as trust/ writes it; empty: taken away.
+// A line about a join token, a certificate or a revocation, as trust/ writes it; empty: taken away.
 struct TokenKept {
   std::string id{};
   std::string line{};

@@ -186,6 +186,7 @@ NodesAnswer nodes_of(const Core& core) {
   const auto on_nodes = core.state().on_nodes();
   for (std::size_t i = 0; i < core.book().nodes().size(); ++i) {
     const LiveNode& node = core.book().nodes()[i];
+    if (node.state == NodeState::Removed) continue;
     NodeStatus status{.name = node.offer.name,
                       .state = std::string(to_string(node.state)),
                       .address = node.offer.address,

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "daemon/event_tail.h"
-#include "daemon/gatekeeper.h"
 #include "daemon/log_readers.h"
 #include "daemon/loop.h"
 #include "daemon/memory.h"
@@ -25,7 +24,7 @@ class LiveServer final : public Server {
  public:
   explicit LiveServer(ServerSetup options)
       : options_(std::move(options)),
-        gatekeeper_(options_.trust),
+        gatekeeper_(options_.gatekeeper),
         forecasts_(StartForecasts::make(options_.predict_starts)) {}
 
   Status begin() {
@@ -167,21 +166,45 @@ class LiveServer final : public Server {
     });
   }
   void make_token(const Caller& caller, TokenRequest request, Reply<TokenAnswer> reply) override {
-    change<TokenAnswer>(
-        caller, Call::MakeToken, "", std::move(reply),
-        [this, request = std::move(request)](Core& core, Time now) -> Result<TokenAnswer> {
-          TRY_ASSIGN(auto made, gatekeeper_.make(request));
-          core.keep_token(made.kept, now);
-          return TokenAnswer{.token = made.token};
+    change<TokenAnswer>(caller, Call::MakeToken, "", std::move(reply),
+                        [this, request = std::move(request)](Core& core, Time now) {
+                          return keep(gatekeeper_.make(request), core, now);
+                        });
+  }
+  void tokens(const Caller& caller, TokensRequest request, Reply<TokensAnswer> reply) override {
+    change<TokensAnswer>(caller, Call::ManageTokens, "", std::move(reply),
+                         [this, request = std::move(request)](Core& core, Time now) {
+                           return keep(gatekeeper_.tokens(request), core, now);
+                         });
+  }
+  void certificates(const Caller& caller, CertificatesRequest request,
+                    Reply<CertificatesAnswer> reply) override {
+    change<CertificatesAnswer>(caller, Call::ManageCertificates, "", std::move(reply),
+                               [this, caller, request = std::move(request)](Core& core, Time now) {
+                                 return keep(gatekeeper_.certificates(caller, request), core, now);
+                               });
+  }
+  void remove_node(const Caller& caller, RemoveNodeRequest request, Reply<Nothing> reply) override {
+    change<Nothing>(
+        caller, Call::RemoveNode, "", std::move(reply),
+        [this, caller, request = std::move(request)](Core& core, Time now) -> Result<Nothing> {
+          TRY(core.remove_node(caller, request, now));
+          return keep<Nothing>(
+              {.answer = Nothing{},
+               .kept = gatekeeper_.revoke_node(request.node, caller.name),
+               .note = fmt::format("{} has removed {}", caller.name, request.node)},
+              core, now);
         });
   }
   void join(const Caller& caller, JoinRequest request, Reply<JoinAnswer> reply) override {
     loop_->post([this, caller, request = std::move(request), reply = std::move(reply)](Core& core,
                                                                                        Time now) {
-      auto joined = gatekeeper_.join(caller, request);
-      if (joined.kept) core.keep_token(*joined.kept, now);
-      if (!joined.note.empty()) say(joined.note);
-      loop_->when_durable([reply, answer = std::move(joined.answer)] { reply(answer); });
+      const auto is_live = [&](const std::string& name) {
+        const auto node = core.book().find_node(name);
+        return node && core.book().node(*node).state == NodeState::Up;
+      };
+      auto answer = keep(gatekeeper_.join(caller, request, is_live), core, now);
+      loop_->when_durable([reply, answer = std::move(answer)] { reply(answer); });
     });
   }
   void logs(const Caller& caller, LogsRequest request, Reply<LogsAnswer> reply) override {
@@ -276,6 +299,14 @@ class LiveServer final : public Server {
 
   static Viewer viewer_of(const Core& /*core*/, const Caller& caller) {
     return {.caller = caller, .tenants = {caller.name}};
+  }
+
+  // What is to be kept goes into the log, so that it is on disk when the answer leaves.
+  template <class Answer>
+  Result<Answer> keep(Gatekeeper::Done<Answer> done, Core& core, Time now) const {
+    for (const TokenKept& kept : done.kept) core.keep_token(kept, now);
+    if (!done.note.empty()) say(done.note);
+    return std::move(done.answer);
   }
 
   // Runs `work` on the core and answers once what it wrote is on disk.

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "daemon/core.h"
+#include "daemon/gatekeeper.h"
 #include "protocol/agent_link.h"
 #include "protocol/api.h"
 #include "store/store.h"
-#include "trust/credentials.h"
 
 namespace orrery {
 
@@ -20,7 +20,7 @@ struct ServerSetup {
   std::int64_t records_between_snapshots = 200'000;
   Duration keep_finished = std::chrono::hours(24 * 7);  // jobs, across restarts
   std::function<void(const std::string&)> say{};        // a line of the operator's log
-  LocalTrust* trust = nullptr;                          // none: nobody can join by a token
+  GatekeeperOptions gatekeeper{};
   // Looks ahead from a situation, which is a snapshot; run on a thread of its own.
   std::function<Result<WhatIfAnswer>(const std::string& situation, const WhatIfRequest& request)>
       ask_ahead{};

@@ -182,7 +182,8 @@ Status Snapshots::read_node(const LogLine& line, Book& book) {
   NodeTurned turned{.node = joined.offer.name, .draining = line.find("draining") != nullptr};
   std::string state;
   TRY(line.text("state", state, kNeeded));
-  for (const NodeState each : {NodeState::Up, NodeState::Lost, NodeState::Left}) {
+  for (const NodeState each :
+       {NodeState::Up, NodeState::Lost, NodeState::Left, NodeState::Removed}) {
     if (to_string(each) == state) turned.state = each;
   }
   return book.take(turned);

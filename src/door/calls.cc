@@ -77,6 +77,12 @@ void answer_frame(Api& api, const Caller& caller, const Frame& request, Answered
       return call.operator()<v1::Nothing, v1::SituationAnswer>(&Api::situation);
     case DoorCall::MakeToken:
       return call.operator()<v1::TokenRequest, v1::TokenAnswer>(&Api::make_token);
+    case DoorCall::Tokens:
+      return call.operator()<v1::TokensRequest, v1::TokensAnswer>(&Api::tokens);
+    case DoorCall::Certificates:
+      return call.operator()<v1::CertificatesRequest, v1::CertificatesAnswer>(&Api::certificates);
+    case DoorCall::RemoveNode:
+      return call.operator()<v1::RemoveNodeRequest, v1::Nothing>(&Api::remove_node);
   }
   done(error_frame({Code::Unimplemented, fmt::format("there is no call {}", request.word)}));
 }

@@ -25,6 +25,9 @@ enum class DoorCall : std::uint8_t {
   WhatIf = 11,
   Situation = 12,
   MakeToken = 13,
+  Tokens = 14,
+  Certificates = 15,
+  RemoveNode = 16,
 };
 
 // Longest wait of a call that waits for something new. Longer ones are cut to it.

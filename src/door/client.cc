@@ -160,6 +160,15 @@ Result<WhatIfAnswer> DoorClient::what_if(const WhatIfRequest& request) {
 Result<SituationAnswer> DoorClient::situation() {
   return call<SituationAnswer>(DoorCall::Situation, Nothing{});
 }
+Result<TokensAnswer> DoorClient::tokens(const TokensRequest& request) {
+  return call<TokensAnswer>(DoorCall::Tokens, request);
+}
+Result<CertificatesAnswer> DoorClient::certificates(const CertificatesRequest& request) {
+  return call<CertificatesAnswer>(DoorCall::Certificates, request);
+}
+Status DoorClient::remove_node(const RemoveNodeRequest& request) {
+  return without_answer(call<Nothing>(DoorCall::RemoveNode, request));
+}
 Result<TokenAnswer> DoorClient::make_token(const TokenRequest& request) {
   return call<TokenAnswer>(DoorCall::MakeToken, request);
 }

@@ -39,6 +39,9 @@ class DoorClient final : public Client {
   Result<WhatIfAnswer> what_if(const WhatIfRequest& request) override;
   Result<SituationAnswer> situation() override;
   Result<TokenAnswer> make_token(const TokenRequest& request) override;
+  Result<TokensAnswer> tokens(const TokensRequest& request) override;
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& request) override;
+  Status remove_node(const RemoveNodeRequest& request) override;
   // Joining is for those who have no way in here.
   Result<JoinAnswer> join(const JoinRequest& request) override;
 

@@ -168,6 +168,13 @@ TEST_F(DoorTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
               [&] { return door.what_if(what_if); });
   expect_call("situation", Nothing{}, SituationAnswer{.json = "{\"jobs\":[]}"},
               [&] { return door.situation(); });
+  expect_call("tokens", TokensRequest{.withdraw = "0a"}, TokensAnswer{.tokens = {{.id = "0b"}}},
+              [&] { return door.tokens({.withdraw = "0a"}); });
+  expect_call("certificates", CertificatesRequest{.revoke_name = "bob"},
+              CertificatesAnswer{.revoked = 2},
+              [&] { return door.certificates({.revoke_name = "bob"}); });
+  expect_call("remove_node", RemoveNodeRequest{.node = "n1"}, Nothing{},
+              [&] { return nothing(door.remove_node({.node = "n1"})); });
   const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
   expect_call("make_token", token, TokenAnswer{.token = "secret"},
               [&] { return door.make_token(token); });

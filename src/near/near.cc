@@ -22,9 +22,9 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 11> kCommands = {"submit", "status", "cancel", "logs",
-                                                        "nodes",  "drain",  "resume", "events",
-                                                        "policy", "quota",  "token"};
+constexpr std::array<std::string_view, 15> kCommands = {
+    "submit", "status", "cancel", "logs",   "nodes",        "drain",  "resume", "events",
+    "policy", "quota",  "token",  "tokens", "certificates", "revoke", "remove"};
 
 std::shared_ptr<Surroundings> surroundings(void (*run_whole)(char**), char** argv) {
   const auto around = std::make_shared<Surroundings>(process_surroundings());

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "protocol/api_cluster.h"
 #include "protocol/api_jobs.h"
+#include "protocol/api_trust.h"
 
 namespace orrery {
 
@@ -33,6 +34,11 @@ class Api {
   virtual void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) = 0;
   virtual void situation(const Caller& caller, Nothing request, Reply<SituationAnswer> reply) = 0;
   virtual void make_token(const Caller& caller, TokenRequest request, Reply<TokenAnswer> reply) = 0;
+  virtual void tokens(const Caller& caller, TokensRequest request, Reply<TokensAnswer> reply) = 0;
+  virtual void certificates(const Caller& caller, CertificatesRequest request,
+                            Reply<CertificatesAnswer> reply) = 0;
+  virtual void remove_node(const Caller& caller, RemoveNodeRequest request,
+                           Reply<Nothing> reply) = 0;
   virtual void join(const Caller& caller, JoinRequest request, Reply<JoinAnswer> reply) = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/time.h"
@@ -11,7 +12,7 @@ namespace orrery {
 
 // Who asks, as the connection has proved it.
 struct Caller {
-  enum class Role : std::uint8_t { User, Operator, Agent, Admin };
+  enum class Role : std::uint8_t { User, Operator, Agent, Admin, Scraper };
   Role role = Role::User;
   std::string name{};
   bool operator==(const Caller&) const = default;
@@ -28,16 +29,19 @@ struct TokenAnswer {
   std::string token{};
   bool operator==(const TokenAnswer&) const = default;
 };
-// The one call that needs no certificate.
+// The one call that needs no certificate. With a certificate and without a token it renews that
+// certificate.
 struct JoinRequest {
   std::string token{};
   std::string name{};
   std::string certificate_request{};
+  std::optional<Caller::Role> role{};  // the role that the joiner expects; none: the token's
   bool operator==(const JoinRequest&) const = default;
 };
 struct JoinAnswer {
   std::string certificate{};
   std::string authority{};
+  int port = 0;  // the scheduler's gRPC port
   bool operator==(const JoinAnswer&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "protocol/api_cluster.h"
 #include "protocol/api_jobs.h"
+#include "protocol/api_trust.h"
 
 namespace orrery {
 
@@ -24,6 +25,9 @@ class Client {
   virtual Result<WhatIfAnswer> what_if(const WhatIfRequest& request) = 0;
   virtual Result<SituationAnswer> situation() = 0;
   virtual Result<TokenAnswer> make_token(const TokenRequest& request) = 0;
+  virtual Result<TokensAnswer> tokens(const TokensRequest& request) = 0;
+  virtual Result<CertificatesAnswer> certificates(const CertificatesRequest& request) = 0;
+  virtual Status remove_node(const RemoveNodeRequest& request) = 0;
   virtual Result<JoinAnswer> join(const JoinRequest& request) = 0;
 };
 

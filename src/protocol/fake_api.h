@@ -76,6 +76,15 @@ class FakeApi final : public Api {
   void make_token(const Caller& c, TokenRequest r, Reply<TokenAnswer> f) override {
     answer("make_token", c, r, f);
   }
+  void tokens(const Caller& c, TokensRequest r, Reply<TokensAnswer> f) override {
+    answer("tokens", c, r, f);
+  }
+  void certificates(const Caller& c, CertificatesRequest r, Reply<CertificatesAnswer> f) override {
+    answer("certificates", c, r, f);
+  }
+  void remove_node(const Caller& c, RemoveNodeRequest r, Reply<Nothing> f) override {
+    answer("remove_node", c, r, f);
+  }
   void join(const Caller& c, JoinRequest r, Reply<JoinAnswer> f) override {
     answer("join", c, r, f);
   }

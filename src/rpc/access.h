@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -9,18 +10,28 @@
 
 namespace orrery {
 
+// Where a server's certificate (with the authority's behind it) and its key are kept. Both are
+// replaced by renaming.
+struct TlsFiles {
+  std::string certificate{};
+  std::string key{};
+  unsigned look_every_s = 10;  // gRPC looks for a new one; HTTPS at each handshake
+};
+
 // Certificates and keys as PEM text. A server shows its certificate and takes clients whose
 // certificate `authority` has signed; a client shows its own, and trusts servers of `authority`.
 struct TlsMaterial {
   std::string certificate{};
   std::string key{};
   std::string authority{};
+  std::optional<TlsFiles> files{};  // of a server that runs for longer than its certificate lives
 };
 
 // What a server asks about who calls. Both may be called from any thread.
 struct Access {
-  // Who holds this certificate, which has been checked against the authority. Empty where the
-  // connection is a plain one, which is possible on this machine only.
+  // Who holds this certificate, which the authority has signed: Unauthenticated where it has
+  // expired or was revoked. Asked in gRPC's handshake and at every call. Empty where the connection
+  // is a plain one, which is possible on this machine only.
   std::function<Result<Caller>(const std::string& certificate_pem)> identify{};
   // Whether one more call is taken from the caller. Empty: always.
   std::function<Status(const Caller&)> admit{};
@@ -38,6 +49,10 @@ class Gate {
   // The same for those who come to get a certificate: without one they are nobody.
   Result<Caller> enter_to_join(const std::string& certificate_pem);
   void leave() { --calls_; }
+  // Asks again about a caller that is in.
+  Result<Caller> identify(const std::string& certificate_pem) const {
+    return access_.identify(certificate_pem);
+  }
 
   int calls() const { return calls_; }
 

@@ -2,6 +2,7 @@
 
 #include <grpc/grpc_security_constants.h>
 
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "wire/wire.h"
 
 namespace orrery {
-namespace {
 
 using Stream = grpc::ServerBidiReactor<v1::Report, v1::Orders>;
 
@@ -59,10 +59,38 @@ class StreamLink final : public AgentLink {
   bool writing_ = false;
 };
 
+// The connections there are, each with the certificate it was made with.
+class AgentStreams {
+ public:
+  void add(const std::shared_ptr<StreamLink>& link, std::string certificate) {
+    const std::lock_guard lock(mutex_);
+    open_[link] = std::move(certificate);
+  }
+  void remove(const std::shared_ptr<StreamLink>& link) {
+    const std::lock_guard lock(mutex_);
+    open_.erase(link);
+  }
+  std::map<std::shared_ptr<StreamLink>, std::string> all() const {
+    const std::lock_guard lock(mutex_);
+    return open_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::shared_ptr<StreamLink>, std::string> open_;
+};
+
+namespace {
+
 class AgentStream final : public Stream {
  public:
-  AgentStream(AgentHost& host, Gate& gate, const Caller& caller)
-      : host_(host), gate_(gate), link_(std::make_shared<StreamLink>(*this)) {
+  AgentStream(AgentHost& host, Gate& gate, const Caller& caller,
+              std::shared_ptr<AgentStreams> streams, std::string certificate)
+      : host_(host),
+        gate_(gate),
+        streams_(std::move(streams)),
+        link_(std::make_shared<StreamLink>(*this)) {
+    streams_->add(link_, std::move(certificate));
     connection_ = host_.connected(caller, link_);
     link_->read(report_);
   }
@@ -78,6 +106,7 @@ class AgentStream final : public Stream {
   void OnWriteDone(bool ok) override { link_->written(ok); }
   void OnCancel() override { link_->finish(grpc::Status::CANCELLED); }
   void OnDone() override {
+    streams_->remove(link_);
     host_.gone(connection_);
     gate_.leave();
     delete this;
@@ -85,6 +114,7 @@ class AgentStream final : public Stream {
 
   AgentHost& host_;
   Gate& gate_;
+  const std::shared_ptr<AgentStreams> streams_;
   std::shared_ptr<StreamLink> link_;
   std::int64_t connection_ = 0;
   v1::Report report_;
@@ -108,7 +138,8 @@ std::string peer_certificate(const grpc::CallbackServerContext& context) {
 }
 
 Stream* AgentService::Attend(grpc::CallbackServerContext* context) {
-  auto caller = gate_.enter(peer_certificate(*context));
+  std::string certificate = peer_certificate(*context);
+  auto caller = gate_.enter(certificate);
   if (!caller.ok()) return new RefusedStream(caller.error());
   if (caller.value().role != Caller::Role::Agent) {
     gate_.leave();
@@ -116,7 +147,23 @@ Stream* AgentService::Attend(grpc::CallbackServerContext* context) {
                               caller.value().name + " is no agent, and only agents attend; get a "
                                                     "certificate of that role by a join token"});
   }
-  return new AgentStream(host_, gate_, caller.value());
+  return new AgentStream(host_, gate_, caller.value(), streams_, std::move(certificate));
+}
+
+AgentService::AgentService(AgentHost& host, Gate& gate)
+    : host_(host), gate_(gate), streams_(std::make_shared<AgentStreams>()) {}
+
+void AgentService::check_again() {
+  for (const auto& [link, certificate] : streams_->all()) {
+    const auto caller = gate_.identify(certificate);
+    if (!caller.ok()) link->finish(grpc_status(caller.error()));
+  }
+}
+
+void AgentService::let_reconnect() {
+  for (const auto& [link, certificate] : streams_->all()) {
+    link->finish({grpc::UNAVAILABLE, "the scheduler has a new certificate; connect again"});
+  }
 }
 
 }  // namespace orrery

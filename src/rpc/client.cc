@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rpc/channel.h"
+#include "rpc/diagnosis.h"
 #include "wire/wire.h"
 
 namespace orrery {
@@ -57,8 +58,14 @@ struct RpcClient::Parts {
     Out out;
     write_wire(request, in);
     const grpc::Status status = ((*stub).*method)(&context, in, &out);
-    if (!status.ok()) return error_of(status, options.address);
+    if (!status.ok()) return told(status);
     return read_wire<Answer>(out);
+  }
+
+  Error told(const grpc::Status& status) const {
+    Error error = error_of(status, options.address);
+    if (error.code != Code::Unavailable) return error;
+    return diagnose(options, std::move(error));
   }
 
   // A context holds the connection. The library cannot bear that the last one goes on its own
@@ -124,6 +131,15 @@ Result<SituationAnswer> RpcClient::situation() {
 }
 Result<TokenAnswer> RpcClient::make_token(const TokenRequest& request) {
   return parts_->call<TokenAnswer>(&Stub::MakeToken, request);
+}
+Result<TokensAnswer> RpcClient::tokens(const TokensRequest& request) {
+  return parts_->call<TokensAnswer>(&Stub::Tokens, request);
+}
+Result<CertificatesAnswer> RpcClient::certificates(const CertificatesRequest& request) {
+  return parts_->call<CertificatesAnswer>(&Stub::Certificates, request);
+}
+Status RpcClient::remove_node(const RemoveNodeRequest& request) {
+  return without_answer(parts_->call<Nothing>(&Stub::RemoveNode, request));
 }
 Result<JoinAnswer> RpcClient::join(const JoinRequest& request) {
   return parts_->call<JoinAnswer>(&Stub::Join, request);

@@ -12,8 +12,9 @@ namespace orrery {
 
 struct ClientOptions {
   std::string address{};             // HOST:PORT of the scheduler
-  std::optional<TlsMaterial> tls{};  // none: plain. Without certificate and key: nobody, for join
+  std::optional<TlsMaterial> tls{};  // none: plain
   std::string server_name{};         // in the server's certificate; empty: the host
+  int https_port = 0;                // where a refused caller asks for the reason; 0: not known
   Duration deadline = std::chrono::seconds(30);  // of a call; calls that wait have their wait more
 };
 
@@ -40,6 +41,9 @@ class RpcClient {
   Result<WhatIfAnswer> what_if(const WhatIfRequest& request);
   Result<SituationAnswer> situation();
   Result<TokenAnswer> make_token(const TokenRequest& request);
+  Result<TokensAnswer> tokens(const TokensRequest& request);
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& request);
+  Status remove_node(const RemoveNodeRequest& request);
   Result<JoinAnswer> join(const JoinRequest& request);
 
   // Does not block: many submissions can be under way at a time. The reply comes on a thread of the

@@ -93,6 +93,7 @@ void set_handlers(httplib::Server& server, const HttpServer::Handler& handler) {
 }  // namespace
 
 struct HttpServer::Parts {
+  TlsFiles files;  // before the server, which looks at them
   std::unique_ptr<httplib::Server> server;
   int port = 0;
   std::thread thread;
@@ -103,8 +104,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
              read_listen_address(options.address, options.tls.has_value()));
   auto parts = std::make_unique<Parts>();
   if (options.tls) {
-    parts->server = std::make_unique<httplib::SSLServer>(
-        [&](SSL_CTX& context) { return set_up_tls(context, *options.tls); });
+    if (options.tls->files) parts->files = *options.tls->files;
+    parts->server = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
+      if (options.tls->files) show_newest_of(context, parts->files);
+      return set_up_tls(context, *options.tls);
+    });
   } else {
     parts->server = std::make_unique<httplib::Server>();
   }

@@ -16,6 +16,7 @@ struct RestOptions {
   Access access{};
   // For Prometheus, if the caller may read them. Empty: there are none.
   std::function<Result<std::string>(const Caller& caller)> metrics{};
+  bool join_only = false;                        // serves `join` and no other call
   Duration deadline = std::chrono::seconds(30);  // of a call; those that wait have their wait more
 };
 

@@ -44,6 +44,10 @@ HttpAnswer http_error(int status, std::string_view code, std::string_view messag
           .body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
+std::string role_name(const Caller& caller) {
+  return v1::Caller::Role_Name(static_cast<v1::Caller::Role>(caller.role));
+}
+
 std::vector<std::string> split_path(const std::string& path) {
   std::vector<std::string> parts;
   std::size_t begin = 1;
@@ -75,12 +79,17 @@ const std::vector<Resource>& resources() {
       {{"v1", "jobs", "*"}, {"GET", "DELETE"}},
       {{"v1", "jobs", "*", "logs"}, {"GET"}},
       {{"v1", "nodes"}, {"GET"}},
+      {{"v1", "nodes", "*"}, {"DELETE"}},
       {{"v1", "nodes", "*", "drain"}, {"POST"}},
       {{"v1", "nodes", "*", "resume"}, {"POST"}},
       {{"v1", "quotas"}, {"GET", "PUT"}},
       {{"v1", "policy"}, {"PUT"}},
       {{"v1", "events"}, {"GET"}},
       {{"v1", "whatif"}, {"POST"}},
+      {{"v1", "tokens"}, {"GET", "POST"}},
+      {{"v1", "tokens", "*"}, {"DELETE"}},
+      {{"v1", "certificates"}, {"GET"}},
+      {{"v1", "certificates", "revoke"}, {"POST"}},
   };
   return all;
 }
@@ -129,6 +138,13 @@ HttpAnswer http_error(const Error& error) {
     if (known.code == error.code) return http_error(known.status, known.name, error.message);
   }
   return http_error(500, "Internal", error.message);
+}
+
+Code code_named(std::string_view name) {
+  for (const HttpCode& known : kHttpCodes) {
+    if (known.name == name) return known.code;
+  }
+  return Code::Internal;
 }
 
 RestCalls::RestCalls(const RestOptions& options, Api& api)
@@ -202,6 +218,11 @@ Result<std::string> RestCalls::jobs(const HttpRequest& request, const Path& path
 Result<std::string> RestCalls::nodes(const HttpRequest& request, const Path& path,
                                      const Caller& caller) {
   if (path.size() == 2) return ask<v1::Nothing, v1::NodesAnswer>(caller, {}, &Api::nodes);
+  if (path.size() == 3) {
+    v1::RemoveNodeRequest removed;
+    removed.set_node(path[2]);
+    return ask<v1::RemoveNodeRequest, v1::Nothing>(caller, removed, &Api::remove_node);
+  }
   v1::DrainRequest message;
   if (!request.body.empty()) {
     TRY_ASSIGN(message, from_body<v1::DrainRequest>(request));
@@ -211,10 +232,30 @@ Result<std::string> RestCalls::nodes(const HttpRequest& request, const Path& pat
   return ask<v1::DrainRequest, v1::Nothing>(caller, message, &Api::drain);
 }
 
+Result<std::string> RestCalls::trust(const HttpRequest& request, const Path& path,
+                                     const Caller& caller) {
+  if (path[1] == "certificates") {
+    v1::CertificatesRequest message;
+    if (request.method == "POST") {
+      TRY_ASSIGN(message, from_body<v1::CertificatesRequest>(request));
+    }
+    return ask<v1::CertificatesRequest, v1::CertificatesAnswer>(caller, message,
+                                                                &Api::certificates);
+  }
+  if (request.method == "POST") {
+    TRY_ASSIGN(const auto message, from_body<v1::TokenRequest>(request));
+    return ask<v1::TokenRequest, v1::TokenAnswer>(caller, message, &Api::make_token);
+  }
+  v1::TokensRequest message;
+  if (path.size() == 3) message.set_withdraw(path[2]);
+  return ask<v1::TokensRequest, v1::TokensAnswer>(caller, message, &Api::tokens);
+}
+
 Result<std::string> RestCalls::known_path(const HttpRequest& request, const Path& path,
                                           const Caller& caller) {
   if (path[1] == "jobs") return jobs(request, path, caller);
   if (path[1] == "nodes") return nodes(request, path, caller);
+  if (path[1] == "tokens" || path[1] == "certificates") return trust(request, path, caller);
   if (path[1] == "quotas" && request.method == "PUT") {
     TRY_ASSIGN(const auto message, from_body<v1::QuotaRequest>(request));
     return ask<v1::QuotaRequest, v1::Nothing>(caller, message, &Api::set_quota);
@@ -232,7 +273,29 @@ Result<std::string> RestCalls::known_path(const HttpRequest& request, const Path
   return ask<v1::WhatIfRequest, v1::WhatIfAnswer>(caller, message, &Api::what_if);
 }
 
+// Who asks needs no certificate: a token is enough.
+HttpAnswer RestCalls::join(const HttpRequest& request) {
+  if (request.method != "POST") {
+    return http_error(405, "Unimplemented", "only POST is taken here");
+  }
+  const auto caller = gate_.enter_to_join(request.certificate_pem);
+  if (!caller.ok()) return http_error(caller.error());
+  auto message = from_body<v1::JoinRequest>(request);
+  auto body = message.ok() ? ask<v1::JoinRequest, v1::JoinAnswer>(caller.value(), message.value(),
+                                                                  &Api::join)
+                           : Result<std::string>(message.error());
+  gate_.leave();
+  if (!body.ok()) return http_error(body.error());
+  return {.body = std::move(body).value()};
+}
+
 HttpAnswer RestCalls::answer_known(const HttpRequest& request, const Caller& caller) {
+  if (request.path == "/v1/me") {
+    return {.body = nlohmann::json{{"name", caller.name}, {"role", role_name(caller)}}.dump()};
+  }
+  if (options_.join_only) {
+    return http_error(Error{Code::NotFound, "this port serves `orrery join` alone (--rest off)"});
+  }
   if (request.path == "/metrics" && options_.metrics) {
     auto text = options_.metrics(caller);
     if (!text.ok()) return http_error(text.error());
@@ -256,6 +319,7 @@ HttpAnswer RestCalls::answer(const HttpRequest& request) {
   if (const Status fits = check_origin(request, options_.http.tls.has_value()); !fits.ok()) {
     return http_error(fits.error());
   }
+  if (request.path == "/v1/join") return join(request);
   const auto caller = gate_.enter(request.certificate_pem);
   if (!caller.ok()) return http_error(caller.error());
   HttpAnswer answer = answer_known(request, caller.value());

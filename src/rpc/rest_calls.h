@@ -14,6 +14,8 @@ namespace orrery {
 
 // {"error":{"code":...,"message":...}} under the status that fits.
 HttpAnswer http_error(const Error& error);
+// The code of that name in such a body; Internal for any other.
+Code code_named(std::string_view name);
 
 // From an HTTP request to a call of the Api and back. Without sockets, so that it can be tried with
 // any bytes.
@@ -34,12 +36,15 @@ class RestCalls {
   };
   using Path = std::vector<std::string>;
 
+  HttpAnswer join(const HttpRequest& request);
   HttpAnswer answer_known(const HttpRequest& request, const Caller& caller);
   // Of a path and method that are in the table.
   Result<std::string> known_path(const HttpRequest& request, const Path& path,
                                  const Caller& caller);
   Result<std::string> jobs(const HttpRequest& request, const Path& path, const Caller& caller);
   Result<std::string> nodes(const HttpRequest& request, const Path& path, const Caller& caller);
+
+  Result<std::string> trust(const HttpRequest& request, const Path& path, const Caller& caller);
 
   template <class In, class Out, class Request, class Answer>
   Result<std::string> ask(const Caller& caller, const In& message,

@@ -6,9 +6,12 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "protocol/fake_api.h"
 #include "rpc/http_tls.h"
+#include "rpc/https_client.h"
 #include "rpc/rest_calls.h"
+#include "rpc/seen_server.h"
 #include "rpc/server.h"
 #include "rpc/test_authority.h"
 
@@ -141,7 +144,7 @@ TEST_F(RestCallsTest, BodiesThatAreNotWhatIsAskedForAreRefused) {
 }
 
 TEST_F(RestCallsTest, UnknownPathsAndWrongMethodsAreToldApart) {
-  for (const char* path : {"/", "/v1", "/v2/jobs", "/v1/job", "/v1/jobs/7/logs/x", "/v1/nodes/n1",
+  for (const char* path : {"/", "/v1", "/v2/jobs", "/v1/job", "/v1/jobs/7/logs/x", "/v1/nodes/n1/x",
                            "/v1/nodes//drain", "//v1/jobs", "/v1/jobs/"}) {
     EXPECT_EQ(ask("GET", path).status, 404) << path;
   }
@@ -190,7 +193,9 @@ class RestServerTest : public testing::Test {
  protected:
   void start(bool tls) {
     RestOptions options{.access = {.identify = [](const std::string& pem) -> Result<Caller> {
-                          return Caller{.name = TestAuthority::name_in(pem)};
+                          const std::string name = TestAuthority::name_in(pem);
+                          if (name != "late") return Caller{.name = name};
+                          return Error{Code::Unauthenticated, "it has expired"};
                         }}};
     options.http.threads = 4;
     options.http.body_bytes_max = 10'000;
@@ -239,6 +244,115 @@ TEST_F(RestServerTest, ACertificateOfAnotherAuthorityIsRefused) {
   const TlsMaterial forged = TestAuthority().issue("ann");
   EXPECT_FALSE(client(&forged)->Get("/v1/nodes"));
   EXPECT_TRUE(api_.asked().empty());
+}
+
+TEST_F(RestServerTest, ATokenIsTradedWithoutACertificate) {
+  start(true);
+  const HttpsPlace place{.address = "127.0.0.1:" + std::to_string(server_->port()),
+                         .tls = TlsMaterial{.authority = authority_.root()}};
+  api_.answers["join"] = JoinAnswer{.certificate = "C", .authority = "A", .port = 7077};
+  const JoinRequest request{
+      .token = "t", .name = "ann", .certificate_request = "PEM", .role = Caller::Role::Scraper};
+  const auto joined = join_over_https(place, request);
+  ASSERT_TRUE(joined.ok()) << joined.error().message;
+  EXPECT_EQ(joined.value(), (JoinAnswer{.certificate = "C", .authority = "A", .port = 7077}));
+  EXPECT_EQ(api_.asked().back().caller, Caller{});
+  EXPECT_EQ(std::any_cast<JoinRequest>(api_.asked().back().request), request);
+  api_.answers["join"] = Error{Code::Unauthenticated, "the token is not good"};
+  const auto refused = join_over_https(place, request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::Unauthenticated);
+  EXPECT_EQ(refused.error().message, "the token is not good");
+}
+
+TEST_F(RestServerTest, ATokenIsNotSentToAServerOfAnotherAuthority) {
+  start(true);
+  const HttpsPlace place{.address = "127.0.0.1:" + std::to_string(server_->port()),
+                         .tls = TlsMaterial{.authority = TestAuthority().root()}};
+  EXPECT_FALSE(join_over_https(place, {.token = "t"}).ok());
+  EXPECT_TRUE(api_.asked().empty());
+}
+
+TEST_F(RestServerTest, ACertificateThatHasEndedIsRefusedInWords) {
+  start(true);
+  const TlsMaterial late = authority_.issue("late", {.from = -7200, .until = -3600});
+  const auto answer = client(&late)->Get("/v1/me");
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_EQ(answer->status, 401);
+  EXPECT_NE(answer->body.find("it has expired"), std::string::npos) << answer->body;
+  EXPECT_TRUE(api_.asked().empty());
+  const TlsMaterial ann = authority_.issue("ann");
+  const auto me = client(&ann)->Get("/v1/me");
+  ASSERT_TRUE(me);
+  EXPECT_EQ(Json::parse(me->body), (Json{{"name", "ann"}, {"role", "User"}}));
+}
+
+TEST_F(RestServerTest, ANewCertificateInItsFilesIsShownAtTheNextHandshake) {
+  const TlsFiles files{.certificate = testing::TempDir() + "/https.pem",
+                       .key = testing::TempDir() + "/https.key"};
+  const auto put = [&](const TlsMaterial& material) {
+    ASSERT_TRUE(write_file_atomically(files.key, material.key).ok());
+    ASSERT_TRUE(write_file_atomically(files.certificate, material.certificate).ok());
+  };
+  TlsMaterial first = authority_.issue("first");
+  first.files = files;
+  put(first);
+  RestOptions options{.access = {.identify = local_ann, .admit = {}}};
+  options.http.tls = first;
+  const auto started = RestServer::start(options, api_);
+  ASSERT_TRUE(started.ok());
+  const std::string address = "127.0.0.1:" + std::to_string(started.value()->port());
+  const auto shown = [&] {
+    const auto seen = look_at_server(address, {});
+    return seen.ok() ? TestAuthority::name_in(seen.value().certificate) : seen.error().message;
+  };
+  EXPECT_EQ(shown(), "first");
+  put(authority_.issue("second"));
+  EXPECT_EQ(shown(), "second");
+  ASSERT_TRUE(write_file_atomically(files.certificate, "garbage").ok());
+  EXPECT_EQ(shown(), "first") << "what it was started with";
+  const TlsMaterial ann = authority_.issue("ann");
+  const HttpsPlace place{.address = address, .tls = ann};
+  EXPECT_TRUE(ask_who_i_am(place).ok());
+  put(authority_.issue("third"));
+  const auto answered = ask_who_i_am(place);
+  EXPECT_TRUE(answered.ok()) << answered.error().message;
+}
+
+TEST_F(RestCallsTest, APortForJoiningAloneServesNothingElse) {
+  RestOptions options{.access = {.identify = local_ann, .admit = {}}, .join_only = true};
+  RestCalls calls(options, api_);
+  const auto get = [&](const std::string& path) {
+    return calls.answer({.method = "GET", .path = path, .host = "localhost:80"}).status;
+  };
+  EXPECT_EQ(get("/healthz"), 200);
+  EXPECT_EQ(get("/v1/me"), 200);
+  EXPECT_EQ(get("/v1/jobs"), 404);
+  EXPECT_EQ(get("/metrics"), 404);
+  EXPECT_EQ(get("/v1/join"), 405);
+  const HttpRequest join{.method = "POST",
+                         .path = "/v1/join",
+                         .content_type = "application/json",
+                         .host = "localhost:80",
+                         .body = R"({"token":"t"})"};
+  EXPECT_EQ(calls.answer(join).status, 200);
+  EXPECT_EQ(api_.asked().size(), 1u);
+}
+
+TEST_F(RestCallsTest, AdmissionHasItsPaths) {
+  EXPECT_EQ(ask("GET", "/v1/tokens").status, 200);
+  EXPECT_EQ(last<TokensRequest>(), TokensRequest{});
+  EXPECT_EQ(ask("POST", "/v1/tokens", R"({"role":"Scraper","name":"prometheus"})").status, 200);
+  EXPECT_EQ(last<TokenRequest>(),
+            (TokenRequest{.role = Caller::Role::Scraper, .name = "prometheus"}));
+  EXPECT_EQ(ask("DELETE", "/v1/tokens/0a1b").status, 200);
+  EXPECT_EQ(last<TokensRequest>(), (TokensRequest{.withdraw = "0a1b"}));
+  EXPECT_EQ(ask("GET", "/v1/certificates").status, 200);
+  EXPECT_EQ(last<CertificatesRequest>(), CertificatesRequest{});
+  EXPECT_EQ(ask("POST", "/v1/certificates/revoke", R"({"revoke_serial":"4f"})").status, 200);
+  EXPECT_EQ(last<CertificatesRequest>(), (CertificatesRequest{.revoke_serial = "4f"}));
+  EXPECT_EQ(ask("DELETE", "/v1/nodes/n1").status, 200);
+  EXPECT_EQ(last<RemoveNodeRequest>(), (RemoveNodeRequest{.node = "n1"}));
 }
 
 TEST_F(RestServerTest, ABodyThatIsTooLargeIsRefusedAndTheServerGoesOn) {

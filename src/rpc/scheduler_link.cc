@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rpc/channel.h"
+#include "rpc/diagnosis.h"
 #include "wire/wire.h"
 
 namespace orrery {
@@ -23,7 +24,7 @@ struct RpcSchedulerLink::Parts {
   bool attend();  // one connection from its beginning to its end; whether anything came over it
   void rest(Duration length);
 
-  const LinkOptions options;
+  LinkOptions options;  // changed by the thread alone, between connections
   const OnOrders on_orders;
   std::mutex mutex;
   std::condition_variable changed;
@@ -61,7 +62,11 @@ class RpcSchedulerLink::Connection final : public grpc::ClientBidiReactor<v1::Re
   Error why() const {
     const std::string& address = parts_.options.client.address;
     if (wrong_) return Error(*wrong_).at(address);
-    if (!status_.ok()) return error_of(status_, address);
+    if (!status_.ok()) {
+      Error error = error_of(status_, address);
+      if (heard_ || error.code != Code::Unavailable) return error;
+      return diagnose(parts_.options.client, std::move(error));
+    }
     return {Code::Unavailable, address + ": the scheduler has closed the connection"};
   }
 
@@ -121,6 +126,9 @@ RpcSchedulerLink::Parts::~Parts() {
 }
 
 bool RpcSchedulerLink::Parts::attend() {
+  if (options.newest_certificate) {
+    if (auto material = options.newest_certificate()) options.client.tls = std::move(material);
+  }
   const auto stub = v1::Agents::NewStub(open_channel(options.client));
   Connection stream(*this);
   stream.start(*stub);
@@ -158,6 +166,11 @@ void RpcSchedulerLink::Parts::run() {
 RpcSchedulerLink::RpcSchedulerLink(LinkOptions options, OnOrders on_orders)
     : parts_(std::make_unique<Parts>(std::move(options), std::move(on_orders))) {}
 RpcSchedulerLink::~RpcSchedulerLink() = default;
+
+void RpcSchedulerLink::reconnect() {
+  const std::lock_guard lock(parts_->mutex);
+  if (parts_->connection != nullptr) parts_->connection->cancel();
+}
 
 void RpcSchedulerLink::send(Report report) {
   v1::Report message;

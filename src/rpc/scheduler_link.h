@@ -9,6 +9,8 @@ namespace orrery {
 
 struct LinkOptions {
   ClientOptions client{};  // its deadline does not count: the connection stays
+  // The certificate for the next connection; empty, or no answer: the one in `client`.
+  std::function<std::optional<TlsMaterial>()> newest_certificate{};
   // Between two attempts to connect: twice as long each time, a random part of it left out so that
   // a thousand agents do not come back at the same instant.
   Duration retry_first = std::chrono::milliseconds(100);
@@ -26,6 +28,8 @@ class RpcSchedulerLink final : public SchedulerLink {
   ~RpcSchedulerLink() override;
 
   void send(Report report) override;
+  // Ends the connection, which is made again with the newest certificate.
+  void reconnect();
 
  private:
   class Connection;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -113,16 +114,16 @@ class SchedulerLinkTest : public testing::Test {
  protected:
   ~SchedulerLinkTest() override { heard_.block(false); }
 
-  void start(int port = 0) {
+  void start(int port = 0,
+             const std::function<Result<Caller>(const std::string&)>& identify = agents_by_name) {
     auto started = RpcServer::start({.address = "127.0.0.1:" + std::to_string(port),
                                      .tls = authority_.issue("server"),
-                                     .access = {.identify = agents_by_name, .admit = {}}},
+                                     .access = {.identify = identify, .admit = {}}},
                                     api_, host_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
   }
-  std::unique_ptr<RpcSchedulerLink> link(const std::string& name) {
-    LinkOptions options;
+  std::unique_ptr<RpcSchedulerLink> link(const std::string& name, LinkOptions options = {}) {
     options.client = {.address = "127.0.0.1:" + std::to_string(server_->port()),
                       .tls = authority_.issue(name)};
     options.retry_first = std::chrono::milliseconds(5);
@@ -199,6 +200,42 @@ TEST_F(SchedulerLinkTest, AReportThatMakesNoSenseEndsTheConnection) {
   EXPECT_EQ(error.code, Code::InvalidArgument);
   EXPECT_EQ(error.message, "offer.gpus: 1000 is above 64");
   host_.wait_for_gone(1);
+}
+
+TEST_F(SchedulerLinkTest, ARevokedAgentLosesTheConnectionItHas) {
+  std::atomic<bool> revoked = false;
+  start(0, [&](const std::string& pem) -> Result<Caller> {
+    if (revoked) return Error{Code::Unauthenticated, "it was revoked"};
+    return agents_by_name(pem);
+  });
+  const auto agent = link("node-1");
+  host_.wait_for_link(1);
+  server_->check_agents_again();
+  EXPECT_EQ(host_.gone(), 0);
+  revoked = true;
+  server_->check_agents_again();
+  host_.wait_for_gone(1);
+  const Error lost = heard_.wait_for_loss();
+  EXPECT_EQ(lost.code, Code::Unauthenticated);
+  EXPECT_EQ(lost.message, "it was revoked");
+  EXPECT_EQ(host_.names().size(), 1u) << "it does not come back";
+}
+
+TEST_F(SchedulerLinkTest, ALinkGoesOverToItsNewestCertificate) {
+  start();
+  std::atomic<bool> renewed = false;
+  const TlsMaterial later = authority_.issue("node-1-renewed");
+  LinkOptions options;
+  options.newest_certificate = [&] { return renewed ? std::optional(later) : std::nullopt; };
+  const auto agent = link("node-1", options);
+  host_.wait_for_link(1);
+  renewed = true;
+  agent->reconnect();
+  host_.wait_for_link(2);
+  EXPECT_EQ(host_.names(), (std::vector<std::string>{"node-1", "node-1-renewed"}));
+  server_->let_agents_reconnect();
+  host_.wait_for_link(3);
+  EXPECT_EQ(host_.names().back(), "node-1-renewed");
 }
 
 TEST_F(SchedulerLinkTest, TheSchedulerCanCloseAConnection) {

@@ -11,6 +11,8 @@
 
 #include "rpc/agent_service.h"
 #include "rpc/grpc_words.h"
+#include "rpc/http_tls.h"
+#include "rpc/server_credentials.h"
 #include "wire/wire.h"
 
 namespace orrery {
@@ -93,8 +95,18 @@ class SchedulerService final : public v1::Scheduler::CallbackService {
   Reactor* MakeToken(Context* c, const v1::TokenRequest* in, v1::TokenAnswer* out) override {
     return answer(c, in, out, &Api::make_token);
   }
+  Reactor* Tokens(Context* c, const v1::TokensRequest* in, v1::TokensAnswer* out) override {
+    return answer(c, in, out, &Api::tokens);
+  }
+  Reactor* Certificates(Context* c, const v1::CertificatesRequest* in,
+                        v1::CertificatesAnswer* out) override {
+    return answer(c, in, out, &Api::certificates);
+  }
+  Reactor* RemoveNode(Context* c, const v1::RemoveNodeRequest* in, v1::Nothing* out) override {
+    return answer(c, in, out, &Api::remove_node);
+  }
   Reactor* Join(Context* c, const v1::JoinRequest* in, v1::JoinAnswer* out) override {
-    return ask(gate_.enter_to_join(peer_certificate(*c)), in, out, &Api::join);
+    return answer(c, in, out, &Api::join);
   }
 
  private:
@@ -128,13 +140,9 @@ class SchedulerService final : public v1::Scheduler::CallbackService {
   Gate& gate_;
 };
 
-std::shared_ptr<grpc::ServerCredentials> credentials(const std::optional<TlsMaterial>& tls) {
-  if (!tls) return grpc::InsecureServerCredentials();
-  // Asked for but not required, since Join comes without; the gate refuses the others.
-  grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_root_certs = tls->authority;
-  options.pem_key_cert_pairs.push_back({tls->key, tls->certificate});
-  return grpc::SslServerCredentials(options);
+std::shared_ptr<grpc::ServerCredentials> credentials(const RpcServerOptions& options) {
+  if (!options.tls) return grpc::InsecureServerCredentials();
+  return demanding_credentials(*options.tls, options.access);
 }
 
 void set_limits(grpc::ServerBuilder& builder, const RpcServerOptions& options) {
@@ -174,20 +182,23 @@ Result<std::unique_ptr<RpcServer>> RpcServer::start(const RpcServerOptions& opti
                                                     AgentHost& host) {
   INVARIANT(options.access.identify, "a server knows how to tell who calls");
   TRY(read_listen_address(options.address, options.tls.has_value()));
+  if (options.tls && !fits_together(*options.tls)) {
+    return invalid(options.address + ": certificate, key and authority do not fit together");
+  }
   quiet_grpc();
   auto parts = std::make_unique<Parts>(options, api, host);
   grpc::ServerBuilder builder;
   set_limits(builder, options);
-  builder.AddListeningPort(options.address, credentials(options.tls), &parts->port);
+  builder.AddListeningPort(options.address, credentials(options), &parts->port);
   builder.RegisterService(parts->scheduler.get());
   builder.RegisterService(&parts->agents);
   parts->server = builder.BuildAndStart();
   if (parts->server == nullptr || parts->port == 0) {
-    return Error{Code::Unavailable,
-                 fmt::format("{}: cannot listen there; see whether another program does, whether "
-                             "this machine has the address, and whether certificate and key belong "
-                             "together",
-                             options.address)};
+    return Error{
+        Code::Unavailable,
+        fmt::format("{}: cannot listen there; see whether another program does and whether "
+                    "this machine has the address",
+                    options.address)};
   }
   return std::unique_ptr<RpcServer>(new RpcServer(std::move(parts)));
 }
@@ -196,6 +207,9 @@ RpcServer::RpcServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 RpcServer::~RpcServer() { stop(); }
 
 int RpcServer::port() const { return parts_->port; }
+
+void RpcServer::check_agents_again() { parts_->agents.check_again(); }
+void RpcServer::let_agents_reconnect() { parts_->agents.let_reconnect(); }
 
 void RpcServer::stop() {
   if (parts_->server == nullptr) return;

@@ -36,6 +36,9 @@ class RpcServer {
   RpcServer& operator=(const RpcServer&) = delete;
 
   int port() const;
+  // See AgentService. For all other callers each call is checked.
+  void check_agents_again();
+  void let_agents_reconnect();
   void stop();  // ends all calls; may be called twice
 
  private:

@@ -8,9 +8,12 @@
 
 #include <future>
 
+#include "base/files.h"
 #include "protocol/fake_api.h"
 #include "rpc/channel.h"
 #include "rpc/client.h"
+#include "rpc/rest.h"
+#include "rpc/seen_server.h"
 #include "rpc/test_authority.h"
 
 namespace orrery {
@@ -26,6 +29,8 @@ class NoAgents final : public AgentHost {
 Result<Caller> by_common_name(const std::string& pem) {
   const std::string name = TestAuthority::name_in(pem);
   if (name == "stranger") return Error{Code::PermissionDenied, "strangers are not served"};
+  if (name == "revoked") return Error{Code::Unauthenticated, "it was revoked by root"};
+  if (name == "late") return Error{Code::Unauthenticated, "it has expired"};
   return Caller{.role = Caller::Role::User, .name = name};
 }
 
@@ -109,8 +114,19 @@ TEST_F(RpcServerTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
   const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
   expect_call<TokenAnswer>(api_, "make_token", token, {.token = "secret"},
                            [&] { return client.make_token(token); });
-  const JoinRequest join{.token = "secret", .name = "bob", .certificate_request = "PEM"};
-  expect_call<JoinAnswer>(api_, "join", join, {.certificate = "C", .authority = "A"},
+  expect_call<TokensAnswer>(api_, "tokens", TokensRequest{.withdraw = "0a"},
+                            {.tokens = {{.id = "0b", .role = Caller::Role::Scraper}}},
+                            [&] { return client.tokens({.withdraw = "0a"}); });
+  const CertificatesRequest revoke{.revoke_name = "bob", .role = Caller::Role::User};
+  expect_call<CertificatesAnswer>(api_, "certificates", revoke,
+                                  {.certificates = {{.serial = "4f"}}, .revoked = 1},
+                                  [&] { return client.certificates(revoke); });
+  const RemoveNodeRequest remove{.node = "n1"};
+  expect_call<Nothing>(api_, "remove_node", remove, {},
+                       [&] { return nothing(client.remove_node(remove)); });
+  const JoinRequest join{
+      .token = "secret", .name = "bob", .certificate_request = "PEM", .role = Caller::Role::User};
+  expect_call<JoinAnswer>(api_, "join", join, {.certificate = "C", .authority = "A", .port = 7},
                           [&] { return client.join(join); });
 }
 
@@ -127,15 +143,96 @@ TEST_F(RpcServerTest, ErrorsKeepTheirCodeAndMessage) {
   }
 }
 
-TEST_F(RpcServerTest, WithoutACertificateOnlyJoinIsServed) {
+TEST_F(RpcServerTest, NoByteOfGrpcIsAnsweredBeforeACertificateIsShown) {
   start();
-  RpcClient nobody({.address = address(), .tls = TlsMaterial{.authority = authority_.root()}});
-  const auto status = nobody.status({});
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, Code::Unauthenticated);
-  EXPECT_TRUE(nobody.join({.token = "t"}).ok());
+  const auto nothing = look_at_server(address(), {});
+  ASSERT_TRUE(nothing.ok()) << nothing.error().message;
+  EXPECT_TRUE(nothing.value().grpc);
+  EXPECT_TRUE(nothing.value().closed) << "the server began to speak HTTP/2";
+  const auto known = look_at_server(address(), authority_.issue("ann"));
+  ASSERT_TRUE(known.ok()) << known.error().message;
+  EXPECT_FALSE(known.value().closed);
+  for (const char* refused : {"revoked", "late"}) {
+    const auto seen = look_at_server(address(), authority_.issue(refused));
+    ASSERT_TRUE(seen.ok()) << seen.error().message;
+    EXPECT_TRUE(seen.value().closed) << refused;
+  }
+  TlsMaterial forged = TestAuthority().issue("ann");
+  const auto seen = look_at_server(address(), forged);
+  ASSERT_TRUE(seen.ok()) << seen.error().message;
+  EXPECT_TRUE(seen.value().closed) << "a certificate of another authority";
+}
+
+TEST_F(RpcServerTest, JoinNeedsACertificateToo) {
+  start();
+  RpcClient unknown({.address = address(), .tls = TlsMaterial{.authority = authority_.root()}});
+  const auto joined = unknown.join({.token = "t"});
+  ASSERT_FALSE(joined.ok());
+  EXPECT_EQ(joined.error().code, Code::Unauthenticated);
+  EXPECT_NE(joined.error().message.find("orrery join"), std::string::npos);
+  EXPECT_TRUE(RpcClient(as("ann")).join({}).ok());
   ASSERT_EQ(api_.asked().size(), 1u);
-  EXPECT_EQ(api_.asked().front().caller.name, "");
+  EXPECT_EQ(api_.asked().front().caller.name, "ann");
+}
+
+TEST_F(RpcServerTest, AnExpiredCertificateIsCalledExpiredByTheClient) {
+  start();
+  ClientOptions late = as("late");
+  late.tls = authority_.issue("late", {.from = -7200, .until = -3600});
+  const auto refused = RpcClient(late).nodes();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::Unauthenticated);
+  EXPECT_NE(refused.error().message.find("the certificate of late expired on "), std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(RpcServerTest, ARefusedCallerIsToldTheReasonByTheHttpsPort) {
+  start();
+  ClientOptions revoked = as("revoked");
+  EXPECT_NE(RpcClient(revoked).nodes().error().message.find("refuses the certificate of revoked"),
+            std::string::npos);
+  RestOptions rest{.access = {.identify = by_common_name}};
+  rest.http.tls = authority_.issue("server");
+  const auto https = RestServer::start(rest, api_);
+  ASSERT_TRUE(https.ok()) << https.error().message;
+  revoked.https_port = https.value()->port();
+  const auto refused = RpcClient(revoked).nodes();
+  EXPECT_EQ(refused.error().message, "it was revoked by root");
+  EXPECT_EQ(refused.error().code, Code::Unauthenticated);
+
+  ClientOptions wrong_port = as("ann");
+  wrong_port.address = "127.0.0.1:" + std::to_string(https.value()->port());
+  const auto confused = RpcClient(wrong_port).nodes();
+  EXPECT_NE(confused.error().message.find("is the scheduler's HTTPS port"), std::string::npos)
+      << confused.error().message;
+}
+
+TEST_F(RpcServerTest, ANewCertificateInItsFilesIsShownWithoutARestart) {
+  const std::string folder = testing::TempDir();
+  const TlsFiles files{
+      .certificate = folder + "/shown.pem", .key = folder + "/shown.key", .look_every_s = 1};
+  const auto put = [&](const TlsMaterial& material) {
+    ASSERT_TRUE(write_file_atomically(files.key, material.key).ok());
+    ASSERT_TRUE(write_file_atomically(files.certificate, material.certificate).ok());
+  };
+  TlsMaterial first = authority_.issue("first");
+  first.files = files;
+  put(first);
+  start([&](RpcServerOptions& options) { options.tls = first; });
+  const TlsMaterial ann = authority_.issue("ann");
+  const auto shown = [&] {
+    const auto seen = look_at_server(address(), ann);
+    return seen.ok() ? TestAuthority::name_in(seen.value().certificate) : seen.error().message;
+  };
+  EXPECT_EQ(shown(), "first");
+  RpcClient before(as("ann"));
+  EXPECT_TRUE(before.nodes().ok());
+  put(authority_.issue("second"));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (shown() != "second" && std::chrono::steady_clock::now() < patience) {
+  }
+  EXPECT_EQ(shown(), "second");
+  EXPECT_TRUE(before.nodes().ok()) << "a connection under the old certificate goes on";
 }
 
 TEST_F(RpcServerTest, CertificatesOfAnotherAuthorityAreRefusedByBothSides) {
@@ -144,10 +241,10 @@ TEST_F(RpcServerTest, CertificatesOfAnotherAuthorityAreRefusedByBothSides) {
   TlsMaterial forged = other.issue("ann");
   forged.authority = authority_.root();
   RpcClient forger({.address = address(), .tls = forged});
-  EXPECT_EQ(forger.status({}).error().code, Code::Unavailable);
+  EXPECT_EQ(forger.status({}).error().code, Code::Unauthenticated);
   RpcClient doubter({.address = address(), .tls = other.issue("ann")});
   const auto refused = doubter.status({});
-  EXPECT_EQ(refused.error().code, Code::Unavailable);
+  EXPECT_EQ(refused.error().code, Code::Unauthenticated);
   EXPECT_NE(refused.error().message.find(address()), std::string::npos) << refused.error().message;
   EXPECT_TRUE(api_.asked().empty());
 }

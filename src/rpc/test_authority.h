@@ -15,12 +15,18 @@ namespace orrery {
 // A certificate authority for tests: makes what a server or a client needs to show itself.
 class TestAuthority {
  public:
-  TestAuthority() : key_(make_key()), certificate_(make("authority", key_.get(), true)) {}
+  TestAuthority()
+      : key_(make_key()), certificate_(make("authority", key_.get(), true, {-300, 3600})) {}
 
+  // Seconds from now.
+  struct Validity {
+    int from = -300;
+    int until = 3600;
+  };
   // For "localhost" and 127.0.0.1, and with `name` as its common name.
-  TlsMaterial issue(const std::string& name) {
+  TlsMaterial issue(const std::string& name, Validity validity = {-300, 3600}) {
     const Key key = make_key();
-    const Certificate certificate = make(name, key.get(), false);
+    const Certificate certificate = make(name, key.get(), false, validity);
     const Bio bio(BIO_new(BIO_s_mem()), &BIO_free);
     PEM_write_bio_PrivateKey(bio.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     return {.certificate = pem(certificate.get()), .key = text(bio.get()), .authority = root()};
@@ -61,12 +67,12 @@ class TestAuthority {
     X509_EXTENSION_free(extension);
   }
 
-  Certificate make(const std::string& name, EVP_PKEY* key, bool is_authority) {
+  Certificate make(const std::string& name, EVP_PKEY* key, bool is_authority, Validity validity) {
     Certificate made(X509_new(), &X509_free);
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), ++serial_);
-    X509_gmtime_adj(X509_getm_notBefore(made.get()), -300);
-    X509_gmtime_adj(X509_getm_notAfter(made.get()), 3600);
+    X509_gmtime_adj(X509_getm_notBefore(made.get()), validity.from);
+    X509_gmtime_adj(X509_getm_notAfter(made.get()), validity.until);
     X509_set_pubkey(made.get(), key);
     X509_NAME* const subject = X509_get_subject_name(made.get());
     X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,

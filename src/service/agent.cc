@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "agent/agent_loop.h"
 #include "ctl/connection.h"
@@ -10,27 +13,49 @@
 #include "rpc/scheduler_link.h"
 #include "service/commands.h"
 #include "service/job_limits.h"
-#include "trust/certificates.h"
+#include "service/own_certificate.h"
+#include "service/remote_client.h"
+#include "service/upkeep.h"
 #include "trust/credentials.h"
 
 namespace orrery {
 namespace {
 
-TlsMaterial material(const Credentials& own) {
-  return {.certificate = own.certificate_pem, .key = own.key_pem.reveal(), .authority = own.ca_pem};
+std::chrono::sys_seconds now() {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
 }
 
-// Trades a certificate that has lived for two thirds of its life for a new one of the same key.
-Status renew(const std::string& server, const std::string& directory, Credentials& own) {
-  TRY_ASSIGN(const Validity validity, validity_of(own.certificate_pem));
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  if (!should_renew(validity, now)) return {};
-  TRY_ASSIGN(const std::string request, make_request(own.key_pem));
-  RpcClient client({.address = server, .tls = material(own)});
-  TRY_ASSIGN(const JoinAnswer answer, client.join({.certificate_request = request}));
-  own.certificate_pem = answer.certificate;
-  own.ca_pem = answer.authority;
-  return save_credentials(directory, kAgentCertificate, own);
+void look_after(OwnCertificate& own, const std::function<void()>& on_other) {
+  const auto other = own.tick(now());
+  if (!other.ok()) {
+    log_to_stderr("its certificate could not be renewed: " + other.error().message);
+  } else if (other.value()) {
+    log_to_stderr("it has a new certificate");
+    on_other();
+  }
+}
+
+// A connection that is made again whenever there is another certificate.
+class RenewedLink final : public SchedulerLink {
+ public:
+  RenewedLink(OwnCertificate& own, LinkOptions options, OnOrders on_orders)
+      : link_(std::move(options), std::move(on_orders)),
+        ticker_(std::chrono::minutes(1),
+                [this, &own] { look_after(own, [this] { link_.reconnect(); }); }) {}
+  void send(Report report) override { link_.send(std::move(report)); }
+
+ private:
+  RpcSchedulerLink link_;
+  Ticker ticker_;  // goes first
+};
+
+// A loss is said once for each reason, since an agent tries again every few seconds.
+std::function<void(const Error&)> say_lost() {
+  return [last = std::string()](const Error& lost) mutable {
+    if (lost.message == last) return;
+    last = lost.message;
+    log_to_stderr("no connection to the scheduler: " + lost.message);
+  };
 }
 
 }  // namespace
@@ -47,10 +72,15 @@ Status agent_command(const AgentArguments& arguments) {
   TRY(check_address(arguments.server));
   TRY_ASSIGN(const std::string directory,
              credentials_directory(arguments.credentials, process_surroundings().environment));
-  TRY_ASSIGN(Credentials own, load_credentials(directory, kAgentCertificate));
-  if (const Status renewed = renew(arguments.server, directory, own); !renewed.ok()) {
-    log_to_stderr("its certificate could not be renewed: " + renewed.error().message);
-  }
+  TRY_ASSIGN(Credentials kept, load_credentials(directory, kAgentCertificate));
+  OwnCertificate own(
+      directory, kAgentCertificate, std::move(kept),
+      [&](const TlsMaterial& old, const JoinRequest& request) {
+        RpcClient client(
+            {.address = arguments.server, .tls = old, .https_port = https_port_in(directory)});
+        return client.join(request);
+      });
+  look_after(own, [] {});
   std::error_code error;
   AgentOptions options{
       .state = std::filesystem::absolute(arguments.state, error).lexically_normal().string(),
@@ -59,12 +89,13 @@ Status agent_command(const AgentArguments& arguments) {
   TRY(set_job_limits(arguments.limits, options));
   if (arguments.gpus >= 0) options.gpus = arguments.gpus;
   const MakeLink make_link = [&](OnOrders on_orders) {
-    LinkOptions link{.client = {.address = arguments.server, .tls = material(own)}};
-    link.on_lost = [](const Error& lost) {
-      log_to_stderr("no connection to the scheduler: " + lost.message);
-    };
+    LinkOptions link{.client = {.address = arguments.server,
+                                .tls = own.material(),
+                                .https_port = https_port_in(directory)},
+                     .newest_certificate = [&own] { return std::optional(own.material()); },
+                     .on_lost = say_lost()};
     return Result<std::unique_ptr<SchedulerLink>>(
-        std::make_unique<RpcSchedulerLink>(std::move(link), std::move(on_orders)));
+        std::make_unique<RenewedLink>(own, std::move(link), std::move(on_orders)));
   };
   return run_agent(options, make_link, log_to_stderr);
 }

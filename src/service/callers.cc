@@ -12,19 +12,44 @@ Access Callers::access() {
           .admit = [this](const Caller& caller) { return admit(caller); }};
 }
 
-Result<Caller> Callers::identify(const std::string& certificate_pem) {
+// Its signature is checked once; the certificate cannot change.
+Result<CertificateFacts> Callers::known(const std::string& certificate_pem) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(certificate_pem);
     if (found != known_.end()) return found->second;
   }
-  // The connection has verified it: who signed it, and that it is valid now.
-  TRY_ASSIGN(const Identity identity, identity_of(certificate_pem));
-  const Caller caller{.role = static_cast<Caller::Role>(identity.role), .name = identity.name};
+  TRY_ASSIGN(CertificateFacts facts, signed_caller(options_.ca_pem, certificate_pem));
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kRemembered) known_.clear();
-  known_[certificate_pem] = caller;
-  return caller;
+  known_[certificate_pem] = facts;
+  return facts;
+}
+
+Result<Caller> Callers::identify(const std::string& certificate_pem) {
+  TRY_ASSIGN(const CertificateFacts facts, known(certificate_pem));
+  const auto now = options_.now();
+  Status good = check_time(facts, now);
+  if (good.ok() && options_.revocations != nullptr) good = options_.revocations->check(facts);
+  if (!good.ok()) {
+    say_refused(facts, good.error(), now);
+    return good.error();
+  }
+  return Caller{.role = static_cast<Caller::Role>(facts.identity.role),
+                .name = facts.identity.name};
+}
+
+// Once an hour for a certificate: an agent tries again every few seconds.
+void Callers::say_refused(const CertificateFacts& certificate, const Error& why,
+                          std::chrono::sys_seconds now) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (said_.size() >= kRemembered) said_.clear();
+    const auto [last, first] = said_.try_emplace(certificate.serial, now);
+    if (!first && now < last->second + kSaidAgain) return;
+    last->second = now;
+  }
+  if (options_.say) options_.say("refused: " + why.message);
 }
 
 Result<Caller> Callers::identify_local(uid_t uid, uid_t owner) {

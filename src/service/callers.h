@@ -3,21 +3,33 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "rpc/access.h"
 #include "trust/rate_limit.h"
+#include "trust/revocations.h"
 
 namespace orrery {
 
+struct CallersOptions {
+  RateLimitOptions limits{};
+  std::string ca_pem{};
+  std::shared_ptr<const Revocations> revocations{};  // none: nothing is revoked
+  std::function<std::chrono::sys_seconds()> now{};
+  std::function<void(const std::string&)> say{};  // a line of the operator's log
+};
+
 // Who calls, by certificate or by the login on this machine, and whether not too often.
-// Certificates are read once and remembered, the names of logins for a minute. Any thread may use
-// it.
+// Certificates are read once and remembered, the names of logins for a minute; whether a
+// certificate is valid now and not revoked is asked at every call. Any thread may use it.
 class Callers {
  public:
-  explicit Callers(RateLimitOptions limits) : limit_(limits) {}
+  explicit Callers(CallersOptions options)
+      : options_(std::move(options)), limit_(options_.limits) {}
 
   Access access();
   // `owner` administers as root does.
@@ -26,6 +38,7 @@ class Callers {
 
  private:
   static constexpr std::size_t kRemembered = 10'000;
+  static constexpr std::chrono::hours kSaidAgain{1};
 
   struct Login {
     Caller caller{};
@@ -33,9 +46,14 @@ class Callers {
   };
 
   Result<Caller> identify(const std::string& certificate_pem);
+  Result<CertificateFacts> known(const std::string& certificate_pem);
+  void say_refused(const CertificateFacts& certificate, const Error& why,
+                   std::chrono::sys_seconds now);
 
+  const CallersOptions options_;
   std::mutex mutex_;
-  std::unordered_map<std::string, Caller> known_;
+  std::unordered_map<std::string, CertificateFacts> known_;
+  std::unordered_map<std::string, std::chrono::sys_seconds> said_;  // by serial number
   std::unordered_map<uid_t, Login> logins_;
   RateLimit limit_;
 };

@@ -31,10 +31,13 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--option", a->options, "key=value for the policy (repeatable)");
   command->add_option("--seed", a->seed, "for policies that draw");
   command->add_option("--round", a->round, "hold rounds only at multiples of this, such as 60s");
-  command->add_option("--listen", a->listen, "HOST:PORT for clients and agents; port 0: any")
+  command
+      ->add_option("--listen", a->listen,
+                   "HOST:PORT for clients and agents; port 0: that of the last start, else any")
       ->capture_default_str();
-  command->add_option("--rest", a->rest, "HOST:PORT for REST and metrics, or off")
-      ->capture_default_str();
+  command->add_option("--rest", a->rest,
+                      "HOST:PORT of HTTPS, for join, REST and metrics; off: for join alone; the "
+                      "host of --listen and the last port if left out");
   command->add_option("--host", a->hosts, "a name or address others reach it by (repeatable)");
   command->add_option("--lease", a->lease, "a node that is silent for longer gets no more jobs")
       ->capture_default_str();

@@ -32,7 +32,7 @@ struct ServeArguments {
   std::uint64_t seed = 0;
   std::string round{};  // empty: whenever something happens
   std::string listen = "127.0.0.1:0";
-  std::string rest = "127.0.0.1:0";  // "off": none
+  std::string rest{};                // empty: the host of `listen`; "off": for joining alone
   std::vector<std::string> hosts{};  // further names the scheduler is reached by
   std::string lease = "15s";
   std::string node_timeout = "12h";

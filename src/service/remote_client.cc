@@ -1,10 +1,20 @@
 #include "service/remote_client.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "base/files.h"
 #include "door/client.h"
 #include "rpc/client.h"
-#include "rpc/fetch_authority.h"
+#include "rpc/https_client.h"
+#include "rpc/seen_server.h"
+#include "service/own_certificate.h"
 #include "trust/certificates.h"
 #include "trust/credentials.h"
+#include "trust/private_files.h"
 #include "trust/tokens.h"
 
 namespace orrery {
@@ -39,6 +49,15 @@ class RemoteClient final : public Client {
   Result<TokenAnswer> make_token(const TokenRequest& request) override {
     return client_.make_token(request);
   }
+  Result<TokensAnswer> tokens(const TokensRequest& request) override {
+    return client_.tokens(request);
+  }
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& request) override {
+    return client_.certificates(request);
+  }
+  Status remove_node(const RemoveNodeRequest& request) override {
+    return client_.remove_node(request);
+  }
   Result<JoinAnswer> join(const JoinRequest& request) override { return client_.join(request); }
 
  private:
@@ -52,26 +71,76 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
     auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
     if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
   }
-  TRY_ASSIGN(const Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
-  return std::unique_ptr<Client>(std::make_unique<RemoteClient>(
-      ClientOptions{.address = endpoint.address,
-                    .tls = TlsMaterial{.certificate = own.certificate_pem,
-                                       .key = own.key_pem.reveal(),
-                                       .authority = own.ca_pem}}));
+  TRY_ASSIGN(Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
+  ClientOptions options{.address = endpoint.address,
+                        .tls = tls_material(own),
+                        .https_port = https_port_in(endpoint.credentials)};
+  // The scheduler renews its owner's by itself. What hinders it here is told by the call itself.
+  if (endpoint.certificate != kOwnersCertificate) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto renewed = renew_if_due(endpoint.credentials, endpoint.certificate, own, now,
+                                      [&](const TlsMaterial&, const JoinRequest& request) {
+                                        return RpcClient(options).join(request);
+                                      });
+    if (renewed.ok()) options.tls = tls_material(own);
+  }
+  return std::unique_ptr<Client>(std::make_unique<RemoteClient>(std::move(options)));
 }
 
-Status join_remote(const JoinOrder& order) {
+int https_port_in(const std::string& credentials) {
+  const auto port = read_file(credentials + "/" + kHttpsPortFile);
+  return port.ok() ? std::atoi(port.value().c_str()) : 0;
+}
+
+namespace {
+
+std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// The HTTPS port at an address, with the authority that the token names.
+Result<HttpsPlace> https_at(const std::string& address, const Secret& token) {
+  TRY_ASSIGN(const SeenServer seen, look_at_server(address, {}));
+  if (seen.grpc) {
+    return Error{Code::FailedPrecondition,
+                 address + " is the scheduler's gRPC port, where no one can join"};
+  }
+  TRY(check_authority(token, seen.authority));
+  return HttpsPlace{.address = address, .tls = TlsMaterial{.authority = seen.authority}};
+}
+
+// By the port in the token; else by the one that was given, which may be the HTTPS port itself.
+Result<HttpsPlace> find_https(const std::string& server, const Secret& token) {
+  TRY_ASSIGN(const int port, https_port_of(token));
+  const std::string named = fmt::format("{}:{}", host_of(server), port);
+  if (port == 0 || named == server) return https_at(server, token);
+  auto by_token = https_at(named, token);
+  if (by_token.ok() || by_token.error().code != Code::Unavailable) return by_token;
+  auto as_given = https_at(server, token);
+  if (as_given.ok()) return as_given;
+  return Error{Code::Unavailable,
+               fmt::format("{}, the HTTPS port that the token names, does not answer, and {}; see "
+                           "whether `orrery serve` runs and --rest listens on that host, or write "
+                           "its HTTPS address after --server",
+                           named, as_given.error().message)};
+}
+
+}  // namespace
+
+Result<std::string> join_remote(const JoinOrder& order) {
   const Secret token(order.token);
-  TRY_ASSIGN(const std::string authority, fetch_authority(order.server));
-  TRY(check_authority(token, authority));
+  TRY_ASSIGN(const HttpsPlace place, find_https(order.server, token));
   TRY_ASSIGN(const KeyAndRequest made, make_key_and_request());
-  RpcClient client({.address = order.server, .tls = TlsMaterial{.authority = authority}});
-  TRY_ASSIGN(const JoinAnswer answer, client.join({.token = token.reveal(),
-                                                   .name = order.name,
-                                                   .certificate_request = made.request_pem}));
-  return save_credentials(
-      order.credentials, order.certificate,
-      {.ca_pem = answer.authority, .certificate_pem = answer.certificate, .key_pem = made.key_pem});
+  TRY_ASSIGN(const JoinAnswer answer,
+             join_over_https(place, {.token = token.reveal(),
+                                     .name = order.name,
+                                     .certificate_request = made.request_pem,
+                                     .role = order.role}));
+  TRY(save_credentials(order.credentials, order.certificate,
+                       {.ca_pem = answer.authority,
+                        .certificate_pem = answer.certificate,
+                        .key_pem = made.key_pem}));
+  const std::string https_port = place.address.substr(place.address.rfind(':') + 1);
+  TRY(write_private(order.credentials + "/" + kHttpsPortFile, https_port + "\n"));
+  return fmt::format("{}:{}", host_of(order.server), answer.port);
 }
 
 }  // namespace orrery

@@ -18,13 +18,13 @@
 #include "door/server.h"
 #include "model/duration_text.h"
 #include "rpc/access.h"
-#include "rpc/rest.h"
-#include "rpc/server.h"
 #include "service/callers.h"
 #include "service/commands.h"
 #include "service/job_limits.h"
+#include "service/listeners.h"
 #include "service/local_link.h"
 #include "service/profile_finder.h"
+#include "service/upkeep.h"
 #include "trust/credentials.h"
 
 namespace orrery {
@@ -89,18 +89,27 @@ class Service {
   Status start() {
     // Before anything is made, and the log has begun.
     TRY(check_address_to_listen("--listen", arguments_.listen));
-    if (arguments_.rest != "off") TRY(check_address_to_listen("--rest", arguments_.rest));
+    if (!arguments_.rest.empty() && arguments_.rest != "off") {
+      TRY(check_address_to_listen("--rest", arguments_.rest));
+    }
     TRY_ASSIGN(CoreOptions core, core_options(arguments_));
     TRY(make_state());
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
+    callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,
+                                                        .ca_pem = trust_->server.ca_pem,
+                                                        .revocations = revocations_,
+                                                        .now = now,
+                                                        .say = log_to_stderr});
     const AheadOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
         Server::start({.state = state_,
                        .core = std::move(core),
                        .say = [](const std::string& line) { log_to_stderr(line); },
-                       .trust = trust_.get(),
+                       .gatekeeper = {.trust = trust_.get(),
+                                      .ports = [this] { return listeners_.ports(); },
+                                      .revocations = revocations_},
                        .ask_ahead =
                            [limits](const std::string& situation, const WhatIfRequest& request) {
                              return what_if_live(situation, request, limits);
@@ -116,6 +125,7 @@ class Service {
     });
     TRY(open_door());
     TRY(listen());
+    look_after_certificates();
     TRY(tell_address());
     if (arguments_.local) TRY(start_agent());
     return {};
@@ -131,8 +141,8 @@ class Service {
     if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
     if (agent_thread_.joinable()) agent_thread_.join();
     if (door_ != nullptr) door_->stop();
-    if (rest_ != nullptr) rest_->stop();
-    rpc_->stop();
+    ticker_.reset();
+    listeners_.stop();
     const Status stopped = server_->stop();
     if (failed_) return failure_;
     return stopped;
@@ -157,30 +167,29 @@ class Service {
   }
 
   Status listen() {
-    const TlsMaterial tls{
-        // With the authority's, so that whoever joins can tell by its token that this is it.
-        .certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
-        .key = trust_->server.key_pem.reveal(),
-        .authority = trust_->server.ca_pem};
-    const std::string host = arguments_.listen.substr(0, arguments_.listen.rfind(':'));
-    TRY(listen_for_calls(host, tls));
-    const bool any = host == "0.0.0.0" || host == "[::]";
-    address_ = fmt::format("{}:{}", any ? "127.0.0.1" : host, rpc_->port());
-    if (arguments_.rest != "off") {
-      RestOptions rest{.access = callers_.access(),
-                       .metrics = [this](const Caller& caller) -> Result<std::string> {
-                         TRY_ASSIGN(std::string text, server_->metrics(caller));
-                         return text + door_metrics();
-                       }};
-      rest.http.address = arguments_.rest;
-      rest.http.tls = tls;
-      TRY_ASSIGN(rest_, RestServer::start(rest, *server_));
-      log_to_stderr(fmt::format("REST and metrics on https://{}:{}",
-                                arguments_.rest.substr(0, arguments_.rest.rfind(':')),
-                                rest_->port()));
-      TRY(write_file_atomically(state_ + "/rest", fmt::format("{}:{}\n", host, rest_->port())));
-    }
-    return {};
+    return listeners_.open({.state = state_,
+                            .listen = arguments_.listen,
+                            .rest = arguments_.rest,
+                            .access = callers_->access(),
+                            .metrics = [this](const Caller& caller) { return metrics(caller); },
+                            .say = log_to_stderr},
+                           trust_->server, *server_, *server_);
+  }
+
+  void look_after_certificates() {
+    upkeep_ = std::make_unique<Upkeep>(
+        UpkeepOptions{.directory = state_ + "/trust",
+                      .hosts = arguments_.hosts,
+                      .check_callers = [this] { listeners_.rpc().check_agents_again(); },
+                      .let_agents_reconnect = [this] { listeners_.rpc().let_agents_reconnect(); },
+                      .say = log_to_stderr},
+        trust_->server, now());
+    ticker_ = std::make_unique<Ticker>(Upkeep::kBetween, [this] { upkeep_->tick(now()); });
+  }
+
+  Result<std::string> metrics(const Caller& caller) {
+    TRY_ASSIGN(std::string text, server_->metrics(caller));
+    return text + door_metrics();
   }
 
   // For clients on this machine. Without it they are served as all others are.
@@ -190,8 +199,8 @@ class Service {
     auto opened = DoorServer::start(
         {.path = state_ + "/" + kDoorName,
          .identify = [this, owner = folder.st_uid](
-                         uid_t uid) { return callers_.identify_local(uid, owner); },
-         .admit = [this](const Caller& caller) { return callers_.admit(caller); }},
+                         uid_t uid) { return callers_->identify_local(uid, owner); },
+         .admit = [this](const Caller& caller) { return callers_->admit(caller); }},
         *server_);
     if (opened.ok()) {
       door_ = std::move(opened).value();
@@ -203,8 +212,9 @@ class Service {
 
   // Last, since it is what clients wait for.
   Status tell_address() {
-    TRY(write_file_atomically(state_ + "/address", address_ + "\n"));
-    log_to_stderr(fmt::format("serves on {}; clients: --state {}", address_, state_));
+    const std::string& address = listeners_.address();
+    TRY(write_file_atomically(state_ + "/address", address + "\n"));
+    log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
     return {};
   }
 
@@ -224,24 +234,6 @@ class Service {
     put("broken_total", "Connections that were ended for what they sent.", figures.broken);
     put("timed_out_total", "Connections that stopped within a message.", figures.timed_out);
     return out;
-  }
-
-  // A port that was not asked for is the one of the last time, where agents still look for us, if
-  // it can be had.
-  Status listen_for_calls(const std::string& host, const TlsMaterial& tls) {
-    RpcServerOptions options{.address = arguments_.listen, .tls = tls, .access = callers_.access()};
-    if (arguments_.listen.ends_with(":0")) {
-      if (const auto last = read_file(state_ + "/port"); last.ok()) {
-        options.address = host + ":" + last.value().substr(0, last.value().find('\n'));
-        auto again = RpcServer::start(options, *server_, *server_);
-        if (again.ok()) rpc_ = std::move(again).value();
-        options.address = arguments_.listen;
-      }
-    }
-    if (rpc_ == nullptr) {
-      TRY_ASSIGN(rpc_, RpcServer::start(options, *server_, *server_));
-    }
-    return write_file_atomically(state_ + "/port", fmt::format("{}\n", rpc_->port()));
   }
 
   Status start_agent() {
@@ -272,12 +264,13 @@ class Service {
 
   const ServeArguments& arguments_;
   std::string state_;
-  std::string address_;
-  Callers callers_{kCallRates};
+  const std::shared_ptr<Revocations> revocations_ = std::make_shared<Revocations>();
+  std::unique_ptr<Callers> callers_;
   std::unique_ptr<LocalTrust> trust_;
   std::unique_ptr<Server> server_;
-  std::unique_ptr<RpcServer> rpc_;
-  std::unique_ptr<RestServer> rest_;
+  Listeners listeners_;
+  std::unique_ptr<Upkeep> upkeep_;
+  std::unique_ptr<Ticker> ticker_;
   std::unique_ptr<DoorServer> door_;
   std::unique_ptr<AgentLoop> agent_;
   std::thread agent_thread_;

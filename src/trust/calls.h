@@ -25,7 +25,10 @@ enum class Call {
   ReadMetrics,
   Attend,  // an agent's own conversation: registering, heartbeats, launches and ends
   MakeToken,
-  Join,  // a token for a certificate, or an old certificate for a new one
+  ManageTokens,        // list and withdraw
+  ManageCertificates,  // list and revoke
+  RemoveNode,          // and revoke the certificates of its agent
+  Join,                // a token for a certificate, or an old certificate for a new one
 };
 
 class Roles {
@@ -51,7 +54,9 @@ struct Permission {
 
 inline constexpr Roles kPeople{Role::User, Role::Operator, Role::Admin};
 inline constexpr Roles kKeepers{Role::Operator, Role::Admin};
-inline constexpr Roles kEverybody{Role::User, Role::Operator, Role::Agent, Role::Admin};
+inline constexpr Roles kReaders{Role::User, Role::Operator, Role::Admin, Role::Scraper};
+inline constexpr Roles kEverybody{Role::User, Role::Operator, Role::Agent, Role::Admin,
+                                  Role::Scraper};
 
 // The table. A call that is missing here does not compile; a number that is no call gets nothing.
 constexpr Permission permission(Call call) {
@@ -70,9 +75,12 @@ constexpr Permission permission(Call call) {
     case Call::SetPolicy:     return {"set policy", kKeepers,   kKeepers};
     case Call::SetQuota:      return {"set quota",  kAdmins,    kAdmins};
     case Call::TakeRecord:    return {"record",     kKeepers,   kKeepers};
-    case Call::ReadMetrics:   return {"metrics",    kPeople,    kPeople};
+    case Call::ReadMetrics:   return {"metrics",    kReaders,   kReaders};
     case Call::Attend:        return {"attend",     kAgents,    kNobody};
     case Call::MakeToken:     return {"make token", kAdmins,    kAdmins};
+    case Call::ManageTokens:  return {"tokens",     kAdmins,    kAdmins};
+    case Call::ManageCertificates: return {"certificates", kAdmins, kAdmins};
+    case Call::RemoveNode:    return {"remove node", kAdmins,   kAdmins};
     case Call::Join:          return {"join",       kEverybody, kNobody};
   }  // clang-format on
   return {{}, kNobody, kNobody};

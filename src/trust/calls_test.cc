@@ -11,11 +11,13 @@ namespace {
 // Written down a second time, by role and in letters, so that a slip in the table is seen:
 // y may, o only for what is their own, - may not.
 const std::map<std::string, std::string> kExpected{
-    // user, operator, agent, admin
-    {"submit", "oo-y"},  {"status", "yy-y"},     {"cancel", "oy-y"},    {"logs", "oy-y"},
-    {"nodes", "yy-y"},   {"drain", "-y-y"},      {"events", "yy-y"},    {"whatif", "yy-y"},
-    {"metrics", "yy-y"}, {"set policy", "-y-y"}, {"set quota", "---y"}, {"record", "-y-y"},
-    {"attend", "--o-"},  {"make token", "---y"}, {"join", "oooo"},
+    // user, operator, agent, admin, scraper
+    {"submit", "oo-y-"},       {"status", "yy-y-"},      {"cancel", "oy-y-"},
+    {"logs", "oy-y-"},         {"nodes", "yy-y-"},       {"drain", "-y-y-"},
+    {"events", "yy-y-"},       {"whatif", "yy-y-"},      {"metrics", "yy-yy"},
+    {"set policy", "-y-y-"},   {"set quota", "---y-"},   {"record", "-y-y-"},
+    {"attend", "--o--"},       {"make token", "---y-"},  {"tokens", "---y-"},
+    {"certificates", "---y-"}, {"remove node", "---y-"}, {"join", "ooooo"},
 };
 
 TEST(Calls, EveryPairOfRoleAndCallIsAsWrittenDown) {

@@ -1,6 +1,7 @@
 #include "trust/certificates.h"
 
 #include <arpa/inet.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <openssl/x509_vfy.h>
 #include <time.h>
@@ -115,6 +116,50 @@ Result<Validity> validity_of(std::string_view certificate_pem) {
   TRY_ASSIGN(const auto from, time_of(X509_get0_notBefore(certificate.get())));
   TRY_ASSIGN(const auto until, time_of(X509_get0_notAfter(certificate.get())));
   return Validity{from, until};
+}
+
+Result<CertificateFacts> facts_of(std::string_view certificate_pem) {
+  TRY_ASSIGN(const CertificateHandle certificate, read_certificate(certificate_pem));
+  const ASN1_INTEGER* number = X509_get0_serialNumber(certificate.get());
+  CertificateFacts facts{
+      .serial = hex({reinterpret_cast<const char*>(ASN1_STRING_get0_data(number)),
+                     static_cast<std::size_t>(ASN1_STRING_length(number))}),
+      .identity = {},
+      .validity = {}};
+  TRY(check_serial(facts.serial));
+  TRY_ASSIGN(facts.identity, identity_of(certificate_pem));
+  TRY_ASSIGN(facts.validity, validity_of(certificate_pem));
+  return facts;
+}
+
+Status check_serial(std::string_view serial) {
+  const bool plain = std::all_of(serial.begin(), serial.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+  if (plain && !serial.empty() && serial.size() <= 40) return {};
+  return invalid("a serial number has 1 to 40 hexadecimal digits, in small letters");
+}
+
+Result<CertificateFacts> signed_caller(std::string_view ca_pem, std::string_view certificate_pem) {
+  TRY_ASSIGN(const Validity validity, validity_of(certificate_pem));
+  // At a time at which it is valid: the signature alone is asked for.
+  TRY(verify_certificate(ca_pem, certificate_pem, CertificateUse::Caller, validity.from));
+  return facts_of(certificate_pem);
+}
+
+Status check_time(const CertificateFacts& certificate, std::chrono::sys_seconds now) {
+  const auto& [from, until] = certificate.validity;
+  if (now >= from && now < until) return {};
+  const bool over = now >= until;
+  return Error{Code::Unauthenticated,
+               fmt::format("the certificate of {} {} {} {:%Y-%m-%d %H:%M} UTC (the scheduler's "
+                           "clock: {:%Y-%m-%d %H:%M}): {}",
+                           to_string(certificate.identity.role), certificate.identity.name,
+                           over ? "expired on" : "is not valid before",
+                           fmt::gmtime(std::chrono::system_clock::to_time_t(over ? until : from)),
+                           fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
+                           over ? "ask an admin for a token and run `orrery join` again"
+                                : "set this machine's clock")};
 }
 
 bool should_renew(const Validity& validity, std::chrono::sys_seconds now) {

@@ -45,6 +45,23 @@ struct Validity {
 };
 Result<Validity> validity_of(std::string_view certificate_pem);
 
+// What a certificate says of itself; as believable as identity_of.
+struct CertificateFacts {
+  std::string serial{};  // hexadecimal digits
+  Identity identity{};
+  Validity validity{};
+};
+Result<CertificateFacts> facts_of(std::string_view certificate_pem);
+// Hexadecimal digits, as many as a serial number can have.
+Status check_serial(std::string_view serial);
+
+// Signed by this authority for a caller, whenever it is valid; otherwise Unauthenticated.
+Result<CertificateFacts> signed_caller(std::string_view ca_pem, std::string_view certificate_pem);
+
+// "the certificate of user ann expired on ..." or "is not valid before ...", with the time that
+// this clock has: Unauthenticated. Both times are UTC.
+Status check_time(const CertificateFacts& certificate, std::chrono::sys_seconds now);
+
 // Two thirds of its life are gone, which leaves a third for trying again.
 bool should_renew(const Validity& validity, std::chrono::sys_seconds now);
 

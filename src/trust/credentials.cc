@@ -137,6 +137,11 @@ Result<LocalTrust> load_or_make_local(const std::string& directory,
                        }};
   TRY_ASSIGN(Credentials for_server,
              load_or_issue(directory, server, authority.certificate_pem(), now));
+  // In one file, as servers read it again while they run. By the authority's a joiner knows it.
+  const std::string chain = for_server.certificate_pem + for_server.ca_pem;
+  const std::string chain_path = directory + "/server_chain.pem";
+  TRY_ASSIGN(const std::string chain_before, read_if_there(chain_path));
+  if (chain_before != chain) TRY(write_private(chain_path, chain));
   TRY_ASSIGN(Credentials for_admin,
              load_or_issue(directory, admin, authority.certificate_pem(), now));
   return LocalTrust{std::move(authority), std::move(for_server), std::move(for_admin)};

@@ -26,7 +26,7 @@ Status save_credentials(const std::string& directory, const std::string& name,
 
 struct LocalTrust {
   Authority authority;
-  Credentials server{};  // server.pem, server.key
+  Credentials server{};  // server.pem, server.key; server_chain.pem is the former and ca.pem
   Credentials admin{};   // admin.pem, admin.key: whoever owns the directory is an admin
 };
 

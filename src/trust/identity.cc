@@ -29,8 +29,10 @@ std::string_view to_string(Role role) {
       return "agent";
     case Role::Admin:
       return "admin";
+    case Role::Scraper:
+      return "scraper";
   }
-  INVARIANT(false, "a role is one of four");
+  INVARIANT(false, "a role is one of five");
 }
 
 std::optional<Role> role_named(std::string_view text) {
@@ -67,7 +69,7 @@ Result<Identity> parse_identity(std::string_view uri) {
   const std::size_t slash = uri.find('/');
   if (slash == uri.npos) return invalid("no identity: it reads orrery://ROLE/NAME");
   const auto role = role_named(uri.substr(0, slash));
-  if (!role) return invalid("an unknown role; there are user, operator, agent and admin");
+  if (!role) return invalid("an unknown role; there are user, operator, agent, admin and scraper");
   TRY(check_caller_name(uri.substr(slash + 1)));
   return Identity{*role, std::string(uri.substr(slash + 1))};
 }

@@ -10,12 +10,14 @@
 namespace orrery {
 
 // What somebody is in a live cluster. Users submit jobs; operators look after the machines and
-// everybody's jobs; agents are the nodes; admins say who may be any of these.
-enum class Role { User, Operator, Agent, Admin };
+// everybody's jobs; agents are the nodes; admins say who may be any of these; scrapers read metrics
+// and nothing else.
+enum class Role { User, Operator, Agent, Admin, Scraper };
 
-inline constexpr std::array kRoles{Role::User, Role::Operator, Role::Agent, Role::Admin};
+inline constexpr std::array kRoles{Role::User, Role::Operator, Role::Agent, Role::Admin,
+                                   Role::Scraper};
 
-// "user", "operator", "agent", "admin".
+// "user", "operator", "agent", "admin", "scraper".
 std::string_view to_string(Role role);
 std::optional<Role> role_named(std::string_view text);
 

@@ -27,14 +27,14 @@ inline constexpr std::size_t kPemBytesMax = std::size_t{16} << 10;
 // Streams a caller may hold open (events -f, logs -f): each holds a buffer and a place in a queue.
 inline constexpr int kStreamsMax = 64;
 
-// How long certificates live. There is no list of revoked ones, so lives are short: who is no
-// longer to be trusted is refused by name until then. Renewal happens after two thirds.
+// How long certificates live. Renewal happens after two thirds.
 inline constexpr std::chrono::hours kAuthorityLife{24 * 3650};
 inline constexpr std::chrono::hours kServerLife{24 * 90};
 inline constexpr std::chrono::hours kPersonLife{24 * 30};
 inline constexpr std::chrono::hours kAgentLife{24 * 90};
+// Machines', which agents renew by themselves and scrapers by a command.
 constexpr std::chrono::hours life_of(Role role) {
-  return role == Role::Agent ? kAgentLife : kPersonLife;
+  return role == Role::Agent || role == Role::Scraper ? kAgentLife : kPersonLife;
 }
 // A certificate is valid from a little before it was made, since clocks differ between machines.
 inline constexpr std::chrono::minutes kClockSlack{5};

@@ -5,13 +5,13 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "base/invariant.h"
 #include "trust/certificates.h"
+#include "trust/line_words.h"
 #include "trust/openssl.h"
 
 namespace orrery {
@@ -31,20 +31,29 @@ bool is_digest(std::string_view text) {
 struct TokenText {
   std::string_view secret{};
   std::string_view authority{};
+  int port = 0;
 };
 
 // Nothing where the text is no token.
 std::optional<TokenText> parts_of(std::string_view text) {
   constexpr std::string_view kStart = "orrery.";
-  if (text.size() != kStart.size() + kDigits + 1 + kDigits || !text.starts_with(kStart) ||
+  constexpr std::size_t kShortest = kStart.size() + kDigits + 1 + kDigits;
+  if (text.size() < kShortest || !text.starts_with(kStart) ||
       text[kStart.size() + kDigits] != '.') {
     return std::nullopt;
   }
-  const TokenText parts{text.substr(kStart.size(), kDigits),
-                        text.substr(kStart.size() + kDigits + 1)};
+  TokenText parts{.secret = text.substr(kStart.size(), kDigits),
+                  .authority = text.substr(kStart.size() + kDigits + 1, kDigits)};
   if (!is_digest(parts.secret) || !is_digest(parts.authority)) return std::nullopt;
+  if (text.size() == kShortest) return parts;
+  const std::optional<int> port =
+      text[kShortest] == '.' ? number_in<int>(text.substr(kShortest + 1)) : std::nullopt;
+  if (!port || *port < 1 || *port > 65535) return std::nullopt;
+  parts.port = *port;
   return parts;
 }
+
+Error no_token() { return invalid("this is no join token: it reads orrery.SECRET.AUTHORITY.PORT"); }
 
 Status check_terms(const TokenTerms& terms, int uses_min) {
   if (!terms.name.empty()) {
@@ -59,24 +68,6 @@ Status check_terms(const TokenTerms& terms, int uses_min) {
   return {};
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (true) {
-    const std::size_t space = line.find(' ');
-    words.push_back(line.substr(0, space));
-    if (space == line.npos || words.size() > 8) return words;
-    line.remove_prefix(space + 1);
-  }
-}
-
 TokenFault fault_of(const StoredToken& token, std::string_view name, std::chrono::sys_seconds now) {
   if (now >= token.terms.until) return TokenFault::Expired;
   if (token.terms.uses == 0) return TokenFault::UsedUp;
@@ -86,8 +77,12 @@ TokenFault fault_of(const StoredToken& token, std::string_view name, std::chrono
 
 }  // namespace
 
-Result<NewToken> make_token(const TokenTerms& terms, std::string_view authority_fingerprint) {
+Result<NewToken> make_token(const TokenTerms& terms, std::string_view authority_fingerprint,
+                            int https_port) {
   TRY(check_terms(terms, 1));
+  if (https_port < 1 || https_port > 65535) {
+    return invalid(fmt::format("the HTTPS port is {}; it is a number from 1 to 65535", https_port));
+  }
   if (!is_digest(authority_fingerprint)) {
     return invalid("the authority's fingerprint is 64 hexadecimal digits");
   }
@@ -98,13 +93,20 @@ Result<NewToken> make_token(const TokenTerms& terms, std::string_view authority_
   }
   const Secret secret(hex(bytes));
   OPENSSL_cleanse(bytes.data(), bytes.size());
-  return NewToken{Secret(fmt::format("orrery.{}.{}", secret.reveal(), authority_fingerprint)),
-                  {hex(sha256(secret.reveal())), terms}};
+  return NewToken{
+      Secret(fmt::format("orrery.{}.{}.{}", secret.reveal(), authority_fingerprint, https_port)),
+      {hex(sha256(secret.reveal())), terms}};
+}
+
+Result<int> https_port_of(const Secret& token) {
+  const auto parts = parts_of(token.reveal());
+  if (!parts) return no_token();
+  return parts->port;
 }
 
 Status check_authority(const Secret& token, std::string_view ca_pem) {
   const auto parts = parts_of(token.reveal());
-  if (!parts) return invalid("this is no join token: it reads orrery.SECRET.AUTHORITY");
+  if (!parts) return no_token();
   TRY_ASSIGN(const std::string found, fingerprint_of(ca_pem));
   if (found == parts->authority) return {};
   return Error{Code::Unauthenticated,
@@ -152,6 +154,8 @@ std::string_view to_string(TokenFault fault) {
       return "used up";
     case TokenFault::OtherName:
       return "for another name";
+    case TokenFault::OtherRole:
+      return "for another role";
   }
   INVARIANT(false, "a fault is one of those above");
 }
@@ -167,7 +171,7 @@ void Tokens::put(StoredToken token) {
 }
 
 TokenVerdict Tokens::take(std::string_view text, std::string_view name,
-                         std::chrono::sys_seconds now) {
+                          std::chrono::sys_seconds now, std::optional<Role> role) {
   const auto parts = parts_of(text);
   if (!parts || !check_caller_name(name).ok()) return {.fault = TokenFault::Malformed};
   const std::string digest = hex(sha256(parts->secret));
@@ -176,10 +180,22 @@ TokenVerdict Tokens::take(std::string_view text, std::string_view name,
     if (CRYPTO_memcmp(key.data(), digest.data(), kDigits) == 0) found = &token;
   }
   if (found == nullptr) return {.fault = TokenFault::Unknown};
-  const TokenFault fault = fault_of(*found, name, now);
+  TokenFault fault = fault_of(*found, name, now);
+  if (fault == TokenFault::None && role && *role != found->terms.role) {
+    fault = TokenFault::OtherRole;
+  }
   if (fault != TokenFault::None) return {.fault = fault, .token = *found};
   --found->terms.uses;
   return {.token = *found, .identity = Identity{found->terms.role, std::string(name)}};
+}
+
+std::optional<StoredToken> Tokens::withdraw(std::string_view id) {
+  const auto found = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [&](const auto& entry) { return entry.second.id() == id; });
+  if (found == tokens_.end()) return std::nullopt;
+  StoredToken token = std::move(found->second);
+  tokens_.erase(found);
+  return token;
 }
 
 void Tokens::drop_spent(std::chrono::sys_seconds now) {

@@ -34,10 +34,14 @@ struct NewToken {
   StoredToken stored{};
 };
 
-// "orrery.SECRET.AUTHORITY": 256 random bits, and the fingerprint of the authority's certificate,
-// by which the bearer knows the scheduler at the first contact. Terms that make no sense are
-// InvalidArgument.
-Result<NewToken> make_token(const TokenTerms& terms, std::string_view authority_fingerprint);
+// "orrery.SECRET.AUTHORITY.PORT": 256 random bits, the fingerprint of the authority's certificate,
+// by which the bearer knows the scheduler at the first contact, and the scheduler's HTTPS port,
+// where the bearer joins. Terms that make no sense are InvalidArgument.
+Result<NewToken> make_token(const TokenTerms& terms, std::string_view authority_fingerprint,
+                            int https_port);
+
+// For the bearer: the HTTPS port that the token names. 0: a token of an older release names none.
+Result<int> https_port_of(const Secret& token);
 
 // For the bearer: whether this is the authority that the token is for. Ask before sending it.
 Status check_authority(const Secret& token, std::string_view ca_pem);
@@ -46,7 +50,7 @@ Status check_authority(const Secret& token, std::string_view ca_pem);
 std::string write_token(const StoredToken& token);
 Result<StoredToken> read_token(std::string_view line);
 
-enum class TokenFault { None, Malformed, Unknown, Expired, UsedUp, OtherName };
+enum class TokenFault { None, Malformed, Unknown, Expired, UsedUp, OtherName, OtherRole };
 
 // For the scheduler's own log.
 std::string_view to_string(TokenFault fault);
@@ -70,7 +74,12 @@ class Tokens {
   // Spends one use, if it is good for this name. How long it takes depends on how many tokens there
   // are, and on nothing about any of them. Before the bearer is answered, the token must be in the
   // log.
-  TokenVerdict take(std::string_view text, std::string_view name, std::chrono::sys_seconds now);
+  // `role` is what the bearer expects to become; a use is not spent on another.
+  TokenVerdict take(std::string_view text, std::string_view name, std::chrono::sys_seconds now,
+                    std::optional<Role> role = {});
+
+  // Takes it away for good; nothing where there is none of this id.
+  std::optional<StoredToken> withdraw(std::string_view id);
 
   // Forgets those that can never be taken again.
   void drop_spent(std::chrono::sys_seconds now);

@@ -10,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const std::string kAuthority(64, 'a');
+constexpr int kPort = 7078;
 
 TokenTerms for_agents(int uses = 1) {
   return {.role = Role::Agent, .name = {}, .until = kToday + 1h, .uses = uses};
@@ -21,7 +22,7 @@ struct Book {
 };
 
 Book book_with(const TokenTerms& terms) {
-  NewToken made = good(make_token(terms, kAuthority));
+  NewToken made = good(make_token(terms, kAuthority, kPort));
   Book book{.tokens = {}, .text = made.text};
   book.tokens.put(made.stored);
   return book;
@@ -54,7 +55,7 @@ TEST(Tokens, WithANameAreForThatNameOnly) {
 
 TEST(Tokens, OfAnotherSchedulerOrOfNobodyAreUnknown) {
   Book book = book_with(for_agents());
-  const NewToken other = good(make_token(for_agents(), kAuthority));
+  const NewToken other = good(make_token(for_agents(), kAuthority, kPort));
   EXPECT_EQ(book.tokens.take(other.text.reveal(), "n", kToday).fault, TokenFault::Unknown);
   std::string changed = book.text.reveal();
   changed[7] = changed[7] == '0' ? '1' : '0';
@@ -91,7 +92,7 @@ TEST(Tokens, AreRebuiltFromTheLinesOfTheLog) {
 }
 
 TEST(Tokens, TheLogDoesNotHoldTheSecret) {
-  const NewToken made = good(make_token(for_agents(), kAuthority));
+  const NewToken made = good(make_token(for_agents(), kAuthority, kPort));
   const std::string secret = made.text.reveal().substr(7, 64);
   EXPECT_EQ(write_token(made.stored).find(secret), std::string::npos);
   EXPECT_EQ(secret.find(made.stored.id()), std::string::npos);
@@ -100,8 +101,37 @@ TEST(Tokens, TheLogDoesNotHoldTheSecret) {
 TEST(Tokens, AreNeverTheSameTwice) {
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {
-    EXPECT_TRUE(seen.insert(good(make_token(for_agents(), kAuthority)).text.reveal()).second);
+    EXPECT_TRUE(
+        seen.insert(good(make_token(for_agents(), kAuthority, kPort)).text.reveal()).second);
   }
+}
+
+TEST(Tokens, NameThePortWhereTheirBearerJoins) {
+  const NewToken made = good(make_token(for_agents(), kAuthority, kPort));
+  EXPECT_EQ(good(https_port_of(made.text)), kPort);
+  // Tokens of an older release name none.
+  const std::string older = made.text.reveal().substr(0, 7 + 64 + 1 + 64);
+  EXPECT_EQ(good(https_port_of(Secret(older))), 0);
+  for (const std::string& bad : {older + ".", older + ".0", older + ".65536", older + ".7x"}) {
+    EXPECT_FALSE(https_port_of(Secret(bad)).ok()) << bad;
+  }
+  EXPECT_FALSE(make_token(for_agents(), kAuthority, 0).ok());
+}
+
+TEST(Tokens, AreNotSpentOnAnotherRole) {
+  Book book = book_with(for_agents());
+  const std::string text = book.text.reveal();
+  EXPECT_EQ(book.tokens.take(text, "n", kToday, Role::Operator).fault, TokenFault::OtherRole);
+  EXPECT_EQ(book.tokens.take(text, "n", kToday, Role::Agent).fault, TokenFault::None);
+}
+
+TEST(Tokens, AreWithdrawnByTheirId) {
+  Book book = book_with(for_agents());
+  const std::string id = book.tokens.all().begin()->second.id();
+  EXPECT_FALSE(book.tokens.withdraw("0123456789ab"));
+  EXPECT_TRUE(book.tokens.withdraw(id));
+  EXPECT_FALSE(book.tokens.withdraw(id));
+  EXPECT_EQ(book.tokens.take(book.text.reveal(), "n", kToday).fault, TokenFault::Unknown);
 }
 
 TEST(Tokens, AreForgottenOnceTheyCanNoLongerBeTaken) {
@@ -120,18 +150,19 @@ TEST(Tokens, AreNotMadeForTermsWithoutSense) {
   const auto until = kToday + 1h;
   for (const Role role : {Role::User, Role::Operator, Role::Admin}) {
     EXPECT_FALSE(
-        make_token({.role = role, .name = {}, .until = until, .uses = 1}, kAuthority).ok());
+        make_token({.role = role, .name = {}, .until = until, .uses = 1}, kAuthority, kPort).ok());
   }
-  EXPECT_FALSE(make_token(for_agents(0), kAuthority).ok());
-  EXPECT_FALSE(make_token(for_agents(-1), kAuthority).ok());
-  EXPECT_FALSE(make_token(for_agents(1 << 30), kAuthority).ok());
+  EXPECT_FALSE(make_token(for_agents(0), kAuthority, kPort).ok());
+  EXPECT_FALSE(make_token(for_agents(-1), kAuthority, kPort).ok());
+  EXPECT_FALSE(make_token(for_agents(1 << 30), kAuthority, kPort).ok());
   EXPECT_FALSE(
-      make_token({.role = Role::User, .name = "a b", .until = until, .uses = 1}, kAuthority).ok());
-  EXPECT_FALSE(make_token(for_agents(), "abc").ok());
+      make_token({.role = Role::User, .name = "a b", .until = until, .uses = 1}, kAuthority, kPort)
+          .ok());
+  EXPECT_FALSE(make_token(for_agents(), "abc", kPort).ok());
 }
 
 TEST(Tokens, ALineThatIsNoneIsRefused) {
-  const std::string line = write_token(good(make_token(for_agents(), kAuthority)).stored);
+  const std::string line = write_token(good(make_token(for_agents(), kAuthority, kPort)).stored);
   EXPECT_TRUE(read_token(line).ok());
   for (const std::string& bad :
        {std::string(), line + " 1", line.substr(6), line + "x", "token " + line.substr(7),
@@ -147,7 +178,7 @@ TEST(Tokens, TellTheirBearerTheAuthorityFromAnImpostor) {
   const Authority ours = good(Authority::make(kToday));
   const Authority other = good(Authority::make(kToday));
   const NewToken made =
-      good(make_token(for_agents(), good(fingerprint_of(ours.certificate_pem()))));
+      good(make_token(for_agents(), good(fingerprint_of(ours.certificate_pem())), kPort));
   EXPECT_EQ(why(check_authority(made.text, ours.certificate_pem())), "");
   const Status impostor = check_authority(made.text, other.certificate_pem());
   ASSERT_FALSE(impostor.ok());

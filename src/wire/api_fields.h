@@ -2,6 +2,7 @@
 
 #include "protocol/api.h"
 #include "wire/job_fields.h"
+#include "wire/trust_fields.h"
 
 // What the calls of the Api and their answers are made of.
 
@@ -69,22 +70,5 @@ void fields(auto& io, Like<WhatIfAnswer> auto& v) {
   io("json", v.json);
 }
 void fields(auto& io, Like<SituationAnswer> auto& v) { io("json", v.json); }
-
-void fields(auto& io, Like<TokenRequest> auto& v) {
-  io("role", v.role);
-  io("name", v.name);
-  io("valid_ns", v.valid, kOneOrMore);
-  io("uses", v.uses, kOneOrMore);
-}
-void fields(auto& io, Like<TokenAnswer> auto& v) { io("token", v.token); }
-void fields(auto& io, Like<JoinRequest> auto& v) {
-  io("token", v.token);
-  io("name", v.name);
-  io("certificate_request", v.certificate_request);
-}
-void fields(auto& io, Like<JoinAnswer> auto& v) {
-  io("certificate", v.certificate);
-  io("authority", v.authority);
-}
 
 }  // namespace orrery

@@ -61,6 +61,9 @@ template void append_plain(const QuotaRequest&, std::string&);
 template void append_plain(const EventsRequest&, std::string&);
 template void append_plain(const WhatIfRequest&, std::string&);
 template void append_plain(const TokenRequest&, std::string&);
+template void append_plain(const TokensRequest&, std::string&);
+template void append_plain(const CertificatesRequest&, std::string&);
+template void append_plain(const RemoveNodeRequest&, std::string&);
 template Result<Nothing> read_plain(std::string_view);
 template Result<SubmitAnswer> read_plain(std::string_view);
 template Result<StatusAnswer> read_plain(std::string_view);
@@ -72,5 +75,7 @@ template Result<EventsAnswer> read_plain(std::string_view);
 template Result<WhatIfAnswer> read_plain(std::string_view);
 template Result<SituationAnswer> read_plain(std::string_view);
 template Result<TokenAnswer> read_plain(std::string_view);
+template Result<CertificatesAnswer> read_plain(std::string_view);
+template Result<TokensAnswer> read_plain(std::string_view);
 
 }  // namespace orrery

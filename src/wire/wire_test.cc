@@ -44,7 +44,7 @@ struct Filler {
     v = static_cast<JobEnd::Kind>(random.between(0, 7));
   }
   static void fill(Random& random, Caller::Role& v) {
-    v = static_cast<Caller::Role>(random.between(0, 3));
+    v = static_cast<Caller::Role>(random.between(0, 4));
   }
   static void fill(Random& random, std::pair<std::string, std::string>& v) {
     fill(random, v.first);
@@ -162,13 +162,41 @@ struct Filler {
     auto& [token] = v;
     each(r, token);
   }
+  static void fill(Random& r, TokensRequest& v) {
+    auto& [withdraw] = v;
+    each(r, withdraw);
+  }
+  static void fill(Random& r, TokenStatus& v) {
+    auto& [id, role, name, until, uses] = v;
+    each(r, id, role, name, until, uses);
+  }
+  static void fill(Random& r, TokensAnswer& v) {
+    auto& [tokens] = v;
+    each(r, tokens);
+  }
+  static void fill(Random& r, CertificatesRequest& v) {
+    auto& [serial, name, role] = v;
+    each(r, serial, name, role);
+  }
+  static void fill(Random& r, CertificateStatus& v) {
+    auto& [serial, role, name, from, until, revoked] = v;
+    each(r, serial, role, name, from, until, revoked);
+  }
+  static void fill(Random& r, CertificatesAnswer& v) {
+    auto& [certificates, revoked, withdrawn] = v;
+    each(r, certificates, revoked, withdrawn);
+  }
+  static void fill(Random& r, RemoveNodeRequest& v) {
+    auto& [node] = v;
+    each(r, node);
+  }
   static void fill(Random& r, JoinRequest& v) {
-    auto& [token, name, request] = v;
-    each(r, token, name, request);
+    auto& [token, name, request, role] = v;
+    each(r, token, name, request, role);
   }
   static void fill(Random& r, JoinAnswer& v) {
-    auto& [certificate, authority] = v;
-    each(r, certificate, authority);
+    auto& [certificate, authority, port] = v;
+    each(r, certificate, authority, port);
   }
   static void fill(Random& r, LaunchName& v) {
     auto& [job, epoch, rank] = v;
@@ -266,6 +294,11 @@ TEST(Wire, WhatClientsSayComesBackAsItWas) {
   expect_round_trips<WhatIfAnswer, v1::WhatIfAnswer>();
   expect_round_trips<SituationAnswer, v1::SituationAnswer>();
   expect_round_trips<TokenRequest, v1::TokenRequest>();
+  expect_round_trips<TokensRequest, v1::TokensRequest>();
+  expect_round_trips<TokensAnswer, v1::TokensAnswer>();
+  expect_round_trips<CertificatesRequest, v1::CertificatesRequest>();
+  expect_round_trips<CertificatesAnswer, v1::CertificatesAnswer>();
+  expect_round_trips<RemoveNodeRequest, v1::RemoveNodeRequest>();
   expect_round_trips<TokenAnswer, v1::TokenAnswer>();
   expect_round_trips<JoinRequest, v1::JoinRequest>();
   expect_round_trips<JoinAnswer, v1::JoinAnswer>();
@@ -320,6 +353,9 @@ TEST(PlainWire, WritesTheBytesThatTheLibraryReads) {
   expect_plain_is_read<EventsRequest, v1::EventsRequest>();
   expect_plain_is_read<WhatIfRequest, v1::WhatIfRequest>();
   expect_plain_is_read<TokenRequest, v1::TokenRequest>();
+  expect_plain_is_read<TokensRequest, v1::TokensRequest>();
+  expect_plain_is_read<CertificatesRequest, v1::CertificatesRequest>();
+  expect_plain_is_read<RemoveNodeRequest, v1::RemoveNodeRequest>();
 }
 
 TEST(PlainWire, ReadsTheBytesThatTheLibraryWrites) {
@@ -333,6 +369,8 @@ TEST(PlainWire, ReadsTheBytesThatTheLibraryWrites) {
   expect_read_plain<EventsAnswer, v1::EventsAnswer>();
   expect_read_plain<WhatIfAnswer, v1::WhatIfAnswer>();
   expect_read_plain<SituationAnswer, v1::SituationAnswer>();
+  expect_read_plain<TokensAnswer, v1::TokensAnswer>();
+  expect_read_plain<CertificatesAnswer, v1::CertificatesAnswer>();
   expect_read_plain<TokenAnswer, v1::TokenAnswer>();
 }
 
@@ -405,7 +443,7 @@ TEST(Wire, AValueThatIsNoEnumeratorIsRefused) {
   v1::TokenRequest token;
   token.set_role(static_cast<v1::Caller::Role>(-1));
   EXPECT_EQ(refusal<TokenRequest>(token),
-            "role: -1 is no Role; there are User, Operator, Agent, Admin");
+            "role: -1 is no Role; there are User, Operator, Agent, Admin, Scraper");
 }
 
 TEST(Wire, AListThatIsTooLongIsRefused) {

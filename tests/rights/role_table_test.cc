@@ -16,6 +16,8 @@ Identity caller_of_role(Role role) {
       return {role, "otto"};
     case Role::Agent:
       return {role, "node1"};
+    case Role::Scraper:
+      return {role, "prometheus"};
     case Role::Admin:
       return kAdmin;
   }

@@ -36,25 +36,30 @@ Caller caller_for(const Identity& identity) {
   return {.role = static_cast<Caller::Role>(identity.role), .name = identity.name};
 }
 
-TestScheduler::TestScheduler() : callers_({.per_second = 1'000'000, .burst = 1'000'000}) {
+TestScheduler::TestScheduler() {
   std::string path = testing::TempDir() + "/orrery-rights-XXXXXX";
   INVARIANT(::mkdtemp(path.data()) != nullptr, "the temporary folder can be written");
   folder_ = path;
   trust_ = std::make_unique<LocalTrust>(must(load_or_make_local(path + "/trust", {}, now())));
+  callers_ = std::make_unique<Callers>(
+      CallersOptions{.limits = {.per_second = 1'000'000, .burst = 1'000'000},
+                     .ca_pem = trust_->server.ca_pem,
+                     .now = now});
   server_ = must(
       Server::start({.state = path,
-                     .trust = trust_.get(),
+                     .gatekeeper = {.trust = trust_.get(), .ports = [this] { return ports_; }},
                      .ask_ahead = [](const std::string& situation, const WhatIfRequest& request) {
                        return what_if_live(situation, request);
                      }}));
   const TlsMaterial tls{.certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
                         .key = trust_->server.key_pem.reveal(),
                         .authority = trust_->server.ca_pem};
-  rpc_ = must(RpcServer::start({.tls = tls, .access = callers_.access()}, *server_, *server_));
-  RestOptions rest{.access = callers_.access(),
+  rpc_ = must(RpcServer::start({.tls = tls, .access = callers_->access()}, *server_, *server_));
+  RestOptions rest{.access = callers_->access(),
                    .metrics = [this](const Caller& caller) { return server_->metrics(caller); }};
   rest.http.tls = tls;
   rest_ = must(RestServer::start(rest, *server_));
+  ports_ = {.grpc = rpc_->port(), .https = rest_->port()};
   door_ = must(DoorServer::start({.path = path + "/socket",
                                   .identify =
                                       [this](uid_t) {

@@ -46,7 +46,8 @@ class TestScheduler {
   std::string credentials_of(const Identity& caller);
 
   std::filesystem::path folder_;
-  Callers callers_;
+  std::unique_ptr<Callers> callers_;
+  GatekeeperOptions::Ports ports_;
   std::unique_ptr<LocalTrust> trust_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<RpcServer> rpc_;

@@ -98,11 +98,17 @@ Contents contents_of(const Value& value) {
 }
 
 TEST(ThreatsPage, ItsTableOfCallsIsThatOfTheCode) {
-  std::string table = "| call | user | operator | agent | admin |\n|---|---|---|---|---|\n";
+  std::string table = "| call |";
+  std::string line = "\n|---|";
+  for (const Role role : kRoles) {
+    table += fmt::format(" {} |", to_string(role));
+    line += "---|";
+  }
+  table += line + '\n';
   for (int number = 0; number < kCalls; ++number) {
     const Permission allowed = permission(Call{number});
     table += fmt::format("| {} |", allowed.call);
-    for (const Role role : {Role::User, Role::Operator, Role::Agent, Role::Admin}) {
+    for (const Role role : kRoles) {
       const bool own = allowed.own.has(role);
       table += !own ? " |" : allowed.of_others.has(role) ? " yes |" : " own |";
     }

@@ -98,6 +98,12 @@ Outcome ask_client(TestScheduler& scheduler, Client& client, const Identity& cal
       return grpc ? attend(scheduler, caller, question.owner) : not_carried;
     case Call::MakeToken:
       return outcome(client.make_token({.name = "node9"}));
+    case Call::ManageTokens:
+      return outcome(client.tokens({}));
+    case Call::ManageCertificates:
+      return outcome(client.certificates({}));
+    case Call::RemoveNode:
+      return of(client.remove_node({.node = "none"}));
     case Call::Join:
       return grpc ? outcome(client.join({.name = question.owner})) : not_carried;
   }
@@ -138,9 +144,17 @@ RestForm rest_form(const Question& question) {
       return {"GET", "/v1/events?record=true"};
     case Call::ReadMetrics:
       return {"GET", "/metrics"};
-    case Call::Attend:
     case Call::MakeToken:
+      return {"POST", "/v1/tokens", R"({"name":"node9"})"};
+    case Call::ManageTokens:
+      return {"GET", "/v1/tokens"};
+    case Call::ManageCertificates:
+      return {"GET", "/v1/certificates"};
+    case Call::RemoveNode:
+      return {"DELETE", "/v1/nodes/none"};
     case Call::Join:
+      return {"POST", "/v1/join", "{}"};
+    case Call::Attend:
       return {};
   }
   INVARIANT(false, "every call stands above");

@@ -73,6 +73,31 @@ TEST_F(LiveRest, WrongRequestsAreAnsweredWithACodeAndAMessage) {
   EXPECT_TRUE(status().jobs.empty());
 }
 
+// As Prometheus would with its own certificate.
+TEST_F(LiveRest, AScraperReadsMetricsAndNothingElse) {
+  const std::string folder = join("scraper", "prometheus");
+  std::string where;
+  std::getline(std::ifstream(state() + "/rest") >> std::ws, where);
+  httplib::SSLClient http("127.0.0.1", std::stoi(where.substr(where.rfind(':') + 1)),
+                          folder + "/client.pem", folder + "/client.key");
+  http.set_ca_cert_path((folder + "/ca.pem").c_str());
+  http.enable_server_certificate_verification(true);
+  const auto metrics = http.Get("/metrics");
+  ASSERT_TRUE(metrics) << httplib::to_string(metrics.error());
+  EXPECT_EQ(metrics->status, 200) << metrics->body;
+  for (const char* path : {"/v1/jobs", "/v1/nodes", "/v1/events", "/v1/tokens"}) {
+    const auto refused = http.Get(path);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 403) << path << ": " << refused->body;
+  }
+  // Revoked, it is refused with the reason.
+  EXPECT_EQ(ask({"revoke", "--name", "prometheus"}).exit_code, 0);
+  const auto revoked = http.Get("/metrics");
+  ASSERT_TRUE(revoked);
+  EXPECT_EQ(revoked->status, 401);
+  EXPECT_NE(revoked->body.find("was revoked by"), std::string::npos) << revoked->body;
+}
+
 // Every line a comment, or a name with labels and a number after it.
 TEST_F(LiveRest, MetricsAreTextThatPrometheusReads) {
   ASSERT_EQ(ask({"submit", "--wait", "--", "true"}).exit_code, 0);
