@@ -114,7 +114,8 @@ TEST(Outages, AMachineThatIsOffLosesItsJobsToOthersAfterTheNodeTimeout) {
     world.storm(std::chrono::seconds(60));
     const std::size_t ran = world.switch_off_one();
     world.storm(std::chrono::seconds(290));
-    EXPECT_EQ(world.counted_on_machines_off() > 0, ran > 0) << world.story();
+    // Also where none ran: orders may have been under way.
+    EXPECT_TRUE(ran == 0 || world.counted_on_machines_off() > 0) << world.story();
     // Reports that were under way, the longest grace, margin and drift.
     world.storm(std::chrono::seconds(50));
     EXPECT_EQ(world.wrong(), "") << world.story();
