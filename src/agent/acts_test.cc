@@ -182,6 +182,10 @@ int play(const std::vector<std::string>& words) {
   if (what == "eat") return eat(std::stoul(argument));
   if (what == "share") return share(std::stoul(argument));
   if (what == "eat-together") return eat_together(std::stoi(argument), std::stoul(words[2]));
+  if (what == "eat-in-child") {
+    if (::fork() == 0) ::_exit(eat(std::stoul(argument)));
+    pause_for_ever();
+  }
   if (what == "fork") return fork_many(std::stoi(argument));
   if (what == "open-devices") return open_devices({words.begin() + 1, words.end()});
   if (what == "tmp") return look_at_tmp(argument);

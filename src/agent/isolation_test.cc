@@ -58,6 +58,13 @@ TEST_F(Isolation, ProcessesOfAJobShareItsMemory) {
   EXPECT_EQ(end_of(start(jobs_, alone)).exit_code, 0);
 }
 
+// The job itself is not the process that was killed, and would wait for ever.
+TEST_F(Isolation, AJobThatLosesAProcessToItsLimitEndsAsAWhole) {
+  Launch job = launch({"eat-in-child", std::to_string(160 * kMiB)});
+  job.memory_bytes = 64 * kMiB;
+  EXPECT_EQ(end_of(start(jobs_, job)).kind, JobEnd::Kind::OutOfMemory);
+}
+
 TEST_F(Isolation, AJobHasOnlySoManyProcesses) {
   if (!has("pids")) GTEST_SKIP() << "no pids controller";
   Launch job = launch({"fork", "20"});

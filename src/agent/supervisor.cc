@@ -260,9 +260,14 @@ void Supervisor::watch() {
         begin_stop(JobEnd::Kind::TimeLimit, launch_.grace);
         continue;
       }
+      // Version 2 of cgroups does this by itself: a job that has lost a process is of no use.
+      if (limit_ == MemoryLimit::CgroupV1) {
+        if (cgroup_.out_of_memory_kills() > 0) kill_everybody();
+        next = kLeaseLook;
+      }
       if (time_limit_.take_signal(now)) ::killpg(pid_, launch_.signal);
       if (time_limit_.next() < Duration::max()) {
-        next = std::min(time_limit_.next() - now, kLeaseLook);
+        next = std::min({next, time_limit_.next() - now, kLeaseLook});
       }
       if (launch_.ends_with_lease) {
         const Duration until = lease_end();
