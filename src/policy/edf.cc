@@ -15,6 +15,7 @@ namespace {
 constexpr int kWidestPublished = 64;
 
 // Everybody is planned as EdfPlan does. With admission a job comes in if everybody is then in time.
+// One with a soft deadline is then promised nothing and never refused.
 class Edf final : public Policy {
  public:
   explicit Edf(const EdfOptions& options)
@@ -68,6 +69,7 @@ class Edf final : public Policy {
     entry = std::make_unique<Entry>(
         Entry{.job = job, .levels = Levels(*view.workload, spec, std::min(most, gpus_total_))});
     entry->most = entry->levels.most();
+    entry->soft = options_.admits && spec.deadline && spec.deadline_kind == DeadlineKind::Soft;
     refresh(view, *entry);
     return entry.get();
   }
@@ -91,7 +93,7 @@ class Edf final : public Policy {
       }
       trial_.assign(line_.begin(), line_.end());
       trial_.push_back(entry);
-      if (!edf_.plan_all(trial_) &&
+      if (!edf_.plan_all(trial_) && !entry->soft &&
           (options_.late_blocks || !edf_.harmless(*entry, line_, trial_))) {
         const bool past = entry->deadline <= clock_.now_s();
         plan.reject(job, past ? Reason{.code = Reason::Code::DeadlinePast}
@@ -106,7 +108,9 @@ class Edf final : public Policy {
       }
       line_.push_back(entry);
       for (Entry* other : line_) accept(*other, true);
-      if (entry->deadline != kNoDeadline_s) plan.admit(job, clock_.instant(entry->end));
+      if (entry->deadline != kNoDeadline_s && !entry->soft) {
+        plan.admit(job, clock_.instant(entry->end));
+      }
       any = true;
     }
     return any;

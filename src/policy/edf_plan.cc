@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-bool is_late(const EdfEntry* entry) { return entry->new_end > entry->deadline; }
+bool is_late(const EdfEntry* entry) { return !entry->soft && entry->new_end > entry->deadline; }
 
 std::int64_t done(std::int64_t at, double left, double speed) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(at) + left / speed));
@@ -20,8 +20,8 @@ EdfPlan::EdfPlan(Duration slot)
           1, std::chrono::duration_cast<std::chrono::seconds>(slot).count())) {}
 
 bool EdfPlan::plan_all(EdfLine& line, Asked asked) {
-  if (!std::ranges::is_sorted(line, {}, &EdfEntry::deadline)) {
-    std::ranges::stable_sort(line, {}, &EdfEntry::deadline);
+  if (!std::ranges::is_sorted(line, {}, &EdfEntry::turn)) {
+    std::ranges::stable_sort(line, {}, &EdfEntry::turn);
   }
   free_.assign(1, {now_, gpus_total_});
   for (EdfEntry* entry : line) {
@@ -32,7 +32,7 @@ bool EdfPlan::plan_all(EdfLine& line, Asked asked) {
 }
 
 bool EdfPlan::harmless(const EdfEntry& newcomer, const EdfLine& before, EdfLine& with) {
-  if (newcomer.deadline == kNoDeadline_s) return true;
+  if (newcomer.deadline == kNoDeadline_s || newcomer.soft) return true;
   if (is_late(&newcomer)) return false;
   late_.clear();
   std::ranges::copy_if(before, std::back_inserter(late_), is_late);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "policy/gpu_steps.h"
@@ -14,6 +15,7 @@ struct EdfEntry {
   Levels levels;
   int most = 0;
   std::int64_t deadline = kNoDeadline_s;
+  bool soft = false;  // its deadline is a wish
   double work_left = 0;
   int gpus = 0;
   std::int64_t end = 0;
@@ -22,11 +24,16 @@ struct EdfEntry {
   bool started = false;
   bool told = false;  // its end is new
   bool is_new = true;
+
+  // Plans are made in this order: by deadline, soft deadlines after hard ones.
+  std::pair<int, std::int64_t> turn() const {
+    return {deadline == kNoDeadline_s ? 2 : soft ? 1 : 0, deadline};
+  }
 };
 using EdfLine = std::vector<EdfEntry*>;
 
-// Plans everybody in the order of their deadlines: as many GPUs as are of use, or what there is,
-// for as long as it takes.
+// Plans everybody in the order of their deadlines, soft ones after hard ones: as many GPUs as are
+// of use, or what there is, for as long as it takes.
 class EdfPlan {
  public:
   explicit EdfPlan(Duration slot);  // taken in whole seconds, at least one
@@ -41,7 +48,7 @@ class EdfPlan {
   bool plan_all(EdfLine& line, Asked asked = Asked::Ends);
 
   // Of a line just planned with a newcomer: whether all of those before it who would be late are
-  // late without it. One who has no deadline comes last and harms nobody.
+  // late without it. One without a hard deadline comes after these and harms none.
   bool harmless(const EdfEntry& newcomer, const EdfLine& before, EdfLine& with);
 
   int free_now() const { return free_.front().gpus; }

@@ -17,7 +17,8 @@ namespace {
 // Deadline jobs are admitted if everybody's minimum satisfactory share fits in time; what is then
 // free goes, step by step, to where it changes total GPU time most.
 //
-// After ElasticFlow (ASPLOS '23).
+// After ElasticFlow (ASPLOS '23). Departure: a job with a soft deadline is planned after those with
+// hard ones, is promised nothing and never refused.
 class ElasticFlow final : public Policy {
  public:
   explicit ElasticFlow(const ElasticFlowOptions& options)
@@ -75,15 +76,17 @@ class ElasticFlow final : public Policy {
     const JobSpec& spec = view.spec(job);
     if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
     const int most = std::min(most_gpus(*view.workload, spec, options_.limits), gpus_total_);
-    entries_[index(job)] =
-        std::make_unique<Entry>(Entry{.job = job, .levels = Levels(*view.workload, spec, most)});
+    const bool soft = options_.admission != ElasticFlowOptions::Admission::None && spec.deadline &&
+                      spec.deadline_kind == DeadlineKind::Soft;
+    entries_[index(job)] = std::make_unique<Entry>(
+        Entry{.job = job, .levels = Levels(*view.workload, spec, most), .soft = soft});
     refresh(view, *entries_[index(job)]);
     return entries_[index(job)].get();
   }
 
   // Everybody in turn, by deadline. Answers whether all will be in time.
   bool plan_all(Line& line) {
-    sort_stably(line, [](const Entry* a, const Entry* b) { return a->deadline < b->deadline; });
+    sort_stably(line, [](const Entry* a, const Entry* b) { return a->turn() < b->turn(); });
     free_.assign(1, {clock_.now_s(), gpus_total_});
     bool all_in_time = true;
     for (Entry* entry : line) {
@@ -95,7 +98,7 @@ class ElasticFlow final : public Policy {
       entry->assured = planner_->done();
       entry->in_time = planner_->done() <= entry->deadline;
       entry->gpus = entry->planned.front().gpus;
-      all_in_time = all_in_time && entry->in_time;
+      all_in_time = all_in_time && (entry->in_time || entry->soft);
     }
     return all_in_time;
   }
@@ -116,14 +119,14 @@ class ElasticFlow final : public Policy {
     admit_fresh(plan);
   }
 
-  // All or none of the fresh ones; whoever has no deadline comes in in any case.
+  // All or none of the fresh ones; a job without a hard deadline comes in in any case.
   void admit_fresh(Plan& plan) {
     if (fresh_.empty()) return;
     const bool tests = options_.admission != ElasticFlowOptions::Admission::None;
     const bool fits = !tests || fit();
     if (planned_) line_ = trial_;
     for (Entry* entry : fresh_) {
-      const bool best_effort = entry->deadline == kNoDeadline_s;
+      const bool best_effort = entry->deadline == kNoDeadline_s || entry->soft;
       if (fits || best_effort) {
         if (!planned_) line_.push_back(entry);
         pending_.push_back(entry);
@@ -144,7 +147,7 @@ class ElasticFlow final : public Policy {
     if (plan_all(trial_)) return planned_ = true;
     planned_ = false;
     if (options_.admission != ElasticFlowOptions::Admission::OneByOne) return false;
-    const auto late = [](const Entry* entry) { return !entry->in_time; };
+    const auto late = [](const Entry* entry) { return !entry->in_time && !entry->soft; };
     if (std::ranges::any_of(fresh_, late)) return false;
     const auto with = std::ranges::count_if(trial_, late);
     plan_all(line_);

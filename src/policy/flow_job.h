@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "policy/slot_planner.h"
@@ -13,6 +14,7 @@ struct FlowJob {
   JobId job = kNoJob;
   Levels levels;
   std::int64_t deadline = kNoDeadline_s;
+  bool soft = false;  // its deadline is a wish
   double work_left = 0;
   int gpus = 0;
   GpuSteps planned = {};
@@ -27,6 +29,11 @@ struct FlowJob {
   double merit = 0;
   std::int64_t next_seconds = 0;  // of GPU time
   std::uint32_t weighed = 0;      // after so many gifts
+
+  // Plans are made in this order: by deadline, soft deadlines after hard ones.
+  std::pair<int, std::int64_t> turn() const {
+    return {deadline == kNoDeadline_s ? 2 : soft ? 1 : 0, deadline};
+  }
 
   SlotPlanner::Request request(int now_gpus = 0) const {
     return {.levels = &levels, .work_left = work_left, .deadline = deadline, .now_gpus = now_gpus};
