@@ -47,6 +47,48 @@ TEST_P(BestModel, TheModelThatReachedTheTargetIsKeptAndNamed) {
 
 INSTANTIATE_TEST_SUITE_P(Architectures, BestModel, testing::Values("ps", "allreduce"));
 
+struct KeptCase {
+  const char* arch;
+  const char* mode;
+};
+class EveryRun : public testing::TestWithParam<KeptCase> {};
+
+TEST_P(EveryRun, KeepsItsLastAndItsBestCheckpoint) {
+  const auto& [arch, mode] = GetParam();
+  const bool plain = std::string(mode) == "zeno++";
+  for (const char* const optimizer : {"sgd", "adam"}) {
+    const TestFolder folder;
+    const Outcome outcome =
+        run_in(folder.run(), {"--arch", arch, "--mode", mode, "--optimizer", optimizer, "--steps",
+                              "80", "--evaluate-every", "320", "--weight-decay", "0.001"});
+    if (plain && std::string(optimizer) == "adam") {
+      EXPECT_EQ(outcome.run.exit_code, 2);
+      continue;
+    }
+    ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
+    const Checkpoint last = last_checkpoint(folder.run());
+    EXPECT_GE(last.conductor.samples_done, 80 / 4 * 64);
+    EXPECT_EQ(last.conductor.version, outcome.summary["updates"].get<std::int64_t>());
+    EXPECT_NEAR(last.optimizer_batches, static_cast<double>(last.conductor.samples_done) / 64,
+                1e-6);
+    const auto best = read_checkpoint(best_checkpoint_path(folder.run()));
+    ASSERT_TRUE(best.ok()) << best.error().message;
+    EXPECT_EQ(best.value().judged->accuracy, outcome.summary["best"]["accuracy"]);
+    EXPECT_EQ(accuracy_of(best.value().parameters), best.value().judged->accuracy);
+    EXPECT_GE(best.value().judged->accuracy, outcome.summary["final_accuracy"]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Runs, EveryRun,
+    testing::Values(KeptCase{"ps", "ssgd"}, KeptCase{"ps", "asgd"}, KeptCase{"ps", "static-3"},
+                    KeptCase{"ps", "ssp-2"}, KeptCase{"ps", "lgc-3"}, KeptCase{"ps", "zeno++"},
+                    KeptCase{"ps", "dynamic"}, KeptCase{"ps", "lb-bsp"},
+                    KeptCase{"ps", "sync-switch"}, KeptCase{"ps", "star"},
+                    KeptCase{"allreduce", "ssgd"}, KeptCase{"allreduce", "ring-3"},
+                    KeptCase{"allreduce", "ring-1"}, KeptCase{"allreduce", "dynamic"},
+                    KeptCase{"allreduce", "lb-bsp"}, KeptCase{"allreduce", "star"}));
+
 TEST(BestModel, ARunGoesOnFromItIfAsked) {
   const TestFolder folder;
   ASSERT_EQ(run_in(folder.run(), {"--steps", "200", "--evaluate-every", "640", "--momentum", "0.9"})
