@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <cstdint>
 #include <vector>
 
 #include "policy/fair_shares.h"
@@ -34,33 +34,108 @@ class Themis final : public Policy {
     } else {
       fill_idle(view, packer, plan);
     }
-    const bool waits = std::ranges::any_of(line_, [](const Entry& e) { return !e.runs; });
+    const bool waits = runs_count_ < line_.size();
     const bool ranks_again = news_ || (options_.by_share && lease_ends_ > view.now);
     if (ranks_again && waits) plan.wake(lease_ends_);
   }
 
  private:
+  // What it needs of a job stands here, since thousands of jobs that wait are looked at in every
+  // lease. Only of a job that runs does work or time held change.
   struct Entry {
     JobId job = kNoJob;
     int gpus = 0;
+    ShapeId shape{};
+    double alone_s = 0;  // an iteration
+    Time submitted{};
+    double work = 0;             // left
+    double had_s = 0;            // time held
     double isolated_so_far = 0;  // of the work done, in a share of its own
     double work_before = 0;
     double rate_before = 1;
     double owed_s = 0;
-    std::tuple<double, double, double> merit;
     bool runs = false;
     bool is_new = true;
   };
+  struct Merit {
+    double share_of_had = 0;
+    double owed_s = 0;
+    double share = 0;
+    std::uint32_t place = 0;  // in the line before; equals stay in this order
+
+    bool operator<(const Merit& other) const {
+      if (share_of_had != other.share_of_had) return share_of_had > other.share_of_had;
+      if (owed_s != other.owed_s) return owed_s > other.owed_s;
+      if (share != other.share) return share > other.share;
+      return place < other.place;
+    }
+  };
 
   void update_line(const View& view) {
-    std::erase_if(line_, [&](const Entry& e) { return view.has_ended(e.job); });
-    for (const JobId job : view.arrived) {
-      line_.push_back({.job = job,
-                       .gpus = view.spec(job).gpus,
-                       .work_before = view.work_left(job),
-                       .merit = {}});
+    // Those that ran until now or until the last plan; what is known of all others still holds.
+    std::size_t kept = 0;
+    for (const JobId job : running_) {
+      Entry* entry = entry_of(job);
+      if (entry == nullptr) continue;
+      refresh(view, *entry);
+      if (entry->runs) running_[kept++] = job;
     }
-    for (Entry& entry : line_) entry.runs = view.job(entry.job).state == JobState::Running;
+    running_.resize(kept);
+    for (const JobId job : view.ended) {
+      if (Entry* entry = entry_of(job)) {
+        entry->job = kNoJob;
+        place_of_job_[index(job)] = -1;
+      }
+    }
+    if (!view.ended.empty()) {
+      std::erase_if(running_, [&](JobId job) { return entry_of(job) == nullptr; });
+      std::erase_if(line_, [](const Entry& entry) { return entry.job == kNoJob; });
+      number_places(view);
+    }
+    for (const JobId job : view.arrived) join(view, job);
+    runs_count_ = running_.size();
+  }
+
+  void join(const View& view, JobId job) {
+    const JobSpec& spec = view.spec(job);
+    place_of_job_.resize(view.jobs.size(), -1);
+    place_of_job_[index(job)] = static_cast<std::int32_t>(line_.size());
+    Entry& entry = line_.emplace_back();
+    entry.job = job;
+    entry.gpus = spec.gpus;
+    entry.shape = view.job(job).shape;
+    entry.alone_s = spec.iteration_s * options_.contention.factor(1);
+    entry.submitted = spec.submitted;
+    refresh(view, entry);
+    entry.work_before = entry.work;
+    if (entry.runs) running_.push_back(job);
+  }
+
+  Entry* entry_of(JobId job) {
+    const std::int32_t place =
+        index(job) < place_of_job_.size() ? place_of_job_[index(job)] : std::int32_t{-1};
+    return place < 0 ? nullptr : &line_[static_cast<std::size_t>(place)];
+  }
+
+  void number_places(const View& view) {
+    place_of_job_.resize(view.jobs.size(), -1);
+    for (std::size_t i = 0; i < line_.size(); ++i) {
+      place_of_job_[index(line_[i].job)] = static_cast<std::int32_t>(i);
+    }
+  }
+
+  static void refresh(const View& view, Entry& entry) {
+    const Job& job = view.job(entry.job);
+    entry.runs = job.state == JobState::Running;
+    entry.work = view.work_left(entry.job);
+    entry.had_s = seconds(job.attained_at(view.now));
+  }
+
+  void set_runs(Entry& entry, bool runs) {
+    if (runs && !entry.runs) running_.push_back(entry.job);
+    runs_count_ += runs ? 1 : 0;
+    runs_count_ -= entry.runs ? 1 : 0;
+    entry.runs = runs;
   }
 
   void rank(const View& view, int gpus) {
@@ -68,53 +143,71 @@ class Themis final : public Policy {
     const Time until = options_.by_share ? last_event_ : view.now;
     const double equal = std::ceil(static_cast<double>(gpus) / static_cast<double>(line_.size()));
     for (Entry& entry : line_) {
-      const JobSpec& spec = view.spec(entry.job);
-      const double alone_s = spec.iteration_s * options_.contention.factor(1);
       // One that takes longer than anybody expected is always about to end.
-      const double left = view.work_left(entry.job);
-      const double work = left > 0 ? left : 1;
+      const double work = entry.work > 0 ? entry.work : 1;
       const double fraction = std::min(1.0, equal / entry.gpus);
       // The published code takes the fraction for the throughput; see docs/systems/muri.md.
-      const double rate = options_.published_rate ? fraction : fraction / alone_s;
+      const double rate = options_.published_rate ? fraction : fraction / entry.alone_s;
       entry.isolated_so_far += std::max(0.0, entry.work_before - work) / entry.rate_before;
       entry.work_before = work;
       entry.rate_before = rate;
       fair_.push_back({.gpus = static_cast<double>(entry.gpus),
-                       .elapsed_s = seconds(until - spec.submitted),
-                       .remaining_s = work * alone_s,
+                       .elapsed_s = seconds(until - entry.submitted),
+                       .remaining_s = work * entry.alone_s,
                        .isolated = entry.isolated_so_far + work / rate});
     }
     fair_shares(fair_, gpus, options_.leftover, shares_);
+    merits_.clear();
     for (std::size_t i = 0; i < line_.size(); ++i) {
       Entry& entry = line_[i];
       const double share = shares_[i];
+      const auto place = static_cast<std::uint32_t>(i);
       if (options_.by_share) {
-        entry.merit = {share, 0, 0};
+        merits_.push_back({share, 0, 0, place});
         continue;
       }
-      const double had_s = seconds(view.job(entry.job).attained_at(view.now));
-      const double merit = had_s == 0 ? share * 1e9 : share / had_s;
-      entry.merit = {merit, entry.owed_s - had_s, share};
+      const double merit = entry.had_s == 0 ? share * 1e9 : share / entry.had_s;
+      merits_.push_back({merit, entry.owed_s - entry.had_s, share, place});
       entry.owed_s += share * seconds(view.now - last_rank_);
     }
     last_rank_ = view.now;
-    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::merit);
+    put_in_order(view);
+  }
+
+  void put_in_order(const View& view) {
+    if (std::ranges::is_sorted(merits_, std::less<>())) return;
+    // By merging: what was laid out last is some sorted stretches, on which quicksort does badly.
+    std::stable_sort(merits_.begin(), merits_.end());
+    sorted_.clear();
+    for (const Merit& merit : merits_) sorted_.push_back(line_[merit.place]);
+    line_.swap(sorted_);
+    number_places(view);
   }
 
   // The published way: chosen by merit, placed from empty, large jobs first.
   void lay_out(const View& view, Packer& packer, Plan& plan) {
     Ledger& ledger = packer.blank();
     ledger.clear();
-    for (Entry& entry : line_) {
-      entry.runs = packer.place(ledger, view.job(entry.job).shape, devices_);
+    chosen_.assign(line_.size(), 0);
+    for (std::size_t i = 0; i < line_.size(); ++i) {
+      chosen_[i] = packer.place(ledger, line_[i].shape, devices_) ? 1 : 0;
     }
-    std::ranges::stable_sort(line_, std::ranges::greater{}, &Entry::gpus);
+    for (std::size_t i = 0; i < line_.size(); ++i) {
+      merits_[i] = {static_cast<double>(line_[i].gpus), 0, 0, static_cast<std::uint32_t>(i)};
+    }
+    std::stable_sort(merits_.begin(), merits_.end());
     ledger.clear();
-    for (Entry& entry : line_) {
+    for (const Merit& merit : merits_) {
+      Entry& entry = line_[merit.place];
       Grant& grant = plan.grant(entry.job);
-      entry.runs = entry.runs && packer.place(ledger, view.job(entry.job).shape, grant.devices);
-      conclude(view, packer, plan, entry, grant);
+      const bool runs =
+          chosen_[merit.place] != 0 && packer.place(ledger, entry.shape, grant.devices);
+      conclude(view, packer, plan, entry, runs, grant);
     }
+    sorted_.clear();
+    for (const Merit& merit : merits_) sorted_.push_back(line_[merit.place]);
+    line_.swap(sorted_);
+    number_places(view);
   }
 
   void seat(const View& view, Packer& packer, Plan& plan) {
@@ -124,46 +217,51 @@ class Themis final : public Policy {
     for (const Entry& entry : line_) {
       if (counting && entry.gpus > gpus_free) continue;
       gpus_free -= entry.gpus;
-      seated_.push_back({.group = grouper_.single(entry.job),
-                         .shape = view.job(entry.job).shape,
-                         .gpus = entry.gpus});
+      seated_.push_back(
+          {.group = grouper_.single(entry.job), .shape = entry.shape, .gpus = entry.gpus});
     }
     seating_.seat(view, packer, seated_);
-    place_of_job_.resize(view.jobs.size(), -1);
+    seat_of_place_.assign(line_.size(), -1);
     for (std::size_t i = 0; i < seated_.size(); ++i) {
-      place_of_job_[index(seated_[i].group.jobs[0])] = static_cast<std::int32_t>(i);
+      const std::int32_t place = place_of_job_[index(seated_[i].group.jobs[0])];
+      seat_of_place_[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(i);
     }
-    for (Entry& entry : line_) {
-      const std::int32_t place = std::exchange(place_of_job_[index(entry.job)], -1);
-      entry.runs = place >= 0;
+    for (std::size_t place = 0; place < line_.size(); ++place) {
+      Entry& entry = line_[place];
+      const std::int32_t seat = seat_of_place_[place];
+      if (seat < 0 && !entry.runs && !entry.is_new) continue;
       Grant& grant = plan.grant(entry.job);
-      if (entry.runs) grant.devices = seated_[static_cast<std::size_t>(place)].devices;
-      conclude(view, packer, plan, entry, grant);
+      if (seat >= 0) grant.devices = seated_[static_cast<std::size_t>(seat)].devices;
+      conclude(view, packer, plan, entry, seat >= 0, grant);
     }
   }
 
-  static void conclude(const View& view, const Packer& packer, Plan& plan, Entry& entry,
-                       Grant& grant) {
-    const Job& job = view.job(entry.job);
-    if (entry.runs) {
-      fill_exclusive(grant, *job.spec);
+  // Keeps the last grant of the plan, or withdraws it if the job does not run.
+  void conclude(const View& view, const Packer& packer, Plan& plan, Entry& entry, bool runs,
+                Grant& grant) {
+    const bool ran = entry.runs;
+    set_runs(entry, runs);
+    if (runs) {
+      fill_exclusive(grant, view.spec(entry.job));
     } else {
       plan.withdraw_last_grant();
-      if (job.state == JobState::Running) {
+      if (ran) {
         plan.stop(entry.job, {.code = Reason::Code::Outranked});
       } else if (entry.is_new) {
-        plan.wait(entry.job, packer.why_not(packer.current(), job.shape));
+        plan.wait(entry.job, packer.why_not(packer.current(), entry.shape));
       }
     }
     entry.is_new = false;
   }
 
   void fill_idle(const View& view, Packer& packer, Plan& plan) {
+    const bool arrived = !view.arrived.empty();
+    if (packer.current().gpus_free() == 0 && !arrived) return;
     for (Entry& entry : line_) {
-      if (entry.runs || (packer.current().gpus_free() == 0 && !entry.is_new)) continue;
+      if (entry.runs || (entry.gpus > packer.current().gpus_free() && !entry.is_new)) continue;
       Grant& grant = plan.grant(entry.job);
-      entry.runs = packer.place(packer.current(), view.job(entry.job).shape, grant.devices);
-      conclude(view, packer, plan, entry, grant);
+      const bool runs = packer.place(packer.current(), entry.shape, grant.devices);
+      conclude(view, packer, plan, entry, runs, grant);
     }
   }
 
@@ -173,8 +271,14 @@ class Themis final : public Policy {
   std::vector<Entry> line_;
   std::vector<FairJob> fair_;
   std::vector<double> shares_;
+  std::vector<Merit> merits_;
+  std::vector<Entry> sorted_;
+  std::vector<char> chosen_;
   std::vector<Seated> seated_;
-  std::vector<std::int32_t> place_of_job_;
+  std::vector<std::int32_t> seat_of_place_;
+  std::vector<std::int32_t> place_of_job_;  // in the line; -1: it is not there
+  std::vector<JobId> running_;              // all with `runs`, and those stopped by the last plan
+  std::size_t runs_count_ = 0;
   Devices devices_;
   Time last_rank_{};
   Time lease_ends_{};
