@@ -61,7 +61,8 @@ class Divider final : public Policy {
     update_line(view, packer);
     news_ = news_ || !view.arrived.empty() || !view.ended.empty();
     if (line_.empty()) return;
-    if ((news_ || options_.periodic) && view.now >= next_) {
+    const bool due = (news_ || options_.periodic) && view.now >= next_;
+    if (due || (options_.newcomers_at_once && newcomer_is_kept_out(view, packer))) {
       news_ = false;
       next_ = view.now + options_.quantum;
       for (Sharer& one : line_) rule_->refresh(view, packer, one);
@@ -91,6 +92,19 @@ class Divider final : public Policy {
       one.has_run = true;
       one.most_held = std::max(one.most_held, one.at(one.before).gpus);
     }
+  }
+
+  // GPUs are missing for a job that has just come, and growth beyond the smallest numbers holds
+  // them.
+  bool newcomer_is_kept_out(const View& view, const Packer& packer) const {
+    if (view.arrived.empty()) return false;
+    int wanted = 0;
+    int spare = 0;
+    for (const Sharer& one : line_) {
+      if (one.before < 0 && one.is_new) wanted += one.at(0).gpus;
+      if (one.before > 0) spare += one.at(one.before).gpus - one.at(0).gpus;
+    }
+    return wanted > packer.current().gpus_free() && spare > 0;
   }
 
   static int level_held(const View& view, const Sharer& one) {

@@ -65,11 +65,14 @@ class ShareRule {
 std::unique_ptr<ShareRule> make_optimus();
 std::unique_ptr<ShareRule> make_afs();
 
-// Divides the cluster anew by a rule when jobs come or go, at most once in a quantum; in between
-// those who wait get what is idle. Jobs whose share stays the same stay where they are.
+// Divides the cluster by a rule when jobs come or go, at most once in a quantum; in between, jobs
+// that wait get what is idle. Jobs whose share stays the same stay where they are.
 struct DividerOptions {
   Duration quantum = std::chrono::minutes(1);
-  bool periodic = false;  // anew in each quantum, even if nobody came or went
+  bool periodic = false;  // divide in each quantum, even if no job came or went
+  // A new job that finds too few idle GPUs while another job holds more than its smallest number
+  // does not wait for the quantum: the cluster is divided at once.
+  bool newcomers_at_once = false;
 };
 std::unique_ptr<Policy> make_divider(std::unique_ptr<ShareRule> rule,
                                      const DividerOptions& options);

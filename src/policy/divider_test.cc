@@ -154,6 +154,35 @@ TEST_F(DividerTest, ArrivalsWithinAQuantumGetWhatIsIdleAndNoMore) {
   EXPECT_EQ(made.wake_at(), time_from_seconds(60));
 }
 
+// A job that had grown held all GPUs, and a new one waited 40 s for the end of the quantum.
+TEST_F(DividerTest, ANewJobTakesGpusFromAGrownOneAtOnce) {
+  for (const bool at_once : {false, true}) {
+    world = {};
+    world.cluster.nodes.resize(1);
+    world.cluster.nodes[0].gpus = 4;
+    packer.emplace(world.cluster, std::span<const std::string>(), make_first_fit(0));
+    const auto policy = make_divider(make_optimus(), {.newcomers_at_once = at_once});
+    add(10'000, {{1, 1}, {2, 2}, {4, 4}});
+    ASSERT_EQ(plan(*policy, 0), (Gpus{4}));
+    carry_out(0);
+    packer->current().take(made.grants()[0].devices, {.gpus = 4});
+    add(100, {{2, 1}});
+    EXPECT_EQ(plan(*policy, 20), at_once ? (Gpus{2, 2}) : (Gpus{4, 0}));
+    if (at_once) continue;
+    EXPECT_EQ(made.wake_at(), time_from_seconds(60));
+  }
+}
+
+TEST_F(DividerTest, ANewJobWaitsForTheQuantumIfNoJobHasGrown) {
+  const auto policy = make_divider(make_optimus(), {.newcomers_at_once = true});
+  add(10'000, {{4, 4}});
+  ASSERT_EQ(plan(*policy, 0), (Gpus{4}));
+  carry_out(0);
+  packer->current().take(made.grants()[0].devices, {.gpus = 4});
+  add(10, {{2, 1}});
+  EXPECT_EQ(plan(*policy, 20), (Gpus{4, 0}));
+}
+
 TEST_F(DividerTest, WhoKeepsItsShareStaysWhereItIs) {
   const auto policy = make_divider(make_afs(), {.quantum = {}});
   add(1000, {{2, 2}});

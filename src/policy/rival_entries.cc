@@ -21,12 +21,20 @@ Result<Duration> duration_from(const Options& options, std::string_view key, Dur
                              options.text(key), duration_text(least)));
 }
 
+constexpr std::array<std::string_view, 2> kNewcomers = {"at-once", "quantum"};
 constexpr std::array kElastic = {
-    OptionInfo{"quantum", "the cluster is divided anew at most this often", "1m"}};
+    OptionInfo{"quantum", "the cluster is divided at most this often", "1m"},
+    OptionInfo{
+        "newcomers",
+        "a new job for which a grown job holds the GPUs gets its smallest number at-once, or "
+        "after the quantum",
+        "at-once"}};
 
 Made elastic(const Options& options, std::unique_ptr<ShareRule> rule) {
   DividerOptions elastic;
   TRY_ASSIGN(elastic.quantum, options.duration("quantum"));
+  TRY_ASSIGN(const int newcomers, options.choice("newcomers", kNewcomers));
+  elastic.newcomers_at_once = newcomers == 0;
   return make_divider(std::move(rule), elastic);
 }
 Made optimus(const Options& options, const PolicyContext& /*context*/) {

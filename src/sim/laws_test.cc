@@ -61,6 +61,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"lost", {"last", "first"}},
       {"margin", {"1", "2"}},
       {"matching", {"none"}},
+      {"newcomers", {"quantum"}},
       {"ordering", {"worst", "none"}},
       {"packing", {"1", "2", "3", "8"}},
       {"pollux-data", {}},  // a folder: pollux_test.cc
