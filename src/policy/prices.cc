@@ -10,19 +10,43 @@ namespace {
 constexpr double kSteepness = 1000;  // of prices, from an idle to a full cluster
 constexpr std::size_t kNoted = 256;  // jobs by which others are measured
 constexpr std::size_t kFew = 10;
+constexpr std::size_t kEnough = kNoted / 2;  // to measure the demand, which large jobs make up
 
 }  // namespace
 
-void Prices::note(const ElasticJob& job) {
-  const double gpu_s = job.work / (job.ladder->steps().front().slope * job.factor);
+void Prices::note(const ElasticJob& job, int total) {
+  const Noted fresh{.gpu_s = job.work / (job.ladder->steps().front().slope * job.factor),
+                    .submitted = job.spec->submitted,
+                    .slack = job.deadline - job.spec->submitted};
   if (noted_.size() == kNoted) {
-    sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_]));
-    noted_[oldest_] = gpu_s;
+    sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_].gpu_s));
+    noted_[oldest_] = fresh;
     oldest_ = (oldest_ + 1) % kNoted;
   } else {
-    noted_.push_back(gpu_s);
+    noted_.push_back(fresh);
   }
-  sorted_.insert(std::ranges::upper_bound(sorted_, gpu_s), gpu_s);
+  sorted_.insert(std::ranges::upper_bound(sorted_, fresh.gpu_s), fresh.gpu_s);
+  if (sorted_.size() >= kEnough && nearly_all_ < 1) measure_demand(total);
+}
+
+// There is the GPU-time from the first of these submissions until half of the jobs must be done
+// that come with the last one.
+void Prices::measure_demand(int total) {
+  slacks_.clear();
+  for (const Noted& noted : noted_) slacks_.push_back(noted.slack);
+  const auto middle = slacks_.begin() + static_cast<std::ptrdiff_t>(slacks_.size() / 2);
+  std::ranges::nth_element(slacks_, middle);
+  const Noted& newest = noted_[(oldest_ + noted_.size() - 1) % noted_.size()];
+  const double given_s =
+      total * seconds(newest.submitted - noted_[oldest_].submitted + std::max(*middle, Duration()));
+  double taken_s = 0;
+  largest_ = std::numeric_limits<double>::infinity();
+  for (const double gpu_s : sorted_) {
+    taken_s += gpu_s;
+    if (taken_s <= given_s) continue;
+    largest_ = gpu_s;
+    return;
+  }
 }
 
 double Prices::dearest() const {

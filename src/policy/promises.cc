@@ -121,20 +121,46 @@ bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kE
 bool Promises::admit(ElasticJob& job, bool hard) {
   too_dear_ = 0;
   job.plan.segments.clear();
-  if (plan_alone(job, job.plan)) {
+  const bool alone = plan_alone(job, job.plan);
+  if (alone) {
     jobs_.push_back(&job);
   } else {
     job.plan.segments.clear();
     if (!hard || !options_.replan || !plan_all(&job)) return false;
     give(job, job.plan);
   }
-  if (affordable(job)) {
+  if (affordable(job, alone ? 0 : taken_from_others())) {
     take(job, job.plan);
     return true;
   }
   job.plan.segments.clear();
   jobs_.pop_back();
+  if (!alone) undo_plan_all();
   return false;
+}
+
+// The GPU-time that the others need more than before the new job was planned among them. Their
+// former plans are their drafts.
+double Promises::taken_from_others() const {
+  double more_s = 0;
+  for (std::size_t i = 0; i + 1 < jobs_.size(); ++i) {
+    more_s += gpu_s(*jobs_[i], jobs_[i]->plan) - gpu_s(*jobs_[i], jobs_[i]->draft);
+  }
+  return std::max(0.0, more_s);
+}
+
+double Promises::gpu_s(const ElasticJob& job, const SharePlan& plan) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+    const Duration length = let_go(plan, i) - std::max(now_, plan.segments[i].from);
+    sum += job.room(plan.segments[i].rung) * seconds(length);
+  }
+  return sum;
+}
+
+void Promises::undo_plan_all() {
+  for (ElasticJob* job : jobs_) std::swap(job->plan, job->draft);
+  std::swap(free_, draft_);
 }
 
 bool Promises::confirm(ElasticJob& job) {
@@ -153,10 +179,13 @@ bool Promises::confirm(ElasticJob& job) {
   return ok;
 }
 
-bool Promises::affordable(const ElasticJob& job) {
-  const double price = prices_.price(job, job.plan, free_, total_);
-  if (price <= prices_.dearest()) return true;
-  too_dear_ = price;
+bool Promises::affordable(const ElasticJob& job, double taken_from_others_s) {
+  const double price = prices_.price(job, job.plan, free_, total_) + taken_from_others_s;
+  const double gpu_time_s = gpu_s(job, job.plan) + taken_from_others_s;
+  if (price <= prices_.dearest() && gpu_time_s <= prices_.largest()) return true;
+  const bool by_price = price > prices_.dearest();
+  too_dear_ = by_price ? price : gpu_time_s;
+  limit_ = by_price ? prices_.dearest() : prices_.largest();
   return false;
 }
 
@@ -206,7 +235,7 @@ Reason Promises::refusal(const ElasticJob& job) {
   if (too_dear_ > 0) {
     return {.code = Reason::Code::TooDear,
             .wanted = static_cast<std::int64_t>(too_dear_),
-            .available = static_cast<std::int64_t>(prices_.dearest())};
+            .available = static_cast<std::int64_t>(limit_)};
   }
   Reason reason{.code = Reason::Code::Promised};
   const int wanted = job.room(job.ladder->top());

@@ -45,7 +45,7 @@ class Promises {
   void refresh(Time now, const Room& room, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
-  void note(const ElasticJob& job) { prices_.note(job); }
+  void note(const ElasticJob& job) { prices_.note(job, total_); }
   // Whether planning everybody anew is cheap enough to be tried now and then.
   bool replans_quickly() const;
   // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
@@ -88,7 +88,10 @@ class Promises {
   void take(const ElasticJob& job, const SharePlan& plan);
   void give(const ElasticJob& job, const SharePlan& plan);
   void rebuild();
-  bool affordable(const ElasticJob& job);
+  bool affordable(const ElasticJob& job, double taken_from_others_s);
+  double taken_from_others() const;
+  double gpu_s(const ElasticJob& job, const SharePlan& plan) const;
+  void undo_plan_all();
   bool plan_all(ElasticJob* one_more);
   bool plan_in_order(std::size_t& failed);
   bool plan_alone(ElasticJob& job, SharePlan& plan);
@@ -99,7 +102,8 @@ class Promises {
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;
-  double too_dear_ = 0;  // the price of the job that was just refused, if that was its trouble
+  double too_dear_ = 0;  // the price of the job that was just refused, if that was the reason
+  double limit_ = 0;     // what it might have cost
   FreeGpus free_;
   FreeGpus draft_;
   SharePlanner planner_;

@@ -104,6 +104,38 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
   EXPECT_GT(refused, 1000);
 }
 
+// All were planned again to make room for a job that was then refused for its price.
+TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
+  int too_dear = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Jobs jobs(seed);
+    Promises promises({.dearest = 0.5});
+    std::vector<ElasticJob*> promised;
+    promises.refresh(at(0), {16, 4}, promised);
+    for (int i = 0; i < 40; ++i) {
+      ElasticJob& job = jobs.add(at(0), 1);
+      promises.note(job);
+      std::vector<SharePlan> before;
+      for (const ElasticJob* one : promised) before.push_back(one->plan);
+      if (promises.admit(job, true)) {
+        job.promised = true;
+        promised.push_back(&job);
+        continue;
+      }
+      too_dear += promises.refusal(job).code == Reason::Code::TooDear;
+      for (std::size_t k = 0; k < promised.size(); ++k) {
+        const auto& now = promised[k]->plan.segments;
+        ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
+        for (std::size_t s = 0; s < now.size(); ++s) {
+          ASSERT_EQ(now[s].from, before[k].segments[s].from);
+          ASSERT_EQ(now[s].rung, before[k].segments[s].rung);
+        }
+      }
+    }
+  }
+  EXPECT_GT(too_dear, 100);
+}
+
 // The deadline that is offered instead can indeed be promised.
 TEST(Promises, OfferADeadlineThatWouldDo) {
   int offered = 0;
