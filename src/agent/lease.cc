@@ -24,6 +24,7 @@ Status write_lease(const std::string& state, const Lease& lease) {
   fields.add("until_ns", lease.until.count());
   fields.add("answered_ns", lease.answered.count());
   fields.add("term", lease.term);
+  fields.add("log", lease.log);
   return write_file_atomically(state + "/lease", fields.write());
 }
 
@@ -32,7 +33,8 @@ Lease read_lease(const std::string& state) {
   if (!fields.ok()) return {};
   return {.until = Duration(fields.value().number("until_ns")),
           .answered = Duration(fields.value().number("answered_ns")),
-          .term = fields.value().number("term")};
+          .term = fields.value().number("term"),
+          .log = fields.value().text("log")};
 }
 
 }  // namespace orrery

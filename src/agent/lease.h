@@ -19,6 +19,7 @@ struct Lease {
   Duration until{};       // boot time; the end for launches without a node timeout. 0: none yet
   Duration answered{};    // boot time at which the newest answered report was sent
   std::int64_t term = 0;  // of the scheduler that gave it: an older one is not obeyed any more
+  std::string log{};      // whose orders are obeyed; empty: of an earlier release, any
 
   bool operator==(const Lease&) const = default;
 };

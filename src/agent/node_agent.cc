@@ -34,7 +34,7 @@ int whole_cpus(const Assignment& wanted) {
 NodeAgent::NodeAgent(NodeOptions options, Processes& processes, Duration now)
     : options_(std::move(options)),
       processes_(processes),
-      gate_(options_.instance, processes.lease().term, now),
+      gate_(options_.instance, processes.lease().term, processes.lease().log, now),
       cpus_(cpus_by_node(options_.machine)),
       offer_(offer_of(options_)),
       lease_(processes.lease()) {
@@ -74,10 +74,18 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
     refused_ = orders.refused;
     return say("refused why=\"" + refused_ + "\"");
   }
+  if (gate_.is_foreign(orders)) return meet_other_log(orders);
+  if (gate_.is_outdated(orders)) {
+    return refuse("the scheduler is in term " + std::to_string(orders.term) + " of its log, and " +
+                  std::to_string(gate_.term()) +
+                  " was obeyed here: an old copy of the log was put back by hand. `orrery restore "
+                  "--as-is` on the scheduler mends that");
+  }
   if (!gate_.lets_in(orders)) return;
   const auto sent = gate_.sent(orders.report);
   gate_.take(orders);
   refused_.clear();
+  if (!std::exchange(refuses_, {}).empty()) changed_ = true;
   if (sent) renew(orders, *sent, now);
   apply(orders.assignments);
   forget(orders.forget);
@@ -90,13 +98,58 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
   start_waiting(now);
 }
 
+// The jobs of a log must not be lost because another scheduler answers at its address. So they run
+// on, and this agent obeys the other log when all of them have ended.
+void NodeAgent::meet_other_log(const Orders& orders) {
+  if (orders.replaces == gate_.log()) stop_all(JobEnd::Kind::Stopped);
+  std::size_t active = 0;
+  for (const auto& [name, known] : launches_) active += is_active(known.report.state) ? 1 : 0;
+  if (active > 0) {
+    std::erase_if(launches_, [](const auto& launch) {
+      return launch.second.report.state == LaunchState::Waiting;
+    });
+    waiting_.clear();
+    return refuse(std::to_string(active) + (active == 1 ? " process" : " processes") +
+                  " of the log " + gate_.log() + " run here, and the scheduler keeps the log " +
+                  orders.log);
+  }
+  if (const Status forgotten = forget_all(); !forgotten.ok()) {
+    return refuse("what is known of the log " + gate_.log() +
+                  " cannot be removed: " + forgotten.error().message);
+  }
+  say("obeys log=" + orders.log + " instead of log=" + gate_.log() + ", whose jobs have ended");
+  gate_.follow(orders.log);
+  refuses_.clear();
+  changed_ = true;
+}
+
+Status NodeAgent::forget_all() {
+  for (const auto& [name, known] : launches_) {
+    if (known.report.state != LaunchState::Ended) continue;
+    Status forgotten = processes_.forget(name);
+    if (!forgotten.ok() && forgotten.error().code != Code::NotFound) return forgotten;
+  }
+  launches_.clear();
+  waiting_.clear();
+  return {};
+}
+
+void NodeAgent::refuse(std::string why) {
+  if (why == refuses_) return;
+  refuses_ = std::move(why);
+  changed_ = true;
+  say("refuses orders why=\"" + refuses_ + "\"");
+}
+
 void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   lease_length_ = std::clamp(orders.lease, Duration::zero(), kLeaseMost);
-  const Lease renewed{.until = sent + lease_length_, .answered = sent, .term = orders.term};
+  const Lease renewed{
+      .until = sent + lease_length_, .answered = sent, .term = orders.term, .log = gate_.log()};
   const Duration longer = renewed.until - lease_.until;
   const bool small = longer >= Duration::zero() && longer < lease_length_ / kLeaseStep;
   const bool complete = lease_.answered > Duration::zero();
-  if (small && complete && renewed.term == lease_.term && now < lease_.until) return;
+  const bool same = renewed.term == lease_.term && renewed.log == lease_.log;
+  if (small && complete && same && now < lease_.until) return;
   if (const Status written = processes_.write_lease(renewed); !written.ok()) {
     say("lease not written why=\"" + written.error().message + "\"");
     lease_.until = std::min(lease_.until, renewed.until);
@@ -374,7 +427,9 @@ std::optional<Report> NodeAgent::next_report(Duration now) {
                 .orders = gate_.number(),
                 .logs = std::move(pieces),
                 .machine = options_.machine_id,
-                .boot = options_.boot};
+                .boot = options_.boot,
+                .log = gate_.log(),
+                .refuses = refuses_};
   bool active = false;
   for (const auto& [name, known] : launches_) {
     if (leaving_ && known.report.state == LaunchState::Waiting) continue;

@@ -24,8 +24,7 @@ namespace orrery {
 //
 // What the newest orders name and was never here is started, once all who hold its GPUs (where not
 // both share) have left and its CPUs are not with somebody who is leaving. What they do not name is
-// stopped. An end is told until the scheduler says it knows it. A launch is started at most once:
-// the state directory remembers it for as long as the scheduler may name it.
+// stopped. An end is told until the scheduler says it knows it. A launch is started at most once.
 //
 // A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
 // scheduler's to judge, by LaunchReport::finished.
@@ -35,8 +34,7 @@ namespace orrery {
 // scheduler that received it at R gives nothing beyond R + node timeout. At U this agent, or where
 // it is dead the supervisor by itself, sends SIGTERM, and SIGKILL at U + grace. So at R + node
 // timeout + grace + margin the launch does not run here, and its job may start elsewhere. The
-// margin is for a supervisor that looks once a second because its machine slept (1 s), for the
-// kernel to kill, and for clocks that run unevenly. U is on disk before anything starts under it.
+// margin is for supervisors, the kernel and clocks. U is on disk before anything starts under it.
 class NodeAgent {
  public:
   NodeAgent(NodeOptions options, Processes& processes, Duration now);
@@ -52,8 +50,7 @@ class NodeAgent {
   void leave(Duration now);
   bool has_left() const { return told_leaving_; }
 
-  // A report, if one is due: something changed, or a third of the lease has passed. It must be sent
-  // now, as the lease counts from `now`.
+  // A report, if one is due. It must be sent now, as the lease counts from `now`.
   std::optional<Report> next_report(Duration now);
   // When tick() or next_report() want to be called at the latest, if nothing happens.
   Duration next_due(Duration now) const;
@@ -79,6 +76,9 @@ class NodeAgent {
   };
 
   void renew(const Orders& orders, Duration sent, Duration now);
+  void meet_other_log(const Orders& orders);
+  Status forget_all();
+  void refuse(std::string why);
   void apply(const std::vector<Assignment>& assignments);
   void forget(const std::vector<LaunchName>& names);
   void start_waiting(Duration now);
@@ -114,6 +114,7 @@ class NodeAgent {
   bool leaving_ = false;
   bool told_leaving_ = false;
   std::string refused_{};
+  std::string refuses_{};
 };
 
 }  // namespace orrery

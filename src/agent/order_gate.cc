@@ -14,9 +14,27 @@ std::int64_t OrderGate::number_report(Duration now) {
   return last_;
 }
 
-bool OrderGate::lets_in(const Orders& orders) const {
+bool OrderGate::is_answer(const Orders& orders) const {
   if (orders.version != kProtocolVersion || orders.instance != instance_) return false;
-  if (orders.report <= first_ || orders.report > last_) return false;
+  return orders.report > first_ && orders.report <= last_;
+}
+
+bool OrderGate::is_foreign(const Orders& orders) const {
+  return is_answer(orders) && !log_.empty() && !orders.log.empty() && orders.log != log_;
+}
+
+bool OrderGate::is_outdated(const Orders& orders) const {
+  return is_answer(orders) && !is_foreign(orders) && orders.term < term_ &&
+         orders.report > answered_;
+}
+
+void OrderGate::follow(const std::string& log) {
+  log_ = log;
+  term_ = session_ = number_ = 0;
+}
+
+bool OrderGate::lets_in(const Orders& orders) const {
+  if (!is_answer(orders) || is_foreign(orders) || orders.number <= 0) return false;
   if (orders.term != term_) return orders.term > term_;
   return orders.session >= session_ && orders.number > number_;
 }
@@ -30,6 +48,8 @@ void OrderGate::take(const Orders& orders) {
   term_ = orders.term;
   session_ = orders.session;
   number_ = orders.number;
+  answered_ = orders.report;
+  if (!orders.log.empty()) log_ = orders.log;
   sent_.erase(sent_.begin(), sent_.lower_bound(orders.report));
 }
 

@@ -112,6 +112,8 @@ void add_cluster(Adder& adder) {
       .add_flag("--lost", drain->request.lost,
                 "the machine is off: what ran there starts elsewhere at once")
       ->excludes(now);
+  command.add_flag("--replace-log", drain->request.replace_log,
+                   "the jobs of another log end there, and the node obeys this scheduler");
 
   DrainArguments* resume = nullptr;
   adder.add("resume", "give a node jobs again", drain_command, resume)

@@ -88,6 +88,47 @@ TEST(Logs, FollowedOnesGoOnUntilTheJobHasEnded) {
   }
 }
 
+// Longer than a command that asks once would wait.
+constexpr int kManyFailures = 40;
+
+TEST(Logs, AFollowerOutlastsAnOutageOfTheScheduler) {
+  FakeSurroundings fake;
+  int calls = 0;
+  fake.script.logs = [&](const LogsRequest& request) -> Result<LogsAnswer> {
+    if (++calls == 1) return LogsAnswer{.bytes = "a", .next = 1};
+    if (calls <= 1 + kManyFailures) return Error{Code::Unavailable, "no scheduler"};
+    EXPECT_EQ(request.offset, 1);
+    return LogsAnswer{.bytes = "b\n", .next = 3, .ended = true};
+  };
+  ASSERT_TRUE(call(fake, {"logs", "-f", "17"}).ok());
+  EXPECT_EQ(fake.out, "ab\n");
+}
+
+TEST(Logs, ACommandThatNeverHadAnAnswerGivesUp) {
+  FakeSurroundings fake;
+  int calls = 0;
+  fake.script.logs = [&](const LogsRequest&) -> Result<LogsAnswer> {
+    ++calls;
+    return Error{Code::Unavailable, "no scheduler"};
+  };
+  EXPECT_FALSE(call(fake, {"logs", "-f", "17"}).ok());
+  EXPECT_LT(calls, 20);
+}
+
+TEST(Events, AFollowerOutlastsAnOutageOfTheScheduler) {
+  FakeSurroundings fake;
+  int calls = 0;
+  std::vector<std::int64_t> from;
+  fake.script.events = [&](const EventsRequest& request) -> Result<EventsAnswer> {
+    from.push_back(request.from);
+    if (++calls == 1) return EventsAnswer{.lines = {R"({"seq":8})"}, .next = 9};
+    if (calls <= 1 + kManyFailures) return Error{Code::Unavailable, "no scheduler"};
+    return Error{Code::PermissionDenied, "enough"};
+  };
+  EXPECT_EQ(call(fake, {"events", "-f", "--json"}).error().code, Code::PermissionDenied);
+  EXPECT_EQ(from.back(), 9) << "nothing is left out, and nothing comes twice";
+}
+
 TEST(Nodes, AreATableOrJson) {
   FakeSurroundings fake;
   fake.around.width = 80;

@@ -20,9 +20,11 @@ template <class Take>
 Status page(Client& client, EventsRequest request, bool follow, const Surroundings& around,
             Take take) {
   request.wait = follow ? kOneCall : Duration::zero();
+  Duration patience = kPatience;
   while (!around.interrupted()) {
     TRY_ASSIGN(const EventsAnswer answer,
-               ask_again(around, [&] { return client.events(request); }));
+               ask_for(around, patience, [&] { return client.events(request); }));
+    if (follow) patience = kPatienceOfFollowers;
     for (const std::string& line : answer.lines) TRY(take(line));
     if (answer.lines.empty() && !follow) return {};
     if (answer.lines.empty()) around.pause(kApart);

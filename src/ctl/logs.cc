@@ -57,7 +57,9 @@ class LogReader {
  private:
   // The next piece.
   Result<std::string> read() {
-    TRY_ASSIGN(LogsAnswer answer, ask_again(around_, [&] { return client_.logs(request_); }));
+    TRY_ASSIGN(LogsAnswer answer,
+               ask_for(around_, patience_, [&] { return client_.logs(request_); }));
+    if (arguments_.follow) patience_ = kPatienceOfFollowers;
     begun_at_ = answer.next - std::ssize(answer.bytes);
     request_.offset = answer.next;
     request_.node = answer.node;
@@ -94,6 +96,7 @@ class LogReader {
   Client& client_;
   const Surroundings& around_;
   LogsRequest request_;
+  Duration patience_ = kPatience;
   std::int64_t begun_at_ = 0;  // of the last piece
   bool ended_ = false;
 };

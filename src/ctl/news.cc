@@ -31,7 +31,8 @@ void News::wait(Duration most) {
         if (!news) around_.pause(kApart);  // a server that will not wait is not pestered
         continue;
       }
-      deaf_ = answer.error().code != Code::Unavailable;
+      const Code code = answer.error().code;
+      deaf_ = code != Code::Unavailable && code != Code::DeadlineExceeded;
     }
     around_.pause(std::min(left, kOneCall));
     news = true;  // perhaps; whoever waits has to look

@@ -85,6 +85,8 @@ Status drain_command(const DrainArguments& arguments, const Surroundings& around
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
   TRY(client->drain(request));
   const char* what = request.resume ? "takes jobs again"
+                     : request.replace_log
+                         ? "stops the jobs of the other log, and obeys this scheduler then"
                      : request.lost ? "counts as switched off; its jobs start elsewhere"
                      : request.now  ? "takes no more jobs; those on it move away"
                                     : "takes no more jobs; those on it run to their end";

@@ -56,9 +56,11 @@ Status watch(Client& client, const StatusRequest& request, const Surroundings& a
   constexpr Duration kRedraw = std::chrono::seconds(2);  // times go on even if nothing happens
   around.catch_interrupts();
   News news(client, around);
+  Duration patience = kPatience;
   while (true) {
     TRY_ASSIGN(const StatusAnswer answer,
-               ask_again(around, [&] { return client.status(request); }));
+               ask_for(around, patience, [&] { return client.status(request); }));
+    patience = kPatienceOfFollowers;
     const std::string text = text_of(answer, request, around);
     TRY(around.print(around.terminal ? fmt::format("{}{}", kClearScreen, text) : text + '\n'));
     if (around.interrupted()) return {};

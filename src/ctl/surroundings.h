@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -52,18 +53,33 @@ Surroundings process_surroundings();
 Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
                                         const Surroundings& around);
 
-// Asks again while nobody answers, a few times, waiting longer each time; for questions that may
-// be heard twice.
+// Asks again for `most` while there is no answer, waiting longer each time; for questions that may
+// be heard twice. After some seconds the user is told.
 template <class Question>
-auto ask_again(const Surroundings& around, Question question) {
-  Duration pause = std::chrono::milliseconds(200);
-  for (int more = 5;; --more, pause *= 2) {
+auto ask_for(const Surroundings& around, Duration most, Question question) {
+  constexpr Duration kFirst = std::chrono::milliseconds(200);
+  constexpr Duration kTold = 16 * kFirst;
+  constexpr Duration kLongest = std::chrono::seconds(5);
+  const Duration end = around.clock() + most;
+  for (Duration pause = kFirst;; pause = std::min(pause * 2, kLongest)) {
     auto answer = question();
-    if (answer.ok() || more == 0 || around.interrupted()) return answer;
+    if (answer.ok() || around.interrupted() || around.clock() >= end) return answer;
     const Code code = answer.error().code;
     if (code != Code::Unavailable && code != Code::DeadlineExceeded) return answer;
-    around.pause(pause);
+    if (pause == kTold) around.tell(answer.error().message + "; waits");
+    around.pause(std::min(pause, std::max(end - around.clock(), Duration(1))));
   }
+}
+
+// For a command that asks once.
+inline constexpr Duration kPatience = std::chrono::seconds(6);
+// For one that follows what happens, and had an answer before: a restart or an outage of the
+// scheduler does not end it.
+inline constexpr Duration kPatienceOfFollowers = std::chrono::hours(24 * 365);
+
+template <class Question>
+auto ask_again(const Surroundings& around, Question question) {
+  return ask_for(around, kPatience, std::move(question));
 }
 
 }  // namespace orrery

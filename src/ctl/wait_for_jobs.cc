@@ -30,7 +30,8 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surround
   std::size_t failed = 0;
   News news(client, around);
   while (true) {
-    auto answer = ask_again(around, [&] { return client.status({.ids = jobs}); });
+    auto answer =
+        ask_for(around, kPatienceOfFollowers, [&] { return client.status({.ids = jobs}); });
     if (!answer.ok()) {
       return std::move(answer).error().at(
           fmt::format("waiting for {}, which the scheduler has", some(jobs)));

@@ -18,11 +18,28 @@ constexpr bool holds(EventKind kind) {
   return kind >= EventKind::Started && kind <= EventKind::Regrouped;
 }
 
+void hear(LiveNode& node, LogOrigin& origin) {
+  if (std::exchange(node.unheard, false)) --origin.nodes_unheard;
+}
+
+// `usual`: the cluster's node timeout, and its lease.
+LiveLaunch new_launch(const LiveJob& job, const LaunchName& name, NodeId node,
+                      std::pair<Duration, Duration> usual) {
+  const Duration asked = job.request->node_timeout;
+  const Duration timeout = asked > Duration::zero() ? asked : usual.first;
+  return {.name = name, .node = node, .node_timeout = std::max(timeout, usual.second)};
+}
+
 }  // namespace
 
 Status Book::apply(const Entry& entry, Time time) {
   time_ = std::max(time_, time);
-  return std::visit([this](const auto& what) { return take(what); }, entry);
+  return std::visit(
+      [this]<class What>(const What& what) -> Status {
+        if constexpr (!std::is_same_v<What, RoundHeld>) return take(what);
+        return {};
+      },
+      entry);
 }
 
 std::optional<JobId> Book::find(JobNumber number) const {
@@ -60,6 +77,34 @@ LiveLaunch* Book::find(const LaunchName& name) {
 
 Status Book::take(const EraBegan& entry) {
   unix_ns_ = entry.unix_ns;
+  return {};
+}
+
+Status Book::take(const LogNamed& entry) {
+  if (!entry.id.empty()) origin_.id = entry.id;
+  next_number_ = std::max(next_number_, entry.first);
+  origin_.epoch_floor = std::max(origin_.epoch_floor, entry.epoch_floor);
+  if (!entry.restored) return {};
+  origin_.restored_before = next_number_;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].state == NodeState::Left || nodes_[i].state == NodeState::Removed) continue;
+    origin_.nodes_unheard += nodes_[i].unheard ? 0 : 1;
+    nodes_[i].unheard = true;
+    nodes_[i].state = NodeState::Lost;
+    update_cluster(static_cast<NodeId>(i));
+  }
+  return {};
+}
+
+Status Book::take(const LaunchFound& entry) {
+  const auto id = find(entry.launch.job);
+  if (!id) return no_job(entry.launch.job);
+  const auto where = find_node(entry.node);
+  if (!where) return no_node(entry.node);
+  if (find(entry.launch) != nullptr) return lost(text(entry.launch) + " is known");
+  LiveJob& live = job(*id);
+  live.launches.push_back(new_launch(live, entry.launch, *where, std::pair(node_timeout_, lease_)));
+  node(*where).launches.insert(entry.launch);
   return {};
 }
 
@@ -127,6 +172,8 @@ Status Book::take(const NodeTurned& entry) {
   const auto id = find_node(entry.node);
   if (!id) return no_node(entry.node);
   node(*id).state = entry.state;
+  const bool is_off = entry.gone || entry.state == NodeState::Removed;
+  if (entry.heard || is_off) hear(node(*id), origin_);
   node(*id).draining = entry.draining;
   update_cluster(*id);
   return {};
@@ -197,8 +244,6 @@ Status Book::take(const TokenKept& entry) {
   return {};
 }
 
-Status Book::take(const RoundHeld& /*entry*/) { return {}; }
-
 Status Book::take(const Decided& entry) {
   const auto id = find(entry.job);
   if (!id) return no_job(entry.job);
@@ -229,7 +274,7 @@ Status Book::take(const Decided& entry) {
 }
 
 void Book::launch(LiveJob& live, const Decided& entry) {
-  ++live.epoch;
+  live.epoch = std::max(live.epoch, origin_.epoch_floor) + 1;
   live.wanted = true;
   Duration ran_before = live.runs.empty() ? Duration::zero() : live.runs.back().ran_before;
   std::erase_if(live.runs, [&](const EpochRun& run) {
@@ -242,8 +287,6 @@ void Book::launch(LiveJob& live, const Decided& entry) {
   live.ran_on.clear();
   live.end.reset();
   if (!live.started) live.started = time_;
-  const Duration asked = live.request->node_timeout;
-  const Duration timeout = asked > Duration::zero() ? asked : node_timeout_;
   int node_index = 0;
   for (const auto& [name, gpus] : entry.devices) {
     const NodeId where = *find_node(name);
@@ -252,15 +295,14 @@ void Book::launch(LiveJob& live, const Decided& entry) {
     for (int i = 0; i < here; ++i) {
       const std::uint64_t first = left & (~left + 1);
       left &= left - 1;
-      live.launches.push_back(
-          {.name = {.job = live.number, .epoch = live.epoch, .rank = run.ranks++},
-           .node = where,
-           .gpus = live.request->process_per_gpu ? first : gpus,
-           .local_rank = i,
-           .local_ranks = here,
-           .node_index = node_index,
-           .of_this_term = true,
-           .node_timeout = std::max(timeout, lease_)});
+      const LaunchName process{.job = live.number, .epoch = live.epoch, .rank = run.ranks++};
+      LiveLaunch& launch = live.launches.emplace_back(
+          new_launch(live, process, where, std::pair(node_timeout_, lease_)));
+      launch.gpus = live.request->process_per_gpu ? first : gpus;
+      launch.local_rank = i;
+      launch.local_ranks = here;
+      launch.node_index = node_index;
+      launch.of_this_term = true;
       live.ran_on.push_back(where);
       node(where).launches.insert(live.launches.back().name);
     }

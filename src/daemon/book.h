@@ -46,6 +46,7 @@ class Book {
     return job.wanted && launch.name.epoch == job.epoch;
   }
 
+  const LogOrigin& origin() const { return origin_; }
   std::int64_t unix_ns() const { return unix_ns_; }
   std::int64_t term() const { return term_; }
   const ChosenPolicy& policy() const { return policy_; }
@@ -62,6 +63,8 @@ class Book {
   friend class Snapshots;
 
   Status take(const EraBegan& entry);
+  Status take(const LogNamed& entry);
+  Status take(const LaunchFound& entry);
   Status take(const TermBegan& entry);
   Status take(const PolicyChanged& entry);
   Status take(const Submitted& entry);
@@ -72,7 +75,6 @@ class Book {
   Status take(const Progressed& entry);
   Status take(const QuotaSet& entry);
   Status take(const TokenKept& entry);
-  Status take(const RoundHeld& entry);
   Status take(const Decided& entry);
   void launch(LiveJob& job, const Decided& entry);
   void update_cluster(NodeId id);
@@ -88,6 +90,7 @@ class Book {
   std::map<std::string, Quota> quotas_;
   std::map<std::string, std::string> tokens_;
   ChosenPolicy policy_;
+  LogOrigin origin_;
   JobNumber next_number_ = 1;
   std::int64_t unix_ns_ = 0;
   std::int64_t term_ = 0;

@@ -129,7 +129,13 @@ Status Core::make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) co
 Status Core::begin(std::int64_t unix_ns, Time now) {
   now_ = std::max(now, book_.time());
   if (book_.unix_ns() == 0) log(EraBegan{.unix_ns = unix_ns});
-  return begin_term({.term = book_.term() + 1,
+  if (book_.origin().id.empty()) {
+    log(LogNamed{.id = options_.log_id.empty() ? fmt::format("{:x}", unix_ns) : options_.log_id,
+                 .first = options_.first_number > 1 ? options_.first_number : 0});
+  }
+  // Beyond all terms of before, those of a lost or newer copy of this log included.
+  const std::int64_t seconds = unix_ns / 1'000'000'000;
+  return begin_term({.term = std::max(book_.term() + 1, seconds),
                      .policy = book_.policy().name.empty() ? options_.policy : book_.policy(),
                      .lease = options_.lease,
                      .node_timeout = options_.node_timeout});
@@ -266,6 +272,7 @@ Status Core::redo(const Entry& entry, Time now) {
     return {};
   }
   const std::size_t jobs = book_.jobs().size();
+  const int unheard = book_.origin().nodes_unheard;
   TRY(book_.apply(entry, now_));
   records_.push_back(to_record(entry, now_));
   if (std::holds_alternative<Submitted>(entry)) admit(jobs);
@@ -277,8 +284,13 @@ Status Core::redo(const Entry& entry, Time now) {
     return {};
   }
   contacts_.resize(book_.nodes().size());
+  if (std::holds_alternative<LaunchFound>(entry)) ++alive_;
   if (std::holds_alternative<NodeJoined>(entry) || std::holds_alternative<NodeTurned>(entry)) {
     cluster_changed_ = true;
+  }
+  // The last node has been heard of since the log was restored: jobs that waited may begin.
+  if (unheard > 0 && book_.origin().nodes_unheard == 0) {
+    for (Contact& contact : contacts_) contact.dirty = true;
   }
   if (const auto* turned = std::get_if<NodeTurned>(&entry); turned != nullptr && turned->clears) {
     clear(*book_.find_node(turned->node));

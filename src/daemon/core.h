@@ -13,6 +13,7 @@
 #include "daemon/core_parts.h"
 #include "daemon/disclosure.h"
 #include "daemon/fences.h"
+#include "daemon/foreign_agents.h"
 #include "daemon/rendezvous.h"
 #include "policy/registry.h"
 #include "protocol/api.h"
@@ -85,6 +86,7 @@ class Core final : private EventSink {
   std::int64_t rounds() const { return rounds_; }
   std::int64_t alive() const { return alive_; }  // processes that may be running
   const Contact& contact(NodeId node) const { return contacts_[index(node)]; }
+  const ForeignAgents& foreign() const { return foreign_; }
   // In how long the first process of a lost node counts as ended; nothing: never.
   std::optional<Duration> fence_in(NodeId node) const;
 
@@ -137,6 +139,8 @@ class Core final : private EventSink {
   void wake_nodes_of(const LiveJob& job);
   void drop_unsent(JobId id);
   bool may_begin(const LiveJob& job) const;
+  void take_stock(NodeId node, const Report& report);
+  Assignment to_be_kept_if_there(const LiveJob& job, const LiveLaunch& launch) const;
   void look_at_leases();
   Orders orders_for(NodeId node);
 
@@ -152,6 +156,7 @@ class Core final : private EventSink {
   std::vector<LogPiece> logs_;
   std::vector<Contact> contacts_;
   Fences fences_;
+  ForeignAgents foreign_;
   Stops stops_;
   Rendezvous rendezvous_;
   std::map<std::int64_t, NodeId> connections_;

@@ -53,6 +53,11 @@ std::string Core::refusal(const Report& report) const {
 
 void Core::reported(std::int64_t connection, const Report& report, Time now) {
   pass_time(now);
+  const OwnLog own{.id = book_.origin().id, .term = book_.term()};
+  if (report.version == kProtocolVersion && foreign_.take(report, own, now_)) {
+    refusals_[connection] = foreign_.answer(report, own, connection);
+    return;
+  }
   if (std::string refused = refusal(report); !refused.empty()) {
     refusals_[connection] = {
         .instance = report.instance, .report = report.number, .refused = std::move(refused)};
@@ -96,7 +101,35 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
         contact.logs, [&](const LogRequest& log) { return log.request == piece.request; });
     if (asked > 0) logs_.push_back(piece);
   }
+  take_stock(node, report);
   heed(node, report);
+}
+
+// What a node runs of before the log was restored, as it says once it has obeyed this term. What
+// this log does not know of was decided after the copy: it counts as an earlier epoch of its job,
+// so the job begins nowhere else before it has ended.
+void Core::take_stock(NodeId node, const Report& report) {
+  if (book_.origin().epoch_floor == 0 || report.term != book_.term()) return;
+  std::set<LaunchName> known = book_.node(node).launches;
+  for (const LaunchReport& launch : report.launches) {
+    const LaunchName& name = launch.name;
+    known.erase(name);
+    if (launch.state == LaunchState::Ended || name.epoch > book_.origin().epoch_floor) continue;
+    const auto id = book_.find(name.job);
+    if (!id || is_final(state().job(*id).state) || book_.find(name) != nullptr) continue;
+    must(redo(LaunchFound{.launch = name, .node = book_.node(node).offer.name}, now_));
+  }
+  for (const LaunchName& name : known) {
+    if (name.epoch > book_.origin().epoch_floor) continue;
+    launch_ended(name,
+                 {.kind = JobEnd::Kind::SupervisorLost, .message = "its node knows nothing of it"});
+  }
+  if (!book_.node(node).unheard) return;
+  must(redo(NodeTurned{.node = book_.node(node).offer.name,
+                       .state = book_.node(node).state,
+                       .draining = book_.node(node).draining,
+                       .heard = true},
+            now_));
 }
 
 Result<NodeId> Core::ask_for_log(const LogsRequest& wanted, std::int64_t request) {
@@ -272,6 +305,12 @@ void Core::end_all_on(NodeId node, JobEnd::Kind how, const std::string& why) {
 
 Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) {
   pass_time(now);
+  if (request.replace_log) {
+    if (foreign_.replace(request.node)) return {};
+    return Error{Code::FailedPrecondition,
+                 fmt::format("{} obeys no other log; `orrery nodes` shows which nodes refuse",
+                             request.node)};
+  }
   const auto id = book_.find_node(request.node);
   if (!id) {
     return Error{Code::NotFound,
@@ -287,6 +326,7 @@ Status Core::drain(const Caller& caller, const DrainRequest& request, Time now) 
                       .state = book_.node(*id).state,
                       .draining = !request.resume,
                       .clears = request.now && !request.resume,
+                      .gone = request.lost,
                       .by = caller.name},
            now_));
   if (request.lost) {
@@ -311,13 +351,23 @@ void Core::clear(NodeId node) {
 
 // Only when nothing of its earlier runs can be alive.
 bool Core::may_begin(const LiveJob& job) const {
-  return job.wanted && std::ranges::all_of(job.launches, [&](const LiveLaunch& launch) {
+  return job.wanted && !book_.origin().may_be_elsewhere(job.number) &&
+         std::ranges::all_of(job.launches, [&](const LiveLaunch& launch) {
            return launch.name.epoch == job.epoch;
          });
 }
 
 void Core::wake_nodes_of(const LiveJob& job) {
   for (const LiveLaunch& launch : job.launches) contacts_[index(launch.node)].dirty = true;
+}
+
+// Of before the log was restored. It may have ended and been forgotten since, so it must not be
+// started: it names no program.
+Assignment Core::to_be_kept_if_there(const LiveJob& job, const LiveLaunch& launch) const {
+  const Grant& held = state().job(*book_.find(job.number)).held;
+  Assignment kept = assignment_of(book_, job, launch, held, rendezvous_);
+  kept.argv.clear();
+  return kept;
 }
 
 Orders Core::orders_for(NodeId node) {
@@ -327,11 +377,16 @@ Orders Core::orders_for(NodeId node) {
                 .term = book_.term(),
                 .number = ++contact.orders,
                 .report = contact.report,
-                .lease = options_.lease};
+                .lease = options_.lease,
+                .log = book_.origin().id};
   for (const LaunchName& name : book_.node(node).launches) {
     LiveLaunch& launch = *book_.find(name);
     const LiveJob& job = book_.job(*book_.find(name.job));
     if (Book::wants(job, launch)) {
+      if (launch.name.epoch <= book_.origin().epoch_floor) {
+        orders.assignments.push_back(to_be_kept_if_there(job, launch));
+        continue;
+      }
       if (!may_begin(job)) continue;
       const bool is_there =
           std::ranges::find(contact.launches, name, &LaunchReport::name) != contact.launches.end();

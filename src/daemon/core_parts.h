@@ -22,6 +22,8 @@ struct CoreOptions {
   Duration margin = std::chrono::seconds(5);
   Duration round_gap{};                              // rounds are at least this far apart
   Duration progress_gap = std::chrono::seconds(10);  // entries about a job's progress as well
+  std::string log_id{};        // of a log that has none yet; empty: made of the time
+  JobNumber first_number = 1;  // of such a log's jobs
   SpecOptions specs{};
   StopPatience patience{};  // with jobs that are asked where they can stop
 };

@@ -62,6 +62,10 @@ void Core::look_at_stops() {
 JobEnd Core::end_of(const LaunchReport& report) {
   const LiveLaunch* launch = book_.find(report.name);
   const LiveJob& job = book_.job(*book_.find(report.name.job));
+  if (report.name.epoch <= book_.origin().epoch_floor &&
+      report.end.kind == JobEnd::Kind::NotStarted) {
+    return {.kind = JobEnd::Kind::SupervisorLost, .message = "its node knows nothing of it"};
+  }
   if (!succeeded(report.end) || report.finished || job.iteration < 0) return report.end;
   if (launch == nullptr || Book::wants(job, *launch)) return report.end;
   return {.kind = JobEnd::Kind::Stopped,

@@ -25,10 +25,10 @@ bool is_decision_kind(std::string_view kind) {
   return false;
 }
 
-std::string without(const std::string& body, const char* key) {
+std::string without(const std::string& body, std::initializer_list<const char*> keys) {
   json object = json::parse(body, nullptr, false);
   if (!object.is_object()) return "{}";
-  object.erase(key);
+  for (const char* key : keys) object.erase(key);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -86,6 +86,7 @@ JobRequest disclosed(const JobRequest& request, Detail detail) {
                    .process_per_gpu = request.process_per_gpu,
                    .grace = request.grace,
                    .array = request.array,
+                   .node_timeout = request.node_timeout,
                    .time_limit = request.time_limit,
                    .speeds = request.speeds,
                    .sensitivity = request.sensitivity};
@@ -99,11 +100,11 @@ JobRequest disclosed(const JobRequest& request, Detail detail) {
 
 std::string disclosed(const Record& record, const Viewer& viewer) {
   if (record.kind == "submitted") return submission(record.body, viewer);
-  if (record.kind == "token") return viewer.sees_all() ? without(record.body, "line") : "{}";
+  if (record.kind == "token") return viewer.sees_all() ? without(record.body, {"line"}) : "{}";
   if (viewer.sees_all()) return record.body;
   // The message of an end may name files.
-  if (record.kind == "ended") return without(record.body, "message");
-  if (record.kind == "node") return without(record.body, "instance");
+  if (record.kind == "ended") return without(record.body, {"message"});
+  if (record.kind == "node") return without(record.body, {"instance", "machine", "boot"});
   if (std::ranges::find(kForEveryone, record.kind) != kForEveryone.end()) return record.body;
   return is_decision_kind(record.kind) || record.kind == "cancel" ? record.body : "{}";
 }

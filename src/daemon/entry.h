@@ -40,9 +40,9 @@ struct Decided {
   bool operator==(const Decided&) const = default;
 };
 
-using Entry =
-    std::variant<EraBegan, TermBegan, PolicyChanged, Submitted, CancelAsked, NodeJoined, NodeTurned,
-                 LaunchEnded, Progressed, QuotaSet, TokenKept, RoundHeld, Decided>;
+using Entry = std::variant<EraBegan, LogNamed, LaunchFound, TermBegan, PolicyChanged, Submitted,
+                           CancelAsked, NodeJoined, NodeTurned, LaunchEnded, Progressed, QuotaSet,
+                           TokenKept, RoundHeld, Decided>;
 
 inline bool is_decision(const Entry& entry) { return std::holds_alternative<Decided>(entry); }
 

@@ -32,6 +32,25 @@ Result<Entry> read_term(const LogLine& line) {
   return Entry(std::move(entry));
 }
 
+Result<Entry> read_log(const LogLine& line) {
+  LogNamed entry;
+  TRY(line.text("id", entry.id, kMaybe));
+  TRY(line.integer("first", entry.first, kMaybe));
+  TRY(line.integer("epoch_floor", entry.epoch_floor, kMaybe));
+  const json* restored = line.find("restored");
+  entry.restored = restored != nullptr && *restored == true;
+  TRY(line.text("by", entry.by, kMaybe));
+  return Entry(std::move(entry));
+}
+
+Result<Entry> read_found(const LogLine& line, JobNumber job) {
+  LaunchFound entry{.launch = {.job = job}};
+  TRY(line.integer("epoch", entry.launch.epoch, kMaybe));
+  TRY(line.integer("rank", entry.launch.rank, kMaybe, 0, kMax<int>));
+  TRY(line.text("node", entry.node, kNeeded));
+  return Entry(std::move(entry));
+}
+
 Result<Entry> read_policy_changed(const LogLine& line) {
   PolicyChanged entry;
   TRY(read_policy(line, entry.policy));
@@ -66,6 +85,10 @@ Result<Entry> read_node_state(const LogLine& line) {
   entry.draining = draining != nullptr && *draining == true;
   const json* clears = line.find("clears");
   entry.clears = clears != nullptr && *clears == true;
+  const json* gone = line.find("gone");
+  entry.gone = gone != nullptr && *gone == true;
+  const json* heard = line.find("heard");
+  entry.heard = heard != nullptr && *heard == true;
   for (const NodeState each :
        {NodeState::Up, NodeState::Lost, NodeState::Left, NodeState::Removed}) {
     if (state != to_string(each)) continue;
@@ -169,6 +192,7 @@ Result<Entry> read_body(const Record& record, const LogLine& line) {
   const auto job = static_cast<JobNumber>(record.job);
   if (kind == "round") return Entry(RoundHeld{});
   if (kind == "term") return read_term(line);
+  if (kind == "log") return read_log(line);
   if (kind == "policy") return read_policy_changed(line);
   if (kind == "node") return read_node(line);
   if (kind == "node-state") return read_node_state(line);
@@ -187,6 +211,7 @@ Result<Entry> read_body(const Record& record, const LogLine& line) {
   if (record.job == kNoJob || job < 1) return invalid("names no job");
   if (kind == "submitted") return read_submitted(line, job);
   if (kind == "ended") return read_ended(line, job);
+  if (kind == "found") return read_found(line, job);
   if (kind == "progress") return read_progress(line, job);
   if (kind == "cancel") {
     CancelAsked entry{.job = job};

@@ -45,6 +45,22 @@ struct Write {
     body.number("unix_ns", entry.unix_ns);
     done("era", body);
   }
+  void operator()(const LogNamed& entry) const {
+    JsonBody body;
+    body.text("id", entry.id);
+    body.number("first", entry.first);
+    body.number("epoch_floor", entry.epoch_floor);
+    if (entry.restored) body.json("restored", "true");
+    body.text("by", entry.by);
+    done("log", body);
+  }
+  void operator()(const LaunchFound& entry) const {
+    JsonBody body;
+    body.number("epoch", entry.launch.epoch);
+    body.number("rank", entry.launch.rank);
+    body.text("node", entry.node);
+    done("found", body, entry.launch.job);
+  }
   void operator()(const TermBegan& entry) const {
     JsonBody body;
     body.number("term", entry.term);
@@ -84,6 +100,8 @@ struct Write {
     body.text("state", to_string(entry.state));
     if (entry.draining) body.json("draining", "true");
     if (entry.clears) body.json("clears", "true");
+    if (entry.gone) body.json("gone", "true");
+    if (entry.heard) body.json("heard", "true");
     body.text("by", entry.by);
     done("node-state", body);
   }

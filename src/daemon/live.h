@@ -83,6 +83,7 @@ struct LiveNode {
   std::string boot{};
   NodeState state = NodeState::Up;
   bool draining = false;
+  bool unheard = false;  // not heard of since the log was restored: anything may be running there
   std::set<LaunchName> launches{};  // that may be running there
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "daemon/log_origin.h"
 #include "protocol/agent_words.h"
 
 // What comes from outside, as the scheduler's log has it. Jobs and nodes are named as the outside
@@ -76,6 +77,8 @@ struct NodeTurned {
   NodeState state = NodeState::Up;
   bool draining = false;  // what runs there goes on, nothing is added
   bool clears = false;    // what runs there is to go elsewhere, now
+  bool gone = false;      // its machine is off, says an operator
+  bool heard = false;     // after a restore: it has said what it runs
   std::string by{};
   bool operator==(const NodeTurned&) const = default;
 };

@@ -172,6 +172,12 @@ std::string rounded_text(Duration duration) {
 
 std::string note_of(const Core& core, NodeId id) {
   const LiveNode& node = core.book().node(id);
+  if (node.unheard) {
+    return fmt::format(
+        "not heard of since the log was restored; jobs from before wait for it. If the machine is "
+        "off: orrery drain {} --lost",
+        node.offer.name);
+  }
   if (node.state != NodeState::Lost || node.launches.empty()) return "";
   const std::size_t count = node.launches.size();
   const auto left = core.fence_in(id);
@@ -179,6 +185,27 @@ std::string note_of(const Core& core, NodeId id) {
       "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost",
       count == 1 ? "process stays" : fmt::format("{} processes stay", count),
       left ? fmt::format(" for another {}", rounded_text(*left)) : "", node.offer.name);
+}
+
+void add_foreign(const Core& core, NodesAnswer& answer) {
+  for (const auto& [name, agent] : core.foreign().agents()) {
+    if (agent.why.empty()) continue;  // it decides at this moment
+    auto node = std::ranges::find(answer.nodes, name, &NodeStatus::name);
+    if (node == answer.nodes.end()) {
+      node = answer.nodes.insert(node, {.name = name,
+                                        .address = agent.offer.address,
+                                        .cpu_milli = agent.offer.cpu_milli,
+                                        .memory_bytes = agent.offer.memory_bytes,
+                                        .gpu_type = agent.offer.gpu_type});
+    }
+    node->state = "refusing";
+    node->seen_s = unix_s(core, agent.seen);
+    node->note = agent.why + (agent.log == core.book().origin().id
+                                  ? ""
+                                  : fmt::format(". It obeys this one when they have ended; `orrery "
+                                                "drain {} --replace-log` stops them",
+                                                name));
+  }
 }
 
 NodesAnswer nodes_of(const Core& core) {
@@ -212,6 +239,7 @@ NodesAnswer nodes_of(const Core& core) {
     status.gpus_free = node.offer.gpus - std::popcount(held);
     answer.nodes.push_back(std::move(status));
   }
+  add_foreign(core, answer);
   return answer;
 }
 

@@ -166,6 +166,9 @@ Status Snapshots::read_header(const LogLine& line, Book& book) {
   TRY(line.time("t", book.time_, kMaybe));
   TRY(line.integer("unix_ns", book.unix_ns_, kMaybe));
   TRY(line.integer("term", book.term_, kMaybe));
+  TRY(line.text("log", book.origin_.id, kMaybe));
+  TRY(line.integer("epoch_floor", book.origin_.epoch_floor, kMaybe));
+  TRY(line.integer("restored_before", book.origin_.restored_before, kMaybe));
   TRY(read_duration(line, "lease", book.lease_));
   TRY(read_duration(line, "node_timeout", book.node_timeout_));
   TRY(line.integer("next", book.next_number_, kNeeded, 1));
@@ -186,7 +189,11 @@ Status Snapshots::read_node(const LogLine& line, Book& book) {
        {NodeState::Up, NodeState::Lost, NodeState::Left, NodeState::Removed}) {
     if (to_string(each) == state) turned.state = each;
   }
-  return book.take(turned);
+  TRY(book.take(turned));
+  if (line.find("unheard") == nullptr) return {};
+  book.node(*book.find_node(joined.offer.name)).unheard = true;
+  ++book.origin_.nodes_unheard;
+  return {};
 }
 
 Status Snapshots::read_job(const LogLine& line, Book& book, const Restore& restore) {

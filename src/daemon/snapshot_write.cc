@@ -126,6 +126,9 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
   header.number("t", ns(std::max(book.time_, now)));
   header.number("unix_ns", book.unix_ns_);
   header.number("term", book.term_);
+  header.text("log", book.origin_.id);
+  header.number("epoch_floor", book.origin_.epoch_floor);
+  header.number("restored_before", book.origin_.restored_before);
   header.number("lease", book.lease_.count());
   header.number("node_timeout", book.node_timeout_.count());
   header.number("next", book.next_number_);
@@ -139,6 +142,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     body.text("boot", node.boot);
     body.text("state", to_string(node.state));
     body.number("draining", node.draining ? 1 : 0);
+    body.number("unheard", node.unheard ? 1 : 0);
     write_line(out, body);
   }
   for (const auto& [tenant, quota] : book.quotas_) {

@@ -44,6 +44,10 @@ Error error_of(const grpc::Status& status, const std::string& address) {
               fmt::format("{}: the scheduler does not answer ({}); see whether `orrery serve` "
                           "runs there and whether your certificate is from its authority",
                           address, status.error_message())};
+    case Code::Cancelled:
+      // This side cancels none. A server that stops ends the calls that wait in it like this.
+      return {Code::Unavailable,
+              fmt::format("{}: the scheduler ended the call; it stops or starts again", address)};
     case Code::DeadlineExceeded:
       return {code, fmt::format("{}: no answer within the time allowed; the scheduler is busy or "
                                 "cannot be reached",

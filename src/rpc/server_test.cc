@@ -357,7 +357,9 @@ TEST_F(RpcServerTest, StopEndsCallsThatWaitAndLateRepliesGoNowhere) {
   auto waiting = std::async(std::launch::async, [&] { return client.nodes(); });
   const auto held = api_.take_held(1);
   server_->stop();
-  EXPECT_FALSE(waiting.get().ok());
+  const auto ended = waiting.get();
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code, Code::Unavailable) << "so that it is asked again";
   for (const auto& reply : held) reply();
 }
 

@@ -46,6 +46,8 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
                    "how long the jobs of a silent node wait for it before they start elsewhere, or "
                    "never")
       ->capture_default_str();
+  command->add_flag("--new-log", a->new_log,
+                    "begin a log although there was one, which is lost with all its jobs");
   command->add_option("--gpus", a->gpus, "with --local: GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
   command->add_option("--name", a->name, "with --local: the node's name");
@@ -70,11 +72,33 @@ void add_agent(CLI::App& app, std::function<Status()>& run) {
   command->callback([a, &run] { run = [a] { return agent_command(*a); }; });
 }
 
+void add_backup(CLI::App& app, std::function<Status()>& run) {
+  const auto a = std::make_shared<BackupArguments>();
+  CLI::App* command =
+      app.add_subcommand("backup", "copy a scheduler's log, also while the scheduler runs");
+  command->add_option("--state", a->state, "the scheduler's state directory")->required();
+  command->add_option("--output,-o", a->output, "the new file")->required();
+  command->callback([a, &run] { run = [a] { return backup_command(*a); }; });
+}
+
+void add_restore(CLI::App& app, std::function<Status()>& run) {
+  const auto a = std::make_shared<RestoreArguments>();
+  CLI::App* command =
+      app.add_subcommand("restore", "put back a backup of a scheduler's log, while none runs");
+  command->add_option("--state", a->state, "the scheduler's state directory")->required();
+  CLI::Option* backup = command->add_option("backup", a->backup, "what `orrery backup` wrote");
+  command->add_flag("--as-is", a->as_is, "go on with the log that is there, without what is lost")
+      ->excludes(backup);
+  command->callback([a, &run] { run = [a] { return restore_command(*a); }; });
+}
+
 }  // namespace
 
 void add_service_commands(CLI::App& app, std::function<Status()>& run) {
   add_serve(app, run);
   add_agent(app, run);
+  add_backup(app, run);
+  add_restore(app, run);
 }
 
 }  // namespace orrery

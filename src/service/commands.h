@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "cli/live_commands.h"
+#include "protocol/job_request.h"
 
 namespace CLI {
 class App;
@@ -36,7 +37,8 @@ struct ServeArguments {
   std::vector<std::string> hosts{};  // further names the scheduler is reached by
   std::string lease = "15s";
   std::string node_timeout = "12h";
-  int gpus = -1;  // of the agent; -1: what there is
+  bool new_log = false;  // although there was one
+  int gpus = -1;         // of the agent; -1: what there is
   std::string name{};
   JobLimitArguments limits{};
   std::string profiles{};  // of models, a file or a folder
@@ -54,6 +56,26 @@ struct AgentArguments {
   JobLimitArguments limits{};
 };
 Status agent_command(const AgentArguments& arguments);
+
+struct BackupArguments {
+  std::string state{};
+  std::string output{};
+};
+// A copy of the scheduler's log, also while it runs.
+Status backup_command(const BackupArguments& arguments);
+
+struct RestoreArguments {
+  std::string state{};
+  std::string backup{};
+  bool as_is = false;  // go on with the log that is there, although it lacks something
+};
+// Puts a copy of the log back, so that the scheduler can go on from it: see LogNamed.
+Status restore_command(const RestoreArguments& arguments);
+
+// An error where the log is missing although there was one: `state` has an authority.
+Status check_log_is_there(const std::string& state, bool new_log);
+// For a log that begins anew where there was one: beyond the jobs of that.
+JobNumber first_number_of_new_log(const std::string& state);
 
 void add_service_commands(CLI::App& app, std::function<Status()>& run);
 

@@ -13,6 +13,7 @@
 #include "ahead/what_if.h"
 #include "base/files.h"
 #include "ctl/connection.h"
+#include "ctl/surroundings.h"
 #include "daemon/clock.h"
 #include "daemon/server.h"
 #include "door/server.h"
@@ -69,6 +70,7 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
     return invalid(fmt::format("--node-timeout {}: write at least the lease, {}",
                                arguments.node_timeout, arguments.lease));
   }
+  options.log_id = process_surroundings().random_key().substr(0, 16);
   if (!arguments.profiles.empty()) {
     TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }
@@ -94,6 +96,8 @@ class Service {
     }
     TRY_ASSIGN(CoreOptions core, core_options(arguments_));
     TRY(make_state());
+    if (arguments_.new_log) core.first_number = first_number_of_new_log(state_);
+    TRY(check_log_is_there(state_, arguments_.new_log));
     TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,

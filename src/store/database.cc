@@ -199,6 +199,10 @@ Status Database::checkpoint() {
   return {};
 }
 
+void Database::leave_log() {
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 Status Database::make_room_in_log(std::size_t bytes) {
   sqlite3_file* log = nullptr;
   sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);

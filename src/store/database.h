@@ -65,6 +65,9 @@ class Database {
   // at its front, and takes nothing in it for its own that does not fit its checksums.
   Status make_room_in_log(std::size_t bytes);
 
+  // The log stays as it is when the connection ends: it is evidence of a fault.
+  void leave_log();
+
   const std::string& path() const { return path_; }
 
  private:

@@ -22,6 +22,14 @@ class Checksum {
     }
     add(std::string_view(bytes.data(), bytes.size()));
   }
+  void add(const Record& record) {
+    add(record.sequence);
+    add(record.time.time_since_epoch().count());
+    add(static_cast<std::int64_t>(record.job));
+    add(static_cast<std::int64_t>(record.kind.size()));
+    add(record.kind);
+    add(record.body);
+  }
   std::uint32_t value() const { return static_cast<std::uint32_t>(value_); }
 
  private:
@@ -50,12 +58,14 @@ Status check(const Record& record) {
 
 std::uint32_t checksum(const Record& record) {
   Checksum sum;
-  sum.add(record.sequence);
-  sum.add(record.time.time_since_epoch().count());
-  sum.add(static_cast<std::int64_t>(record.job));
-  sum.add(static_cast<std::int64_t>(record.kind.size()));
-  sum.add(record.kind);
-  sum.add(record.body);
+  sum.add(record);
+  return sum.value();
+}
+
+std::uint32_t checksum(const Record& record, std::uint32_t before) {
+  Checksum sum;
+  sum.add(static_cast<std::int64_t>(before));
+  sum.add(record);
   return sum.value();
 }
 

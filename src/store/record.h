@@ -31,6 +31,8 @@ Status check(const Record& record);
 
 // Over every field, so that none can change or move to another record unnoticed.
 std::uint32_t checksum(const Record& record);
+// And over the checksum of the record before, so that no record can be missing or from another log.
+std::uint32_t checksum(const Record& record, std::uint32_t before);
 // Of a snapshot: over what it covers and what it holds.
 std::uint32_t checksum(std::int64_t sequence, const std::string& bytes);
 

@@ -51,12 +51,17 @@ std::span<const std::string> schema_steps() {
       ") STRICT;"
       "CREATE TABLE compaction(through INTEGER NOT NULL) STRICT;"
       "INSERT INTO compaction VALUES(0);",
+      "CREATE TABLE chain(since INTEGER NOT NULL, before INTEGER NOT NULL) STRICT;"
+      "INSERT INTO chain SELECT 1+max((SELECT coalesce(max(sequence),0) FROM record),"
+      "                               (SELECT through FROM compaction)), 0;",
   };
   return steps;
 }
 
-Status prepare_file(Database& database, std::span<const std::string> steps) {
+Status prepare_file(Database& database, std::span<const std::string> steps,
+                    const std::function<Status(bool is_new)>& check) {
   TRY_ASSIGN(const bool is_new, identify(database, steps.size()));
+  if (check) TRY(check(is_new));
   // The first page is written by now, so a file that can shrink takes a VACUUM; of nothing, here.
   if (is_new) TRY(database.run("PRAGMA auto_vacuum=INCREMENTAL; VACUUM"));
   TRY_ASSIGN(const std::string mode, database.text("PRAGMA journal_mode=WAL"));

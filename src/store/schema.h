@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -16,6 +17,9 @@ std::span<const std::string> schema_steps();
 // Sets the connection up as a store needs it (alone in the file, a write-ahead log, each commit on
 // disk when it returns) and brings the file to the last version, each step in one transaction.
 // Refuses, without changing it, a file that is not ours or is of a later version.
-Status prepare_file(Database& database, std::span<const std::string> steps = schema_steps());
+//
+// `check` is asked before anything is changed, and told whether the file is new.
+Status prepare_file(Database& database, std::span<const std::string> steps = schema_steps(),
+                    const std::function<Status(bool is_new)>& check = {});
 
 }  // namespace orrery

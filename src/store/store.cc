@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "store/schema.h"
@@ -29,13 +30,56 @@ Store::Store(Database database, Statement insert, std::size_t log_bytes)
 
 Result<Store> Store::open(const std::string& path, const StoreOptions& options) {
   TRY_ASSIGN(Database database, Database::open(path, options.disk));
-  TRY(prepare_file(database));
+  std::optional<MarkWord> word;
+  if (options.keeps_mark) {
+    TRY_ASSIGN(word, Mark::read(mark_path(path)));
+  }
+  TRY(prepare_file(database, schema_steps(), [&](bool is_new) -> Status {
+    return word ? check_mark(database, *word, is_new) : Status();
+  }));
   TRY(database.checkpoint());
   TRY(database.make_room_in_log(options.log_bytes));
   TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO record VALUES(?,?,?,?,?,?)"));
   Store store(std::move(database), std::move(insert), options.log_bytes);
   TRY(store.load());
+  if (options.keeps_mark) {
+    TRY_ASSIGN(store.mark_, Mark::open(mark_path(path)));
+    store.job_ = std::max(store.job_, word ? word->job : 0);
+  }
   return store;
+}
+
+Status Store::check_mark(Database& database, const MarkWord& word, bool is_new) {
+  if (word.sequence == 0) return {};
+  const auto refuse = [&](const std::string& what) {
+    database.leave_log();
+    return Error{
+        Code::DataLoss,
+        fmt::format("{}: {}. Put back a backup: `orrery restore --state DIR BACKUP`; or go "
+                    "on with what there is: `orrery restore --state DIR --as-is`",
+                    database.path(), what)};
+  };
+  if (is_new) {
+    return refuse(fmt::format("is empty or was missing, but records up to {} were acknowledged",
+                              word.sequence));
+  }
+  TRY_ASSIGN(const std::int64_t last,
+             database.number("SELECT max((SELECT coalesce(max(sequence),0) FROM record),"
+                             "(SELECT through FROM compaction))"));
+  if (last < word.sequence) {
+    return refuse(fmt::format("{}, although {} acknowledged; is {}-wal damaged?",
+                              span_text(last + 1, word.sequence),
+                              last + 1 == word.sequence ? "it was" : "they were", database.path()));
+  }
+  TRY_ASSIGN(const std::int64_t crc,
+             database.number(fmt::format("SELECT coalesce((SELECT crc FROM record WHERE "
+                                         "sequence={}),{})",
+                                         word.sequence, word.crc)));
+  if (crc == static_cast<std::int64_t>(word.crc)) return {};
+  return refuse(
+      fmt::format("record {} is not the one that was acknowledged: this is another log, "
+                  "or an old copy that went on",
+                  word.sequence));
 }
 
 Status Store::load() {
@@ -47,6 +91,10 @@ Status Store::load() {
   TRY_ASSIGN(const std::int64_t covered,
              database_.number("SELECT coalesce(max(sequence),0) FROM snapshot"));
   last_ = most == 0 ? compacted_ : most;
+  TRY_ASSIGN(chained_from_, database_.number("SELECT since FROM chain"));
+  TRY_ASSIGN(const std::int64_t before, database_.number("SELECT before FROM chain"));
+  crc_before_ = static_cast<std::uint32_t>(before);
+  TRY_ASSIGN(crc_last_, checksum_before(last_ + 1));
   if (compacted_ < 0 || least < 0) return damaged("a sequence is below 0");
   if (least != 0 && least <= compacted_) {
     return damaged(fmt::format("record {} is there although it was compacted away", least));
@@ -54,6 +102,15 @@ Status Store::load() {
   if (least > first()) return damaged(span_text(first(), least - 1));
   if (covered > last_) return damaged(span_text(last_ + 1, covered));
   return {};
+}
+
+Result<std::uint32_t> Store::checksum_before(std::int64_t sequence) {
+  if (sequence <= first()) return crc_before_;
+  TRY_ASSIGN(Statement row, database_.prepare("SELECT crc FROM record WHERE sequence=?"));
+  row.bind(1, sequence - 1);
+  TRY_ASSIGN(const bool found, row.step());
+  if (!found) return damaged(span_text(sequence - 1, sequence - 1));
+  return static_cast<std::uint32_t>(row.number(0));
 }
 
 Status Store::append(std::span<const Record> records) {
@@ -66,16 +123,25 @@ Status Store::append(std::span<const Record> records) {
     TRY(check(record));
   }
   if (records.empty()) return {};
+  std::uint32_t crc = crc_last_;
+  std::int64_t job = job_;
   const auto insert_all = [&]() -> Status {
-    for (const Record& record : records) TRY(insert(record));
+    for (const Record& record : records) {
+      crc = checksum(record, crc);
+      job = std::max(job, static_cast<std::int64_t>(record.job));
+      TRY(insert(record, crc));
+    }
     return {};
   };
   TRY(write(insert_all));
   last_ = next;
+  crc_last_ = crc;
+  job_ = job;
+  if (mark_) return mark_->write({.sequence = last_, .crc = crc_last_, .job = job_});
   return {};
 }
 
-Status Store::insert(const Record& record) {
+Status Store::insert(const Record& record, std::uint32_t crc) {
   insert_.bind(1, record.sequence);
   insert_.bind(2, record.time.time_since_epoch().count());
   insert_.bind_text(3, record.kind);
@@ -85,7 +151,7 @@ Status Store::insert(const Record& record) {
     insert_.bind(4, static_cast<std::int64_t>(record.job));
   }
   insert_.bind_bytes(5, record.body);
-  insert_.bind(6, checksum(record));
+  insert_.bind(6, crc);
   const Result<bool> stepped = insert_.step();
   insert_.reset();
   TRY(stepped);
@@ -120,6 +186,7 @@ Status Store::read(std::int64_t from, const Visit& visit, std::int64_t most) {
                                "WHERE sequence BETWEEN ? AND ? ORDER BY sequence"));
   rows.bind(1, from);
   rows.bind(2, through);
+  TRY_ASSIGN(std::uint32_t before, checksum_before(from));
   Record record;
   std::int64_t next = from;
   while (next <= through) {
@@ -128,9 +195,11 @@ Status Store::read(std::int64_t from, const Visit& visit, std::int64_t most) {
     if (!found.value()) return damaged(span_text(next, through));
     take_row(rows, record);
     if (record.sequence != next) return damaged(span_text(next, record.sequence - 1));
-    if (rows.number(5) != static_cast<std::int64_t>(checksum(record))) {
+    const std::uint32_t crc = next < chained_from_ ? checksum(record) : checksum(record, before);
+    if (rows.number(5) != static_cast<std::int64_t>(crc)) {
       return damaged(fmt::format("record {} does not fit its checksum", next));
     }
+    before = crc;
     TRY(visit(record));
     ++next;
   }

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "store/database.h"
+#include "store/mark.h"
 #include "store/record.h"
 
 namespace orrery {
@@ -18,6 +19,9 @@ struct StoreOptions {
   std::string disk{};  // a registered SQLite VFS; empty: the system's own
   // What the write-ahead log is given when it is empty; it is emptied when it has a thousand pages.
   std::size_t log_bytes = std::size_t{4} << 20;
+  // Whether what is acknowledged is written down beside the store as well (see Mark), and whether
+  // the store must hold what was: not for copies.
+  bool keeps_mark = true;
 };
 
 // The newest state that can be trusted. Recovery is: load `bytes`, then apply the records from
@@ -35,7 +39,8 @@ struct Compaction {
 
 // A log of records on disk, with snapshots of what they add up to, in one SQLite file
 // (docs/formats/store.md). What append() and put_snapshot() have acknowledged is on disk: neither
-// the end of this process nor a power cut takes it back.
+// the end of this process nor a power cut takes it back. A file that lacks acknowledged records, or
+// is another log's, is refused when it is opened, and left as it is.
 //
 // A store is held by one process and used by one thread at a time; Committer makes many threads
 // one. After a failed write nobody can know what is on disk, so every later write gives the same
@@ -68,14 +73,17 @@ class Store {
 
   std::int64_t first() const { return compacted_ + 1; }
   std::int64_t last() const { return last_; }  // first() - 1 if there are no records
+  std::uint32_t last_checksum() const { return crc_last_; }
   const std::string& path() const { return database_.path(); }
 
  private:
   Store(Database database, Statement insert, std::size_t log_bytes);
 
   Status load();
+  static Status check_mark(Database& database, const MarkWord& word, bool is_new);
+  Result<std::uint32_t> checksum_before(std::int64_t sequence);
   Status write(const std::function<Status()>& work);
-  Status insert(const Record& record);
+  Status insert(const Record& record, std::uint32_t crc);
   Result<std::vector<std::int64_t>> snapshot_sequences();
   // Nothing if it is damaged.
   Result<std::optional<std::string>> snapshot_bytes(std::int64_t sequence);
@@ -86,6 +94,11 @@ class Store {
   std::size_t log_bytes_;
   std::int64_t compacted_ = 0;
   std::int64_t last_ = 0;
+  std::int64_t chained_from_ = 1;  // checksums of earlier records do not cover the one before
+  std::uint32_t crc_before_ = 0;   // of the last record that was compacted away
+  std::uint32_t crc_last_ = 0;
+  std::int64_t job_ = 0;  // the highest number of a job
+  std::optional<Mark> mark_;
   std::optional<Error> failed_;
 };
 

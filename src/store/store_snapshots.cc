@@ -105,7 +105,9 @@ Result<Compaction> Store::compact(int keep, std::int64_t most) {
   const std::int64_t deleted = std::min(covered - compacted_, most);
   const std::int64_t through = compacted_ + deleted;
   if (deleted == 0 && useless.empty()) return Compaction{};
+  TRY_ASSIGN(const std::uint32_t before, checksum_before(through + 1));
   const auto delete_all = [&]() -> Status {
+    TRY(database_.run(fmt::format("UPDATE chain SET before={}", before)));
     TRY(database_.run(fmt::format("DELETE FROM record WHERE sequence<={}", through)));
     TRY(database_.run(fmt::format("UPDATE compaction SET through={}", through)));
     for (const std::int64_t sequence : useless) {
@@ -115,6 +117,7 @@ Result<Compaction> Store::compact(int keep, std::int64_t most) {
   };
   TRY(write(delete_all));
   compacted_ = through;
+  crc_before_ = before;
   TRY(write([&] { return database_.run("PRAGMA incremental_vacuum"); }));
   TRY(database_.checkpoint());
   TRY(database_.make_room_in_log(log_bytes_));

@@ -102,6 +102,29 @@ TEST(Outages, StopJobsWhoseNodeTimeoutIsShorter) {
 
 INSTANTIATE_TEST_SUITE_P(InLeases, Outages, testing::Values(0.1, 1, 2, 10, 100, 1000));
 
+// What was decided after the copy is in no log, and runs on nodes all the same.
+TEST(Restores, OfAnOlderCopyOfTheLogRunNoJobTwice) {
+  int acknowledged = 0;
+  for (std::uint64_t seed = 1; seed <= number_from("ORRERY_FAULT_SEEDS", 40); ++seed) {
+    SCOPED_TRACE(seed);
+    World world(seed, {}, kPolicies[seed % std::size(kPolicies)]);
+    world.storm(std::chrono::seconds(40));
+    world.back_up();
+    for (int i = 0; i < 2; ++i) {
+      world.storm(std::chrono::seconds(30));
+      world.restore();
+    }
+    world.storm(std::chrono::seconds(60));
+    ASSERT_TRUE(!world.wrong().empty() || world.calm_down(std::chrono::seconds(1200)))
+        << "not everything ends\n"
+        << world.story();
+    if (world.wrong().empty()) world.check_end();
+    ASSERT_EQ(world.wrong(), "") << world.story();
+    acknowledged += world.acknowledged();
+  }
+  EXPECT_GT(acknowledged, 50);
+}
+
 TEST(Outages, AMachineThatIsOffLosesItsJobsToOthersAfterTheNodeTimeout) {
   std::size_t moved = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -117,7 +117,8 @@ void World::start_scheduler() {
   core_ = std::move(recovered.core);
   store_.emplace(std::move(recovered.store));
   held_ = {};
-  if (const Status begun = core_->begin(1'000'000'000, cluster_time()); !begun.ok()) {
+  if (const Status begun = core_->begin(1'000'000'000 + now_.count(), cluster_time());
+      !begun.ok()) {
     return fail("the scheduler does not begin: " + begun.error().message);
   }
   say(fmt::format("the scheduler starts, term {}", core_->book().term()));

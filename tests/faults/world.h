@@ -25,6 +25,9 @@ class World {
   ~World();
 
   void storm(Duration how_long);
+  // Copies the log, and puts it back with all that was decided since lost.
+  void back_up();
+  void restore();
   // The scheduler is away for so long, and then back.
   void outage(Duration how_long);
   // A machine that runs jobs goes off for good; the number of jobs that ran there.
@@ -94,6 +97,12 @@ class World {
   std::map<std::string, JobNumber> acknowledged_;  // by key
   std::set<JobNumber> cancel_acknowledged_;
   std::set<LaunchName> sharing_;  // were ever allowed to share their GPUs
+  struct Backup {
+    JobNumber next = 1;
+    std::set<JobNumber> cancelled{};
+  };
+  std::optional<Backup> backup_;
+  int restores_ = 0;
   std::uint64_t script_seed_;
   std::deque<std::string> story_;
   std::string wrong_;

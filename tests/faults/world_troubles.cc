@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "faults/world.h"
+#include "store/backup.h"
 
 namespace orrery {
 
@@ -97,6 +98,50 @@ void World::users() {
     const Status set = core_->set_policy(root, {.policy = next}, cluster_time());
     if (!set.ok()) fail(set.error().message);
   }
+}
+
+// ---- Backups
+
+void World::back_up() {
+  while (core_ == nullptr && wrong_.empty()) step();
+  if (!wrong_.empty()) return;
+  std::error_code none;
+  const std::string copy = (folder_ / "backup.db").string();
+  std::filesystem::remove(copy, none);
+  const auto made = orrery::back_up((folder_ / "log.db").string(), copy);
+  if (!made.ok()) return fail("no backup: " + made.error().message);
+  const auto copied = recover(copy, {}, {.keeps_mark = false});
+  if (!copied.ok()) return fail("the backup cannot be read: " + copied.error().message);
+  const Book& book = copied.value().core->book();
+  backup_ = {.next = book.next_number()};
+  for (const JobNumber job : cancel_acknowledged_) {
+    if (job < backup_->next) backup_->cancelled.insert(job);
+  }
+  say(fmt::format("a backup of {} records", made.value().last));
+}
+
+void World::restore() {
+  while (core_ == nullptr && wrong_.empty()) step();
+  if (!wrong_.empty()) return;
+  stop_scheduler(false);
+  disk_.heal();
+  const std::string path = (folder_ / "log.db").string();
+  std::error_code none;
+  for (const char* end : {"-wal", "-mark"}) std::filesystem::remove(path + end, none);
+  std::filesystem::copy_file(folder_ / "backup.db", path,
+                             std::filesystem::copy_options::overwrite_existing);
+  auto store = Store::open(path, {.disk = disk_.name(), .keeps_mark = false});
+  if (!store.ok()) return fail("the backup cannot be read: " + store.error().message);
+  Store log = std::move(store).value();
+  ++restores_;
+  Record record = to_record(
+      LogNamed{.first = restores_ * 10'000, .epoch_floor = restores_ * 1'000, .restored = true},
+      Time{});
+  record.sequence = log.last() + 1;
+  if (const Status put = log.append({&record, 1}); !put.ok()) return fail(put.error().message);
+  std::erase_if(acknowledged_, [&](const auto& job) { return job.second >= backup_->next; });
+  cancel_acknowledged_ = backup_->cancelled;
+  say("the backup is put back");
 }
 
 // ---- Faults
