@@ -27,9 +27,8 @@ struct ChosenPolicy {
   bool operator==(const ChosenPolicy&) const = default;
 };
 
-// The scheduler has started; its policy begins anew.
 struct TermBegan {
-  std::int64_t term = 0;
+  std::int64_t term = 0;  // the scheduler has started; its policy begins without memory
   ChosenPolicy policy{};
   Duration lease{};         // in this term; 0: of a log from before it was written down
   Duration node_timeout{};  // of launches decided in this term; 0: the lease
