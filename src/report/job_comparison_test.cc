@@ -94,6 +94,16 @@ TEST(JobComparison, TheTableComparesFairlyAndSaysOverWhichJobs) {
   }
 }
 
+TEST(JobComparison, AFigureThatARunDoesNotHaveIsNotCompared) {
+  std::vector<ReportRun> runs = unfair();
+  runs[1].summary.status = RunStatus::Interrupted;
+  runs[1].summary.avg_jct_s.reset();
+  runs[1].summary.p99_jct_s.reset();
+  runs[1].summary.makespan_s.reset();
+  const std::string text = table(compared_summaries(runs), {.width = 150});
+  EXPECT_EQ(text.find("same"), std::string::npos) << text;
+}
+
 TEST(JobComparison, ARunThatWasNotCompleteSaysSo) {
   std::vector<ReportRun> runs = unfair();
   runs[0].summary.status = RunStatus::Interrupted;

@@ -108,6 +108,7 @@ Cell ratio_cell(const std::optional<double>& first, const std::optional<double>&
 Cell fair_ratio_cell(const RunSummary& first, const RunSummary& run,
                      std::optional<double> RunSummary::*field,
                      std::optional<double> CommonFigures::*common) {
+  if (!(first.*field) || !(run.*field)) return {"-", {}};
   if (completed_the_same(first, run)) return ratio_cell(first.*field, run.*field);
   return ratio_cell(run.first_common.*common, run.common.*common);
 }

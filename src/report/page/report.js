@@ -86,11 +86,14 @@ const chip = (r) => r && h('span', { class: `chip ${r[1]}` }, r[0]);
 const sameJobs = (first, run) => run.common_jobs === null ? first.completed === first.jobs && run.completed === run.jobs
   : run.common_jobs === first.completed && run.common_jobs === run.completed;
 const fairRatio = (f, first, run) => {
+  if (first[f.key] === null || run[f.key] === null) return null;
   if (f.whole || sameJobs(first, run)) return ratio(first[f.key], run[f.key], f.more);
   return f.common ? ratio(run[`first_common_${f.key}`], run[`common_${f.key}`], f.more) : null;
 };
 // How a figure stands to that of the first run, for ranking: above 1 is better.
 const rank = (f, first, run) => {
+  // The jobs that an interrupted run has completed are the short ones.
+  if (first.status !== 'complete' || run.status !== 'complete') return null;
   if (first === run) return 1;
   const common = f.common && !sameJobs(first, run);
   const a = common ? run[`first_common_${f.key}`] : first[f.key];
@@ -124,7 +127,9 @@ function cards(group) {
   const known = figures.filter((f) => f.card && group.some((run) => run.summary[f.key] !== null)).slice(0, 4);
   return h('div', { class: 'cards' }, known.map((f) => {
     const value = (run) => run.summary[f.key];
-    const known = group.map((run, i) => i).filter((i) => value(group[i]) !== null);
+    const all = group.map((run, i) => i).filter((i) => value(group[i]) !== null);
+    const complete = all.filter((i) => group[i].summary.status === 'complete');
+    const known = complete.length ? complete : all;
     const first = group[0].summary;
     const standing = (i) => rank(f, first, group[i].summary);
     const fair = f.common && known.every((i) => standing(i) !== null);
