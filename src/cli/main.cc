@@ -226,7 +226,8 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
   CLI::App* command = twin->add_subcommand("run", "runs in some modes, side by side");
   command
       ->add_option("--mode", a.modes,
-                   "ssgd, asgd, static-X, dynamic-X, ring-N, lgc, lb-bsp, sync-switch, star")
+                   "ssgd, asgd, static-X, dynamic, ring-N (with all-reduce), lgc, lb-bsp, "
+                   "sync-switch, star")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--arch", a.architecture, "ps or allreduce")->capture_default_str();
