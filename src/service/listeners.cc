@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "ctl/connection.h"
-#include "trust/private_files.h"
+#include "service/remote_client.h"
 
 namespace orrery {
 namespace {
@@ -77,7 +77,7 @@ Status Listeners::open_https(const ListenOptions& options, const TlsMaterial& tl
                return RestServer::start(rest, api);
              }));
   https_port_ = rest_->port();
-  TRY(write_private(remembered, fmt::format("{}\n", rest_->port())));
+  TRY(keep_https_port(options.state + "/trust", rest_->port()));
   options.say(fmt::format("{} on https://{}:{}",
                           off ? "`orrery join`" : "`orrery join`, REST and metrics",
                           host_of(address), rest_->port()));

@@ -87,6 +87,11 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
   return std::unique_ptr<Client>(std::make_unique<RemoteClient>(std::move(options)));
 }
 
+Status keep_https_port(const std::string& directory, int port) {
+  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  return write_private(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port));
+}
+
 int https_port_in(const std::string& credentials) {
   const auto port = read_file(credentials + "/" + kHttpsPortFile);
   return port.ok() ? std::atoi(port.value().c_str()) : 0;
@@ -139,7 +144,7 @@ Result<std::string> join_remote(const JoinOrder& order) {
                         .certificate_pem = answer.certificate,
                         .key_pem = made.key_pem}));
   const std::string https_port = place.address.substr(place.address.rfind(':') + 1);
-  TRY(write_private(order.credentials + "/" + kHttpsPortFile, https_port + "\n"));
+  TRY(keep_https_port(order.credentials, std::atoi(https_port.c_str())));
   return fmt::format("{}:{}", host_of(order.server), answer.port);
 }
 

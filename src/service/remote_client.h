@@ -17,5 +17,6 @@ Result<std::string> join_remote(const JoinOrder& order);
 
 // The scheduler's HTTPS port, as join left it beside the certificates; 0: not known.
 int https_port_in(const std::string& credentials);
+Status keep_https_port(const std::string& directory, int port);
 
 }  // namespace orrery
