@@ -314,7 +314,9 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
   std::vector<TokensRequest> tokens;
   fake.script.tokens = [&](const TokensRequest& request) -> Result<TokensAnswer> {
     tokens.push_back(request);
-    return TokensAnswer{.tokens = {{.id = "0a1b", .until_s = 1'800'000'000, .uses = 3}}};
+    return TokensAnswer{
+        .tokens = {
+            {.id = "0a1b", .role = Caller::Role::Agent, .until_s = 1'800'000'000, .uses = 3}}};
   };
   ASSERT_TRUE(call(fake, {"tokens"}).ok());
   EXPECT_EQ(fake.out,

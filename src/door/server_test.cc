@@ -178,7 +178,7 @@ TEST_F(DoorTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
   const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
   expect_call("make_token", token, TokenAnswer{.token = "secret"},
               [&] { return door.make_token(token); });
-  EXPECT_EQ(server_->figures().calls, 13);
+  EXPECT_EQ(server_->figures().calls, 16);
   EXPECT_EQ(server_->figures().connections, 1);
 }
 

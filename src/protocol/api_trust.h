@@ -17,7 +17,7 @@ struct TokensRequest {
 };
 struct TokenStatus {
   std::string id{};  // says nothing about the secret
-  Caller::Role role = Caller::Role::Agent;
+  Caller::Role role = Caller::Role::User;
   std::string name{};  // empty: any, for agents
   double until_s = 0;  // since 1970, as all times of answers
   int uses = 0;        // left
