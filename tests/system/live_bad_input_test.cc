@@ -174,8 +174,18 @@ TEST_F(LiveBadInput, ASchedulerSaysWhatItCannotBeStartedWith) {
 }
 
 TEST_F(LiveBadInput, AnAgentUnderANameInUseOrNotItsOwnIsTurnedAway) {
+  {
+    // A certificate for the name can be had while no node of the name is up.
+    const auto without_nodes = serve({});
+    join("agent", "here");
+    without_nodes->stop();
+  }
   const auto scheduler = serve({"--local", "--gpus", "1", "--name", "here"});
-  join("agent", "here");
+  ASSERT_TRUE(eventually([&] { return node("here").has_value(); }));
+  const std::string token = folder_.write("token", ask({"token"}).out);
+  expect_refusal(run_orrery({"join", "--server", address(), "--role", "agent", "--name", "here",
+                             "--credentials", file("taken"), "--token-file", token}),
+                 1, {"here is the name of a node that is up"});
   const auto in_use = agent("here");
   ASSERT_TRUE(eventually([&] { return in_use->end().has_value(); })) << "it stays";
   EXPECT_EQ(in_use->end(), 1);
