@@ -113,6 +113,21 @@ TEST(Dynamic, GroupsByTimesAndAnewWhenTheyChange) {
   EXPECT_EQ(world.mode(), "ssgd");
 }
 
+TEST(Dynamic, StaysSynchronousWhileNoWorkerStragglesHoweverTimesScatter) {
+  for (const double jitter : {0.1, 0.3, 0.6}) {
+    TestWorld world({.workers = 4, .jitter = jitter}, nobody, director("dynamic"));
+    world.run_for(60);
+    EXPECT_EQ(world.conductor().counts().mode_switches, 0) << "jitter " << jitter;
+  }
+}
+
+TEST(Dynamic, KeepsItsGroupsWhileTheSameWorkersStraggle) {
+  TestWorld world({.jitter = 0.3}, third_4x_slow, director("dynamic"));
+  world.run_for(60);
+  EXPECT_EQ(world.mode(), "dynamic-{7,1}");
+  EXPECT_LE(world.conductor().counts().mode_switches, 2);
+}
+
 TEST(Lgc, ChoosesItsKByTheTradeOff) {
   DirectorOptions options;
   options.blocks = 4;

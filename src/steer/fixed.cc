@@ -96,15 +96,6 @@ class RingOfFastest final : public RoundDirector {
   int patience_, against_ = 0;
 };
 
-Mode grouped(const ScoreSituation& situation) {
-  std::vector<std::vector<WorkerId>> groups = similar_groups(situation);
-  if (groups.size() < 2) return synchronous_mode(situation.architecture);
-  if (situation.architecture == Architecture::AllReduce) {
-    return {.rule = SyncRuleKind::Ring, .ring = std::move(groups.front())};
-  }
-  return {.rule = SyncRuleKind::Dynamic, .groups = std::move(groups)};
-}
-
 Mode best_lgc(const ScoreSituation& situation) {
   const int n = static_cast<int>(situation.workers.size());
   ScoredMode best;
@@ -123,9 +114,6 @@ Mode synchronous_mode(Architecture architecture) {
 
 std::unique_ptr<Director> make_fixed_director(Mode mode) {
   return std::make_unique<Fixed>(std::move(mode));
-}
-std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options) {
-  return std::make_unique<Regrouping>(options, grouped);
 }
 std::unique_ptr<Director> make_ring_director(int size, const RegroupingOptions& options) {
   return std::make_unique<RingOfFastest>(size, options);

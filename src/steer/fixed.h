@@ -17,8 +17,9 @@ struct RegroupingOptions {
   int blocks = 1;  // of a task
 };
 
-// dynamic-x: groups of workers with similar times (1-D Ward clustering), made anew when they have
-// changed. SSGD while all are alike.
+// dynamic-x: SSGD while no worker straggles (straggler.h). Else groups of workers with similar
+// times (1-D Ward clustering). They are formed again when other workers straggle, or when a member
+// of a group has become a straggler among its members; times that scatter change nothing.
 std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options = {});
 
 // LGC with the K whose predicted time to a decrease of the loss is least (score.h): more for the

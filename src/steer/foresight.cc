@@ -9,7 +9,6 @@ namespace orrery {
 namespace {
 
 constexpr double kDeviationOverMean = 1.25;  // of a normal: deviation over mean distance
-constexpr double kNoiseOfMean = 0.42;        // of smoothed times, over that of single tasks
 constexpr double kFactorLeast = 0.2, kFactorMost = 5;
 
 }  // namespace

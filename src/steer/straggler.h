@@ -16,6 +16,9 @@ struct StragglerOptions {
   int patience = 2;  // looks in a row before somebody becomes or ceases to be one
 };
 
+// The noise of smoothed times, over that of single tasks.
+inline constexpr double kNoiseOfMean = 0.42;
+
 // What one worker needs for a task of the batch that it would have if all were equal.
 struct WorkerTime {
   WorkerId worker{};
