@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "ORRCKPT1";
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".orc";
+constexpr std::string_view kDraft = ".orc.part";
 
 struct Preamble {
   char magic[8] = {};
@@ -90,6 +91,16 @@ void add_recent_slope(Checkpoint& checkpoint) {
   state.insert(state.end(), state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+Status write_draft(const std::string& path, std::span<const std::span<const std::byte>> parts,
+                   std::uint64_t crc) {
+  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!fd.ok()) return system_error(path, errno);
+  for (const auto part : parts) TRY(write_all(fd, path, part));
+  TRY(write_all(fd, path, std::as_bytes(std::span(&crc, 1))));
+  if (fsync(fd.get()) != 0) return system_error(path, errno);
+  return {};
+}
+
 Status write_file(const std::string& path, const std::string& folder,
                   const Checkpoint& checkpoint) {
   const std::string text = checkpoint_text(checkpoint);
@@ -105,12 +116,11 @@ Status write_file(const std::string& path, const std::string& folder,
   for (const auto part : parts) crc = crc64(part, crc);
 
   const std::string temporary = path + ".part";
-  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.ok()) return system_error(temporary, errno);
-  for (const auto part : parts) TRY(write_all(fd, temporary, part));
-  TRY(write_all(fd, temporary, std::as_bytes(std::span(&crc, 1))));
-  if (fsync(fd.get()) != 0) return system_error(temporary, errno);
-  fd.close();
+  const Status drafted = write_draft(temporary, parts, crc);
+  if (!drafted.ok()) {
+    unlink(temporary.c_str());
+    return drafted;
+  }
   if (rename(temporary.c_str(), path.c_str()) != 0) return system_error(path, errno);
   return sync_folder(folder);
 }
@@ -152,6 +162,18 @@ Status begin_at_best(const std::string& folder) {
     if (rename(newer->second.c_str(), aside.c_str()) != 0) return system_error(aside, errno);
   }
   return sync_folder(folder);
+}
+
+void remove_drafts(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool checkpoint = name.starts_with(kPrefix) && name.ends_with(kDraft);
+    const bool small =
+        name.ends_with(".new") &&
+        (name.starts_with("run.json.") || name.starts_with("head.") || name.starts_with("token."));
+    if (checkpoint || small) unlink(entry.path().c_str());
+  }
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {

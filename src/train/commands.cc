@@ -4,13 +4,15 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.h"
+#include "train/addresses.h"
 #include "train/checkpoint.h"
+#include "train/gang.h"
+#include "train/gang_member.h"
 #include "train/head.h"
 #include "train/run_summary.h"
 
@@ -34,26 +36,30 @@ Result<HeadPlace> find_head(const std::string& folder) {
   std::istringstream words(text);
   HeadPlace place;
   if (!(words >> place.host >> place.port)) return invalid("not a run's folder").at(folder);
+  place.host = beside_head(place.host);
   return place;
 }
 
 }  // namespace
 
 Status run_command(const RunOptions& options, const TrainPorts& ports) {
+  TRY_ASSIGN(const std::optional<GangPlace> gang, read_gang());
+  if (gang && gang->rank > 0) return run_gang_member(*gang);
   signal(SIGPIPE, SIG_IGN);
   // Threads that wait for work must not burn what others need.
   setenv("OMP_WAIT_POLICY", "passive", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   RunSummary summary;
   {
-    Head head(completed(options), ports);
+    Head head(completed(options), ports, gang);
     TRY_ASSIGN(summary, head.run());
   }
   TRY(print(options.json ? summary_json(summary) : summary_text(summary)));
   return summary.kept;
 }
 
-Status resize_command(const std::string& folder, int workers) {
+Status resize_command(const std::string& folder, int workers, bool anyway) {
+  if (workers < 1) return invalid(fmt::format("{} workers: a run has 1 at least", workers));
   TRY_ASSIGN(const HeadPlace place, find_head(folder));
   TRY_ASSIGN(const std::string text, read_file(folder + "/token"));
   const auto transport = std::make_shared<Transport>();
@@ -75,7 +81,7 @@ Status resize_command(const std::string& folder, int workers) {
                .place = {}},
               {});
   line->send(MessageType::Hello, 0, Hello{.role = PartRole::Command, .id = 0, .pid = getpid()});
-  line->send(MessageType::Resize, 0, CountMessage{workers});
+  line->send(MessageType::Resize, 0, ResizeMessage{.count = workers, .anyway = anyway});
   io.run_for(std::chrono::seconds(30));
   return result;
 }
@@ -113,21 +119,25 @@ Status evaluate_command(const EvaluateArguments& arguments, const TrainPorts& po
 
 Status worker_command(const JoinArguments& arguments, const TrainPorts& ports) {
   signal(SIGPIPE, SIG_IGN);
-  const auto colon = arguments.head.rfind(':');
-  PartStart start{.role = PartRole::Worker, .id = -1, .listen = ""};
-  const char* const end = arguments.head.data() + arguments.head.size();
-  const bool split = colon != std::string::npos && colon > 0;
-  const auto read = split ? std::from_chars(arguments.head.data() + colon + 1, end, start.port)
-                          : std::from_chars_result{end, std::errc::invalid_argument};
-  if (read.ec != std::errc() || read.ptr != end || start.port == 0) {
-    return invalid(fmt::format("--join {}: write HOST:PORT", arguments.head));
-  }
-  start.host = arguments.head.substr(0, colon);
+  auto place = parse_host_port(arguments.head);
+  if (!place.ok()) return std::move(place).error().at("--join");
+  PartStart start{.role = PartRole::Worker,
+                  .id = -1,
+                  .host = place.value().host,
+                  .port = place.value().port,
+                  .listen = arguments.listen};
   TRY_ASSIGN(const std::string text, read_file(arguments.token_file));
   auto token = parse_token(text);
   if (!token.ok()) return std::move(token).error().at(arguments.token_file);
   start.token = token.value();
-  return run_worker(start, ports);
+  start.reached = std::make_shared<bool>(false);
+  Status ended = run_worker(start, ports);
+  if (!ended.ok() && !*start.reached) {
+    Error error = std::move(ended).error();
+    error.message += "; a run waits for workers of other machines at `run --listen ADDRESS`";
+    return error;
+  }
+  return ended;
 }
 
 }  // namespace orrery

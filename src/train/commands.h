@@ -10,7 +10,8 @@ namespace orrery {
 
 // The sub-commands of `orrery-train`.
 Status run_command(const RunOptions& options, const TrainPorts& ports);
-Status resize_command(const std::string& folder, int workers);
+// `anyway`: also beyond what the machine is thought to bear.
+Status resize_command(const std::string& folder, int workers, bool anyway);
 struct EvaluateArguments {
   std::string folder{};
   std::string from = "last";  // or "best"
@@ -22,6 +23,7 @@ Status evaluate_command(const EvaluateArguments& arguments, const TrainPorts& po
 struct JoinArguments {
   std::string head{};  // HOST:PORT
   std::string token_file{};
+  std::string listen{};  // empty: the address by which it reaches the head
 };
 Status worker_command(const JoinArguments& arguments, const TrainPorts& ports);
 

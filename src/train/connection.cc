@@ -245,7 +245,11 @@ std::string Connection::peer() const {
 std::string Connection::own_address() const {
   boost::system::error_code error;
   const auto end = socket_.local_endpoint(error);
-  return error ? "127.0.0.1" : end.address().to_string();
+  if (error) return "127.0.0.1";
+  const auto address = end.address();
+  const bool mapped = address.is_v6() && address.to_v6().is_v4_mapped();
+  return mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string()
+                : address.to_string();
 }
 
 Result<std::shared_ptr<Connection>> connect_to(asio::io_context& io, const std::string& host,

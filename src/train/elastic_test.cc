@@ -111,7 +111,11 @@ TEST_P(Elastic, ARunGrowsAndShrinksWithoutStartingTheOthersAnew) {
     return run.count("End of file") + run.count("ended with 0") == 3;
   })) << run.processes();
   const TestRun none = train({"resize", run.folder(), "0"}, run.folder());
-  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.errors.find("1 at least"), std::string::npos) << none.errors;
+  const TestRun many = train({"resize", run.folder(), "5000"}, run.folder());
+  EXPECT_EQ(many.exit_code, 1);
+  EXPECT_NE(many.errors.find("at most "), std::string::npos) << many.errors;
   const json summary = run.stop();
   EXPECT_EQ(summary["workers"], 2);
   EXPECT_EQ(summary["deaths"], 0);

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "train/addresses.h"
 #include "train/best_keeper.h"
 #include "train/job_link.h"
 #include "train/progress_line.h"
@@ -31,14 +32,15 @@ Result<std::string> make_own_folder() {
 
 }  // namespace
 
-Head::Head(const RunOptions& options, const TrainPorts& ports)
+Head::Head(const RunOptions& options, const TrainPorts& ports, std::optional<GangPlace> gang)
     : options_(options),
       ports_(ports),
       signals_(io_),
       ticker_(io_),
       script_timer_(io_),
       opened_(std::chrono::steady_clock::now()),
-      pulses_(options.silence_s / 2) {}
+      pulses_(options.silence_s / 2),
+      gang_place_(std::move(gang)) {}
 
 Head::~Head() {
   writer_.join();
@@ -90,11 +92,12 @@ Result<RunSummary> Head::run() {
   on_tick();
   while (!over_ && io_.run_one() > 0) {
   }
+  write_tables();
   const RunSummary result = summary();
+  end_gang();
   job_->close(end_.ok() && conductor_->finished() && result.kept.ok() &&
               tally_.reason.find("asked to stop") == std::string::npos);
   if (end_.ok()) wait_for_parts();
-  log_->flush();
   if (!end_.ok()) return std::move(end_).error();
   return result;
 }
@@ -117,9 +120,11 @@ Status Head::open_run() {
                     "folder",
                     folder_));
   }
+  remove_drafts(folder_);
   TRY(note_options(anew));
   TRY_ASSIGN(log_, RunLog::open(own_folder_ ? "" : folder_));
-  transport_->token = random_token();
+  transport_->token = gang_place_ ? gang_place_->token : random_token();
+  join_ranks();
   return {};
 }
 
@@ -133,18 +138,19 @@ Status Head::note_options(bool anew) {
       noted.gpus = before.value().gpus;
     }
   }
-  if (noted.gpus == 0) noted.gpus = job_->gpus();
-  workers_first_ = workers_for(noted, job_->gpus());
+  const int gpus = job_->gpus() * (gang_place_ ? gang_place_->ranks : 1);
+  if (noted.gpus == 0) noted.gpus = gpus;
+  workers_first_ = workers_for(noted, gpus);
   if (workers_first_ != options_.workers) {
     progress_->say(fmt::format("{} workers for {} GPUs, as there were {} for {} at first",
-                               workers_first_, job_->gpus(), options_.workers, noted.gpus));
+                               workers_first_, gpus, options_.workers, noted.gpus));
   }
+  if (gang_place_) workers_first_ = std::max(workers_first_, gang_place_->ranks);
   return write_file_atomically(path, run_options_text(noted));
 }
 
 Status Head::open_servers() {
   const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
-  std::string address = options_.listen;
   if (wanted) {
     TRY_ASSIGN(const std::vector<EmulatedSize> sizes, server_sizes());
     TRY_ASSIGN(
@@ -153,10 +159,8 @@ Status Head::open_servers() {
     // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
     TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
     load_ = watch_load(*servers_, quota_cores_);
-    if (servers_->link_means() == "tbf") address = servers_->outside_address();
   }
-  TRY_ASSIGN(host_, Host::open(io_, address, transport_,
-                               [this](auto line, const Hello& hello) { greet(line, hello); }));
+  TRY(open_host());
   if (architecture(options_) == Architecture::AllReduce) {
     TRY_ASSIGN(meeting_, ports_.open_meeting_place(host_->address()));
   }
@@ -167,6 +171,34 @@ Status Head::open_servers() {
   TRY(Status(token));
   return write_file_atomically(
       folder_ + "/head", fmt::format("{} {} {}\n", host_->address(), host_->port(), getpid()));
+}
+
+Status Head::open_host() {
+  const auto open = [this](const std::string& address, std::uint16_t port) {
+    return Host::open(
+        io_, address, transport_, [this](auto line, const Hello& hello) { greet(line, hello); },
+        port);
+  };
+  std::string address = options_.listen;
+  if (servers_ && servers_->link_means() == "tbf") {
+    if (gang_place_ || !is_loopback(address)) {
+      return invalid(
+          "--link: processes on other machines do not reach links that are emulated by tbf; add "
+          "--link-means token-bucket");
+    }
+    address = servers_->outside_address();
+  }
+  if (!gang_place_) {
+    TRY_ASSIGN(host_, open(address, 0));
+    return {};
+  }
+  TRY_ASSIGN(address, resolved(gang_place_->address));
+  auto host = open(address, gang_place_->port);
+  if (!host.ok() && host.error().code == Code::NotFound) {  // it is behind a translated address
+    host = open("0.0.0.0", gang_place_->port);
+  }
+  TRY_ASSIGN(host_, std::move(host));
+  return {};
 }
 
 Status Head::load_script() {
@@ -212,6 +244,14 @@ void Head::bound_the_end() {
   for (const int id : std::set<int>(ring_.waiting)) lose_worker(id, "did not end the last sum");
 }
 
+void Head::write_tables() {
+  log_->flush();
+  const Status written = log_->status();
+  if (written.ok() || !run_end_.fail(written.error())) return;
+  tally_.warnings.push_back(written.error().message);
+  progress_->say(written.error().message);
+}
+
 // They end by themselves when told to; whoever does not is killed.
 void Head::wait_for_parts() {
   const auto stop = [](PartState& part) {
@@ -236,7 +276,10 @@ void Head::on_tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error || over_) return;
     if (load_) load_->sample();
+    write_tables();
     look_at_pulses();
+    look_at_gang();
+    look_at_ring();
     if (over_) return;
     if (shared_) report_to_servers();
     if (training_ && !finishing_) {
@@ -248,6 +291,7 @@ void Head::on_tick() {
         conductor_->finish("the time was up", now());
       }
       bound_the_end();
+      grow();
       pump();
       ProgressState state = pace_->at(samples_used_, seconds(now()));
       state.mode = mode_name_;

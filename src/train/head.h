@@ -18,10 +18,12 @@
 #include "train/children.h"
 #include "train/director_choice.h"
 #include "train/folder_lock.h"
+#include "train/gang_desk.h"
 #include "train/head_parts.h"
 #include "train/host.h"
 #include "train/part.h"
 #include "train/pulse_board.h"
+#include "train/ring_record.h"
 #include "train/run_end.h"
 #include "train/run_log.h"
 #include "train/run_options.h"
@@ -43,7 +45,7 @@ class TreeDirector;
 // holds the parameters, everything begins anew from the newest checkpoint.
 class Head {
  public:
-  Head(const RunOptions& options, const TrainPorts& ports);
+  Head(const RunOptions& options, const TrainPorts& ports, std::optional<GangPlace> gang = {});
   ~Head();
 
   Result<RunSummary> run();
@@ -54,12 +56,14 @@ class Head {
   Status note_options(bool anew);
   int worker_slots() const;  // places for workers
   Status open_servers();
+  Status open_host();
   Status load_script();
   Time now() const;
   void catch_signals();
   void end_with(const Error& error);
   void maybe_done();
   void bound_the_end();
+  void write_tables();
   void wait_for_parts();
   void on_tick();
   Status set_cpu_of_all(double (*share)(const EmulatedSize&));
@@ -111,6 +115,8 @@ class Head {
   bool holds_newest(WorkerId worker) const;
   bool each_has_a_gpu(const std::vector<WorkerId>& ring);
   void tell_ring(const std::vector<WorkerId>& ring, RingPlace place);
+  std::string address_of(const PartState& part, const PartState& peer) const;
+  std::string address_in_ring(const std::vector<WorkerId>& ring);
   void follow(const RefreshValidation& order);
   void follow(const EvaluateVersion& order);
   void follow(const SaveCheckpoint& order);
@@ -128,6 +134,8 @@ class Head {
   void update_applied(PartRole role, int id, Frame& frame);
   void check_ring_update();
   void ring_formed(int worker, Frame& frame);
+  void ring_failed(std::int64_t epoch, const std::string& why);
+  void look_at_ring();
   void probe_links();
   void probe_link(PartState& worker);
   void link_shown(PartState& worker, const Frame& frame);
@@ -147,6 +155,19 @@ class Head {
   void evaluated(Frame& frame);
   void validated(Frame& frame);
 
+  // head_size.cc: how many workers there are.
+  void command_came(Connection& from, Frame& frame);
+  void resize(Connection& from, const ResizeMessage& wish);
+  int workers_present() const;
+  void shrink();
+  void grow();
+  int free_slot() const;
+
+  // head_gang.cc: other ranks of the same job.
+  void join_ranks();
+  void look_at_gang();
+  void end_gang();
+
   // head_pulses.cc: parts that send no heartbeat.
   double silence_allowed_s(const PartState& part) const;
   void look_at_pulses();
@@ -159,9 +180,6 @@ class Head {
   void lose_worker(int id, const std::string& how);
   void find_new_parents(int lost);
   void dismiss(int id);
-  void resize(Connection& from, int count);
-  void command_came(Connection& from, Frame& frame);
-  int free_slot() const;
   PartState* find(PartRole role, int id);
 
   const RunOptions options_;
@@ -232,6 +250,9 @@ class Head {
   RunEnd run_end_{};
   PulseBoard pulses_;
   std::optional<FolderLock> lock_{};
+  const std::optional<GangPlace> gang_place_;
+  std::unique_ptr<GangDesk> gang_{};
+  RingRecord ring_record_{};
   Status end_{};
 };
 

@@ -57,6 +57,7 @@ void Head::lose_worker(int id, const std::string& how) {
   if (found == workers_.end()) return;
   const PartState gone = std::move(found->second);
   pulses_.forget(PartRole::Worker, id);
+  ring_record_.forget(id);
   workers_.erase(found);
   children_->kill(gone.pid);
   if (gone.line) gone.line->close({Code::Cancelled, "lost"});
@@ -129,56 +130,6 @@ void Head::dismiss(int id) {
   found->second.dismissed = true;
   found->second.joined = false;
   if (found->second.line) found->second.line->send(MessageType::Stop, 0, Nothing{});
-}
-
-int Head::free_slot() const {
-  for (int slot = 0; slot < worker_slots(); ++slot) {
-    const bool taken = std::ranges::any_of(workers_, [slot](const auto& worker) {
-      return worker.second.slot == slot && !worker.second.dismissed;
-    });
-    if (!taken) return slot;
-  }
-  return -1;
-}
-
-void Head::command_came(Connection& from, Frame& frame) {
-  CountMessage message;
-  if (frame.header.type != MessageType::Resize) return from.close(invalid("no such command"));
-  if (take(from, frame, message)) resize(from, message.count);
-}
-
-void Head::resize(Connection& from, int count) {
-  const auto answer = [&from](bool ok, const std::string& text) {
-    from.send(MessageType::Answer, 0, Text{text, ok});
-    from.close_when_sent();
-  };
-  const int most = worker_slots();
-  if (!training_ || finishing_) return answer(false, "the run is not training");
-  if (count < 1 || (servers_ && count > most)) {
-    return answer(false, fmt::format("this run can have 1 to {} workers (--workers-most)", most));
-  }
-  const int before = workers_wanted_;
-  for (; workers_wanted_ < count; ++workers_wanted_) {
-    const int slot = servers_ ? free_slot() : workers_wanted_;
-    if (slot < 0) return answer(false, "workers that leave are still there; try again");
-    if (const Status started = start_worker(slot); !started.ok()) {
-      return answer(false, started.error().message);
-    }
-  }
-  // The newest leave first.
-  std::vector<int> ids;
-  for (const auto& [id, worker] : workers_) {
-    if (worker.joined && !worker.dismissed) ids.push_back(id);
-  }
-  while (workers_wanted_ > count && !ids.empty()) {
-    const int id = ids.back();
-    ids.pop_back();
-    workers_[id].dismissed = true;
-    --workers_wanted_;
-    conductor_->retire(WorkerId{id}, now());
-  }
-  answer(true, fmt::format("from {} to {} workers", before, workers_wanted_));
-  pump();
 }
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "train/addresses.h"
 #include "train/head.h"
 #include "train/job_link.h"
 #include "train/run_progress.h"
@@ -152,6 +153,23 @@ bool Head::each_has_a_gpu(const std::vector<WorkerId>& ring) {
   });
 }
 
+// By which `peer` reaches a part that may listen on all addresses of the head's machine.
+std::string Head::address_of(const PartState& part, const PartState& peer) const {
+  return reachable(part.address, peer.line->own_address());
+}
+
+// All members of a ring use one address of each other. For those beside the head it is the one by
+// which a member elsewhere reaches the head.
+std::string Head::address_in_ring(const std::vector<WorkerId>& ring) {
+  for (const WorkerId member : ring) {
+    const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
+    if (worker != nullptr && worker->line && !is_wildcard(worker->address)) {
+      return worker->line->own_address();
+    }
+  }
+  return beside_head(host_->address());
+}
+
 void Head::tell_ring(const std::vector<WorkerId>& ring, RingPlace place) {
   place.size = static_cast<std::int32_t>(ring.size());
   place.on_gpus = ring.size() > 1 && each_has_a_gpu(ring);
@@ -161,10 +179,12 @@ void Head::tell_ring(const std::vector<WorkerId>& ring, RingPlace place) {
                      "built without Gloo's headers, so that only workers with a GPU each can sum: "
                      "start fewer, train with --arch ps, or install them and build again"});
   }
+  const std::string beside_us = address_in_ring(ring);
   place.rank = 0;
   for (const WorkerId member : ring) {
     const PartState* const worker = find(PartRole::Worker, static_cast<int>(member));
     if (worker != nullptr && worker->line) {
+      place.own_address = is_wildcard(worker->address) ? beside_us : "";
       worker->line->send(MessageType::FormRing, ring_.epoch, place);
     }
     ++place.rank;
@@ -195,13 +215,14 @@ void Head::follow(const FormRing& order) {
     place.source = static_cast<std::int32_t>(source - order.ring.begin());
   }
   tell_ring(order.ring, place);
+  ring_record_.began(order.epoch, order.ring, RingRecord::Clock::now());
   place.size = static_cast<std::int32_t>(order.ring.size());
   place.rank = -1;
   for (const auto& [child, parent] : order.parents) {
     const PartState* const worker = find(PartRole::Worker, static_cast<int>(child));
     const PartState* const above = find(PartRole::Worker, static_cast<int>(parent));
     if (worker == nullptr || !worker->line || above == nullptr) continue;
-    place.parent_address = above->address;
+    place.parent_address = address_of(*above, *worker);
     place.parent_port = above->port;
     worker->line->send(MessageType::FormRing, order.epoch, place);
   }
@@ -221,7 +242,7 @@ void Head::follow(const FormTree& order) {
     ParentMessage message{.waits = waits};
     if (const auto found = tree_.parents.find(id); found != tree_.parents.end()) {
       const PartState& parent = workers_[found->second];
-      message.address = parent.address;
+      message.address = address_of(parent, worker);
       message.port = parent.port;
     }
     worker.line->send(MessageType::FormTree, 0, message);

@@ -224,9 +224,37 @@ void Head::ring_formed(int worker, Frame& frame) {
   auto read = read_fields<RingFormedMessage>(frame.body);
   if (!read.ok() || frame.header.number != ring_.epoch) return;
   const bool member = std::ranges::find(ring_.ring, WorkerId{worker}) != ring_.ring.end();
+  if (member && !read.value().ok) return ring_failed(frame.header.number, read.value().error);
+  if (member) ring_record_.formed(worker);
   if (read.value().ok && member) {
     auto& held = ring_.holds[worker];
     held = std::max(held, ring_.version);
+  }
+}
+
+// The Conductor hears of it with the next sum. Members that the others cannot reach would let every
+// further ring fail.
+void Head::ring_failed(std::int64_t epoch, const std::string& why) {
+  if (finishing_) return;
+  for (const int id : ring_record_.failed(epoch)) {
+    const PartState* const worker = find(PartRole::Worker, id);
+    if (worker == nullptr) continue;
+    lose_worker(id, fmt::format("at {} was not reached by the others of its ring, or did not reach "
+                                "them ({})",
+                                worker->address, why));
+    if (over_) return;
+  }
+}
+
+void Head::look_at_ring() {
+  constexpr auto kUsual = std::chrono::seconds(5);
+  for (const int id : ring_record_.overdue(RingRecord::Clock::now(), kUsual)) {
+    const PartState* const worker = find(PartRole::Worker, id);
+    if (worker == nullptr || ring_record_.proven(id)) continue;
+    tally_.warnings.push_back(
+        fmt::format("worker {} at {} has not formed its ring for 5 s: can the others reach it?", id,
+                    worker->address));
+    progress_->say(tally_.warnings.back());
   }
 }
 

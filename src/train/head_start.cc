@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "train/addresses.h"
 #include "train/director_choice.h"
 #include "train/experience.h"
 #include "train/head.h"
@@ -37,6 +38,8 @@ std::string_view role_name(PartRole role) {
       return "run";
     case PartRole::Pulse:
       return "heartbeat";
+    case PartRole::Gang:
+      return "rank";
   }
   return "part";
 }
@@ -89,8 +92,10 @@ Status Head::begin_session(const Checkpoint* from) {
   evaluator_ = {.role = PartRole::Evaluator, .id = 0};
   if (servers_) evaluator_.server = servers_->count() - 1;
   TRY(start_part(evaluator_));
-  workers_wanted_ = workers_first_;
-  for (int slot = 0; slot < workers_first_; ++slot) TRY(start_worker(slot));
+  ring_record_ = {};
+  // The other ranks of a gang start theirs.
+  workers_wanted_ = gang_ ? gang_->own_workers() : workers_first_;
+  for (int slot = 0; slot < workers_wanted_; ++slot) TRY(start_worker(slot));
   return {};
 }
 
@@ -132,14 +137,16 @@ void Head::restart(const std::string& why) {
 
 Status Head::start_part(PartState& part) {
   const bool placed = servers_ && part.server >= 0;
+  const bool behind_tbf = placed && servers_->link_means() == "tbf";
   ChildStart start{.command = {own_program(), "part"}};
   if (placed) start.command = servers_->inside(part.server, start.command);
-  start.input = part_start_text({.role = part.role,
-                                 .id = part.id,
-                                 .host = host_->address(),
-                                 .port = host_->port(),
-                                 .token = transport_->token,
-                                 .listen = placed ? servers_->address(part.server) : "127.0.0.1"});
+  start.input =
+      part_start_text({.role = part.role,
+                       .id = part.id,
+                       .host = beside_head(host_->address()),
+                       .port = host_->port(),
+                       .token = transport_->token,
+                       .listen = behind_tbf ? servers_->address(part.server) : host_->address()});
   if (placed) {
     start.before = [this, &part](pid_t pid) { return servers_->add(part.server, pid); };
   }
@@ -167,6 +174,13 @@ void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
     return;
   }
   if (hello.role == PartRole::Pulse) return pulses_.listen(line);
+  if (hello.role == PartRole::Gang && gang_) {
+    return gang_->welcome(line, hello.id, [this](int rank) {
+      if (over_) return;
+      progress_->say(fmt::format("rank {} of the job is gone", rank));
+      if (!training_) end_with({Code::Unavailable, "a rank of the job ended before it began"});
+    });
+  }
   if (hello.role == PartRole::Worker && hello.id < 0 && !finishing_) {
     const int id = next_worker_++;
     workers_[id] = {.role = PartRole::Worker, .id = id};
@@ -214,11 +228,12 @@ std::string Head::setup_for(const PartState& part) const {
                   .ring_patience_s = options_.ring_patience_s};
   setup.learner.held_out = held_out_for(options_);
   setup.learner.place = part.place;
+  setup.head_listens = host_->address();
   if (part.role == PartRole::Shard) {
     setup.parameters = places_[static_cast<std::size_t>(part.id)].count();
   }
   if (meeting_) {
-    setup.meeting_host = host_->address();
+    setup.meeting_host = reachable(host_->address(), part.line->own_address());
     setup.meeting_port = meeting_->port();
   }
   return setup_text(setup);
@@ -313,7 +328,9 @@ void Head::admit(PartState& worker) {
   if (!worker.ready || worker.admitted || tensors_.empty() || !shards_there || !has_shards) return;
   worker.admitted = true;
   PeersMessage peers{.id = worker.id, .places = places_};
-  for (const PartState& shard : shards_) peers.shards.emplace_back(shard.address, shard.port);
+  for (const PartState& shard : shards_) {
+    peers.shards.emplace_back(address_of(shard, worker), shard.port);
+  }
   worker.line->send(MessageType::Peers, 0, peers);
 }
 
@@ -329,6 +346,7 @@ void Head::worker_joined(PartState& worker) {
   if (training_) {
     clocks_.join(worker.id, worker.pid, now());
     conductor_->join(WorkerId{worker.id}, now());
+    grow();
     return pump();
   }
   const auto joined =

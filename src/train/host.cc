@@ -14,15 +14,23 @@ constexpr FrameLimits kHelloLimits{.body = 4096, .floats = 0};
 }  // namespace
 
 Result<std::unique_ptr<Host>> Host::open(asio::io_context& io, const std::string& address,
-                                         std::shared_ptr<Transport> transport, OnPeer on_peer) {
+                                         std::shared_ptr<Transport> transport, OnPeer on_peer,
+                                         std::uint16_t port) {
   boost::system::error_code error;
   const auto ip = asio::ip::make_address(address, error);
   if (error) return invalid("not an address to listen at").at(address);
   tcp::acceptor acceptor(io);
   acceptor.open(ip.is_v6() ? tcp::v6() : tcp::v4(), error);
-  if (!error) acceptor.bind({ip, 0}, error);
+  // A port that is given may have been that of the run before.
+  if (!error && port != 0) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind({ip, port}, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return Error{Code::Unavailable, error.message()}.at("listening at " + address);
+  if (error) {
+    const std::string place = port == 0 ? address : address + ":" + std::to_string(port);
+    const bool elsewhere = error == boost::system::errc::address_not_available;
+    return Error{elsewhere ? Code::NotFound : Code::Unavailable, error.message()}.at(
+        "listening at " + place);
+  }
   fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   return std::unique_ptr<Host>(
       new Host(io, std::move(acceptor), std::move(transport), std::move(on_peer)));

@@ -21,7 +21,8 @@ class Host {
   using OnPeer = std::function<void(std::shared_ptr<Connection>, const Hello&)>;
 
   static Result<std::unique_ptr<Host>> open(boost::asio::io_context& io, const std::string& address,
-                                            std::shared_ptr<Transport> transport, OnPeer on_peer);
+                                            std::shared_ptr<Transport> transport, OnPeer on_peer,
+                                            std::uint16_t port = 0);  // 0: a free one
   ~Host();
 
   std::string address() const;

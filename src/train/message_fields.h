@@ -106,7 +106,8 @@ void fields(A& a, ValidateMessage& m) {
 }
 template <class A>
 void fields(A& a, RingPlace& m) {
-  a(m.rank, m.size, m.source, m.version, m.name, m.parent_address, m.parent_port, m.on_gpus);
+  a(m.rank, m.size, m.source, m.version, m.name, m.parent_address, m.parent_port, m.on_gpus,
+    m.own_address);
 }
 template <class A>
 void fields(A& a, RingFormedMessage& m) {
@@ -123,6 +124,10 @@ void fields(A& a, LinkMessage& m) {
 template <class A>
 void fields(A& a, CountMessage& m) {
   a(m.count);
+}
+template <class A>
+void fields(A& a, ResizeMessage& m) {
+  a(m.count, m.anyway);
 }
 template <class A>
 void fields(A&, Nothing&) {}

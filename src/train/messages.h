@@ -14,7 +14,8 @@
 namespace orrery {
 
 // Run: a head, where it is not the one who is asked. Pulse: a part's connection for heartbeats.
-enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run, Pulse };
+// Gang: another rank of the same job, whose number the hello gives.
+enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run, Pulse, Gang };
 
 // What the messages of a run say; which of them goes where stands with MessageType. A message about
 // a task, a version or an epoch has its number in the frame's header.
@@ -95,7 +96,8 @@ struct RingPlace {
   std::string name{};
   std::string parent_address{};  // of a child
   std::uint16_t parent_port = 0;
-  bool on_gpus = false;  // each has one of its own, and they sum there
+  bool on_gpus = false;       // each has one of its own, and they sum there
+  std::string own_address{};  // by which the others of the ring reach it; empty: as it says itself
 };
 struct RingFormedMessage {
   bool ok = true;
@@ -111,6 +113,10 @@ struct LinkMessage {
 };
 struct CountMessage {
   std::int32_t count = 0;
+};
+struct ResizeMessage {
+  std::int32_t count = 0;
+  bool anyway = false;  // beyond what the machine is thought to bear
 };
 struct Nothing {};
 

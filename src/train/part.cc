@@ -125,6 +125,7 @@ Status run_role(const PartStart& start, const TrainPorts& ports) {
     case PartRole::Command:
     case PartRole::Run:
     case PartRole::Pulse:
+    case PartRole::Gang:
       break;
   }
   return invalid("no such part of a run");

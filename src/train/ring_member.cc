@@ -59,14 +59,16 @@ Status RingMember::form(const RingPlace& place) {
   group_.reset();
   place_ = place;
   if (place.rank < 0 || place.size == 1) return {};
-  TRY_ASSIGN(group_, ports_.join_all_reduce({.host = setup_.meeting_host,
-                                             .port = setup_.meeting_port,
-                                             .own_address = home_.address,
-                                             .name = place.name,
-                                             .rank = place.rank,
-                                             .size = place.size,
-                                             .patience = from_seconds(setup_.ring_patience_s),
-                                             .device = place.on_gpus ? home_.device : "cpu"}));
+  TRY_ASSIGN(group_,
+             ports_.join_all_reduce(
+                 {.host = setup_.meeting_host,
+                  .port = setup_.meeting_port,
+                  .own_address = place.own_address.empty() ? home_.address : place.own_address,
+                  .name = place.name,
+                  .rank = place.rank,
+                  .size = place.size,
+                  .patience = from_seconds(setup_.ring_patience_s),
+                  .device = place.on_gpus ? home_.device : "cpu"}));
   return place.source >= 0 ? take_over_state() : Status{};
 }
 

@@ -12,8 +12,10 @@ void RunEnd::checkpoint_saved(ParameterVersion version) {
 
 void RunEnd::checkpoint_failed(const Error& why) { failure_ = why.message; }
 
-void RunEnd::fail(const Error& why) {
-  if (failed_.ok()) failed_ = why;
+bool RunEnd::fail(const Error& why) {
+  if (!failed_.ok()) return false;
+  failed_ = why;
+  return true;
 }
 
 bool RunEnd::overdue(Time now, Duration limit) {

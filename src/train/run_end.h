@@ -17,7 +17,8 @@ class RunEnd {
   void checkpoint_saved(ParameterVersion version);
   void checkpoint_failed(const Error& why);  // the newest failure is named at the end
 
-  void fail(const Error& why);  // the run ends because of this, and has failed
+  // The run has failed, whatever else it does. True if this is the first reason.
+  bool fail(const Error& why);
 
   // Called while the end is asked for but a sum is still under way. True once this has lasted
   // longer than `limit`.

@@ -1,6 +1,8 @@
 #include "train/run_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
@@ -10,13 +12,30 @@
 
 namespace orrery {
 
+// Whole lines or nothing: what a full disk takes of a line is cut off again.
 struct RunLog::Table {
-  std::FILE* file = nullptr;
-  explicit Table(std::FILE* opened) : file(opened) {}
-  Table(const Table&) = delete;
-  Table& operator=(const Table&) = delete;
-  ~Table() { std::fclose(file); }
-  void line(const std::string& text) const { std::fputs(text.c_str(), file); }
+  Fd file{};
+  std::string path{};
+  off_t whole = 0;  // bytes of whole lines on disk
+  std::string pending{};
+  Status failed{};
+
+  void line(const std::string& text) {
+    constexpr std::size_t kPendingMost = std::size_t{1} << 16;
+    pending += text;
+    if (pending.size() >= kPendingMost) flush();
+  }
+  void flush() {
+    if (pending.empty()) return;
+    const std::string text = std::exchange(pending, {});
+    const Status written = write_file(file, path, text);
+    if (written.ok()) {
+      whole += static_cast<off_t>(text.size());
+      return;
+    }
+    if (failed.ok()) failed = written;
+    if (::ftruncate(file.get(), whole) == 0) ::lseek(file.get(), whole, SEEK_SET);
+  }
 };
 
 namespace {
@@ -40,17 +59,19 @@ void cut_half_line(const std::string& path) {
 }  // namespace
 
 RunLog::RunLog(std::string folder) : folder_(std::move(folder)) {}
-RunLog::~RunLog() = default;
+RunLog::~RunLog() { flush(); }
 
 Status RunLog::add(std::unique_ptr<Table>& table, const std::string& name,
                    const std::string& columns) {
   const std::string path = folder_ + "/" + name;
   cut_half_line(path);
-  std::FILE* const file = std::fopen(path.c_str(), "ae");
-  if (file == nullptr) return system_error(path, errno);
-  table = std::make_unique<Table>(file);
-  std::fseek(file, 0, SEEK_END);
-  if (std::ftell(file) == 0) table->line(columns + "\n");
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!file.ok()) return system_error(path, errno);
+  table = std::make_unique<Table>();
+  table->whole = ::lseek(file.get(), 0, SEEK_END);
+  table->file = std::move(file);
+  table->path = path;
+  if (table->whole == 0) table->line(columns + "\n");
   return {};
 }
 
@@ -71,7 +92,7 @@ void RunLog::curve(const CurvePoint& point) {
   if (!curve_) return;
   curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
                            point.accuracy, point.loss));
-  std::fflush(curve_->file);
+  curve_->flush();
 }
 
 void RunLog::iteration(const IterationSample& sample) {
@@ -87,24 +108,37 @@ void RunLog::iteration(const IterationSample& sample) {
 void RunLog::mode(const ModeChange& change) {
   if (!modes_) return;
   modes_->line(fmt::format("{:.6f},\"{}\",\"{}\"\n", change.at_s, change.mode, change.reason));
-  std::fflush(modes_->file);
+  modes_->flush();
 }
 
 void RunLog::window(const SelectorSample& window) {
   if (!windows_) return;
   windows_->line(window_line(window) + "\n");
-  std::fflush(windows_->file);
+  windows_->flush();
 }
 
 void RunLog::process(double at_s, const std::string& role, int id, long pid,
                      const std::string& what) {
   if (!processes_) return;
   processes_->line(fmt::format("{:.3f},{},{},{},\"{}\"\n", at_s, role, id, pid, what));
-  std::fflush(processes_->file);
+  processes_->flush();
 }
 
 void RunLog::flush() {
-  if (iterations_) std::fflush(iterations_->file);
+  for (const auto* table : {&curve_, &iterations_, &modes_, &windows_, &processes_}) {
+    if (*table) (*table)->flush();
+  }
+}
+
+Status RunLog::status() const {
+  for (const auto* table : {&curve_, &iterations_, &modes_, &windows_, &processes_}) {
+    if (*table && !(*table)->failed.ok()) {
+      Error error = (*table)->failed.error();
+      error.message += "; lines are missing from this table";
+      return error;
+    }
+  }
+  return {};
 }
 
 }  // namespace orrery

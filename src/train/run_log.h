@@ -26,7 +26,8 @@ struct ModeChange {
 };
 
 // The tables a run leaves in its folder: docs/formats/training-run.md. A resumed run adds to them,
-// in place of half a line that it left when it was killed. Without a folder nothing is written.
+// in place of half a line that it left when it was killed. A table on a full disk ends with a whole
+// line. Without a folder nothing is written.
 class RunLog {
  public:
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder);
@@ -38,6 +39,7 @@ class RunLog {
   void window(const SelectorSample& window);
   void process(double at_s, const std::string& role, int id, long pid, const std::string& what);
   void flush();
+  Status status() const;  // the first failure to write; lines are missing from that table
 
  private:
   explicit RunLog(std::string folder);

@@ -24,7 +24,8 @@ std::string setup_text(const PartSetup& setup) {
               {"parameters", setup.parameters},
               {"meeting_host", setup.meeting_host},
               {"meeting_port", setup.meeting_port},
-              {"ring_patience_s", setup.ring_patience_s}}
+              {"ring_patience_s", setup.ring_patience_s},
+              {"head_listens", setup.head_listens}}
       .dump();
 }
 
@@ -49,6 +50,7 @@ Result<PartSetup> parse_setup(const std::string& text) {
     setup.meeting_host = values.at("meeting_host").get<std::string>();
     setup.meeting_port = values.at("meeting_port").get<std::uint16_t>();
     setup.ring_patience_s = values.at("ring_patience_s").get<double>();
+    setup.head_listens = values.at("head_listens").get<std::string>();
   } catch (const json::exception& problem) {
     return invalid(problem.what()).at("the head's setup");
   }

@@ -19,6 +19,7 @@ struct PartSetup {
   std::string meeting_host{};   // all-reduce: where groups find each other
   std::uint16_t meeting_port = 0;
   double ring_patience_s = 60;
+  std::string head_listens{};
 };
 std::string setup_text(const PartSetup& setup);
 Result<PartSetup> parse_setup(const std::string& text);

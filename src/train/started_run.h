@@ -13,7 +13,9 @@ namespace orrery {
 // that is still there is killed with its group.
 class StartedRun {
  public:
-  StartedRun(const std::vector<std::string>& arguments, std::string folder);
+  // `before`: words before the program's name, as of `ip netns exec NAME`.
+  StartedRun(const std::vector<std::string>& arguments, std::string folder,
+             const std::vector<std::string>& before = {});
   ~StartedRun();
   StartedRun(const StartedRun&) = delete;
   StartedRun& operator=(const StartedRun&) = delete;

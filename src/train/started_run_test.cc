@@ -24,9 +24,11 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-StartedRun::StartedRun(const std::vector<std::string>& arguments, std::string folder)
+StartedRun::StartedRun(const std::vector<std::string>& arguments, std::string folder,
+                       const std::vector<std::string>& before)
     : folder_(std::move(folder)) {
-  std::vector<std::string> words{own_program()};
+  std::vector<std::string> words = before;
+  words.push_back(own_program());
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -41,7 +43,7 @@ StartedRun::StartedRun(const std::vector<std::string>& arguments, std::string fo
   const int err = open(errors.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
-  execv(pointers[0], pointers.data());
+  execvp(pointers[0], pointers.data());
   _exit(127);
 }
 

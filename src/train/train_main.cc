@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "train/commands.h"
+#include "train/gang.h"
 #include "train/predictor_command.h"
 #include "train/selector_command.h"
 #include "train/servers_command.h"
@@ -164,6 +165,9 @@ Status recall(int argc, char** argv, RunOptions& options) {
     if (word == "--resume" && i + 1 < argc) folder = argv[i + 1];
     if (word.starts_with("--resume=")) folder = word.substr(9);
     if (folder.empty()) continue;
+    // The folder is that of rank 0.
+    if (const auto gang = read_gang(); gang.ok() && gang.value() && gang.value()->rank > 0)
+      continue;
     TRY_ASSIGN(const std::string text, read_file(folder + "/run.json"));
     auto read = parse_run_options(text);
     if (!read.ok()) return std::move(read).error().at(folder + "/run.json");
@@ -202,7 +206,9 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
   resize->add_option("folder", folder, "the run's --dir")->required();
   resize->add_option("workers", workers, "how many it shall have")->required();
-  resize->callback([&] { run = [&] { return resize_command(folder, workers); }; });
+  bool anyway = false;
+  resize->add_flag("--anyway", anyway, "also more than cores and memory of this machine bear");
+  resize->callback([&] { run = [&] { return resize_command(folder, workers, anyway); }; });
   EvaluateArguments evaluation;
   CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");
   evaluate->add_option("folder", evaluation.folder, "the run's --dir")->required();
@@ -213,6 +219,9 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   CLI::App* worker = app.add_subcommand("worker", "join a run on another machine");
   worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
   worker->add_option("--token-file", join.token_file, "the run's token")->required();
+  worker->add_option("--listen", join.listen,
+                     "address at which the others reach it; by default the one it reaches the head "
+                     "from");
   worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
   ServersArguments servers;
   add_servers(app, servers, run);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
+#include "train/addresses.h"
 #include "train/flat_math.h"
 
 namespace orrery {
@@ -118,8 +119,9 @@ void Worker::set_up(Frame& frame) {
   learner_ = std::move(learner).value();
   count_ = static_cast<std::size_t>(learner_->parameter_count());
   flat_.assign(learner_->parameters().begin(), learner_->parameters().end());
-  const std::string listen =
-      part_->start.listen.empty() ? part_->head->own_address() : part_->start.listen;
+  const std::string listen = part_->start.listen.empty()
+                                 ? joiner_listens(part_->head->own_address(), setup.head_listens)
+                                 : part_->start.listen;
   auto host =
       Host::open(part_->io, listen, part_->transport,
                  [this](auto connection, const Hello& hello) { welcome_child(connection, hello); });
