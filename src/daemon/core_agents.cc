@@ -370,6 +370,16 @@ Assignment Core::to_be_kept_if_there(const LiveJob& job, const LiveLaunch& launc
   return kept;
 }
 
+namespace {
+
+void add_gang_secret(Assignment& given, const CoreOptions& options) {
+  if (given.ranks < 2 || !options.gang_secret) return;
+  given.environment.emplace_back("ORRERY_GANG_SECRET",
+                                 options.gang_secret(given.name.job, given.name.epoch));
+}
+
+}  // namespace
+
 Orders Core::orders_for(NodeId node) {
   Contact& contact = contacts_[index(node)];
   Orders orders{.instance = book_.node(node).instance,
@@ -394,6 +404,7 @@ Orders Core::orders_for(NodeId node) {
       if (launch.named_in == 0) launch.named_in = orders.number;
       orders.assignments.push_back(
           assignment_of(book_, job, launch, state().job(*book_.find(name.job)).held, rendezvous_));
+      add_gang_secret(orders.assignments.back(), options_);
     } else if (auto stop = stops_.order(name)) {
       orders.assignments.push_back(to_be_kept(job, launch));
       orders.stops.push_back(std::move(*stop));

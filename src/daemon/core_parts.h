@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct CoreOptions {
   JobNumber first_number = 1;  // of such a log's jobs
   SpecOptions specs{};
   StopPatience patience{};  // with jobs that are asked where they can stop
+  // By which the processes of a job with several ranks know each other; the same each time it is
+  // asked for. Not set: they are given none.
+  std::function<std::string(JobNumber job, std::int64_t epoch)> gang_secret{};
 };
 
 // When a node was last heard of, and whether it is connected.

@@ -23,6 +23,40 @@ TEST(Core, StartsAJobOnANodeAndKnowsItsEnd) {
   EXPECT_TRUE(test.orders[1].assignments.empty());
 }
 
+std::string variable(const Assignment& assignment, const std::string& name) {
+  for (const auto& [key, value] : assignment.environment) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+TEST(Core, TheRanksOfAJobOverTwoNodesShareASecret) {
+  TestCore live({.gang_secret = [](JobNumber job, std::int64_t epoch) {
+    return "secret of " + std::to_string(job) + "." + std::to_string(epoch);
+  }});
+  live.join("a", 2, 1);
+  live.join("b", 2, 2);
+  live.submit({.gpus = 4});
+  ASSERT_EQ(live.orders[1].assignments.size(), 1u);
+  const LaunchName first = live.orders[1].assignments.front().name;
+  live.report("a", 2, 1, {{.name = first, .state = LaunchState::Running, .master_port = 21000}});
+  live.pass();
+  ASSERT_EQ(live.orders[2].assignments.size(), 1u);
+  for (const std::int64_t node : {1, 2}) {
+    const Assignment& assignment = live.orders[node].assignments.front();
+    EXPECT_EQ(assignment.ranks, 2);
+    EXPECT_EQ(variable(assignment, "ORRERY_GANG_SECRET"), "secret of 1.1");
+  }
+}
+
+TEST(Core, AJobOfOneRankIsGivenNoSecret) {
+  TestCore live({.gang_secret = [](JobNumber, std::int64_t) { return std::string("secret"); }});
+  live.join("a", 2, 1);
+  live.submit({.gpus = 2});
+  ASSERT_EQ(live.orders[1].assignments.size(), 1u);
+  EXPECT_EQ(variable(live.orders[1].assignments.front(), "ORRERY_GANG_SECRET"), "");
+}
+
 TEST(Core, TheSameKeyIsTheSameSubmission) {
   TestCore test;
   const SubmitRequest request{.job = {.argv = {"train"}, .array = {1, 2, 3}}, .key = "k"};

@@ -27,6 +27,7 @@
 #include "service/profile_finder.h"
 #include "service/upkeep.h"
 #include "trust/credentials.h"
+#include "trust/derived_secret.h"
 
 namespace orrery {
 namespace {
@@ -105,6 +106,9 @@ class Service {
                                                         .revocations = revocations_,
                                                         .now = now,
                                                         .say = log_to_stderr});
+    core.gang_secret = [key = trust_->server.key_pem](JobNumber job, std::int64_t epoch) {
+      return derived_secret(key, fmt::format("gang {}.{}", job, epoch)).reveal();
+    };
     const AheadOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
