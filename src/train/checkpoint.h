@@ -36,10 +36,9 @@ struct Checkpoint {
 
 // FOLDER/checkpoint-VERSION.orc, written whole or not at all, and on the disk when this returns.
 // Older ones beyond `keep` are removed.
-// Files that a process left half-written when it was killed.
-void remove_drafts(const std::string& folder);
-
 Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep);
+// Removes files that a process left half-written when it was killed.
+void remove_drafts(const std::string& folder);
 
 // The best model, in FOLDER/checkpoint-best.orc: the parameters alone, so that moments begin at
 // zero where training goes on from it. No older ones are kept.

@@ -31,9 +31,11 @@ class GangMember {
   }
 
   Status run() {
+    // Having asked once, this rank answers that it can stop from iteration 1 on: wherever the head
+    // does.
+    job_.should_stop(0);
     TRY(reach_head());
     while (!outcome_ && end_.ok() && io_.run_one() > 0) {
-      job_.should_stop(0);  // it can stop wherever the head does
     }
     // The workers are told by the head as well.
     const auto deadline = Clock::now() + kEndPatience;
