@@ -90,7 +90,7 @@ class DynamicDirector final : public RoundDirector {
     std::ranges::copy_if(times, std::back_inserter(members), [&group](const WorkerTime& time) {
       return std::ranges::binary_search(group, time.worker);
     });
-    return std::ranges::count(slower_than_fastest(members, rule.enter, rule), true) > 0;
+    return std::ranges::count(surely_slower(members, rule), true) > 0;
   }
 
   const RegroupingOptions options_;

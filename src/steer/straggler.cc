@@ -15,18 +15,6 @@ double range_of_many(std::size_t values) {
   return values > 2 ? 1 + kRangeOfDouble * std::log2(static_cast<double>(values) / 2) : 1;
 }
 
-// Nobody is taken to scatter less than most do: that it seems so is chance too.
-std::vector<bool> surely_slower(std::span<const WorkerTime> times, StragglerOptions options) {
-  double mean = 0;
-  for (const WorkerTime& time : times) {
-    mean += time.noise_s / time.seconds / static_cast<double>(times.size());
-  }
-  std::vector<WorkerTime> alike(times.begin(), times.end());
-  for (WorkerTime& time : alike) time.noise_s = std::max(time.noise_s, mean * time.seconds);
-  options.noise *= range_of_many(times.size());
-  return slower_than_fastest(alike, options.enter, options);
-}
-
 }  // namespace
 
 std::vector<bool> slower_than_fastest(std::span<const WorkerTime> times, double share,
@@ -41,6 +29,17 @@ std::vector<bool> slower_than_fastest(std::span<const WorkerTime> times, double 
               behind > options.noise * noise;
   }
   return slow;
+}
+
+std::vector<bool> surely_slower(std::span<const WorkerTime> times, StragglerOptions options) {
+  double mean = 0;
+  for (const WorkerTime& time : times) {
+    mean += time.noise_s / time.seconds / static_cast<double>(times.size());
+  }
+  std::vector<WorkerTime> alike(times.begin(), times.end());
+  for (WorkerTime& time : alike) time.noise_s = std::max(time.noise_s, mean * time.seconds);
+  options.noise *= range_of_many(times.size());
+  return slower_than_fastest(alike, options.enter, options);
 }
 
 double straggling_degree(std::span<const WorkerTime> times) {

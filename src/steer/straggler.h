@@ -60,6 +60,10 @@ class StragglerWatch {
 std::vector<bool> slower_than_fastest(std::span<const WorkerTime> times, double share,
                                       const StragglerOptions& options);
 
+// The same for a change that costs: it asks for more the more workers there are, and takes no
+// worker to scatter less than most do, since that it seems so is chance too.
+std::vector<bool> surely_slower(std::span<const WorkerTime> times, StragglerOptions options);
+
 // (longest - mean) / mean.
 double straggling_degree(std::span<const WorkerTime> times);
 

@@ -125,7 +125,10 @@ class RingOverMachines : public Machines {};
 TEST_P(RingOverMachines, AWorkerThatTheOthersDoNotReachIsNamedAndGivenUp) {
   begin(2, "0.0.0.0", {"--patience", "3"});
   if (IsSkipped() || HasFatalFailure()) return;
-  const auto other = guest(1, {"--listen", "127.0.0.1"});
+  // Of two members the one with the greater address connects.
+  const std::string hidden = "10.1.1.1";
+  ASSERT_TRUE(network_->add_unreachable(1, hidden));
+  const auto other = guest(1, {"--listen", hidden});
   ASSERT_TRUE(wait_until([this] { return run_->count("was not reached") == 1; }))
       << run_->table("processes.csv");
   const int before = used(0);

@@ -31,6 +31,10 @@ TestNetwork::~TestNetwork() {
   run("ip netns del " + hub());
 }
 
+bool TestNetwork::add_unreachable(int machine, const std::string& address) {
+  return run("ip -n " + name(machine) + " addr add " + address + "/32 dev lo");
+}
+
 std::string TestNetwork::address(int machine) { return "10.77.0." + std::to_string(machine + 1); }
 
 std::vector<std::string> TestNetwork::on(int machine) const {

@@ -18,6 +18,8 @@ class TestNetwork {
   const std::string& missing() const { return missing_; }
 
   static std::string address(int machine);
+  // Another address of a machine, which the others have no way to.
+  bool add_unreachable(int machine, const std::string& address);
   std::vector<std::string> on(int machine) const;  // the words before a command
 
  private:
