@@ -41,7 +41,7 @@ class BenchFile {
  private:
   void remove() const {
     std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-mark"}) std::filesystem::remove(path_ + suffix, ignored);
+    for (const char* end : {"", "-wal", "-mark"}) std::filesystem::remove(path_ + end, ignored);
   }
   std::string path_;
 };
