@@ -28,6 +28,10 @@ class QuickApi final : public Api {
   void set_policy(const Caller&, PolicyRequest, Reply<Nothing> f) override { f(Nothing{}); }
   void set_quota(const Caller&, QuotaRequest, Reply<Nothing> f) override { f(Nothing{}); }
   void quotas(const Caller&, Nothing, Reply<QuotasAnswer> f) override { f(QuotasAnswer{}); }
+  void set_tenant(const Caller&, TenantRequest, Reply<Nothing> f) override { f(Nothing{}); }
+  void tenants(const Caller&, Nothing, Reply<TenantsAnswer> f) override { f(TenantsAnswer{}); }
+  void set_limits(const Caller&, LimitsRequest, Reply<Nothing> f) override { f(Nothing{}); }
+  void limits(const Caller&, Nothing, Reply<LimitsAnswer> f) override { f(LimitsAnswer{}); }
   void events(const Caller&, EventsRequest, Reply<EventsAnswer> f) override { f(EventsAnswer{}); }
   void what_if(const Caller&, WhatIfRequest, Reply<WhatIfAnswer> f) override { f(WhatIfAnswer{}); }
   void situation(const Caller&, Nothing, Reply<SituationAnswer> f) override {

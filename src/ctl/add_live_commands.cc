@@ -2,6 +2,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/job_draft.h"
+#include "ctl/rights_commands.h"
 #include "ctl/roles.h"
 #include "ctl/trust_commands.h"
 
@@ -165,6 +166,31 @@ void add_admission(Adder& adder) {
       ->required();
 }
 
+void add_rights(Adder& adder) {
+  TenantsArguments* tenants = nullptr;
+  CLI::App& members = adder.add("tenants", "show or set the users that may submit for tenants",
+                                tenants_command, tenants);
+  members.add_option("tenant", tenants->tenant, "the tenant; all if left out");
+  members.add_option("--add", tenants->add, "a user, or @GROUP (repeatable)")
+      ->allow_extra_args(false);
+  members.add_option("--remove", tenants->remove, "a user, or @GROUP (repeatable)")
+      ->allow_extra_args(false);
+  members.add_flag("--forget", tenants->forget, "remove the list of members");
+  members.add_flag("--json", tenants->json, "print one JSON object instead of a table");
+
+  LimitsArguments* limits = nullptr;
+  CLI::App& command =
+      adder.add("limits", "show or set the limits of users and tenants", limits_command, limits);
+  command.add_option("of", limits->scope,
+                     "user or tenant, with its name; users or tenants: each without its own");
+  command.add_option("name", limits->name, "of the user or tenant");
+  command.add_option("--priority", limits->priority, "highest priority of a job, or default");
+  command.add_option("--gpus", limits->gpus, "GPUs in use at a time, none or default");
+  command.add_option("--pending", limits->pending, "jobs that wait, none or default");
+  command.add_option("--submissions", limits->submissions, "submissions a minute, none or default");
+  command.add_flag("--json", limits->json, "print one JSON object instead of a table");
+}
+
 void add_trust(Adder& adder) {
   TokenArguments* token = nullptr;
   CLI::App& make = adder.add("token", "a token with which somebody can join", token_command, token);
@@ -204,6 +230,7 @@ void add_live_commands(CLI::App& app, std::function<Status()>& run,
   add_submit(adder, program);
   add_jobs(adder);
   add_cluster(adder);
+  add_rights(adder);
   add_trust(adder);
 }
 

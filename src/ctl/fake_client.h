@@ -20,6 +20,10 @@ struct ClientScript {
   std::function<Status(const PolicyRequest&)> set_policy{};
   std::function<Status(const QuotaRequest&)> set_quota{};
   std::function<Result<QuotasAnswer>()> quotas{};
+  std::function<Status(const TenantRequest&)> set_tenant{};
+  std::function<Result<TenantsAnswer>()> tenants{};
+  std::function<Status(const LimitsRequest&)> set_limits{};
+  std::function<Result<LimitsAnswer>()> limits{};
   std::function<Result<EventsAnswer>(const EventsRequest&)> events{};
   std::function<Result<WhatIfAnswer>(const WhatIfRequest&)> what_if{};
   std::function<Result<TokenAnswer>(const TokenRequest&)> make_token{};
@@ -41,6 +45,10 @@ class FakeClient final : public Client {
   Status set_policy(const PolicyRequest& r) override { return say(script_.set_policy, r); }
   Status set_quota(const QuotaRequest& r) override { return say(script_.set_quota, r); }
   Result<QuotasAnswer> quotas() override { return say(script_.quotas); }
+  Status set_tenant(const TenantRequest& r) override { return say(script_.set_tenant, r); }
+  Result<TenantsAnswer> tenants() override { return say(script_.tenants); }
+  Status set_limits(const LimitsRequest& r) override { return say(script_.set_limits, r); }
+  Result<LimitsAnswer> limits() override { return say(script_.limits); }
   Result<EventsAnswer> events(const EventsRequest& r) override { return say(script_.events, r); }
   Result<WhatIfAnswer> what_if(const WhatIfRequest& r) override { return say(script_.what_if, r); }
   Result<SituationAnswer> situation() override { return unexpected(); }

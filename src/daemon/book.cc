@@ -14,6 +14,22 @@ Error lost(std::string message) { return {Code::DataLoss, std::move(message)}; }
 Error no_job(JobNumber number) { return lost(fmt::format("there is no job {}", number)); }
 Error no_node(const std::string& name) { return lost(fmt::format("there is no node {}", name)); }
 
+// Counts a job that begins or ceases to wait while this lives.
+class PendingChange {
+ public:
+  PendingChange(PendingJobs& pending, const LiveJob& job)
+      : pending_(pending), job_(job), waited_(job.waits()) {}
+  ~PendingChange() {
+    if (job_.waits() != waited_) pending_.add(*job_.request, waited_ ? -1 : 1);
+  }
+  PendingChange(const PendingChange&) = delete;
+
+ private:
+  PendingJobs& pending_;
+  const LiveJob& job_;
+  const bool waited_;
+};
+
 constexpr bool holds(EventKind kind) {
   return kind >= EventKind::Started && kind <= EventKind::Regrouped;
 }
@@ -36,7 +52,11 @@ Status Book::apply(const Entry& entry, Time time) {
   time_ = std::max(time_, time);
   return std::visit(
       [this]<class What>(const What& what) -> Status {
-        if constexpr (!std::is_same_v<What, RoundHeld>) return take(what);
+        if constexpr (requires { entitlements_.take(what); }) {
+          entitlements_.take(what);
+        } else if constexpr (!std::is_same_v<What, RoundHeld>) {
+          return take(what);
+        }
         return {};
       },
       entry);
@@ -143,6 +163,7 @@ Status Book::take(const Submitted& entry) {
                      .submitted = time_});
   }
   next_number_ = entry.first + static_cast<JobNumber>(count);
+  pending_.add(*request, static_cast<std::int64_t>(count));
   if (!entry.key.empty()) keys_[entry.key] = entry.first;
   return {};
 }
@@ -248,6 +269,7 @@ Status Book::take(const Decided& entry) {
   const auto id = find(entry.job);
   if (!id) return no_job(entry.job);
   LiveJob& live = job(*id);
+  const PendingChange counted(pending_, live);
   if (entry.reason.code != Reason::Code::None || holds(entry.kind)) {
     live.reason = entry.reason;
     // Told to people, who know jobs by their numbers.

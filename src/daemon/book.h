@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/admission.h"
 #include "daemon/job_spec.h"
 #include "daemon/live.h"
 #include "model/cluster.h"
@@ -51,6 +52,8 @@ class Book {
   std::int64_t term() const { return term_; }
   const ChosenPolicy& policy() const { return policy_; }
   const std::map<std::string, Quota>& quotas() const { return quotas_; }
+  const Entitlements& entitlements() const { return entitlements_; }
+  const PendingJobs& pending() const { return pending_; }
   const std::map<std::string, std::string>& tokens() const { return tokens_; }
   Time time() const { return time_; }  // of the last entry
 
@@ -88,6 +91,8 @@ class Book {
   std::unordered_map<std::string, JobNumber> keys_;
   std::unordered_map<std::string, NameId> names_;
   std::map<std::string, Quota> quotas_;
+  Entitlements entitlements_;
+  PendingJobs pending_;
   std::map<std::string, std::string> tokens_;
   ChosenPolicy policy_;
   LogOrigin origin_;

@@ -208,6 +208,8 @@ Status Core::set_quota(const Caller& caller, const QuotaRequest& request, Time n
               now);
 }
 
+void Core::set_rights(const Entry& entry, Time now) { must(redo(entry, now)); }
+
 void Core::keep_token(const TokenKept& token, Time now) { must(redo(token, now)); }
 
 // What the policy asked for, or what has happened, may have to wait for the next multiple.

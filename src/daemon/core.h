@@ -45,6 +45,8 @@ class Core final : private EventSink {
   Status set_quota(const Caller& caller, const QuotaRequest& request, Time now);
   // One without jobs. The connection that its agent has is refused from now on.
   Status remove_node(const Caller& caller, const RemoveNodeRequest& request, Time now);
+  // The entry is one that book().entitlements().changed() gave.
+  void set_rights(const Entry& entry, Time now);
   void keep_token(const TokenKept& token, Time now);
 
   // Agents. A connection is a number that is never used again.
@@ -153,6 +155,7 @@ class Core final : private EventSink {
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<Record> records_;
   std::optional<Submitted> folded_;  // written down at now_, and not in the tables yet
+  SubmissionRates rates_;
   std::vector<LogPiece> logs_;
   std::vector<Contact> contacts_;
   Fences fences_;

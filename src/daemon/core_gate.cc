@@ -2,13 +2,15 @@
 
 #include "daemon/core.h"
 #include "daemon/gate.h"
+#include "daemon/gpu_limits.h"
 
 namespace orrery {
 
-// Nothing to do, and nothing done, while nobody has a quota or a priority.
+// Nothing to do, and nothing done, while nobody has a quota, a limit of GPUs or a priority.
 void Core::gate() {
   const bool held_any = std::ranges::find(held_by_gate_, true) != held_by_gate_.end();
-  if (book_.quotas().empty() && !priorities_ && !held_any) return;
+  const bool limited = book_.entitlements().limits_gpus();
+  if (book_.quotas().empty() && !limited && !priorities_ && !held_any) return;
   // A policy that has a way with those below all others must see them to use it.
   const int lowest = policy_.policy->knows_opportunistic() ? 0 : -kPriorityMax;
   std::vector<GateJob> jobs;
@@ -20,12 +22,16 @@ void Core::gate() {
     if (book_.job(id).told == Reason::Code::NotHere) continue;
     const JobRequest& request = *book_.job(id).request;
     jobs.push_back({.job = id,
+                    .user = request.user,
                     .tenant = tenant_of(request),
                     .gpus = request.gpus,
+                    .gpus_max = request.gpus_max,
                     .priority = std::max(lowest, request.priority),
                     .runs = job.state == JobState::Running});
   }
-  const auto held = held_back(std::move(jobs), book_.quotas(), book_.cluster().gpus_total());
+  std::vector<Held> held = take_over_limit(jobs, book_.entitlements());
+  std::ranges::move(held_back(std::move(jobs), book_.quotas(), book_.cluster().gpus_total()),
+                    std::back_inserter(held));
   std::vector<bool> now_held(book_.jobs().size());
   held_by_gate_.resize(book_.jobs().size());
   for (const Held& one : held) {

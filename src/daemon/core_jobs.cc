@@ -33,6 +33,9 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
       return SubmitAnswer{.first = *first, .count = count};
     }
   }
+  const Claim claim{.caller = caller, .job = job, .count = count};
+  TRY(check_claim(book_.entitlements(), claim));
+  TRY(check_pending(book_.entitlements(), claim, book_.pending()));
   for (const JobNumber other : job.after) {
     const auto id = book_.find(other);
     if (!id) return no_job(other).at("after");
@@ -46,6 +49,7 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
   job.speeds.reset();
   job.sensitivity.reset();
   if (options_.specs.measure) TRY(options_.specs.measure(job));
+  TRY(rates_.take(book_.entitlements(), claim, now));
   const JobNumber first = book_.next_number();
   Submitted entry{.first = first, .request = std::move(job), .key = std::move(request.key)};
   // Those that wait for others are held back by decisions, which belong to the same moment.

@@ -42,7 +42,7 @@ struct Decided {
 
 using Entry = std::variant<EraBegan, LogNamed, LaunchFound, TermBegan, PolicyChanged, Submitted,
                            CancelAsked, NodeJoined, NodeTurned, LaunchEnded, Progressed, QuotaSet,
-                           TokenKept, RoundHeld, Decided>;
+                           MembersSet, LimitsSet, TokenKept, RoundHeld, Decided>;
 
 inline bool is_decision(const Entry& entry) { return std::holds_alternative<Decided>(entry); }
 

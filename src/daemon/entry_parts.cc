@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/cluster.h"
@@ -93,6 +94,45 @@ Status read_reason(const LogLine& line, Reason& reason, JobNumber& other) {
   TRY(line.time("from", reason.from, kMaybe));
   TRY(line.time("until", reason.until, kMaybe));
   return line.time("earliest", reason.earliest, kMaybe);
+}
+
+void write_limits(JsonBody& body, const Limits& limits) {
+  constexpr std::int64_t kNoValue = std::numeric_limits<std::int64_t>::min();
+  if (limits.priority) body.number("priority", *limits.priority, kNoValue);
+  if (limits.gpus) body.number("gpus", *limits.gpus, kNoValue);
+  if (limits.pending) body.number("pending", *limits.pending, kNoValue);
+  if (limits.submissions) body.number("submissions", *limits.submissions, kNoValue);
+}
+
+Status read_limits(const LogLine& line, Limits& limits) {
+  const auto read = [&](const char* key, auto& limit, std::int64_t low) -> Status {
+    if (line.find(key) == nullptr) return {};
+    return line.integer(key, limit.emplace(), kNeeded, low,
+                        kMax<typename std::decay_t<decltype(limit)>::value_type>);
+  };
+  TRY(read("priority", limits.priority, -kPriorityMax));
+  TRY(read("gpus", limits.gpus, kNoLimit));
+  TRY(read("pending", limits.pending, kNoLimit));
+  return read("submissions", limits.submissions, kNoLimit);
+}
+
+void write_names(JsonBody& body, std::string_view key, const std::vector<std::string>& names) {
+  fmt::memory_buffer& out = body.begin(key);
+  out.push_back('[');
+  for (const std::string& name : names) {
+    if (&name != &names.front()) out.push_back(',');
+    append_string(out, name);
+  }
+  out.push_back(']');
+}
+
+Status read_names(const LogLine& line, const char* key, std::vector<std::string>& names) {
+  TRY_ASSIGN(const json* list, line.list(key));
+  for (const json& name : *list) {
+    if (!name.is_string()) return invalid(fmt::format("\"{}\" is a list of names", key));
+    names.push_back(name.get<std::string>());
+  }
+  return {};
 }
 
 void write_end(JsonBody& body, const JobEnd& end) {

@@ -17,6 +17,11 @@ Status read_offer(const LogLine& line, NodeOffer& offer);
 void write_reason(JsonBody& body, const Reason& reason, JobNumber other);
 Status read_reason(const LogLine& line, Reason& reason, JobNumber& other);
 
+void write_limits(JsonBody& body, const Limits& limits);
+Status read_limits(const LogLine& line, Limits& limits);
+void write_names(JsonBody& body, std::string_view key, const std::vector<std::string>& names);
+Status read_names(const LogLine& line, const char* key, std::vector<std::string>& names);
+
 void write_end(JsonBody& body, const JobEnd& end);
 Status read_end(const LogLine& line, JobEnd& end);
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "daemon/entitlements.h"
 #include "daemon/entry.h"
 #include "daemon/entry_parts.h"
 #include "protocol/job_request_object.h"
@@ -128,6 +129,27 @@ Result<Entry> read_quota(const LogLine& line) {
   return Entry(std::move(entry));
 }
 
+Result<Entry> read_members(const LogLine& line) {
+  MembersSet entry;
+  TRY(line.text("tenant", entry.tenant, kNeeded));
+  TRY(line.text("by", entry.by, kMaybe));
+  if (line.find("members") != nullptr) TRY(read_names(line, "members", entry.members.emplace()));
+  return Entry(std::move(entry));
+}
+
+Result<Entry> read_limits_set(const LogLine& line) {
+  LimitsSet entry;
+  std::string scope;
+  TRY(line.text("scope", scope, kNeeded));
+  const auto known = limit_scope_named(scope);
+  if (!known) return invalid(fmt::format("'{}' has no limits", scope));
+  entry.scope = *known;
+  TRY(line.text("name", entry.name, kMaybe));
+  TRY(line.text("by", entry.by, kMaybe));
+  TRY(read_limits(line, entry.limits));
+  return Entry(std::move(entry));
+}
+
 Status read_devices(const LogLine& line, Decided& entry) {
   TRY_ASSIGN(const json* list, line.list("gpus"));
   for (const json& share : *list) {
@@ -197,6 +219,8 @@ Result<Entry> read_body(const Record& record, const LogLine& line) {
   if (kind == "node") return read_node(line);
   if (kind == "node-state") return read_node_state(line);
   if (kind == "quota") return read_quota(line);
+  if (kind == "members") return read_members(line);
+  if (kind == "limits") return read_limits_set(line);
   if (kind == "era") {
     EraBegan entry;
     TRY(line.integer("unix_ns", entry.unix_ns, kNeeded));

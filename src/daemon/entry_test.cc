@@ -84,6 +84,14 @@ std::vector<Entry> one_of_each() {
           Progressed{.job = 5, .iteration = 10, .iterations = 100.5, .checkpointed = 8},
           QuotaSet{.tenant = "vision", .gpus = 0, .borrows = false, .by = "root"},
           QuotaSet{.tenant = "vision", .by = "root"},
+          MembersSet{.tenant = "vision", .members = {{"@lab", "ann"}}, .by = "root"},
+          MembersSet{.tenant = "vision", .members = {{}}},
+          MembersSet{.tenant = "vision"},
+          LimitsSet{.scope = LimitScope::Tenant,
+                    .name = "vision",
+                    .limits = {.priority = -5, .gpus = 0, .pending = kNoLimit, .submissions = 7},
+                    .by = "root"},
+          LimitsSet{.scope = LimitScope::EachUser},
           TokenKept{.id = "x", .line = "a b c"},
           RoundHeld{},
           held,
@@ -135,6 +143,10 @@ TEST(Entry, WithAWrongFieldIsRefused) {
   EXPECT_TRUE(refused("submitted", R"({"request":{"gpus":1.5}})"));
   EXPECT_TRUE(refused("submitted", R"({"request":{"gpus":99999999999}})"));
   EXPECT_TRUE(refused("quota", R"({"tenant":"a","gpus":-1})"));
+  EXPECT_TRUE(refused("members", R"({"tenant":"a","members":[1]})"));
+  EXPECT_TRUE(refused("limits", R"({"scope":"planet","name":"a"})"));
+  EXPECT_TRUE(refused("limits", R"({"scope":"user","name":"a","gpus":-2})"));
+  EXPECT_TRUE(refused("limits", R"({"scope":"user","name":"a","priority":1.5})"));
   EXPECT_TRUE(refused("term", R"({"term":1,"policy":"las","options":{"a":1}})"));
 }
 

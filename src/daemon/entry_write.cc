@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "daemon/entitlements.h"
 #include "daemon/entry.h"
 #include "daemon/entry_parts.h"
 #include "report/event_names.h"
@@ -126,6 +127,21 @@ struct Write {
     if (!entry.borrows) body.json("borrows", "false");
     body.text("by", entry.by);
     done("quota", body);
+  }
+  void operator()(const MembersSet& entry) const {
+    JsonBody body;
+    body.text("tenant", entry.tenant);
+    if (entry.members) write_names(body, "members", *entry.members);
+    body.text("by", entry.by);
+    done("members", body);
+  }
+  void operator()(const LimitsSet& entry) const {
+    JsonBody body;
+    body.text("scope", to_string(entry.scope));
+    body.text("name", entry.name);
+    write_limits(body, entry.limits);
+    body.text("by", entry.by);
+    done("limits", body);
   }
   void operator()(const TokenKept& entry) const {
     JsonBody body;

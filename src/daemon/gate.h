@@ -14,8 +14,10 @@ namespace orrery {
 // A job that has not ended, as far as quotas and priorities are concerned.
 struct GateJob {
   JobId job = kNoJob;
+  std::string_view user{};
   std::string_view tenant{};
   int gpus = 0;
+  int gpus_max = 0;  // of an elastic job
   int priority = 0;
   bool runs = false;
 };

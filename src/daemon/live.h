@@ -60,6 +60,7 @@ struct LiveJob {
   std::vector<JobId> dependents{};
   std::vector<NodeId> ran_on{};  // by rank of the last epoch
 
+  bool waits() const { return !wanted && !ended; }
   int ranks() const { return runs.empty() ? 0 : runs.back().ranks; }
   // How long that epoch had run at an instant.
   Duration ran_by(std::int64_t of, Time when) const {

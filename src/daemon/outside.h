@@ -6,6 +6,7 @@
 #include <string>
 
 #include "daemon/log_origin.h"
+#include "daemon/rights_entries.h"
 #include "protocol/agent_words.h"
 
 // What comes from outside, as the scheduler's log has it. Jobs and nodes are named as the outside
@@ -96,14 +97,6 @@ struct Progressed {
   double iterations = -1;
   double checkpointed = -1;
   bool operator==(const Progressed&) const = default;
-};
-
-struct QuotaSet {
-  std::string tenant{};
-  std::optional<int> gpus{};  // none: taken away
-  bool borrows = true;
-  std::string by{};
-  bool operator==(const QuotaSet&) const = default;
 };
 
 // A line about a join token, a certificate or a revocation, as trust/ writes it; empty: taken away.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -14,11 +15,16 @@
 #include "daemon/memory.h"
 #include "daemon/queries.h"
 #include "daemon/recovery.h"
+#include "daemon/rights_queries.h"
 #include "daemon/start_forecasts.h"
 #include "trust/calls.h"
 
 namespace orrery {
 namespace {
+
+Viewer viewer_of(const Core& core, const Caller& caller) {
+  return {.caller = caller, .tenants = core.book().entitlements().tenants_of(caller)};
+}
 
 class LiveServer final : public Server {
  public:
@@ -33,6 +39,7 @@ class LiveServer final : public Server {
     const std::int64_t era = found.core->book().unix_ns();
     const Clock clock(era == 0 ? unix_ns : era, found.core->book().time());
     TRY(found.core->begin(unix_ns, clock.now()));
+    names_groups_ = found.core->book().entitlements().names_groups();
     gatekeeper_.recall(found.core->book().tokens());
     say(fmt::format("term {}: {} jobs of {}, {} nodes, policy {}", found.core->book().term(),
                     found.core->book().jobs().size(), found.core->book().next_number() - 1,
@@ -79,16 +86,17 @@ class LiveServer final : public Server {
 
   void submit(const Caller& caller, SubmitRequest request, Reply<SubmitAnswer> reply) override {
     const std::string owner = request.job.user.empty() ? caller.name : request.job.user;
-    change<SubmitAnswer>(caller, Call::Submit, owner, std::move(reply),
-                         [caller, request = std::move(request)](Core& core, Time now) mutable {
-                           return core.submit(caller, std::move(request), now);
-                         });
+    change<SubmitAnswer>(
+        caller, Call::Submit, owner, std::move(reply),
+        [caller = with_groups(caller), request = std::move(request)](Core& core, Time now) mutable {
+          return core.submit(caller, std::move(request), now);
+        });
   }
   void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) override {
     if (!request.predict) {
       return change<StatusAnswer>(
           caller, Call::ShowStatus, "", std::move(reply),
-          [caller, request = std::move(request)](Core& core, Time now) {
+          [caller = with_groups(caller), request = std::move(request)](Core& core, Time now) {
             const Viewer viewer = viewer_of(core, caller);
             return Result<StatusAnswer>(status_of(core, request, viewer, now));
           });
@@ -96,8 +104,8 @@ class LiveServer final : public Server {
     if (const Status may = check(caller, Call::ShowStatus, ""); !may.ok()) {
       return reply(may.error());
     }
-    loop_->post([this, caller, request = std::move(request), reply = std::move(reply)](Core& core,
-                                                                                       Time now) {
+    loop_->post([this, caller = with_groups(caller), request = std::move(request),
+                 reply = std::move(reply)](Core& core, Time now) {
       StatusAnswer answer = status_of(core, request, viewer_of(core, caller), now);
       const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
         return job.state == JobState::Pending || job.state == JobState::Paused;
@@ -142,12 +150,31 @@ class LiveServer final : public Server {
                     });
   }
   void quotas(const Caller& caller, Nothing, Reply<QuotasAnswer> reply) override {
-    change<QuotasAnswer>(caller, Call::ShowNodes, "", std::move(reply),
+    change<QuotasAnswer>(caller, Call::ShowQuotas, "", std::move(reply),
                          [](Core& core, Time) { return Result<QuotasAnswer>(quotas_of(core)); });
+  }
+  void set_tenant(const Caller& caller, TenantRequest request, Reply<Nothing> reply) override {
+    set_rights(caller, Call::SetTenant, std::move(request), std::move(reply));
+  }
+  void set_limits(const Caller& caller, LimitsRequest request, Reply<Nothing> reply) override {
+    set_rights(caller, Call::SetLimits, std::move(request), std::move(reply));
+  }
+  void tenants(const Caller& caller, Nothing, Reply<TenantsAnswer> reply) override {
+    change<TenantsAnswer>(caller, Call::ShowTenants, "", std::move(reply),
+                          [caller = with_groups(caller)](Core& core, Time) {
+                            return Result<TenantsAnswer>(tenants_of(core, caller));
+                          });
+  }
+  void limits(const Caller& caller, Nothing, Reply<LimitsAnswer> reply) override {
+    change<LimitsAnswer>(caller, Call::ShowLimits, "", std::move(reply),
+                         [caller = with_groups(caller)](Core& core, Time) {
+                           return Result<LimitsAnswer>(limits_of(core, caller));
+                         });
   }
   void situation(const Caller& caller, Nothing, Reply<SituationAnswer> reply) override {
     change<SituationAnswer>(
-        caller, Call::AskWhatIf, "", std::move(reply), [caller](Core& core, Time) {
+        caller, Call::AskWhatIf, "", std::move(reply),
+        [caller = with_groups(caller)](Core& core, Time) {
           const Viewer viewer = viewer_of(core, caller);
           return Result<SituationAnswer>({.json = core.snapshot(Duration::zero(), &viewer)});
         });
@@ -157,7 +184,18 @@ class LiveServer final : public Server {
     if (!options_.ask_ahead) {
       return reply(Error{Code::Unimplemented, "this scheduler cannot look ahead"});
     }
-    loop_->post([this, request = std::move(request), reply = std::move(reply)](Core& core, Time) {
+    if (request.job) {
+      if (request.job->user.empty()) request.job->user = caller.name;
+      const Status may = check(caller, Call::Submit, request.job->user);
+      if (!may.ok()) return reply(may.error());
+    }
+    loop_->post([this, caller = with_groups(caller), request = std::move(request),
+                 reply = std::move(reply)](Core& core, Time) {
+      if (request.job) {
+        const Status claimed =
+            check_claim(core.book().entitlements(), {.caller = caller, .job = *request.job});
+        if (!claimed.ok()) return reply(claimed.error());
+      }
       // The thread outlives nothing: it has a copy of all it needs.
       std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request,
                    reply] {
@@ -224,7 +262,8 @@ class LiveServer final : public Server {
     if (const Status may = check(caller, call, ""); !may.ok()) return reply(may.error());
     request.wait = std::clamp(request.wait, Duration::zero(), kWaitMax);
     request.most = std::clamp<std::int64_t>(request.most, 1, kEventsMax);
-    loop_->post([this, caller, request, reply = std::move(reply)](Core& core, Time now) {
+    loop_->post([this, caller = with_groups(caller), request, reply = std::move(reply)](Core& core,
+                                                                                        Time now) {
       const Viewer viewer = viewer_of(core, caller);
       if (!tail_.serve(request, viewer, reply, loop_->committer())) {
         event_waiters_.push_back(
@@ -297,8 +336,24 @@ class LiveServer final : public Server {
     return check_call({static_cast<Role>(caller.role), caller.name}, call, owner);
   }
 
-  static Viewer viewer_of(const Core& /*core*/, const Caller& caller) {
-    return {.caller = caller, .tenants = {caller.name}};
+  // Groups are looked up on the caller's thread, and only while some tenant's members are given by
+  // them.
+  Caller with_groups(Caller caller) const {
+    if (names_groups_ && options_.groups_of) caller.groups = options_.groups_of(caller.name);
+    return caller;
+  }
+
+  template <class Request>
+  void set_rights(const Caller& caller, Call call, Request request, Reply<Nothing> reply) {
+    change<Nothing>(caller, call, "", std::move(reply),
+                    [this, by = caller.name, request = std::move(request)](
+                        Core& core, Time now) -> Result<Nothing> {
+                      TRY_ASSIGN(auto entry, core.book().entitlements().changed(request));
+                      entry.by = by;
+                      core.set_rights(entry, now);
+                      names_groups_ = core.book().entitlements().names_groups();
+                      return Nothing{};
+                    });
   }
 
   // What is to be kept goes into the log, so that it is on disk when the answer leaves.
@@ -391,6 +446,7 @@ class LiveServer final : public Server {
   LogReaders readers_;
   std::vector<EventWaiter> event_waiters_;
   std::int64_t snapshot_at_ = 0;
+  std::atomic<bool> names_groups_{false};  // some member of a tenant is a group
   Time waits_until_ = kNever;
   std::function<void(const Error&)> tell_;
   std::unique_ptr<Loop> loop_;  // last: its thread uses the rest

@@ -21,6 +21,9 @@ struct ServerSetup {
   Duration keep_finished = std::chrono::hours(24 * 7);  // jobs, across restarts
   std::function<void(const std::string&)> say{};        // a line of the operator's log
   GatekeeperOptions gatekeeper{};
+  // The groups of a user on this machine. May wait, and is called on the caller's thread. Empty:
+  // nobody is in any.
+  std::function<std::vector<std::string>(const std::string& user)> groups_of{};
   // Looks ahead from a situation, which is a snapshot; run on a thread of its own.
   std::function<Result<WhatIfAnswer>(const std::string& situation, const WhatIfRequest& request)>
       ask_ahead{};

@@ -16,7 +16,7 @@ class LogLine;
 // snapshot.md). Jobs that ended longer than `keep` before `now` are left out.
 class Snapshots {
  public:
-  // With a viewer: as far as it may see the state, without submission keys and tokens.
+  // With a viewer: as far as it may see the state, without submission keys, tokens and members.
   static std::string write(const Book& book, const State& state, Time now, Duration keep,
                            const Viewer* viewer = nullptr);
 
@@ -27,6 +27,7 @@ class Snapshots {
  private:
   static Status read_header(const LogLine& line, Book& book);
   static Status read_node(const LogLine& line, Book& book);
+  static Status read_rights(const LogLine& line, Book& book);
   static Status read_job(const LogLine& line, Book& book, const Restore& restore);
 };
 

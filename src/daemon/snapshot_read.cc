@@ -79,7 +79,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(line.integer("epoch", live.epoch, kMaybe));
   live.wanted = line.find("on") != nullptr;
   TRY(line.integer("failures", live.failures, kMaybe, 0, kMax<int>));
-  TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::PolicyChanged)));
+  TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::TenantLimit)));
   TRY(line.number("iteration", live.iteration, kMaybe));
   TRY(line.number("iterations", live.iterations, kMaybe));
   TRY(line.number("checkpointed", live.checkpointed, kMaybe));
@@ -196,6 +196,26 @@ Status Snapshots::read_node(const LogLine& line, Book& book) {
   return {};
 }
 
+Status Snapshots::read_rights(const LogLine& line, Book& book) {
+  if (line.find("members_of") != nullptr) {
+    MembersSet entry;
+    TRY(line.text("members_of", entry.tenant, kNeeded));
+    TRY(read_names(line, "members", entry.members.emplace()));
+    book.entitlements_.take(entry);
+    return {};
+  }
+  LimitsSet entry;
+  std::string scope;
+  TRY(line.text("limits_of", scope, kNeeded));
+  const auto known = limit_scope_named(scope);
+  if (!known) return bad(fmt::format("'{}' has no limits", scope));
+  entry.scope = *known;
+  TRY(line.text("name", entry.name, kMaybe));
+  TRY(read_limits(line, entry.limits));
+  book.entitlements_.take(entry);
+  return {};
+}
+
 Status Snapshots::read_job(const LogLine& line, Book& book, const Restore& restore) {
   LiveJob live;
   TRY(line.integer("number", live.number, kNeeded, 1));
@@ -221,6 +241,7 @@ Status Snapshots::read_job(const LogLine& line, Book& book, const Restore& resto
   for (const LiveLaunch& launch : live.launches) {
     book.nodes_[index(launch.node)].launches.insert(launch.name);
   }
+  if (live.waits()) book.pending_.add(*live.request, 1);
   book.jobs_.push_back(std::move(live));
   restore(std::move(job));
   return {};
@@ -248,6 +269,8 @@ Status Snapshots::read(std::string_view text, Book& book, const Restore& restore
       status = line.text("tenant", quota.tenant, kNeeded);
       if (status.ok()) status = line.integer("gpus", *quota.gpus, kMaybe, 0, kMax<int>);
       if (status.ok()) status = book.take(quota);
+    } else if (line.find("members_of") != nullptr || line.find("limits_of") != nullptr) {
+      status = read_rights(line, book);
     } else if (line.find("token") != nullptr) {
       TokenKept token;
       status = line.text("token", token.id, kNeeded);

@@ -29,6 +29,27 @@ void write_rows(JsonBody& body, std::string_view key, const Items& items, Write 
   out.push_back(']');
 }
 
+// For a viewer only what decisions depend on.
+void write_rights(std::string& out, const Entitlements& entitlements, const Viewer* viewer) {
+  const bool whole = viewer == nullptr || viewer->sees_all();
+  for (const auto& [tenant, members] : entitlements.members()) {
+    if (!whole) break;
+    JsonBody body;
+    body.text("members_of", tenant);
+    write_names(body, "members", members);
+    write_line(out, body);
+  }
+  for (const auto& [key, limits] : entitlements.limits()) {
+    const Limits shown = whole ? limits : Limits{.gpus = limits.gpus};
+    if (shown == Limits{}) continue;
+    JsonBody body;
+    body.text("limits_of", to_string(key.first));
+    body.text("name", key.second);
+    write_limits(body, shown);
+    write_line(out, body);
+  }
+}
+
 class JobWriter {
  public:
   JobWriter(const Book& book, const State& state, const Viewer* viewer)
@@ -152,6 +173,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     body.number("borrows", quota.borrows ? 1 : 0);
     write_line(out, body);
   }
+  write_rights(out, book.entitlements_, viewer);
   for (const auto& [id, line] : book.tokens_) {
     if (viewer != nullptr) break;
     JsonBody body;

@@ -75,6 +75,14 @@ void answer_frame(Api& api, const Caller& caller, const Frame& request, Answered
       return call.operator()<v1::WhatIfRequest, v1::WhatIfAnswer>(&Api::what_if);
     case DoorCall::Situation:
       return call.operator()<v1::Nothing, v1::SituationAnswer>(&Api::situation);
+    case DoorCall::SetTenant:
+      return call.operator()<v1::TenantRequest, v1::Nothing>(&Api::set_tenant);
+    case DoorCall::Tenants:
+      return call.operator()<v1::Nothing, v1::TenantsAnswer>(&Api::tenants);
+    case DoorCall::SetLimits:
+      return call.operator()<v1::LimitsRequest, v1::Nothing>(&Api::set_limits);
+    case DoorCall::Limits:
+      return call.operator()<v1::Nothing, v1::LimitsAnswer>(&Api::limits);
     case DoorCall::MakeToken:
       return call.operator()<v1::TokenRequest, v1::TokenAnswer>(&Api::make_token);
     case DoorCall::Tokens:

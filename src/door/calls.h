@@ -28,6 +28,10 @@ enum class DoorCall : std::uint8_t {
   Tokens = 14,
   Certificates = 15,
   RemoveNode = 16,
+  SetTenant = 17,
+  Tenants = 18,
+  SetLimits = 19,
+  Limits = 20,
 };
 
 // Longest wait of a call that waits for something new. Longer ones are cut to it.

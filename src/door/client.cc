@@ -151,6 +151,18 @@ Status DoorClient::set_quota(const QuotaRequest& request) {
 Result<QuotasAnswer> DoorClient::quotas() {
   return call<QuotasAnswer>(DoorCall::Quotas, Nothing{});
 }
+Status DoorClient::set_tenant(const TenantRequest& request) {
+  return without_answer(call<Nothing>(DoorCall::SetTenant, request));
+}
+Result<TenantsAnswer> DoorClient::tenants() {
+  return call<TenantsAnswer>(DoorCall::Tenants, Nothing{});
+}
+Status DoorClient::set_limits(const LimitsRequest& request) {
+  return without_answer(call<Nothing>(DoorCall::SetLimits, request));
+}
+Result<LimitsAnswer> DoorClient::limits() {
+  return call<LimitsAnswer>(DoorCall::Limits, Nothing{});
+}
 Result<EventsAnswer> DoorClient::events(const EventsRequest& request) {
   return call<EventsAnswer>(DoorCall::Events, request);
 }

@@ -35,6 +35,10 @@ class DoorClient final : public Client {
   Status set_policy(const PolicyRequest& request) override;
   Status set_quota(const QuotaRequest& request) override;
   Result<QuotasAnswer> quotas() override;
+  Status set_tenant(const TenantRequest& request) override;
+  Result<TenantsAnswer> tenants() override;
+  Status set_limits(const LimitsRequest& request) override;
+  Result<LimitsAnswer> limits() override;
   Result<EventsAnswer> events(const EventsRequest& request) override;
   Result<WhatIfAnswer> what_if(const WhatIfRequest& request) override;
   Result<SituationAnswer> situation() override;

@@ -178,7 +178,16 @@ TEST_F(DoorTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
   const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
   expect_call("make_token", token, TokenAnswer{.token = "secret"},
               [&] { return door.make_token(token); });
-  EXPECT_EQ(server_->figures().calls, 16);
+  const TenantRequest tenant{.tenant = "lab", .add = {"ann"}, .forget = true};
+  expect_call("set_tenant", tenant, Nothing{}, [&] { return nothing(door.set_tenant(tenant)); });
+  expect_call("tenants", Nothing{}, TenantsAnswer{.tenants = {{.tenant = "lab"}}},
+              [&] { return door.tenants(); });
+  const LimitsRequest limits{.name = "ann", .limits = {.priority = -3, .gpus = kNoLimit}};
+  expect_call("set_limits", limits, Nothing{}, [&] { return nothing(door.set_limits(limits)); });
+  expect_call("limits", Nothing{},
+              LimitsAnswer{.limits = {{.scope = LimitScope::EachTenant, .gpus_held = 3}}},
+              [&] { return door.limits(); });
+  EXPECT_EQ(server_->figures().calls, 20);
   EXPECT_EQ(server_->figures().connections, 1);
 }
 

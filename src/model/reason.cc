@@ -17,12 +17,21 @@ std::string instead(Time earliest) {
   return fmt::format("; the earliest that can be promised is {}", moment(earliest));
 }
 
+std::string on_one_node(const char* what, double wanted, double available) {
+  return fmt::format("waits for {:.3g} {} on one node, {:.3g} free", wanted, what, available);
+}
+
+std::string limited(const Reason& reason) {
+  const char* holder = reason.code == Reason::Code::UserLimit ? "user" : "tenant";
+  return fmt::format("its {} may use {} GPUs at a time: asks for {} more", holder, reason.available,
+                     reason.wanted);
+}
+
 }  // namespace
 
 std::string text(const Reason& reason) {
   const auto wanted = reason.wanted;
   const auto available = reason.available;
-  const auto other = index(reason.other);
   switch (reason.code) {
     case Reason::Code::None:
       return "";
@@ -32,16 +41,14 @@ std::string text(const Reason& reason) {
       return fmt::format("waits for {} GPUs side by side; {} are free, but scattered", wanted,
                          available);
     case Reason::Code::CpusBusy:
-      return fmt::format("waits for {:.3g} CPUs on one node, {:.3g} free", double(wanted) / 1000,
-                         double(available) / 1000);
+      return on_one_node("CPUs", double(wanted) / 1000, double(available) / 1000);
     case Reason::Code::MemoryBusy:
-      return fmt::format("waits for {:.3g} GB of memory on one node, {:.3g} free",
-                         double(wanted) / 1e9, double(available) / 1e9);
+      return on_one_node("GB of memory", double(wanted) / 1e9, double(available) / 1e9);
     case Reason::Code::BehindOthers:
       return fmt::format("waits behind {} jobs", wanted);
     case Reason::Code::Outranked:
       if (reason.other == kNoJob) return "made room for jobs that go first";
-      return fmt::format("made room for job #{}", other);
+      return fmt::format("made room for job #{}", index(reason.other));
     case Reason::Code::Reserved:
       return fmt::format("gathers {} GPUs, has {}", wanted, available);
     case Reason::Code::TooLarge:
@@ -72,7 +79,7 @@ std::string text(const Reason& reason) {
                          available);
     case Reason::Code::Dependency:
       if (reason.other == kNoJob) return "waits for the jobs it comes after";
-      return fmt::format("waits for the end of job #{}", other);
+      return fmt::format("waits for the end of job #{}", index(reason.other));
     case Reason::Code::Retry:
       return fmt::format("waits to be tried again, {} of {} times", wanted, available);
     case Reason::Code::NotHere:
@@ -84,6 +91,9 @@ std::string text(const Reason& reason) {
       return fmt::format("waits for {} GPUs that jobs of a higher priority leave", wanted);
     case Reason::Code::PolicyChanged:
       return "cannot go on as it was under the policy that took over";
+    case Reason::Code::UserLimit:
+    case Reason::Code::TenantLimit:
+      return limited(reason);
     case Reason::Code::Later:
       return fmt::format("begins at {}, which is early enough", moment(reason.from));
   }

@@ -39,6 +39,8 @@ struct Reason {
     Requested,   // by the operator
     Priority,    // jobs of a higher class want all there is
     PolicyChanged,  // the policy that took over cannot leave it as it was
+    UserLimit,      // its user may use this many GPUs at a time: wanted, the limit
+    TenantLimit,    // likewise its tenant
   };
   Code code = Code::None;
   JobId other = kNoJob;

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "protocol/api_cluster.h"
 #include "protocol/api_jobs.h"
+#include "protocol/api_rights.h"
 #include "protocol/api_trust.h"
 
 namespace orrery {
@@ -29,6 +30,10 @@ class Api {
   virtual void drain(const Caller& caller, DrainRequest request, Reply<Nothing> reply) = 0;
   virtual void set_policy(const Caller& caller, PolicyRequest request, Reply<Nothing> reply) = 0;
   virtual void set_quota(const Caller& caller, QuotaRequest request, Reply<Nothing> reply) = 0;
+  virtual void set_tenant(const Caller& caller, TenantRequest request, Reply<Nothing> reply) = 0;
+  virtual void tenants(const Caller& caller, Nothing request, Reply<TenantsAnswer> reply) = 0;
+  virtual void set_limits(const Caller& caller, LimitsRequest request, Reply<Nothing> reply) = 0;
+  virtual void limits(const Caller& caller, Nothing request, Reply<LimitsAnswer> reply) = 0;
   virtual void quotas(const Caller& caller, Nothing request, Reply<QuotasAnswer> reply) = 0;
   virtual void events(const Caller& caller, EventsRequest request, Reply<EventsAnswer> reply) = 0;
   virtual void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) = 0;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/time.h"
 
@@ -15,6 +16,8 @@ struct Caller {
   enum class Role : std::uint8_t { User, Operator, Agent, Admin, Scraper };
   Role role = Role::User;
   std::string name{};
+  // Of the scheduler's machine. Filled in where a tenant's members are given by groups.
+  std::vector<std::string> groups{};
   bool operator==(const Caller&) const = default;
 };
 

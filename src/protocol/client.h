@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "protocol/api_cluster.h"
 #include "protocol/api_jobs.h"
+#include "protocol/api_rights.h"
 #include "protocol/api_trust.h"
 
 namespace orrery {
@@ -21,6 +22,10 @@ class Client {
   virtual Status set_policy(const PolicyRequest& request) = 0;
   virtual Status set_quota(const QuotaRequest& request) = 0;
   virtual Result<QuotasAnswer> quotas() = 0;
+  virtual Status set_tenant(const TenantRequest& request) = 0;
+  virtual Result<TenantsAnswer> tenants() = 0;
+  virtual Status set_limits(const LimitsRequest& request) = 0;
+  virtual Result<LimitsAnswer> limits() = 0;
   virtual Result<EventsAnswer> events(const EventsRequest& request) = 0;
   virtual Result<WhatIfAnswer> what_if(const WhatIfRequest& request) = 0;
   virtual Result<SituationAnswer> situation() = 0;

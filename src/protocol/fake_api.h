@@ -64,6 +64,18 @@ class FakeApi final : public Api {
   void quotas(const Caller& c, Nothing r, Reply<QuotasAnswer> f) override {
     answer("quotas", c, r, f);
   }
+  void set_tenant(const Caller& c, TenantRequest r, Reply<Nothing> f) override {
+    answer("set_tenant", c, r, f);
+  }
+  void tenants(const Caller& c, Nothing r, Reply<TenantsAnswer> f) override {
+    answer("tenants", c, r, f);
+  }
+  void set_limits(const Caller& c, LimitsRequest r, Reply<Nothing> f) override {
+    answer("set_limits", c, r, f);
+  }
+  void limits(const Caller& c, Nothing r, Reply<LimitsAnswer> f) override {
+    answer("limits", c, r, f);
+  }
   void events(const Caller& c, EventsRequest r, Reply<EventsAnswer> f) override {
     answer("events", c, r, f);
   }

@@ -8,12 +8,13 @@
 namespace orrery {
 
 // How the event log spells the model's enumerations, each in the order of its enum.
-inline constexpr std::array<std::string_view, 25> kReasonNames = {
-    "none",          "gpus_busy", "fragmented", "cpus_busy",     "memory_busy",
-    "behind_others", "outranked", "reserved",   "too_large",     "no_such_node",
-    "cancelled",     "node_lost", "quantum",    "deadline_past", "too_late",
-    "promised",      "later",     "too_dear",   "quota",         "dependency",
-    "retry",         "not_here",  "requested",  "priority",      "policy_changed"};
+inline constexpr std::array<std::string_view, 27> kReasonNames = {
+    "none",          "gpus_busy",   "fragmented", "cpus_busy",     "memory_busy",
+    "behind_others", "outranked",   "reserved",   "too_large",     "no_such_node",
+    "cancelled",     "node_lost",   "quantum",    "deadline_past", "too_late",
+    "promised",      "later",       "too_dear",   "quota",         "dependency",
+    "retry",         "not_here",    "requested",  "priority",      "policy_changed",
+    "user_limit",    "tenant_limit"};
 
 inline constexpr std::array<std::string_view, 4> kSharingNames = {"exclusive", "interleaved",
                                                                   "guaranteed", "opportunistic"};

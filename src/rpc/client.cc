@@ -120,6 +120,18 @@ Status RpcClient::set_quota(const QuotaRequest& request) {
 Result<QuotasAnswer> RpcClient::quotas() {
   return parts_->call<QuotasAnswer>(&Stub::Quotas, Nothing{});
 }
+Status RpcClient::set_tenant(const TenantRequest& request) {
+  return without_answer(parts_->call<Nothing>(&Stub::SetTenant, request));
+}
+Result<TenantsAnswer> RpcClient::tenants() {
+  return parts_->call<TenantsAnswer>(&Stub::Tenants, Nothing{});
+}
+Status RpcClient::set_limits(const LimitsRequest& request) {
+  return without_answer(parts_->call<Nothing>(&Stub::SetLimits, request));
+}
+Result<LimitsAnswer> RpcClient::limits() {
+  return parts_->call<LimitsAnswer>(&Stub::Limits, Nothing{});
+}
 Result<EventsAnswer> RpcClient::events(const EventsRequest& request) {
   return parts_->call<EventsAnswer>(&Stub::Events, request);
 }

@@ -37,6 +37,10 @@ class RpcClient {
   Status set_policy(const PolicyRequest& request);
   Status set_quota(const QuotaRequest& request);
   Result<QuotasAnswer> quotas();
+  Status set_tenant(const TenantRequest& request);
+  Result<TenantsAnswer> tenants();
+  Status set_limits(const LimitsRequest& request);
+  Result<LimitsAnswer> limits();
   Result<EventsAnswer> events(const EventsRequest& request);
   Result<WhatIfAnswer> what_if(const WhatIfRequest& request);
   Result<SituationAnswer> situation();

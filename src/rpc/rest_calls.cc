@@ -83,6 +83,8 @@ const std::vector<Resource>& resources() {
       {{"v1", "nodes", "*", "drain"}, {"POST"}},
       {{"v1", "nodes", "*", "resume"}, {"POST"}},
       {{"v1", "quotas"}, {"GET", "PUT"}},
+      {{"v1", "tenants"}, {"GET", "PUT"}},
+      {{"v1", "limits"}, {"GET", "PUT"}},
       {{"v1", "policy"}, {"PUT"}},
       {{"v1", "events"}, {"GET"}},
       {{"v1", "whatif"}, {"POST"}},
@@ -132,6 +134,18 @@ Status check_origin(const HttpRequest& request, bool tls) {
 }
 
 }  // namespace
+
+std::vector<RestPath> rest_paths() {
+  std::vector<RestPath> paths;
+  for (const Resource& resource : resources()) {
+    for (const std::string_view method : resource.methods) {
+      paths.push_back({.method = std::string(method),
+                       .path = fmt::format("/{}", fmt::join(resource.path, "/"))});
+    }
+  }
+  paths.push_back({.method = "GET", .path = "/metrics"});
+  return paths;
+}
 
 HttpAnswer http_error(const Error& error) {
   for (const HttpCode& known : kHttpCodes) {
@@ -251,16 +265,34 @@ Result<std::string> RestCalls::trust(const HttpRequest& request, const Path& pat
   return ask<v1::TokensRequest, v1::TokensAnswer>(caller, message, &Api::tokens);
 }
 
+// GET shows what there is, PUT changes it.
+template <class In, class Out, class Request, class Answer>
+Result<std::string> RestCalls::show_or_set(const HttpRequest& request, const Caller& caller,
+                                           void (Api::*show)(const Caller&, Nothing, Reply<Answer>),
+                                           void (Api::*set)(const Caller&, Request,
+                                                            Reply<Nothing>)) {
+  if (request.method == "GET") return ask<v1::Nothing, Out>(caller, {}, show);
+  TRY_ASSIGN(const auto message, from_body<In>(request));
+  return ask<In, v1::Nothing>(caller, message, set);
+}
+
 Result<std::string> RestCalls::known_path(const HttpRequest& request, const Path& path,
                                           const Caller& caller) {
   if (path[1] == "jobs") return jobs(request, path, caller);
   if (path[1] == "nodes") return nodes(request, path, caller);
   if (path[1] == "tokens" || path[1] == "certificates") return trust(request, path, caller);
-  if (path[1] == "quotas" && request.method == "PUT") {
-    TRY_ASSIGN(const auto message, from_body<v1::QuotaRequest>(request));
-    return ask<v1::QuotaRequest, v1::Nothing>(caller, message, &Api::set_quota);
+  if (path[1] == "quotas") {
+    return show_or_set<v1::QuotaRequest, v1::QuotasAnswer>(request, caller, &Api::quotas,
+                                                           &Api::set_quota);
   }
-  if (path[1] == "quotas") return ask<v1::Nothing, v1::QuotasAnswer>(caller, {}, &Api::quotas);
+  if (path[1] == "tenants") {
+    return show_or_set<v1::TenantRequest, v1::TenantsAnswer>(request, caller, &Api::tenants,
+                                                             &Api::set_tenant);
+  }
+  if (path[1] == "limits") {
+    return show_or_set<v1::LimitsRequest, v1::LimitsAnswer>(request, caller, &Api::limits,
+                                                            &Api::set_limits);
+  }
   if (path[1] == "policy") {
     TRY_ASSIGN(const auto message, from_body<v1::PolicyRequest>(request));
     return ask<v1::PolicyRequest, v1::Nothing>(caller, message, &Api::set_policy);

@@ -17,6 +17,13 @@ HttpAnswer http_error(const Error& error);
 // The code of that name in such a body; Internal for any other.
 Code code_named(std::string_view name);
 
+// Every path that needs a certificate, with its method. A star stands for one name.
+struct RestPath {
+  std::string method{};
+  std::string path{};
+};
+std::vector<RestPath> rest_paths();
+
 // From an HTTP request to a call of the Api and back. Without sockets, so that it can be tried with
 // any bytes.
 class RestCalls {
@@ -49,6 +56,10 @@ class RestCalls {
   template <class In, class Out, class Request, class Answer>
   Result<std::string> ask(const Caller& caller, const In& message,
                           void (Api::*method)(const Caller&, Request, Reply<Answer>));
+  template <class In, class Out, class Request, class Answer>
+  Result<std::string> show_or_set(const HttpRequest& request, const Caller& caller,
+                                  void (Api::*show)(const Caller&, Nothing, Reply<Answer>),
+                                  void (Api::*set)(const Caller&, Request, Reply<Nothing>));
   template <class Request, class Answer>
   Result<Answer> reply_to(const Caller& caller, Request request,
                           void (Api::*method)(const Caller&, Request, Reply<Answer>));

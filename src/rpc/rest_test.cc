@@ -89,6 +89,20 @@ TEST_F(RestCallsTest, EveryPathAsksItsCall) {
   EXPECT_EQ(api_.asked().back().call, "quotas");
   EXPECT_EQ(ask("PUT", "/v1/quotas", R"({"tenant":"lab","gpus":4})").status, 200);
   EXPECT_EQ(last<QuotaRequest>(), (QuotaRequest{.tenant = "lab", .gpus = 4}));
+  EXPECT_EQ(ask("GET", "/v1/tenants").status, 200);
+  EXPECT_EQ(api_.asked().back().call, "tenants");
+  EXPECT_EQ(ask("PUT", "/v1/tenants", R"({"tenant":"lab","add":["ann"]})").status, 200);
+  EXPECT_EQ(last<TenantRequest>(), (TenantRequest{.tenant = "lab", .add = {"ann"}}));
+  EXPECT_EQ(ask("GET", "/v1/limits").status, 200);
+  EXPECT_EQ(api_.asked().back().call, "limits");
+  EXPECT_EQ(ask("PUT", "/v1/limits",
+                R"({"scope":"Tenant","name":"lab","limits":{"gpus":8},"inherit":["pending"]})")
+                .status,
+            200);
+  EXPECT_EQ(last<LimitsRequest>(), (LimitsRequest{.scope = LimitScope::Tenant,
+                                                  .name = "lab",
+                                                  .limits = {.gpus = 8},
+                                                  .inherit = {"pending"}}));
   EXPECT_EQ(ask("PUT", "/v1/policy", R"({"policy":"las","options":{"levels":"3"}})").status, 200);
   EXPECT_EQ(last<PolicyRequest>(), (PolicyRequest{.policy = "las", .options = {{"levels", "3"}}}));
   EXPECT_EQ(ask("GET", "/v1/events", "", {{"from", "7"}, {"wait", "1h"}}).status, 200);

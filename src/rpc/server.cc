@@ -83,6 +83,18 @@ class SchedulerService final : public v1::Scheduler::CallbackService {
   Reactor* Quotas(Context* c, const v1::Nothing* in, v1::QuotasAnswer* out) override {
     return answer(c, in, out, &Api::quotas);
   }
+  Reactor* SetTenant(Context* c, const v1::TenantRequest* in, v1::Nothing* out) override {
+    return answer(c, in, out, &Api::set_tenant);
+  }
+  Reactor* Tenants(Context* c, const v1::Nothing* in, v1::TenantsAnswer* out) override {
+    return answer(c, in, out, &Api::tenants);
+  }
+  Reactor* SetLimits(Context* c, const v1::LimitsRequest* in, v1::Nothing* out) override {
+    return answer(c, in, out, &Api::set_limits);
+  }
+  Reactor* Limits(Context* c, const v1::Nothing* in, v1::LimitsAnswer* out) override {
+    return answer(c, in, out, &Api::limits);
+  }
   Reactor* Events(Context* c, const v1::EventsRequest* in, v1::EventsAnswer* out) override {
     return answer(c, in, out, &Api::events);
   }

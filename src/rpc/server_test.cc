@@ -103,6 +103,17 @@ TEST_F(RpcServerTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
                        [&] { return nothing(client.set_quota(quota)); });
   expect_call<QuotasAnswer>(api_, "quotas", Nothing{}, {.quotas = {{.tenant = "lab", .gpus = 4}}},
                             [&] { return client.quotas(); });
+  const TenantRequest tenant{.tenant = "lab", .add = {"ann"}, .forget = true};
+  expect_call<Nothing>(api_, "set_tenant", tenant, {},
+                       [&] { return nothing(client.set_tenant(tenant)); });
+  expect_call<TenantsAnswer>(api_, "tenants", Nothing{}, {.tenants = {{.tenant = "lab"}}},
+                             [&] { return client.tenants(); });
+  const LimitsRequest limits{.name = "ann", .limits = {.priority = -3, .gpus = kNoLimit}};
+  expect_call<Nothing>(api_, "set_limits", limits, {},
+                       [&] { return nothing(client.set_limits(limits)); });
+  expect_call<LimitsAnswer>(api_, "limits", Nothing{},
+                            {.limits = {{.scope = LimitScope::EachTenant, .gpus_held = 3}}},
+                            [&] { return client.limits(); });
   expect_call<EventsAnswer>(api_, "events", EventsRequest{.from = 3, .most = 9},
                             {.lines = {"{}", "{}"}, .next = 5},
                             [&] { return client.events({.from = 3, .most = 9}); });

@@ -69,6 +69,22 @@ Result<Caller> Callers::identify_local(uid_t uid, uid_t owner) {
   return caller;
 }
 
+std::vector<std::string> Callers::groups_of(const std::string& user) {
+  const auto now = std::chrono::steady_clock::now();
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = groups_.find(user);
+    if (found != groups_.end() && now - found->second.asked < std::chrono::minutes(1)) {
+      return found->second.names;
+    }
+  }
+  std::vector<std::string> names = groups_of_login(user);
+  const std::lock_guard lock(mutex_);
+  if (groups_.size() >= kRemembered) groups_.clear();
+  groups_[user] = {.names = names, .asked = now};
+  return names;
+}
+
 Status Callers::admit(const Caller& caller) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const std::lock_guard lock(mutex_);

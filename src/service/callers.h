@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "rpc/access.h"
 #include "trust/rate_limit.h"
@@ -35,6 +36,8 @@ class Callers {
   // `owner` administers as root does.
   Result<Caller> identify_local(uid_t uid, uid_t owner);
   Status admit(const Caller& caller);
+  // Of this machine, remembered for a minute.
+  std::vector<std::string> groups_of(const std::string& user);
 
  private:
   static constexpr std::size_t kRemembered = 10'000;
@@ -42,6 +45,11 @@ class Callers {
 
   struct Login {
     Caller caller{};
+    std::chrono::steady_clock::time_point asked{};
+  };
+
+  struct Groups {
+    std::vector<std::string> names{};
     std::chrono::steady_clock::time_point asked{};
   };
 
@@ -55,6 +63,7 @@ class Callers {
   std::unordered_map<std::string, CertificateFacts> known_;
   std::unordered_map<std::string, std::chrono::sys_seconds> said_;  // by serial number
   std::unordered_map<uid_t, Login> logins_;
+  std::unordered_map<std::string, Groups> groups_;
   RateLimit limit_;
 };
 

@@ -39,6 +39,10 @@ class RemoteClient final : public Client {
   Status set_policy(const PolicyRequest& request) override { return client_.set_policy(request); }
   Status set_quota(const QuotaRequest& request) override { return client_.set_quota(request); }
   Result<QuotasAnswer> quotas() override { return client_.quotas(); }
+  Status set_tenant(const TenantRequest& request) override { return client_.set_tenant(request); }
+  Result<TenantsAnswer> tenants() override { return client_.tenants(); }
+  Status set_limits(const LimitsRequest& request) override { return client_.set_limits(request); }
+  Result<LimitsAnswer> limits() override { return client_.limits(); }
   Result<EventsAnswer> events(const EventsRequest& request) override {
     return client_.events(request);
   }

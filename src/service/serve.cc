@@ -112,20 +112,22 @@ class Service {
     const AheadOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
-        Server::start({.state = state_,
-                       .core = std::move(core),
-                       .say = [](const std::string& line) { log_to_stderr(line); },
-                       .gatekeeper = {.trust = trust_.get(),
-                                      .ports = [this] { return listeners_.ports(); },
-                                      .revocations = revocations_},
-                       .ask_ahead =
-                           [limits](const std::string& situation, const WhatIfRequest& request) {
-                             return what_if_live(situation, request, limits);
-                           },
-                       .predict_starts =
-                           [limits](const std::string& situation) {
-                             return predicted_starts(situation, limits);
-                           }}));
+        Server::start(
+            {.state = state_,
+             .core = std::move(core),
+             .say = [](const std::string& line) { log_to_stderr(line); },
+             .gatekeeper = {.trust = trust_.get(),
+                            .ports = [this] { return listeners_.ports(); },
+                            .revocations = revocations_},
+             .groups_of = [this](const std::string& user) { return callers_->groups_of(user); },
+             .ask_ahead =
+                 [limits](const std::string& situation, const WhatIfRequest& request) {
+                   return what_if_live(situation, request, limits);
+                 },
+             .predict_starts =
+                 [limits](const std::string& situation) {
+                   return predicted_starts(situation, limits);
+                 }}));
     server_->on_failure([this](const Error& error) {
       failure_ = error;
       failed_ = true;

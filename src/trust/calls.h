@@ -20,7 +20,12 @@ enum class Call {
   FollowEvents,
   AskWhatIf,
   SetPolicy,
+  ShowQuotas,
   SetQuota,
+  ShowTenants,
+  SetTenant,
+  ShowLimits,
+  SetLimits,
   TakeRecord,
   ReadMetrics,
   Attend,  // an agent's own conversation: registering, heartbeats, launches and ends
@@ -73,7 +78,12 @@ constexpr Permission permission(Call call) {
     case Call::FollowEvents:  return {"events",     kPeople,    kPeople};
     case Call::AskWhatIf:     return {"whatif",     kPeople,    kPeople};
     case Call::SetPolicy:     return {"set policy", kKeepers,   kKeepers};
+    case Call::ShowQuotas:    return {"quotas",     kPeople,    kPeople};
     case Call::SetQuota:      return {"set quota",  kAdmins,    kAdmins};
+    case Call::ShowTenants:   return {"tenants",    kPeople,    kKeepers};
+    case Call::SetTenant:     return {"set tenant", kAdmins,    kAdmins};
+    case Call::ShowLimits:    return {"limits",     kPeople,    kKeepers};
+    case Call::SetLimits:     return {"set limits", kAdmins,    kAdmins};
     case Call::TakeRecord:    return {"record",     kKeepers,   kKeepers};
     case Call::ReadMetrics:   return {"metrics",    kReaders,   kReaders};
     case Call::Attend:        return {"attend",     kAgents,    kNobody};

@@ -18,6 +18,8 @@ const std::map<std::string, std::string> kExpected{
     {"set policy", "-y-y-"},   {"set quota", "---y-"},   {"record", "-y-y-"},
     {"attend", "--o--"},       {"make token", "---y-"},  {"tokens", "---y-"},
     {"certificates", "---y-"}, {"remove node", "---y-"}, {"join", "ooooo"},
+    {"quotas", "yy-y-"},       {"tenants", "oy-y-"},     {"set tenant", "---y-"},
+    {"limits", "oy-y-"},       {"set limits", "---y-"},
 };
 
 TEST(Calls, EveryPairOfRoleAndCallIsAsWrittenDown) {

@@ -1,5 +1,6 @@
 #include "trust/logins.h"
 
+#include <grp.h>
 #include <pwd.h>
 
 #include <optional>
@@ -26,6 +27,34 @@ std::optional<std::string> known_login(uid_t uid) {
 
 std::string login_name(uid_t uid) {
   return known_login(uid).value_or("uid-" + std::to_string(uid));
+}
+
+std::vector<std::string> groups_of_login(const std::string& name) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16384);
+  if (::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr) {
+    return {};
+  }
+  std::vector<gid_t> ids(64);
+  int count = static_cast<int>(ids.size());
+  if (::getgrouplist(name.c_str(), found->pw_gid, ids.data(), &count) < 0) {
+    ids.resize(static_cast<std::size_t>(count));
+    if (::getgrouplist(name.c_str(), found->pw_gid, ids.data(), &count) < 0) return {};
+  }
+  ids.resize(static_cast<std::size_t>(count));
+  std::vector<std::string> names;
+  buffer.resize(std::size_t{1} << 20);  // groups may have many members
+  for (const gid_t id : ids) {
+    group group_entry{};
+    group* known = nullptr;
+    if (::getgrgid_r(id, &group_entry, buffer.data(), buffer.size(), &known) == 0 &&
+        known != nullptr) {
+      names.emplace_back(known->gr_name);
+    }
+  }
+  return names;
 }
 
 Result<Identity> local_identity(uid_t uid, uid_t owner) {

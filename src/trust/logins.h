@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "trust/identity.h"
@@ -11,6 +12,9 @@ namespace orrery {
 
 // What the login is called, or uid-N where it has no name that can be a caller's.
 std::string login_name(uid_t uid);
+
+// The names of the groups of a login of this machine; empty where there is none of that name.
+std::vector<std::string> groups_of_login(const std::string& name);
 
 // Who somebody on this machine is, by the user id that the kernel vouches for: root and `owner` are
 // admins, everybody else a user of the name of his login. Unauthenticated where that says nothing:

@@ -1,7 +1,9 @@
 #include "trust/logins.h"
 
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <algorithm>
 
 namespace orrery {
 namespace {
@@ -34,6 +36,12 @@ TEST(LocalIdentity, AUserIdWithoutANameIsNobody) {
     ASSERT_FALSE(nobody.ok()) << uid;
     EXPECT_EQ(nobody.error().code, Code::Unauthenticated);
   }
+}
+
+TEST(GroupsOfLogin, AreThoseOfTheMachineAndNoneForAStranger) {
+  const auto groups = groups_of_login("root");
+  EXPECT_NE(std::find(groups.begin(), groups.end(), "root"), groups.end());
+  EXPECT_TRUE(groups_of_login("no-such-login").empty());
 }
 
 }  // namespace

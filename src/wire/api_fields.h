@@ -2,6 +2,7 @@
 
 #include "protocol/api.h"
 #include "wire/job_fields.h"
+#include "wire/rights_fields.h"
 #include "wire/trust_fields.h"
 
 // What the calls of the Api and their answers are made of.

@@ -43,6 +43,9 @@ struct Filler {
   static void fill(Random& random, JobEnd::Kind& v) {
     v = static_cast<JobEnd::Kind>(random.between(0, 7));
   }
+  static void fill(Random& random, LimitScope& v) {
+    v = static_cast<LimitScope>(random.between(0, 3));
+  }
   static void fill(Random& random, Caller::Role& v) {
     v = static_cast<Caller::Role>(random.between(0, 4));
   }
@@ -133,6 +136,34 @@ struct Filler {
   static void fill(Random& r, QuotasAnswer& v) {
     auto& [quotas] = v;
     each(r, quotas);
+  }
+  static void fill(Random& r, TenantRequest& v) {
+    auto& [tenant, add, remove, forget] = v;
+    each(r, tenant, add, remove, forget);
+  }
+  static void fill(Random& r, TenantStatus& v) {
+    auto& [tenant, members] = v;
+    each(r, tenant, members);
+  }
+  static void fill(Random& r, TenantsAnswer& v) {
+    auto& [tenants] = v;
+    each(r, tenants);
+  }
+  static void fill(Random& r, Limits& v) {
+    auto& [priority, gpus, pending, submissions] = v;
+    each(r, priority, gpus, pending, submissions);
+  }
+  static void fill(Random& r, LimitsRequest& v) {
+    auto& [scope, name, limits, inherit] = v;
+    each(r, scope, name, limits, inherit);
+  }
+  static void fill(Random& r, LimitsStatus& v) {
+    auto& [scope, name, limits, held, pending] = v;
+    each(r, scope, name, limits, held, pending);
+  }
+  static void fill(Random& r, LimitsAnswer& v) {
+    auto& [limits] = v;
+    each(r, limits);
   }
   static void fill(Random& r, EventsRequest& v) {
     auto& [from, most, wait, record] = v;
@@ -288,6 +319,10 @@ TEST(Wire, WhatClientsSayComesBackAsItWas) {
   expect_round_trips<QuotaRequest, v1::QuotaRequest>();
   expect_round_trips<QuotaStatus, v1::QuotaStatus>();
   expect_round_trips<QuotasAnswer, v1::QuotasAnswer>();
+  expect_round_trips<TenantRequest, v1::TenantRequest>();
+  expect_round_trips<TenantsAnswer, v1::TenantsAnswer>();
+  expect_round_trips<LimitsRequest, v1::LimitsRequest>();
+  expect_round_trips<LimitsAnswer, v1::LimitsAnswer>();
   expect_round_trips<EventsRequest, v1::EventsRequest>();
   expect_round_trips<EventsAnswer, v1::EventsAnswer>();
   expect_round_trips<WhatIfRequest, v1::WhatIfRequest>();

@@ -32,6 +32,12 @@ JobNumber job_of(TestScheduler& scheduler, const std::string& owner) {
 
 TEST(RoleTable, EveryCallByEveryRoleAboutEveryOwnerIsAnsweredAsTheTableSays) {
   TestScheduler scheduler;
+  // A tenant of-ann with the member ann, and so on.
+  for (const char* owner : {"ann", "otto", "node1", "root", "mat", "eve"}) {
+    const std::string tenant = std::string("of-") + owner;
+    const auto admin = scheduler.by_socket(kAdmin);
+    ASSERT_TRUE(admin->set_tenant({.tenant = tenant, .add = {owner}}).ok());
+  }
   int asked = 0;
   for (int number = 0; number < kCalls; ++number) {
     const Call call{number};

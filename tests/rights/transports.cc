@@ -49,6 +49,14 @@ Outcome outcome(const Status& status) {
   return {};
 }
 
+// A list that leaves the owner's row out denies it.
+Outcome listed(Outcome outcome, const std::string& row) {
+  if (!outcome.error && outcome.text.find(row) == std::string::npos) {
+    outcome.error = Error{Code::PermissionDenied, row + " is not listed"};
+  }
+  return outcome;
+}
+
 Outcome attend(TestScheduler& scheduler, const Identity& caller, const std::string& node) {
   const Result<Orders> orders = scheduler.attend(caller, node);
   if (!orders.ok()) return {.error = orders.error()};
@@ -88,8 +96,18 @@ Outcome ask_client(TestScheduler& scheduler, Client& client, const Identity& cal
     }
     case Call::SetPolicy:
       return of(client.set_policy({.policy = "fifo"}));
+    case Call::ShowQuotas:
+      return outcome(client.quotas());
     case Call::SetQuota:
       return of(client.set_quota({.tenant = "none"}));
+    case Call::ShowTenants:
+      return listed(outcome(client.tenants()), "of-" + question.owner);
+    case Call::SetTenant:
+      return of(client.set_tenant({.tenant = "none", .add = {"ann"}}));
+    case Call::ShowLimits:
+      return listed(outcome(client.limits()), "of-" + question.owner);
+    case Call::SetLimits:
+      return of(client.set_limits({.name = "none", .limits = {.priority = 0}}));
     case Call::TakeRecord:
       return outcome(client.events({.record = true}));
     case Call::ReadMetrics:
@@ -138,8 +156,18 @@ RestForm rest_form(const Question& question) {
       return {"POST", "/v1/whatif", "{}"};
     case Call::SetPolicy:
       return {"PUT", "/v1/policy", R"({"policy":"fifo"})"};
+    case Call::ShowQuotas:
+      return {"GET", "/v1/quotas"};
     case Call::SetQuota:
       return {"PUT", "/v1/quotas", R"({"tenant":"none"})"};
+    case Call::ShowTenants:
+      return {"GET", "/v1/tenants"};
+    case Call::SetTenant:
+      return {"PUT", "/v1/tenants", R"({"tenant":"none","add":["ann"]})"};
+    case Call::ShowLimits:
+      return {"GET", "/v1/limits"};
+    case Call::SetLimits:
+      return {"PUT", "/v1/limits", R"({"name":"none","limits":{"priority":0}})"};
     case Call::TakeRecord:
       return {"GET", "/v1/events?record=true"};
     case Call::ReadMetrics:
@@ -164,7 +192,11 @@ Outcome ask_rest(TestScheduler& scheduler, const Identity& caller, const Questio
   const RestForm form = rest_form(question);
   if (form.method.empty()) return {.carried = false};
   const auto reply = scheduler.by_rest(caller, form.method, form.path, form.body);
-  if (reply.status == 200) return {.text = reply.body};
+  if (reply.status == 200) {
+    const bool list = question.call == Call::ShowTenants || question.call == Call::ShowLimits;
+    return list ? listed({.text = reply.body}, "of-" + question.owner)
+                : Outcome{.text = reply.body};
+  }
   const Code code = reply.status == 403   ? Code::PermissionDenied
                     : reply.status == 401 ? Code::Unauthenticated
                                           : Code::InvalidArgument;

@@ -7,10 +7,11 @@
 
 namespace orrery {
 
-// Calls about a job, a user or a node. The object of any other call belongs to nobody.
+// Calls about a job, a user, a tenant or a node. The object of any other call belongs to nobody.
 constexpr bool has_owner(Call call) {
   return call == Call::Submit || call == Call::ShowStatus || call == Call::Cancel ||
-         call == Call::ReadLogs || call == Call::Attend;
+         call == Call::ReadLogs || call == Call::Attend || call == Call::ShowTenants ||
+         call == Call::ShowLimits;
 }
 
 enum class Transport { Socket, Grpc, Rest };
