@@ -183,6 +183,7 @@ Status Book::take(const NodeJoined& entry) {
   node.offer = entry.offer;
   node.instance = entry.instance;
   node.machine = entry.machine;
+  if (!node.boot.empty() && node.boot != entry.boot) node.past_boots.insert(node.boot);
   node.boot = entry.boot;
   node.state = NodeState::Up;
   update_cluster(place->second);

@@ -58,6 +58,8 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
     refusals_[connection] = foreign_.answer(report, own, connection);
     return;
   }
+  const auto named = book_.find_node(report.offer.name);
+  if (named && book_.node(*named).past_boots.contains(report.boot)) return;
   if (std::string refused = refusal(report); !refused.empty()) {
     refusals_[connection] = {
         .instance = report.instance, .report = report.number, .refused = std::move(refused)};

@@ -82,6 +82,7 @@ struct LiveNode {
   std::string instance{};
   std::string machine{};
   std::string boot{};
+  std::set<std::string> past_boots{};  // what comes from them is late
   NodeState state = NodeState::Up;
   bool draining = false;
   bool unheard = false;  // not heard of since the log was restored: anything may be running there

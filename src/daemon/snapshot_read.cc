@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "daemon/entry_parts.h"
 #include "daemon/snapshot.h"
@@ -182,6 +183,12 @@ Status Snapshots::read_node(const LogLine& line, Book& book) {
   TRY(line.text("machine", joined.machine, kMaybe));
   TRY(line.text("boot", joined.boot, kMaybe));
   TRY(book.take(joined));
+  std::string boots;
+  TRY(line.text("past_boots", boots, kMaybe));
+  std::istringstream words(boots);
+  for (std::string boot; words >> boot;) {
+    book.node(*book.find_node(joined.offer.name)).past_boots.insert(boot);
+  }
   NodeTurned turned{.node = joined.offer.name, .draining = line.find("draining") != nullptr};
   std::string state;
   TRY(line.text("state", state, kNeeded));

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -161,6 +163,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     body.text("instance", node.instance);
     body.text("machine", node.machine);
     body.text("boot", node.boot);
+    body.text("past_boots", fmt::format("{}", fmt::join(node.past_boots, " ")));
     body.text("state", to_string(node.state));
     body.number("draining", node.draining ? 1 : 0);
     body.number("unheard", node.unheard ? 1 : 0);
