@@ -5,7 +5,7 @@ namespace orrery {
 // Factors of an optimizer's step for an update that holds `share` of a global batch's samples: 1 is
 // an ordinary step, 0.25 a quarter of one. Shares that add up to 1 do what one whole update does:
 // exactly if the gradient stays the same, and each sample moves the parameters equally far in all.
-// Memory fades with samples, not with updates. Derivation: docs/decisions/024.
+// Memory fades with samples, not with updates. Derivation: docs/decisions/026.
 //
 // "slope" is the sum of weight * gradient over the update's terms plus share * decay * parameters:
 // weight decay is a part of each sample's loss. Precondition: 0 < share.
