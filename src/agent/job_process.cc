@@ -15,6 +15,7 @@
 #include "agent/cgroup.h"
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
+#include "base/state_folder.h"
 
 namespace orrery {
 namespace {
@@ -190,7 +191,9 @@ Result<LocalJobs> LocalJobs::open(const std::string& state, std::string program)
   if (state.empty() || state.front() != '/') {
     return invalid("the state directory '" + state + "' must be an absolute path");
   }
-  if (::mkdir(state.c_str(), 0711) != 0 && errno != EEXIST) return system_error(state, errno);
+  // Jobs of other users reach their sockets through it.
+  TRY(make_state_folder(state, ::geteuid() == 0 ? Passage::Others : Passage::None));
+  TRY(check_state_files(state, {}));
   const std::string path = state + "/agent.lock";
   Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.ok()) return system_error(path, errno);

@@ -41,7 +41,11 @@ class TestFolder {
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   void write(const std::string& name, const std::string& content) const {
-    std::filesystem::create_directories(std::filesystem::path(path_ + "/" + name).parent_path());
+    const auto folder = std::filesystem::path(path_ + "/" + name).parent_path();
+    // Closed to others, as an agent would have made it.
+    if (std::filesystem::create_directories(folder)) {
+      std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    }
     EXPECT_TRUE(write_file_atomically(path_ + "/" + name, content).ok()) << name;
   }
 

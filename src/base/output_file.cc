@@ -139,7 +139,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
 // A draft without a name leaves nothing behind, however the process ends. Not every file system
 // has such drafts.
 Status OutputFile::open_draft(Kind kind) {
-  const mode_t mode = kind == Kind::Internal ? 0600 : 0666;
+  const mode_t mode = kind == Kind::Named ? 0666 : 0600;
   fd_ = Fd(::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
   if (fd_.ok() && ::access(descriptor_path(fd_).c_str(), F_OK) == 0) return {};
   draft_ = draft_name(target_);
@@ -192,8 +192,8 @@ Status OutputFile::commit() {
   return {};
 }
 
-Status write_output(const std::string& path, std::string_view content) {
-  TRY_ASSIGN(OutputFile file, OutputFile::open(path));
+Status write_output(const std::string& path, std::string_view content, OutputFile::Kind kind) {
+  TRY_ASSIGN(OutputFile file, OutputFile::open(path, kind));
   TRY(file.write(content));
   return file.commit();
 }

@@ -25,7 +25,8 @@ namespace orrery {
 // Every error names the path and the cause. Nothing is flushed against a loss of power.
 class OutputFile {
  public:
-  enum class Kind { Named, Internal };
+  // NamedPrivate: as Named, but a new file has mode 0600. For what holds jobs' data.
+  enum class Kind { Named, NamedPrivate, Internal };
 
   static Result<OutputFile> open(const std::string& path, Kind kind = Kind::Named);
   OutputFile(OutputFile&& other) noexcept;
@@ -49,7 +50,8 @@ class OutputFile {
 };
 
 // A whole file at once.
-Status write_output(const std::string& path, std::string_view content);
+Status write_output(const std::string& path, std::string_view content,
+                    OutputFile::Kind kind = OutputFile::Kind::Named);
 
 // An OutputFile for code that writes to a stream.
 class OutputStream final : public std::ostream {

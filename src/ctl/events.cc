@@ -55,7 +55,7 @@ Status each_live_event(const ConnectionArguments& connection, const Surroundings
 }
 
 Status live_record(const LiveRecord& record, const Surroundings& around) {
-  TRY_ASSIGN(OutputFile file, OutputFile::open(record.output));
+  TRY_ASSIGN(OutputFile file, OutputFile::open(record.output, OutputFile::Kind::NamedPrivate));
   OutputStream out(std::move(file));
   out << "{\"orrery_live_log\":1}\n";
   std::int64_t events = 0;

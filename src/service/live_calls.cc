@@ -30,7 +30,7 @@ Status record_trace(const RecordArguments& arguments, RecordFormat format,
     TRY(write_trace(jobs, text,
                     arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv));
   }
-  TRY(write_output(arguments.output, text.str()));
+  TRY(write_output(arguments.output, text.str(), OutputFile::Kind::NamedPrivate));
   return around.print(fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size()));
 }
 

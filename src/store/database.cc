@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/state_folder.h"
+
 namespace orrery {
 namespace {
 
@@ -134,6 +136,9 @@ Database::Database(std::string path, sqlite3* connection)
 
 Result<Database> Database::open(const std::string& path, const std::string& disk) {
   TRY(check_path(path));
+  // Before SQLite, which would make it by the umask; it gives the files beside it the same mode.
+  // What is wrong with one that is there, or with the folder, SQLite tells better.
+  static_cast<void>(make_private_file(path).ok());
   sqlite3* connection = nullptr;
   const int answer = sqlite3_open_v2(
       path.c_str(), &connection,

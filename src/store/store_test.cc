@@ -187,6 +187,24 @@ TEST(Store, IsHeldOnceInAProcess) {
   EXPECT_EQ(why_not(folder.file()), "");
 }
 
+TEST(Store, IsClosedToOtherLoginsWhateverTheUmaskIs) {
+  const TestFolder folder;
+  const mode_t before = ::umask(0);
+  {
+    Store store = opened(folder.file());
+    EXPECT_EQ(why(store.append(test_records(1, 100))), "");
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+      struct stat found {};
+      ASSERT_EQ(::stat(entry.path().c_str(), &found), 0);
+      EXPECT_EQ(found.st_mode & 07777, 0600u) << entry.path();
+      ++files;
+    }
+    EXPECT_GE(files, 2) << "the log and what SQLite writes first";
+  }
+  ::umask(before);
+}
+
 TEST(Store, SaysWhenItMayNotWrite) {
   const TestFolder folder;
   ASSERT_TRUE(opened(folder.file()).append(test_records(1, 2)).ok());

@@ -1,0 +1,127 @@
+#include "base/state_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/logins.h"
+
+namespace orrery {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kOthersReadOrWrite = S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+
+Error refused(const std::string& path, std::string_view why) {
+  return {Code::FailedPrecondition, fmt::format("{}: {}", path, why)};
+}
+
+Status check_owner(const std::string& path, const struct stat& found) {
+  if (found.st_uid == ::geteuid()) return {};
+  return refused(path, fmt::format("belongs to {}, but this runs as {}: run it as the owner, or "
+                                   "use another state folder",
+                                   login_name(found.st_uid), login_name(::geteuid())));
+}
+
+// A link in a folder that everybody can write to may lead anywhere.
+Status check_link(const std::string& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0 || !S_ISLNK(found.st_mode)) return {};
+  if (found.st_uid == ::geteuid() || found.st_uid == 0) return {};
+  return refused(path, fmt::format("is a link that {} made; name the folder itself",
+                                   login_name(found.st_uid)));
+}
+
+Status check_file(const std::string& path, const struct stat& found) {
+  if (S_ISLNK(found.st_mode)) return refused(path, "is a link; put the file itself there");
+  if (!S_ISREG(found.st_mode)) return refused(path, "is no file; remove it");
+  TRY(check_owner(path, found));
+  if ((found.st_mode & kOthersReadOrWrite) == 0) return {};
+  return refused(path, fmt::format("others have access to it (mode {:o}), and it holds jobs' data: "
+                                   "chmod 600 {}",
+                                   found.st_mode & 07777, path));
+}
+
+bool is_empty(const std::string& path) {
+  std::error_code problem;
+  return fs::is_empty(path, problem) && !problem;
+}
+
+}  // namespace
+
+Status make_state_folder(const std::string& path, Passage passage) {
+  TRY(check_link(path));
+  const fs::path above = fs::path(path).parent_path();
+  std::error_code problem;
+  if (!above.empty()) fs::create_directories(above, problem);
+  if (problem) return system_error(above.string(), problem.value());
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error(path, errno);
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return system_error(path, errno);
+  if (!S_ISDIR(found.st_mode)) return system_error(path, ENOTDIR);
+  TRY(check_owner(path, found));
+  if ((found.st_mode & kOthersReadOrWrite) != 0 && !is_empty(path)) {
+    return refused(path, fmt::format("others have access to it (mode {:o}), and it holds jobs' "
+                                     "data: if nobody has changed anything in it, chmod go-rw {}",
+                                     found.st_mode & 07777, path));
+  }
+  const mode_t wanted = passage == Passage::Others ? 0711 : 0700;
+  if ((found.st_mode & 07777) != wanted && ::chmod(path.c_str(), wanted) != 0) {
+    return system_error(path, errno);
+  }
+  return {};
+}
+
+Status check_state_files(const std::string& path,
+                         std::initializer_list<std::string_view> open_to_others) {
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(path, problem)) {
+    const std::string name = entry.path().filename().string();
+    if (std::find(open_to_others.begin(), open_to_others.end(), name) != open_to_others.end()) {
+      continue;
+    }
+    struct stat found {};
+    if (::lstat(entry.path().c_str(), &found) != 0) continue;  // gone meanwhile
+    if (S_ISDIR(found.st_mode) || S_ISSOCK(found.st_mode)) continue;
+    TRY(check_file(entry.path().string(), found));
+  }
+  if (problem) return system_error(path, problem.value());
+  return {};
+}
+
+Status check_private_file(const std::string& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0) return check_file(path, found);
+  if (errno == ENOENT) return {};
+  return system_error(path, errno);
+}
+
+Status make_private_file(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (fd.ok()) {
+    // An umask may have taken bits from the owner.
+    if (::fchmod(fd.get(), 0600) != 0) return system_error(path, errno);
+    return {};
+  }
+  if (errno != EEXIST) return system_error(path, errno);
+  return check_private_file(path);
+}
+
+Status write_open_file(const std::string& path, std::string_view content) {
+  const std::string draft = path + ".open";
+  TRY(write_file_atomically(draft, content));
+  if (::chmod(draft.c_str(), 0644) == 0 && std::rename(draft.c_str(), path.c_str()) == 0) return {};
+  const int number = errno;
+  ::unlink(draft.c_str());
+  return system_error(path, number);
+}
+
+}  // namespace orrery
