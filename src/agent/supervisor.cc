@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -32,6 +33,8 @@ constexpr std::string_view kServerAsked = "--fork-supervisors";
 constexpr Duration kAgain = std::chrono::milliseconds(20);
 // Timers stand still while a machine sleeps, and leases do not.
 constexpr Duration kLeaseLook = std::chrono::seconds(1);
+// How often a launch whose program has not begun looks whether it shall be stopped.
+constexpr auto kStopLook = std::chrono::milliseconds(200);
 constexpr Duration kLong = std::chrono::hours(24);
 
 bool exists(const std::string& path) {
@@ -86,6 +89,7 @@ class Supervisor {
   JobEnd supervise(const Result<Fields>& fields);
   Status start();
   Status let_go(pid_t pid, const Fd& go, const Fd& fault);
+  bool begins(const Fd& fault);
   StopRequest read_stop() const;
   Duration lease_end() const { return runs_until(read_lease(state_), launch_.node_timeout); }
   bool job_is_over() const;
@@ -143,6 +147,7 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   ::close(kReadyFd);
   if (!started.ok()) {
     cgroup_.remove();
+    if (stopping_) return {.kind = *stopping_, .message = "stopped before its program began"};
     return not_started(started.error().message);
   }
   const Duration began = boot_time();
@@ -213,6 +218,7 @@ Status Supervisor::let_go(pid_t pid, const Fd& go, const Fd& fault) {
   TRY(write_file_atomically(files_.running(), running_fields(running).write()));
   const char how = limit_ == MemoryLimit::Rlimit ? kGoWithRlimit : kGo;
   if (::write(go.get(), &how, 1) != 1) return system_error("starting the job", errno);
+  if (!begins(fault)) return Error{Code::Cancelled, "its program did not begin in time"};
   JobChildFault told;
   ssize_t got = 0;
   do {
@@ -220,6 +226,20 @@ Status Supervisor::let_go(pid_t pid, const Fd& go, const Fd& fault) {
   } while (got < 0 && errno == EINTR);
   if (got != sizeof told) return {};
   return Error{Code::FailedPrecondition, fault_text(told, launch_)};
+}
+
+// Waits until the child tells of a fault or its program runs. A file that does not answer may hold
+// the child for as long as it likes: false where the launch shall be stopped before.
+bool Supervisor::begins(const Fd& fault) {
+  pollfd waited{.fd = fault.get(), .events = POLLIN, .revents = 0};
+  while (::poll(&waited, 1, static_cast<int>(kStopLook.count())) <= 0) {
+    if (wait_for_signal(Duration::zero()) == SIGTERM) stopping_ = read_stop().why;
+    if (launch_.ends_with_lease && read_lease(state_).until <= boot_time()) {
+      stopping_ = JobEnd::Kind::LeaseLost;
+    }
+    if (stopping_) return false;
+  }
+  return true;
 }
 
 // Without taking the exit status: as long as it is there, nobody else gets the job's pid and group.
