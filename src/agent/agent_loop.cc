@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "agent/cgroup_home.h"
+#include "agent/job_user.h"
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
 
@@ -104,7 +105,7 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
                    .name = options.name.empty() ? machine.hostname : options.name,
                    .address = options.address,
                    .machine = std::move(machine),
-                   .switches_users = options.switches_users && ::geteuid() == 0,
+                   .only_user = only_job_user(),
                    .log = std::move(log)};
   if (node.address.empty()) node.address = node.name;
   node.processes_most = options.processes_most;

@@ -28,7 +28,6 @@ struct AgentOptions {
   std::int64_t processes_most = 0;  // of one process of a job, with threads; 0: no limit
   std::int64_t core_bytes = 0;      // of a core file; -1: no limit
   LogLimits logs{};
-  bool switches_users = true;  // jobs run as their users; heeded where the agent is root
   std::string program{};       // that becomes supervisors; empty: supervisor_program()
 };
 

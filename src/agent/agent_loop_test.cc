@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/test_jobs.h"
+#include "base/logins.h"
 
 namespace orrery {
 namespace {
@@ -119,14 +120,14 @@ class AgentLoopTest : public testing::Test {
   Assignment job(JobNumber number, std::vector<std::string> what) const {
     return {.name = {.job = number},
             .argv = act(std::move(what)),
+            .user = login_name(::geteuid()),
             .gpus = 1,
             .cpu_milli = 1000,
             .grace = std::chrono::seconds(5)};
   }
 
   TestFolder folder_{};
-  AgentOptions options_{
-      .state = folder_ / "state", .name = "n", .gpus = 2, .switches_users = false};
+  AgentOptions options_{.state = folder_ / "state", .name = "n", .gpus = 2};
   Scheduler scheduler_{};
 };
 

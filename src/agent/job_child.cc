@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,8 +12,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/files.h"
 #include "agent/private_tmp.h"
+#include "base/files.h"
 
 namespace orrery {
 namespace {
@@ -78,8 +77,10 @@ void die_with(pid_t supervisor) {
 
 int open_output(const JobChild& child, const std::string& path) {
   const std::string target = path.empty() ? "/dev/null" : path;
-  const int fd = ::open(target.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-  if (fd < 0) fail(child, Stage::Output);
+  // A pipe that no process reads would hold us for ever, and a terminal would become the job's own.
+  const int fd = ::open(target.c_str(),
+                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
+  if (fd < 0 || ::fcntl(fd, F_SETFL, O_APPEND) != 0) fail(child, Stage::Output);
   return fd;
 }
 
@@ -153,22 +154,6 @@ Environment environment_of(const JobChild& child) {
 
 }  // namespace
 
-Result<std::optional<JobUser>> find_job_user(const std::string& name) {
-  if (name.empty()) return std::optional<JobUser>{};
-  errno = 0;
-  const passwd* const entry = getpwnam(name.c_str());
-  if (!entry) {
-    if (errno != 0 && errno != ENOENT) return system_error("user '" + name + "'", errno);
-    return Error{Code::NotFound, "there is no user '" + name + "' on this node"};
-  }
-  if (::geteuid() != 0 && entry->pw_uid != ::geteuid()) {
-    return Error{Code::FailedPrecondition,
-                 "the agent does not run as root and cannot start jobs of '" + name + "'"};
-  }
-  return std::optional<JobUser>(JobUser{
-      .name = entry->pw_name, .home = entry->pw_dir, .uid = entry->pw_uid, .gid = entry->pw_gid});
-}
-
 std::string fault_text(const JobChildFault& fault, const Launch& launch) {
   const auto place = [&]() -> std::string {
     switch (fault.stage) {
@@ -192,6 +177,9 @@ std::string fault_text(const JobChildFault& fault, const Launch& launch) {
     }
     return "program '" + launch.argv.front() + "'";
   };
+  if (fault.stage == Stage::Output && fault.number == ENXIO) {
+    return place() + ": a pipe that no process reads";
+  }
   return system_error(place(), fault.number).message;
 }
 

@@ -5,21 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "agent/job_user.h"
 #include "agent/launch.h"
-#include "base/result.h"
 
 namespace orrery {
-
-struct JobUser {
-  std::string name{};
-  std::string home{};
-  uid_t uid = 0;
-  gid_t gid = 0;
-};
-
-// Who the job runs as; nothing: as the agent does. A user that does not exist, or that this process
-// may not become, is an error, never ignored.
-Result<std::optional<JobUser>> find_job_user(const std::string& name);
 
 // What failed between the fork and the job's program, as it goes through a pipe.
 struct JobChildFault {

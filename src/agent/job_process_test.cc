@@ -1,7 +1,9 @@
 #include "agent/job_process.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/cpu_sets.h"
@@ -284,13 +286,48 @@ TEST_F(JobProcessTest, AsRootAJobRunsAsItsUserWithThatUsersRights) {
   EXPECT_EQ(log(), "nobody");
 }
 
+TEST_F(JobProcessTest, AnOutputThatIsAPipeWithoutAReaderIsRefusedAndHoldsNothing) {
+  Launch piped = launch({"exit", "0"});
+  piped.output = piped.errors = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(piped.output.c_str(), 0600), 0);
+  const JobEnd end = run(piped);
+  EXPECT_EQ(end.kind, Kind::NotStarted);
+  EXPECT_NE(end.message.find("a pipe that no process reads"), std::string::npos) << end.message;
+}
+
+// A program that the kernel does not let anybody run until the holder of a lease gives it up.
+TEST_F(JobProcessTest, ALaunchWhoseProgramDoesNotBeginIsStoppedAllTheSame) {
+  Launch held = launch({});
+  held.argv = {folder_ / "program"};
+  std::filesystem::copy("/bin/true", held.argv.front());
+  const Fd lease(::open(held.argv.front().c_str(), O_RDONLY | O_CLOEXEC));
+  ::signal(SIGIO, SIG_IGN);
+  if (::fcntl(lease.get(), F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "no leases on this disk";
+  const JobProcess job = start(jobs_, held);
+  while (::fcntl(lease.get(), F_GETLEASE) == F_WRLCK) ::poll(nullptr, 0, 1);  // it asks for it
+  ASSERT_TRUE(job.stop(kLong).ok());
+  EXPECT_EQ(end_of(job).kind, Kind::Stopped) << "the kernel lets it begin after 45 s";
+  ::fcntl(lease.get(), F_SETLEASE, F_UNLCK);
+}
+
+TEST_F(JobProcessTest, TheStateFolderIsClosedToOthersAndRefusedWhereItWasOpen) {
+  const std::string state = folder_ / "other";
+  std::filesystem::create_directory(state);
+  std::filesystem::permissions(state, std::filesystem::perms(0777));
+  ASSERT_TRUE(LocalJobs::open(state).ok()) << "it was empty";
+  std::filesystem::permissions(state, std::filesystem::perms(0755));
+  const auto opened = LocalJobs::open(state);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message.find("others have access"), std::string::npos);
+}
+
 TEST_F(JobProcessTest, WithoutRootAnotherUsersJobIsRefused) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may become anybody";
   Launch other = launch({"exit", "0"});
   other.user = "root";
   const JobEnd end = run(other);
   EXPECT_EQ(end.kind, Kind::NotStarted);
-  EXPECT_NE(end.message.find("does not run as root"), std::string::npos) << end.message;
+  EXPECT_NE(end.message.find("cannot become 'root'"), std::string::npos) << end.message;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agent/job_child.h"
+#include "agent/job_user.h"
 
 namespace orrery {
 namespace {

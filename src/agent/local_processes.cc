@@ -12,10 +12,11 @@
 #include <filesystem>
 #include <set>
 
-#include "agent/job_child.h"
+#include "agent/job_user.h"
 #include "agent/log_follow.h"
 #include "agent/node_options.h"
 #include "agent/private_tmp.h"
+#include "base/state_folder.h"
 
 namespace orrery {
 namespace {
@@ -29,12 +30,17 @@ Status make_directory(const std::string& path, mode_t mode) {
   return system_error(path, errno);
 }
 
-// The directory around it is the agent's, so nobody can put anything else in its place.
-Status make_log(const std::string& path, const JobUser& user) {
-  const Fd log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640));
-  if (!log.ok() || ::fchown(log.get(), user.uid, user.gid) != 0) return system_error(path, errno);
+// The directory around it is the agent's, so nobody can put anything else in its place. What a job
+// prints is for its user alone.
+Status make_log(const std::string& path, const std::optional<JobUser>& user) {
+  const Fd log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!log.ok() || ::fchmod(log.get(), 0600) != 0) return system_error(path, errno);
+  if (user && ::fchown(log.get(), user->uid, user->gid) != 0) return system_error(path, errno);
   return {};
 }
+
+// Jobs of other users reach their sockets, logs and checkpoints below it.
+Passage passage() { return ::geteuid() == 0 ? Passage::Others : Passage::None; }
 
 }  // namespace
 
@@ -43,7 +49,7 @@ Result<std::unique_ptr<LocalProcesses>> LocalProcesses::open(const std::string& 
                                                              std::string program) {
   TRY_ASSIGN(LocalJobs jobs, LocalJobs::open(state, std::move(program)));
   for (const std::string& path : {data, data + "/logs", data + "/checkpoints", data + "/tmp"}) {
-    TRY(make_directory(path, 0711));
+    TRY(make_state_folder(path, passage()));
   }
   TRY_ASSIGN(JobSockets sockets, JobSockets::open(state + "/sockets"));
   Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
@@ -131,7 +137,7 @@ Status LocalProcesses::give_places(Launch& launch) const {
   if (launch.output.empty()) {
     launch.output = log_path(name);
     if (launch.errors.empty()) launch.errors = launch.output;
-    if (is_other) TRY(make_log(launch.output, *user));
+    TRY(make_log(launch.output, user));
   }
   if (launch.wants_private_tmp) {
     launch.private_tmp = data_ + "/tmp/" + text(name);

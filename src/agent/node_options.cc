@@ -24,7 +24,8 @@ NodeOffer offer_of(const NodeOptions& options) {
                   .address = options.address,
                   .gpus = static_cast<int>(machine.gpus.size()),
                   .cpu_milli = std::int64_t{1000} * machine.cpu_count(),
-                  .memory_bytes = machine.memory_bytes};
+                  .memory_bytes = machine.memory_bytes,
+                  .only_user = options.only_user};
   for (const Gpu& gpu : machine.gpus) {
     const bool first = offer.gpu_type.empty();
     if (first) offer.gpu_type = gpu.name;
@@ -51,7 +52,7 @@ Launch launch_of(const Assignment& wanted, const std::vector<int>& cpus,
                 .directory = wanted.directory,
                 .output = wanted.output,
                 .errors = wanted.errors.empty() ? wanted.output : wanted.errors,
-                .user = options.switches_users ? wanted.user : "",
+                .user = wanted.user,
                 .cpus = cpus,
                 .cpu_milli = wanted.cpu_milli,
                 .memory_bytes = wanted.memory_bytes,
@@ -83,6 +84,7 @@ std::string why_not_here(const Assignment& wanted, const Machine& machine) {
   if (wanted.name.job > std::numeric_limits<std::int32_t>::max()) {
     return "job numbers end at 2147483647";
   }
+  if (wanted.user.empty()) return "the scheduler names no user for this job";
   return {};
 }
 

@@ -23,7 +23,7 @@ struct NodeOptions {
   CgroupHome cgroup_home{};
   std::int64_t processes_most = 0;  // of one launch; 0: no limit
   std::int64_t core_bytes = 0;      // of a core file; -1: no limit
-  bool switches_users = false;      // jobs run as the assignment's user, else as the agent's
+  std::string only_user{};          // whose jobs alone can run here; empty: those of every user
   std::function<void(std::string_view)> log{};  // a line for people; none: nobody listens
 };
 

@@ -15,7 +15,7 @@ inline NodeOptions node_options() {
 }
 
 inline Assignment assignment(const LaunchName& name, std::uint64_t gpus) {
-  return {.name = name, .ranks = name.rank + 1, .argv = {"/bin/true"}, .gpus = gpus};
+  return {.name = name, .ranks = name.rank + 1, .argv = {"/bin/true"}, .user = "ann", .gpus = gpus};
 }
 
 }  // namespace orrery

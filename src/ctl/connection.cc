@@ -1,11 +1,16 @@
 #include "ctl/connection.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
+
+#include "base/files.h"
+#include "base/logins.h"
 
 namespace orrery {
 namespace {
@@ -17,17 +22,31 @@ std::string variable(const Variables& environment, const char* name) {
   return found == environment.end() ? "" : found->second;
 }
 
+Error no_permission(const std::string& state) {
+  struct stat found {};
+  const bool seen = ::stat(state.c_str(), &found) == 0;
+  const std::string owner = seen ? login_name(found.st_uid) : "its owner";
+  return {Code::PermissionDenied,
+          fmt::format("permission denied: {} is closed to {}; its scheduler serves {} and root "
+                      "alone, unless it is started with --other-users",
+                      state, login_name(::geteuid()), owner)};
+}
+
 Result<Endpoint> in_state(const std::string& state) {
   std::error_code problem;
   if (!fs::is_directory(state, problem)) {
+    if (problem == std::errc::permission_denied) return no_permission(state);
     return invalid(fmt::format(
         "{}: there is no such state directory; is `orrery serve --local --state {}` running?",
         state, state));
   }
   const std::string path = (fs::path(state) / "address").string();
-  std::ifstream file(path);
-  std::string address;
-  if (!std::getline(file, address)) {
+  const Result<std::string> text = read_file(path);
+  if (!text.ok() && ::access(path.c_str(), F_OK) != 0 && errno == EACCES) {
+    return no_permission(state);
+  }
+  const std::string address = text.ok() ? text.value().substr(0, text.value().find('\n')) : "";
+  if (address.empty()) {
     return Error{Code::Unavailable,
                  fmt::format("{}: says no address; is `orrery serve --local --state {}` running?",
                              path, state)};

@@ -134,7 +134,7 @@ class Core final : private EventSink {
   void heed(NodeId node, const Report& report);
   void heed_progress(const LaunchReport& launch);
   void launch_ended(const LaunchName& name, const JobEnd& end);
-  void rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted);
+  void rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted, NodeId node);
   void end_all_on(NodeId node, JobEnd::Kind how, const std::string& why);
   void clear(NodeId node);
   void turn(NodeId node, NodeState state, bool draining, const std::string& by);

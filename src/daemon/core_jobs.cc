@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/core.h"
+#include "daemon/node_users.h"
 
 namespace orrery {
 namespace {
@@ -26,6 +27,7 @@ Result<SubmitAnswer> Core::submit(const Caller& caller, SubmitRequest request, T
         fmt::format("{} may not submit jobs as {}; leave --user out", caller.name, job.user)};
   }
   TRY(check(job));
+  TRY(check_nodes_for(job.user, book_.nodes()));
   const auto count = static_cast<std::int64_t>(std::max<std::size_t>(1, job.array.size()));
   if (!request.key.empty()) {
     request.key = caller.name + "/" + request.key;
@@ -185,12 +187,12 @@ void Core::launch_ended(const LaunchName& name, const JobEnd& end) {
   stops_.left(name);
   contacts_[index(node)].dirty = true;
   if (index(id) < waits_for_node_.size() && waits_for_node_[index(id)]) round_due_ = true;
-  if (!is_final(state().job(id).state)) rank_ended(id, name.epoch, end, wanted);
+  if (!is_final(state().job(id).state)) rank_ended(id, name.epoch, end, wanted, node);
   if (book_.job(id).launches.empty()) rendezvous_.forget(name.job);
   if (may_begin(book_.job(id))) wake_nodes_of(book_.job(id));
 }
 
-void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted) {
+void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool wanted, NodeId node) {
   const LiveJob& job = book_.job(id);
   const auto run = std::ranges::find(job.runs, epoch, &EpochRun::epoch);
   if (run != job.runs.end() && run->done == run->ranks) {
@@ -205,7 +207,9 @@ void Core::rank_ended(JobId id, std::int64_t epoch, const JobEnd& end, bool want
     case JobEnd::Kind::Signalled:
     case JobEnd::Kind::OutOfMemory:
     case JobEnd::Kind::NotStarted:
-      if (job.failures < job.request->retries) {
+      if (!starts_jobs_of(book_.node(node).offer, job.request->user)) {
+        end_job(id, EventKind::Failed);
+      } else if (job.failures < job.request->retries) {
         pause_job(id, {.code = Reason::Code::Retry,
                        .wanted = job.failures + 1,
                        .available = job.request->retries});

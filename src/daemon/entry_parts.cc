@@ -58,6 +58,7 @@ void write_offer(JsonBody& body, const NodeOffer& offer) {
   body.number("memory", offer.memory_bytes);
   body.number("gpu_memory", offer.gpu_memory_bytes);
   body.text("gpu_type", offer.gpu_type);
+  body.text("only_user", offer.only_user);
 }
 
 Status read_offer(const LogLine& line, NodeOffer& offer) {
@@ -67,7 +68,8 @@ Status read_offer(const LogLine& line, NodeOffer& offer) {
   TRY(line.integer("cpu_milli", offer.cpu_milli, kMaybe));
   TRY(line.integer("memory", offer.memory_bytes, kMaybe));
   TRY(line.integer("gpu_memory", offer.gpu_memory_bytes, kMaybe));
-  return line.text("gpu_type", offer.gpu_type, kMaybe);
+  TRY(line.text("gpu_type", offer.gpu_type, kMaybe));
+  return line.text("only_user", offer.only_user, kMaybe);
 }
 
 void write_reason(JsonBody& body, const Reason& reason, JobNumber other) {

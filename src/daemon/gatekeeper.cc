@@ -75,6 +75,8 @@ Gatekeeper::Done<TokenAnswer> Gatekeeper::make(const TokenRequest& request) {
   if (ports.https == 0) {
     return {.answer = Error{Code::Unavailable, "the scheduler is starting; ask again in a moment"}};
   }
+  const Status served = options_.served.check({static_cast<Role>(request.role), request.name});
+  if (!served.ok()) return {.answer = served.error()};
   const TokenTerms terms{
       .role = static_cast<Role>(request.role),
       .name = request.name,

@@ -13,6 +13,7 @@
 #include "trust/credentials.h"
 #include "trust/issued.h"
 #include "trust/revocations.h"
+#include "trust/served_users.h"
 #include "trust/tokens.h"
 
 namespace orrery {
@@ -27,6 +28,7 @@ struct GatekeeperOptions {
   std::function<Ports()> ports{};
   // Asked at every call by whoever identifies callers; kept up to date here.
   std::shared_ptr<Revocations> revocations{};
+  ServedUsers served{};                             // who may be given a token
   std::function<std::chrono::sys_seconds()> now{};  // empty: the machine's clock
 };
 

@@ -26,6 +26,7 @@ struct NodeOffer {
   std::int64_t memory_bytes = 0;
   std::int64_t gpu_memory_bytes = 0;
   std::string gpu_type{};
+  std::string only_user{};  // whose jobs alone its agent can start; empty: those of every user
 
   bool operator==(const NodeOffer&) const = default;
 };

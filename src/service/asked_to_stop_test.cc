@@ -8,6 +8,7 @@
 
 #include "agent/agent_loop.h"
 #include "agent/test_jobs.h"
+#include "base/logins.h"
 #include "daemon/server.h"
 #include "service/local_link.h"
 
@@ -24,12 +25,8 @@ class Counting : public testing::Test {
     auto server = Server::start({.state = folder_.path()});
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(server).value();
-    auto agent = AgentLoop::open({.state = folder_ / "agent",
-                                  .name = "n",
-                                  .gpus = 2,
-                                  .switches_users = false,
-                                  .program = ORRERY_JOB},
-                                 {});
+    auto agent = AgentLoop::open(
+        {.state = folder_ / "agent", .name = "n", .gpus = 2, .program = ORRERY_JOB}, {});
     ASSERT_TRUE(agent.ok()) << agent.error().message;
     agent_ = std::move(agent).value();
     thread_ = std::thread([this] {
@@ -82,7 +79,7 @@ class Counting : public testing::Test {
     ask(&Api::submit, SubmitRequest{.job = std::move(job)});
   }
 
-  const Caller root_{.role = Caller::Role::Admin, .name = "root"};
+  const Caller root_{.role = Caller::Role::Admin, .name = login_name(::geteuid())};
   TestFolder folder_{};
   std::unique_ptr<Server> server_{};
   std::unique_ptr<AgentLoop> agent_{};

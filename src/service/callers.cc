@@ -35,6 +35,7 @@ Result<Caller> Callers::identify(const std::string& certificate_pem) {
     say_refused(facts, good.error(), now);
     return good.error();
   }
+  TRY(options_.served.check(facts.identity));
   return Caller{.role = static_cast<Caller::Role>(facts.identity.role),
                 .name = facts.identity.name};
 }
@@ -62,6 +63,7 @@ Result<Caller> Callers::identify_local(uid_t uid, uid_t owner) {
     }
   }
   TRY_ASSIGN(const Identity identity, local_identity(uid, owner));
+  TRY(options_.served.check(identity));
   const Caller caller{.role = static_cast<Caller::Role>(identity.role), .name = identity.name};
   const std::lock_guard lock(mutex_);
   if (logins_.size() >= kRemembered) logins_.clear();

@@ -13,18 +13,21 @@
 #include "rpc/access.h"
 #include "trust/rate_limit.h"
 #include "trust/revocations.h"
+#include "trust/served_users.h"
 
 namespace orrery {
 
 struct CallersOptions {
   RateLimitOptions limits{};
   std::string ca_pem{};
+  ServedUsers served{};
   std::shared_ptr<const Revocations> revocations{};  // none: nothing is revoked
   std::function<std::chrono::sys_seconds()> now{};
   std::function<void(const std::string&)> say{};  // a line of the operator's log
 };
 
-// Who calls, by certificate or by the login on this machine, and whether not too often.
+// Who calls, by certificate or by the login on this machine, whether they are served here, and
+// whether not too often.
 // Certificates are read once and remembered, the names of logins for a minute; whether a
 // certificate is valid now and not revoked is asked at every call. Any thread may use it.
 class Callers {

@@ -39,6 +39,9 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
                       "HOST:PORT of HTTPS, for join, REST and metrics; off: for join alone; the "
                       "host of --listen and the last port if left out");
   command->add_option("--host", a->hosts, "a name or address others reach it by (repeatable)");
+  command->add_flag("--other-users", a->other_users,
+                    "serve every user although this does not run as root; without it, the user "
+                    "that runs this and root alone");
   command->add_option("--lease", a->lease, "a node that is silent for longer gets no more jobs")
       ->capture_default_str();
   command

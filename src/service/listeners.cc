@@ -40,6 +40,11 @@ auto start_on(const std::string& address, const std::string& remembered,
 
 }  // namespace
 
+Status write_for_clients(const std::string& path, const std::string& line, Passage passage) {
+  return passage == Passage::Others ? write_open_file(path, line + "\n")
+                                    : write_file_atomically(path, line + "\n");
+}
+
 Status Listeners::open(const ListenOptions& options, const Credentials& own, Api& api,
                        AgentHost& host) {
   const std::string trust = options.state + "/trust";
@@ -81,8 +86,9 @@ Status Listeners::open_https(const ListenOptions& options, const TlsMaterial& tl
   options.say(fmt::format("{} on https://{}:{}",
                           off ? "`orrery join`" : "`orrery join`, REST and metrics",
                           host_of(address), rest_->port()));
-  return write_file_atomically(options.state + "/rest",
-                               fmt::format("{}:{}\n", reachable(host_of(address)), rest_->port()));
+  return write_for_clients(options.state + "/rest",
+                           fmt::format("{}:{}", reachable(host_of(address)), rest_->port()),
+                           options.passage);
 }
 
 void Listeners::stop() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/state_folder.h"
 #include "daemon/gatekeeper.h"
 #include "protocol/agent_link.h"
 #include "protocol/api.h"
@@ -18,10 +19,14 @@ struct ListenOptions {
   std::string state{};   // the scheduler's directory, with trust/ in it
   std::string listen{};  // HOST:PORT of gRPC; port 0: that of the last start, else any
   std::string rest{};  // HOST:PORT of HTTPS; empty: the host of `listen`; "off": for joining alone
+  Passage passage = Passage::None;  // whether clients of other logins read the addresses
   Access access{};
   std::function<Result<std::string>(const Caller&)> metrics{};
   std::function<void(const std::string&)> say{};  // a line of the operator's log
 };
+
+// A line in a file of the state folder that tells clients where the scheduler is.
+Status write_for_clients(const std::string& path, const std::string& line, Passage passage);
 
 // The two TLS ports of a scheduler: gRPC, which demands a certificate in the handshake, and HTTPS
 // for REST, metrics and those who join. A port that was not asked for stays the same over restarts,

@@ -12,6 +12,8 @@
 #include "ahead/look_ahead.h"
 #include "ahead/what_if.h"
 #include "base/files.h"
+#include "base/logins.h"
+#include "base/state_folder.h"
 #include "ctl/connection.h"
 #include "ctl/surroundings.h"
 #include "daemon/clock.h"
@@ -103,6 +105,7 @@ class Service {
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,
                                                         .ca_pem = trust_->server.ca_pem,
+                                                        .served = served_users(),
                                                         .revocations = revocations_,
                                                         .now = now,
                                                         .say = log_to_stderr});
@@ -118,7 +121,8 @@ class Service {
              .say = [](const std::string& line) { log_to_stderr(line); },
              .gatekeeper = {.trust = trust_.get(),
                             .ports = [this] { return listeners_.ports(); },
-                            .revocations = revocations_},
+                            .revocations = revocations_,
+                            .served = served_users()},
              .groups_of = [this](const std::string& user) { return callers_->groups_of(user); },
              .ask_ahead =
                  [limits](const std::string& situation, const WhatIfRequest& request) {
@@ -165,21 +169,28 @@ class Service {
     }
     std::error_code error;
     state_ = std::filesystem::absolute(arguments_.state, error).lexically_normal().string();
-    std::filesystem::create_directories(state_, error);
-    if (!error && ::access(state_.c_str(), W_OK | X_OK) != 0)
-      error.assign(errno, std::generic_category());
-    if (error) {
-      Error failed = system_error("--state " + state_, error.value());
+    if (Status made = make_state_folder(state_, passage()); !made.ok()) {
+      Error failed = std::move(made).error().at("--state");
       failed.message += "; name a directory that this user can make and write";
       return failed;
     }
-    return {};
+    return check_state_files(state_, {"address", "rest"});
   }
+
+  // A scheduler that is not root can start no other user's job itself.
+  ServedUsers served_users() const {
+    return {.others = ::geteuid() == 0 || arguments_.other_users, .owner = login_name(::geteuid())};
+  }
+
+  // Clients of other logins find the address and the socket in the state folder, and jobs of other
+  // users their sockets, logs and checkpoints.
+  Passage passage() const { return served_users().others ? Passage::Others : Passage::None; }
 
   Status listen() {
     return listeners_.open({.state = state_,
                             .listen = arguments_.listen,
                             .rest = arguments_.rest,
+                            .passage = passage(),
                             .access = callers_->access(),
                             .metrics = [this](const Caller& caller) { return metrics(caller); },
                             .say = log_to_stderr},
@@ -223,7 +234,7 @@ class Service {
   // Last, since it is what clients wait for.
   Status tell_address() {
     const std::string& address = listeners_.address();
-    TRY(write_file_atomically(state_ + "/address", address + "\n"));
+    TRY(write_for_clients(state_ + "/address", address, passage()));
     log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
     return {};
   }

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/logins.h"
 #include "trust/certificates.h"
 #include "trust/limits.h"
-#include "trust/logins.h"
 #include "trust/private_files.h"
 
 namespace orrery {

@@ -2,20 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-
 #include "base/invariant.h"
+#include "base/logins.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::string_view kScheme = "orrery://";
-constexpr std::size_t kNameBytesMax = 64;  // a certificate's common name has no more
-
-bool letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 }  // namespace
 
@@ -45,13 +38,11 @@ std::optional<Role> role_named(std::string_view text) {
 // The message does not repeat the name: it may be anything, of any length, from anybody.
 Status check_caller_name(std::string_view name) {
   if (name.empty()) return invalid("a name is missing");
-  if (name.size() > kNameBytesMax) {
-    return invalid(fmt::format("a name of {} bytes; use at most {}", name.size(), kNameBytesMax));
+  if (name.size() > kPlainNameBytesMax) {
+    return invalid(
+        fmt::format("a name of {} bytes; use at most {}", name.size(), kPlainNameBytesMax));
   }
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return letter_or_digit(c) || c == '.' || c == '-' || c == '@';
-  });
-  if (!plain || !letter_or_digit(name.front())) {
+  if (!is_plain_name(name)) {
     return invalid(
         "a name that cannot be used; use letters, digits and . _ - @, beginning with a letter, a "
         "digit or _");

@@ -6,28 +6,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/logins.h"
+
 namespace orrery {
 namespace {
 
 // Linux shows this one for every user id that the namespace of who asks does not know.
 constexpr uid_t kNobodyKnown = 65534;
 
-std::optional<std::string> known_login(uid_t uid) {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> buffer(16384);
-  if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr &&
-      check_caller_name(found->pw_name).ok()) {
-    return found->pw_name;
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string login_name(uid_t uid) {
-  return known_login(uid).value_or("uid-" + std::to_string(uid));
-}
 
 std::vector<std::string> groups_of_login(const std::string& name) {
   passwd entry{};

@@ -10,9 +10,6 @@
 
 namespace orrery {
 
-// What the login is called, or uid-N where it has no name that can be a caller's.
-std::string login_name(uid_t uid);
-
 // The names of the groups of a login of this machine; empty where there is none of that name.
 std::vector<std::string> groups_of_login(const std::string& name);
 

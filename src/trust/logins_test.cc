@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include <algorithm>
 
+#include "base/logins.h"
+
 namespace orrery {
 namespace {
 

@@ -24,6 +24,7 @@ void fields(auto& io, Like<NodeOffer> auto& v) {
   io("memory_bytes", v.memory_bytes, kCount);
   io("gpu_memory_bytes", v.gpu_memory_bytes, kCount);
   io("gpu_type", v.gpu_type);
+  io("only_user", v.only_user);
 }
 void fields(auto& io, Like<JobEnd> auto& v) {
   io("kind", v.kind);
