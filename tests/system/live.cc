@@ -66,9 +66,9 @@ int trials(int usually, int nightly) {
   return set != nullptr && std::string_view(set) == "1" ? nightly : usually;
 }
 
-Background::Background(const Words& arguments, std::string errors) : errors_(std::move(errors)) {
-  Words words = arguments;
-  words.insert(words.begin(), ORRERY_BINARY);
+Background::Background(const Words& arguments, std::string errors, const std::string& login)
+    : errors_(std::move(errors)) {
+  Words words = orrery_words(arguments, login);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -78,7 +78,7 @@ Background::Background(const Words& arguments, std::string errors) : errors_(std
   posix_spawn_file_actions_addopen(&streams, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&streams, STDERR_FILENO, errors_.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (posix_spawn(&pid_, ORRERY_BINARY, &streams, nullptr, pointers.data(), environ) != 0) {
+  if (posix_spawnp(&pid_, pointers.front(), &streams, nullptr, pointers.data(), environ) != 0) {
     std::abort();
   }
   posix_spawn_file_actions_destroy(&streams);
@@ -136,7 +136,7 @@ LiveTest::~LiveTest() {
   }
 }
 
-std::unique_ptr<Background> LiveTest::serve(const Words& more) {
+std::unique_ptr<Background> LiveTest::serve(const Words& more, const std::string& login) {
   Words words = {"serve", "--state", state(), "--rest", "127.0.0.1:0"};
   words.insert(words.end(), more.begin(), more.end());
   if (const std::string before = address(); !before.empty()) {
@@ -145,7 +145,7 @@ std::unique_ptr<Background> LiveTest::serve(const Words& more) {
   const std::string mark = state() + "/address";
   std::error_code none;
   if (fs::exists(mark, none)) fs::rename(mark, file("last_address"));
-  auto process = std::make_unique<Background>(words, file("serve.err"));
+  auto process = std::make_unique<Background>(words, file("serve.err"), login);
   EXPECT_TRUE(eventually([&] { return fs::exists(mark, none) || process->end(); }));
   EXPECT_FALSE(process->end()) << process->errors();
   return process;
@@ -190,10 +190,10 @@ std::optional<NodeStatus> LiveTest::node(const std::string& name) const {
   return *found;
 }
 
-Finished LiveTest::ask(const Words& words) const {
+Finished LiveTest::ask(const Words& words, const std::string& login) const {
   Words all = {words.front(), "--state", state()};
   all.insert(all.end(), words.begin() + 1, words.end());
-  return run_orrery(all);
+  return run_orrery(all, {.login = login});
 }
 
 std::string LiveTest::join(const std::string& role, const std::string& name) {

@@ -27,7 +27,7 @@ int trials(int usually, int nightly);
 // The built program beside the test, its standard error in a file. It is killed with this.
 class Background {
  public:
-  Background(const Words& arguments, std::string errors);
+  Background(const Words& arguments, std::string errors, const std::string& login = "");
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
@@ -56,7 +56,7 @@ class LiveTest : public testing::Test {
   std::string file(std::string_view name) const { return folder_.file(name); }
 
   // Starts the scheduler on the address it had before, and waits until it has one to answer at.
-  std::unique_ptr<Background> serve(const Words& more);
+  std::unique_ptr<Background> serve(const Words& more, const std::string& login = "");
   std::string address() const;
   ClientOptions admin() const;  // the owner of the state directory
   StatusAnswer status() const;  // all jobs; fails the test where there is no answer
@@ -64,7 +64,7 @@ class LiveTest : public testing::Test {
   std::optional<NodeStatus> node(const std::string& name) const;
 
   // Runs a command against this scheduler: `orrery WORDS[0] --state DIR WORDS[1..]`.
-  Finished ask(const Words& words) const;
+  Finished ask(const Words& words, const std::string& login = "") const;
   // Gets a token from the owner and a certificate for it; answers the folder it is in.
   std::string join(const std::string& role, const std::string& name);
   std::unique_ptr<Background> agent(const std::string& name, const Words& more = {},

@@ -35,13 +35,12 @@ Pipe make_pipe() {
       dup2(err, STDERR_FILENO) < 0) {
     _exit(126);
   }
-  std::vector<std::string> words = arguments;
-  words.insert(words.begin(), ORRERY_BINARY);
+  std::vector<std::string> words = orrery_words(arguments, options.login);
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  execv(ORRERY_BINARY, pointers.data());
+  execvp(pointers.front(), pointers.data());
   _exit(127);
 }
 
@@ -95,6 +94,17 @@ class Watch {
 };
 
 }  // namespace
+
+std::vector<std::string> orrery_words(const std::vector<std::string>& arguments,
+                                      const std::string& login) {
+  std::vector<std::string> words;
+  if (!login.empty()) {
+    words = {"setpriv", "--reuid=" + login, "--regid=" + login, "--init-groups", "--reset-env"};
+  }
+  words.push_back(ORRERY_BINARY);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
 
 Finished run_orrery(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   const Pipe out = make_pipe();

@@ -22,11 +22,16 @@ struct ProcessOptions {
   std::string out_file{};          // where its output goes instead; it is opened for writing
   bool out_closed = false;         // its output is a pipe that nobody reads
   std::string interrupt_at{};      // text on standard error at which it is sent SIGINT
+  std::string login{};             // who it runs as; needs root. Empty: as this process does
 };
 
 // Runs the built orrery to its end. One that takes longer than 30 s is killed, and has then ended
 // by a signal. After interrupt_at, `took` counts from the interrupt.
 Finished run_orrery(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+
+// The words that run the built program; as another login with an environment of its own.
+std::vector<std::string> orrery_words(const std::vector<std::string>& arguments,
+                                      const std::string& login = "");
 
 // A folder of its own that goes away with this.
 class TempFolder {
