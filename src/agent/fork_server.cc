@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "agent/process_table.h"
 #include "agent/supervisor.h"
@@ -23,6 +25,12 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kMessageMost = 8192;
+
+// What was there before it was raised.
+std::optional<rlimit>& usual_open_files() {
+  static std::optional<rlimit> usual;
+  return usual;
+}
 
 // One message, with one descriptor or none.
 bool send_message(int socket, std::string_view bytes, int fd) {
@@ -113,7 +121,19 @@ Result<pid_t> spawn_supervisor(const std::string& program, std::vector<std::stri
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) return system_error(program, failed);
+  if (const auto& usual = usual_open_files()) {
+    // Programs that use select() fail with descriptors beyond its 1024.
+    ::prlimit(pid, RLIMIT_NOFILE, &*usual, nullptr);
+  }
   return pid;
+}
+
+void raise_open_files_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+  const rlimit usual = limit;
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) usual_open_files() = usual;
 }
 
 Result<std::unique_ptr<ForkServer>> ForkServer::start(const std::string& program) {

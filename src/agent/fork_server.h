@@ -11,6 +11,10 @@
 
 namespace orrery {
 
+// Lets this process open as many files as the system allows, so that connections do not use up the
+// ones that it needs. Supervisors and jobs keep the limit that was there before. Before threads.
+void raise_open_files_limit();
+
 // A process that has begun the supervisor's program once and forks a supervisor from itself for
 // each job. Beginning a program costs more than all a supervisor does: most of it is the system
 // loading it. It ends with its owner; the supervisors do not.

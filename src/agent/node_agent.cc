@@ -90,11 +90,7 @@ void NodeAgent::on_orders(const Orders& orders, Duration now) {
   apply(orders.assignments);
   forget(orders.forget);
   for (const StopOrder& order : orders.stops) hand_on(order);
-  std::vector<LogRequest> logs = orders.logs;
-  for (LogRequest& log : logs) {
-    if (!options_.switches_users) log.user.clear();
-  }
-  logs_.ask(logs, now);
+  logs_.ask(orders.logs, now);
   start_waiting(now);
 }
 

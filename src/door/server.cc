@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/connection_limits.h"
 #include "door/calls.h"
 #include "door/frame.h"
 #include "door/mailbox.h"
@@ -60,7 +61,7 @@ struct DoorServer::Parts {
   void run();
   void wait(std::vector<pollfd>& fds) const;
   void accept();
-  Status make_room(uid_t uid);
+  Status make_room(uid_t uid, bool admin);
   void read(Connection& connection);
   void take_calls(Connection& connection);
   void ask(Connection& connection, const Frame& frame);
@@ -152,7 +153,8 @@ void DoorServer::Parts::accept() {
   const auto uid = peer_uid(fd);
   if (!uid.ok()) return;
   auto caller = options.identify(uid.value());
-  Status may = caller.ok() ? make_room(uid.value()) : Status(caller.error());
+  Status may = caller.ok() ? make_room(uid.value(), caller.value().role == Caller::Role::Admin)
+                           : Status(caller.error());
   if (!may.ok()) {
     ++refused;
     return turn_away(fd, may.error());
@@ -165,21 +167,39 @@ void DoorServer::Parts::accept() {
                          .used = SteadyClock::now()});
 }
 
-// Who has had nothing to say for longest goes, so that nobody can keep others out by sitting there.
-Status DoorServer::Parts::make_room(uid_t uid) {
-  const auto of_the_same = std::ranges::count_if(
-      connections, [&](const Connection& other) { return other.uid == uid && !other.over; });
-  const bool too_many_of_one = of_the_same >= options.connections_of_one_max;
-  if (!too_many_of_one && std::ssize(connections) < options.connections_max) return {};
-  Connection* longest = nullptr;
+// So that nobody can keep others out by holding connections.
+Status DoorServer::Parts::make_room(uid_t uid, bool admin) {
+  const Instant now = SteadyClock::now();
+  std::vector<OpenConnection> open;
+  std::vector<Connection*> whose;
   for (Connection& other : connections) {
-    if (!other.idle() || other.over || (too_many_of_one && other.uid != uid)) continue;
-    if (longest == nullptr || other.used < longest->used) longest = &other;
+    if (other.over) continue;
+    const auto use = other.idle()                              ? OpenConnection::Use::Idle
+                     : now - other.used > options.parked_after ? OpenConnection::Use::Parked
+                                                               : OpenConnection::Use::Fresh;
+    open.push_back({.peer = other.uid,
+                    .privileged = other.caller.role == Caller::Role::Admin,
+                    .use = use,
+                    .since = other.used.time_since_epoch().count()});
+    whose.push_back(&other);
   }
-  if (longest == nullptr) {
+  const Admission admission =
+      admit(open, uid, admin,
+            {.total = static_cast<std::size_t>(options.connections_max),
+             .per_peer = static_cast<std::size_t>(options.connections_of_one_max),
+             .reserved = static_cast<std::size_t>(options.connections_reserved)});
+  if (!admission.admitted) {
     return Error{Code::ResourceExhausted, "too many connections are busy; try again later"};
   }
-  longest->over = true;
+  if (!admission.ends) return {};
+  Connection& ends = *whose[*admission.ends];
+  if (!ends.idle()) {
+    ++refused;
+    turn_away(ends.fd, {Code::ResourceExhausted,
+                        "too many connections of this user or of all; "
+                        "this one waited for longest, try again"});
+  }
+  ends.over = true;
   return {};
 }
 

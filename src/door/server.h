@@ -20,6 +20,10 @@ struct DoorOptions {
   std::size_t message_bytes_max = std::size_t{4} << 20;
   int connections_max = 1024;
   int connections_of_one_max = 256;  // of one user id
+  int connections_reserved = 16;     // beyond these, for admins: root and the owner
+  // A connection that waits for so long, for its answer or for the rest of a message, gives way to
+  // others where there are too many.
+  Duration parked_after = std::chrono::seconds(2);
   // How long the rest of a message may be on its way, in and out.
   Duration patience = std::chrono::seconds(10);
 };

@@ -372,12 +372,56 @@ TEST_F(DoorTest, WhoSitsThereIdleMakesWayForOthers) {
 
 TEST_F(DoorTest, WhenAllAreBusyTheNextOneIsToldSo) {
   api_.hold = true;
-  start([](DoorOptions& options) { options.connections_of_one_max = 1; });
+  start([](DoorOptions& options) {
+    options.connections_of_one_max = 1;
+    options.parked_after = std::chrono::hours(1);
+  });
   auto busy = std::async(std::launch::async, [this] { return client().nodes(); });
   auto held = api_.take_held(1);
   const auto answer = client().nodes();
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::ResourceExhausted);
+  held.front()();
+  EXPECT_TRUE(busy.get().ok());
+}
+
+TEST_F(DoorTest, ALoginIsNotLockedOutByItsOwnConnectionsThatWait) {
+  api_.hold = true;
+  start([](DoorOptions& options) {
+    options.connections_of_one_max = 2;
+    options.parked_after = Duration::zero();
+  });
+  const RawPeer stuck(path());
+  stuck.say(framed(1, std::string(100, 'x')).substr(0, 50));
+  auto waits = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  api_.hold = false;
+  ASSERT_TRUE(client().nodes().ok()) << "one of the two gives way";
+  ASSERT_TRUE(client().nodes().ok());
+  const RawPeer another(path());
+  another.say("x");
+  ASSERT_TRUE(client().nodes().ok());
+  held.front()();
+  static_cast<void>(waits.get().ok());
+}
+
+TEST_F(DoorTest, AnAdminComesInWhereOthersHoldEveryPlace) {
+  api_.hold = true;
+  std::atomic<bool> admin = false;
+  start([&](DoorOptions& options) {
+    options.connections_max = 1;
+    options.connections_reserved = 1;
+    options.parked_after = std::chrono::hours(1);
+    options.identify = [&](uid_t) {
+      return admin ? Caller{.role = Caller::Role::Admin, .name = "root"} : ann();
+    };
+  });
+  auto busy = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  api_.hold = false;
+  EXPECT_EQ(client().nodes().error().code, Code::ResourceExhausted);
+  admin = true;
+  EXPECT_TRUE(client().nodes().ok());
   held.front()();
   EXPECT_TRUE(busy.get().ok());
 }

@@ -93,6 +93,7 @@ void set_handlers(httplib::Server& server, const HttpServer::Handler& handler) {
 }  // namespace
 
 struct HttpServer::Parts {
+  std::unique_ptr<ConnectionGuard> guard;  // first, as it outlives the connections
   TlsFiles files;  // before the server, which looks at them
   std::unique_ptr<httplib::Server> server;
   int port = 0;
@@ -105,8 +106,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options
   auto parts = std::make_unique<Parts>();
   if (options.tls) {
     if (options.tls->files) parts->files = *options.tls->files;
+    parts->guard = std::make_unique<ConnectionGuard>(options.guard);
     parts->server = std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) {
       if (options.tls->files) show_newest_of(context, parts->files);
+      parts->guard->guard(context);
       return set_up_tls(context, *options.tls);
     });
   } else {

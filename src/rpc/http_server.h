@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "rpc/access.h"
+#include "rpc/connection_guard.h"
 
 namespace orrery {
 
@@ -32,12 +33,14 @@ struct HttpOptions {
   std::string address = "127.0.0.1:0";
   std::optional<TlsMaterial> tls{};  // none: plain, on this machine only
   std::size_t body_bytes_max = std::size_t{4} << 20;
-  int threads = 16;  // each serves one connection at a time
+  int threads = 64;      // each serves one connection at a time
+  GuardOptions guard{};  // of TLS connections; together they are no more than there are threads
 };
 
 // Serves HTTP, or HTTPS where there is TLS material; there clients may show a certificate, which is
-// then verified. The handler is called on the server's threads and may block them. A body that is
-// too large never reaches it; nor is there an answer after stop().
+// then verified, and the number of connections and the time of those without are bounded
+// (connection_guard.h). The handler is called on the server's threads and may block them. A body
+// that is too large never reaches it; nor is there an answer after stop().
 class HttpServer {
  public:
   using Handler = std::function<HttpAnswer(const HttpRequest&)>;

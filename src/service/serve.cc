@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "agent/agent_loop.h"
+#include "agent/fork_server.h"
 #include "ahead/look_ahead.h"
 #include "ahead/what_if.h"
 #include "base/files.h"
@@ -305,6 +306,7 @@ Status serve_command(const ServeArguments& arguments) {
   // Held back from every thread there will be; wait() asks for them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  raise_open_files_limit();
   Service service(arguments);
   TRY(service.start());
   return service.wait();

@@ -1,5 +1,6 @@
 #include "attack/attack.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -9,6 +10,7 @@ namespace orrery {
 namespace fs = std::filesystem;
 
 AttackTest::AttackTest() {
+  signal(SIGPIPE, SIG_IGN);  // connections are closed on us
   fs::permissions(folder_.path(),
                   fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
 }
