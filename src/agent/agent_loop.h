@@ -28,7 +28,7 @@ struct AgentOptions {
   std::int64_t processes_most = 0;  // of one process of a job, with threads; 0: no limit
   std::int64_t core_bytes = 0;      // of a core file; -1: no limit
   LogLimits logs{};
-  std::string program{};       // that becomes supervisors; empty: supervisor_program()
+  std::string program{};  // that becomes supervisors; empty: supervisor_program()
 };
 
 // Makes the connection to the scheduler. Orders may come from any thread until it is destroyed.

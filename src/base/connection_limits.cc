@@ -21,14 +21,14 @@ std::optional<std::size_t> least_of(std::span<const OpenConnection> open, std::u
   return least;
 }
 
-Admission in_place_of(std::optional<std::size_t> ends) {
+ConnectionAdmission in_place_of(std::optional<std::size_t> ends) {
   return {.admitted = ends.has_value(), .ends = ends};
 }
 
 }  // namespace
 
-Admission admit(std::span<const OpenConnection> open, std::uint64_t peer, bool privileged,
-                const ConnectionLimits& limits) {
+ConnectionAdmission admit(std::span<const OpenConnection> open, std::uint64_t peer, bool privileged,
+                          const ConnectionLimits& limits) {
   const Use most = privileged ? Use::Fresh : Use::Parked;
   const auto own = static_cast<std::size_t>(std::count_if(
       open.begin(), open.end(), [&](const OpenConnection& one) { return one.peer == peer; }));

@@ -27,7 +27,7 @@ struct OpenConnection {
 };
 
 // What becomes of one more connection. `ends` is the place of an open one that gives way to it.
-struct Admission {
+struct ConnectionAdmission {
   bool admitted = false;
   std::optional<std::size_t> ends{};
 };
@@ -35,7 +35,7 @@ struct Admission {
 // A peer at its limit loses its own connections: idle ones first, then parked ones, the oldest
 // first. A server at its limit takes one from the peer that has the most. Work in progress ends for
 // a privileged peer alone. So no peer keeps others out by holding connections, nor itself.
-Admission admit(std::span<const OpenConnection> open, std::uint64_t peer, bool privileged,
-                const ConnectionLimits& limits);
+ConnectionAdmission admit(std::span<const OpenConnection> open, std::uint64_t peer, bool privileged,
+                          const ConnectionLimits& limits);
 
 }  // namespace orrery

@@ -22,7 +22,7 @@ std::vector<OpenConnection> full(Use use) {
   return {one(kBob, use, 3), one(kBob, use, 1), one(kBob, use, 2),
           one(kEve, use, 6), one(kEve, use, 4), one(kEve, use, 5)};
 }
-void expect(const Admission& got, bool admitted, std::optional<std::size_t> ends) {
+void expect(const ConnectionAdmission& got, bool admitted, std::optional<std::size_t> ends) {
   EXPECT_EQ(got.admitted, admitted);
   EXPECT_EQ(got.ends, ends);
 }

@@ -183,7 +183,7 @@ Status DoorServer::Parts::make_room(uid_t uid, bool admin) {
                     .since = other.used.time_since_epoch().count()});
     whose.push_back(&other);
   }
-  const Admission admission =
+  const ConnectionAdmission admission =
       admit(open, uid, admin,
             {.total = static_cast<std::size_t>(options.connections_max),
              .per_peer = static_cast<std::size_t>(options.connections_of_one_max),

@@ -130,7 +130,7 @@ void ConnectionGuard::make_place(const SSL* newcomer) {
     whose.push_back(connection);
   }
   const auto& limits = coming.known ? options_.known : options_.strangers;
-  const Admission admission = admit(open, coming.peer, false, limits);
+  const ConnectionAdmission admission = admit(open, coming.peer, false, limits);
   if (admission.ends) end(held_.at(whose[*admission.ends]));
   if (!admission.admitted) end(held_.at(newcomer));
 }

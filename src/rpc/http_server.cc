@@ -94,7 +94,7 @@ void set_handlers(httplib::Server& server, const HttpServer::Handler& handler) {
 
 struct HttpServer::Parts {
   std::unique_ptr<ConnectionGuard> guard;  // first, as it outlives the connections
-  TlsFiles files;  // before the server, which looks at them
+  TlsFiles files;                          // before the server, which looks at them
   std::unique_ptr<httplib::Server> server;
   int port = 0;
   std::thread thread;
