@@ -1,7 +1,10 @@
 #include "service/live_calls.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <span>
 #include <sstream>
 
 #include "base/output_file.h"
@@ -11,6 +14,8 @@
 
 namespace orrery {
 namespace {
+
+constexpr std::size_t kNamed = 20;
 
 ConnectionArguments connection(const LiveArguments& live) {
   return {.state = live.state, .server = live.server, .credentials = live.credentials};
@@ -31,7 +36,13 @@ Status record_trace(const RecordArguments& arguments, RecordFormat format,
                     arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv));
   }
   TRY(write_output(arguments.output, text.str(), OutputFile::Kind::NamedPrivate));
-  return around.print(fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size()));
+  std::string said = fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size());
+  if (const auto never = trace.never_ran(); !never.empty()) {
+    const std::span named(never.begin(), std::min<std::size_t>(never.size(), kNamed));
+    said += fmt::format("left out, as they were cancelled before they ran: {} ({}{})\n",
+                        never.size(), fmt::join(named, ", "), never.size() > kNamed ? ", ..." : "");
+  }
+  return around.print(said);
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ void LiveTrace::follow(const Decided& decided, Time time) {
     const bool suddenly = why == Reason::Code::Retry || why == Reason::Code::NodeLost;
     return suddenly ? stop_suddenly(run, *id, decided, time) : stop(run, time);
   }
+  if (decided.kind == EventKind::Cancelled) run.is_cancelled = true;
   if (decided.kind >= EventKind::Completed) return stop(run, time);
   if (decided.devices.empty()) return;
   stop(run, time);
@@ -73,7 +74,29 @@ Workload LiveTrace::jobs() const {
     job.name = fmt::format("{}", book_.jobs()[i].number);
     if (run.has_run && !run.runs) job.iterations = std::max(run.done_s, kShortest_s);
   }
+  std::erase_if(workload.jobs, [&](const JobSpec& job) { return is_left_out(index(job.id)); });
+  for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+    workload.jobs[i].id = static_cast<JobId>(i);
+  }
   return workload;
+}
+
+std::vector<JobNumber> LiveTrace::never_ran() const {
+  std::vector<JobNumber> jobs;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (is_left_out(i)) jobs.push_back(book_.jobs()[i].number);
+  }
+  return jobs;
+}
+
+Cluster LiveTrace::cluster() const {
+  Cluster cluster;
+  for (std::size_t i = 0; i < book_.nodes().size(); ++i) {
+    if (book_.nodes()[i].state == NodeState::Removed) continue;
+    cluster.nodes.push_back(book_.cluster().nodes[i]);
+    cluster.nodes.back().open = true;
+  }
+  return cluster;
 }
 
 Result<Workload> LiveTrace::synergy_jobs() const {

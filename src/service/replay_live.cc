@@ -6,14 +6,13 @@
 #include "daemon/event_tail.h"
 #include "daemon/replay.h"
 #include "service/commands.h"
+#include "service/replay_variants.h"
 
 namespace orrery {
 
 Status replay_live(const ReplayArguments& arguments) {
   if (!arguments.policies.empty() || !arguments.cluster.empty()) {
-    return invalid(
-        "the log of a live scheduler is replayed as it was: leave --policy and "
-        "--cluster out");
+    return replay_live_variants(arguments);
   }
   std::ifstream file(arguments.input);
   if (!file) return invalid(fmt::format("{}: cannot be read", arguments.input));

@@ -83,6 +83,21 @@ TEST_F(LiveRecord, AnyJobsBecomeATraceOfOurs) {
   EXPECT_EQ(ask({"record", "--format", "prose", "-o", trace}).exit_code, 2);
 }
 
+TEST_F(LiveRecord, ALiveLogRunsAgainUnderOtherPolicies) {
+  const auto scheduler = serve({"--local", "--gpus", "1"});
+  ASSERT_EQ(ask({"submit", "--time", "60s", "--", "true"}).exit_code, 0);
+  expect_idle();
+  const std::string log = file("run.jsonl");
+  ASSERT_EQ(ask({"record", "-o", log}).exit_code, 0);
+  const Finished same = run_orrery({"replay", log});
+  EXPECT_EQ(same.exit_code, 0) << same.err;
+  const Finished others = run_orrery({"replay", log, "--policy", "las,srtf", "--json"});
+  ASSERT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_NE(others.out.find("\"las\""), std::string::npos) << others.out;
+  EXPECT_NE(others.out.find("\"srtf\""), std::string::npos) << others.out;
+  EXPECT_NE(others.out.find("\"completed\":1"), std::string::npos) << others.out;
+}
+
 TEST_F(LiveRecord, ASchedulerThatStartsAgainIsFoundWhereItWas) {
   const auto start = [&] {
     auto process =
