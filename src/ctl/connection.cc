@@ -88,6 +88,15 @@ Result<std::string> credentials_directory(const std::string& said, const Variabl
   return invalid("HOME is not set; say where the credentials are by --credentials DIR");
 }
 
+bool may_be_starting(const ConnectionArguments& arguments, const Variables& environment) {
+  if (!arguments.server.empty() || !arguments.credentials.empty()) return false;
+  const std::string state =
+      arguments.state.empty() ? variable(environment, "ORRERY_STATE") : arguments.state;
+  std::error_code problem;
+  const fs::path folder = state;
+  return !state.empty() && !fs::exists(folder / "address", problem) && !problem;
+}
+
 Result<Endpoint> find_scheduler(const ConnectionArguments& arguments,
                                 const Variables& environment) {
   if (!arguments.state.empty() && !arguments.server.empty()) {

@@ -35,6 +35,10 @@ inline constexpr const char* kHttpsPortFile = "https_port";  // beside certifica
 // scheduler that runs there.
 Result<Endpoint> find_scheduler(const ConnectionArguments& arguments, const Variables& environment);
 
+// True if the arguments name a state directory that has no address yet, as of a scheduler that is
+// starting.
+bool may_be_starting(const ConnectionArguments& arguments, const Variables& environment);
+
 // --credentials, else ORRERY_CREDENTIALS, else ~/.config/orrery.
 Result<std::string> credentials_directory(const std::string& said, const Variables& environment);
 

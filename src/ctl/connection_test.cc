@@ -50,6 +50,30 @@ TEST(Connection, WhatIsMissingIsSaid) {
   EXPECT_NE(refusal(find_scheduler({.credentials = "a"}, {})).find("--server"), std::string::npos);
 }
 
+TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
+  const StateFolder state;
+  std::filesystem::remove(state.file("address"));
+  FakeSurroundings fake;
+  fake.script.nodes = []() -> Result<NodesAnswer> { return NodesAnswer{}; };
+  const auto pause = fake.around.pause;
+  fake.around.pause = [&](Duration duration) {
+    pause(duration);
+    if (fake.now >= std::chrono::seconds(1)) state.write("address", "127.0.0.1:7077\n");
+  };
+  EXPECT_TRUE(call(fake, {"nodes", "--state", state.path()}).ok());
+  EXPECT_GE(fake.now, Duration(std::chrono::seconds(1)));
+  EXPECT_EQ(fake.reached.address, "127.0.0.1:7077");
+}
+
+TEST(Connection, ASchedulerThatDoesNotStartIsAnErrorAfterSomeSeconds) {
+  FakeSurroundings fake;
+  EXPECT_FALSE(call(fake, {"nodes", "--state", "/nowhere"}).ok());
+  EXPECT_LT(fake.now, Duration(std::chrono::seconds(5)));
+  fake.now = {};
+  EXPECT_FALSE(call(fake, {"nodes", "--server", "no-address"}).ok());
+  EXPECT_EQ(fake.now, Duration());
+}
+
 TEST(Connection, AnAddressIsAHostAndAPort) {
   for (const char* good : {"head:1", "10.0.0.1:65535", "[::1]:7077"}) {
     EXPECT_TRUE(check_address(good).ok()) << good;

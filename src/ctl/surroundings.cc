@@ -79,7 +79,17 @@ Surroundings process_surroundings() {
 
 Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
                                         const Surroundings& around) {
-  TRY_ASSIGN(const Endpoint endpoint, find_scheduler(arguments, around.environment));
+  // `orrery serve` in the background makes the folder first and its address last.
+  constexpr Duration kStart = std::chrono::seconds(3);
+  constexpr Duration kBetween = std::chrono::milliseconds(50);
+  auto found = find_scheduler(arguments, around.environment);
+  const Duration end = around.clock() + kStart;
+  while (!found.ok() && may_be_starting(arguments, around.environment) && around.clock() < end &&
+         !(around.interrupted && around.interrupted())) {
+    around.pause(kBetween);
+    found = find_scheduler(arguments, around.environment);
+  }
+  TRY_ASSIGN(const Endpoint endpoint, std::move(found));
   if (around.connect) return around.connect(endpoint);
   return Error{Code::Unimplemented,
                fmt::format("{}: this program was built without the wire", endpoint.address)};

@@ -26,6 +26,9 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--state", a->state, "directory for all that must outlive a restart")
       ->required();
   command->add_flag("--local", a->local, "with an agent for this machine, in the same process");
+  command->add_flag("--detach", a->detach,
+                    "go on in the background: return when it answers; it writes to "
+                    "STATE/serve.log then");
   command->add_option("--policy", a->policy, "one of `orrery policies`; asked for once, kept after")
       ->capture_default_str();
   command->add_option("--option", a->options, "key=value for the policy (repeatable)");

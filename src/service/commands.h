@@ -27,7 +27,8 @@ struct JobLimitArguments {
 
 struct ServeArguments {
   std::string state{};
-  bool local = false;  // with an agent for this machine
+  bool local = false;   // with an agent for this machine
+  bool detach = false;  // in the background: return when it answers
   std::string policy = "fifo";
   std::vector<std::string> options{};  // key=value
   std::uint64_t seed = 0;

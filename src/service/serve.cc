@@ -24,6 +24,7 @@
 #include "rpc/access.h"
 #include "service/callers.h"
 #include "service/commands.h"
+#include "service/detach.h"
 #include "service/job_limits.h"
 #include "service/listeners.h"
 #include "service/local_link.h"
@@ -300,16 +301,26 @@ class Service {
   std::atomic<bool> failed_{false};
 };
 
-}  // namespace
-
-Status serve_command(const ServeArguments& arguments) {
+Status serve_until_told_to_end(const ServeArguments& arguments,
+                               const std::function<void()>& ready) {
   // Held back from every thread there will be; wait() asks for them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   raise_open_files_limit();
   Service service(arguments);
   TRY(service.start());
+  if (ready) ready();
   return service.wait();
+}
+
+}  // namespace
+
+Status serve_command(const ServeArguments& arguments) {
+  if (!arguments.detach) return serve_until_told_to_end(arguments, {});
+  return run_detached([&] { return arguments.state + "/serve.log"; },
+                      [&](const std::function<void()>& ready) {
+                        return serve_until_told_to_end(arguments, ready);
+                      });
 }
 
 }  // namespace orrery
