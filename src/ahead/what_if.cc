@@ -38,9 +38,10 @@ std::string moment(const Forecast& forecast, Time at) {
   return at - forecast.now < kNoticed ? "at once" : "in " + length(at - forecast.now);
 }
 
-std::string later(const Forecast& forecast) {
-  if (forecast.is_whole) return "never, as things are";
-  return fmt::format("later than in {}", length(forecast.until - forecast.now));
+// What does not happen within the forecast.
+std::string missing(std::string_view would, std::string_view what, const Forecast& forecast) {
+  if (forecast.is_whole) return fmt::format("{}never {}, as things are", would, what);
+  return fmt::format("{}{} later than in {}", would, what, length(forecast.until - forecast.now));
 }
 
 std::string heading(const Variant& variant) {
@@ -56,11 +57,11 @@ std::string job_words(const Forecast& forecast) {
   const auto refused = forecast.refused.find(forecast.more);
   if (refused != forecast.refused.end()) return "would not be taken: " + refused->second;
   const auto start = forecast.starts.find(forecast.more);
-  if (start == forecast.starts.end()) return "would start " + later(forecast);
+  if (start == forecast.starts.end()) return missing("would ", "start", forecast);
   std::string words = fmt::format("would start {} on {}", moment(forecast, start->second.at),
                                   fmt::join(start->second.nodes, ", "));
   const auto end = forecast.ends.find(forecast.more);
-  return words + (end == forecast.ends.end() ? ", and end " + later(forecast)
+  return words + (end == forecast.ends.end() ? ", and " + missing("", "end", forecast)
                                              : ", and end " + moment(forecast, end->second));
 }
 
@@ -87,7 +88,7 @@ std::string all_words(const Forecast& forecast) {
   }
   if (!forecast.refused.empty()) words += fmt::format("; {} refused", forecast.refused.size());
   return words + (forecast.is_whole ? "; all done " + moment(forecast, last_end(forecast))
-                                    : "; the last would end " + later(forecast));
+                                    : "; " + missing("the last would ", "end", forecast));
 }
 
 // Who would end later for the new job, the worst first.

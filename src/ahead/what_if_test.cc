@@ -69,5 +69,13 @@ TEST(WhatIfLive, ARefusalIsPassedOn) {
   EXPECT_FALSE(what_if_live(situation.text(), {.nodes_more = -1}).ok());
 }
 
+TEST(WhatIfLive, AJobThatNeverStartsIsSaidToNeverStart) {
+  TestSituation situation(1, "fifo");
+  const auto answer = what_if_live(situation.text(), {.job = TestSituation::job(64, hours(1))});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer.value().text.find("as things are:  would never start, as things are\n"), 0U)
+      << answer.value().text;
+}
+
 }  // namespace
 }  // namespace orrery

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/plain_text.h"
 #include "cli/standard_output.h"
 
 namespace orrery {
 
 void complain(std::string_view message) {
-  std::fputs(fmt::format("orrery: {}\n", message).c_str(), stderr);
+  std::fputs(fmt::format("orrery: {}\n", plain_lines(message)).c_str(), stderr);
 }
 
 int exit_code(const Status& status) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/plain_text.h"
 #include "ctl/commands.h"
 #include "ctl/job_texts.h"
 #include "ctl/status_text.h"
@@ -29,8 +30,8 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
   for (const NodeStatus& node : answer.nodes) {
     gpus += node.gpus;
     free += node.gpus_free;
-    rows.push_back({fitted(node.name, 32), node.state, fmt::format("{}", node.gpus_free),
-                    fmt::format("{}", node.gpus),
+    rows.push_back({fitted(node.name, 32), fitted(node.state, 32),
+                    fmt::format("{}", node.gpus_free), fmt::format("{}", node.gpus),
                     node.gpu_type.empty() ? "-" : fitted(node.gpu_type, 16),
                     fmt::format("{:g}", static_cast<double>(node.cpu_milli) / 1000),
                     memory_text(node.memory_bytes), short_duration(now_s - node.seen_s) + " ago"});
@@ -47,7 +48,8 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
   if (rows.empty()) return "no nodes; `orrery agent` on a machine makes it one\n";
   std::string notes;
   for (const NodeStatus& node : answer.nodes) {
-    if (!node.note.empty()) notes += fmt::format("{}: {}\n", fitted(node.name, 32), node.note);
+    if (!node.note.empty())
+      notes += fmt::format("{}: {}\n", fitted(node.name, 32), plain_text(node.note));
   }
   return grid(titles, rows) +
          fmt::format("{} nodes, {} of {} GPUs free\n", answer.nodes.size(), free, gpus) + notes;
@@ -76,7 +78,7 @@ std::string json(const NodesAnswer& answer) {
 
 Status nodes_command(const NodesArguments& arguments, const Surroundings& around) {
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  TRY_ASSIGN(const NodesAnswer answer, client->nodes());
+  TRY_ASSIGN(const NodesAnswer answer, ask_again(around, [&] { return client->nodes(); }));
   return around.print(arguments.json ? json(answer) : table(answer, around.now_s(), around.width));
 }
 

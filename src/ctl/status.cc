@@ -91,7 +91,7 @@ Status status_command(const StatusArguments& arguments, const Surroundings& arou
     Status idle = wait_until_idle(most, *client, around);
     if (!idle.ok() || (!arguments.json && !arguments.all)) return idle;
   }
-  TRY_ASSIGN(const StatusAnswer answer, client->status(request));
+  TRY_ASSIGN(const StatusAnswer answer, ask_again(around, [&] { return client->status(request); }));
   TRY(around.print(arguments.json ? status_json(answer) : text_of(answer, request, around)));
   return all_there(request, answer);
 }

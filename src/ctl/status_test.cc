@@ -77,6 +77,22 @@ TEST(StatusTable, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(fitted("abc", 0), "");
 }
 
+TEST(StatusTable, CharactersThatChangeTheDirectionDoNotReachTheTerminal) {
+  EXPECT_EQ(fitted("x\u202egpj.sh", 20), "x?gpj.sh");
+}
+
+TEST(StatusTable, APausedJobWaitsAndDoesNotRun) {
+  JobStatus job;
+  job.id = 1;
+  job.state = JobState::Paused;
+  job.submitted_s = 1000;
+  job.started_s = 1010;
+  job.ran_s = 60;
+  const std::string card = status_card(job, 1000 + 3600);
+  EXPECT_NE(card.find("ran         1m00s"), std::string::npos) << card;
+  EXPECT_NE(card.find("waited      59m00s"), std::string::npos) << card;
+}
+
 TEST(StatusTable, TimesAreShort) {
   EXPECT_EQ(short_duration(-3), "0s");
   EXPECT_EQ(short_duration(59.9), "59s");

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/plain_text.h"
 #include "ctl/job_texts.h"
 #include "report/grid.h"
 
@@ -20,13 +21,19 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kReasonLeast = 16;
 constexpr std::size_t kAll = 1'000'000;
 
+// A scheduler of an older release does not state how long a job ran.
+double ran_s(const JobStatus& job, double now_s) {
+  if (job.ran_s) return *job.ran_s;
+  return job.started_s ? job.ended_s.value_or(now_s) - *job.started_s : 0;
+}
+
+// The time before the first start, and every time between two runs.
 double waited_s(const JobStatus& job, double now_s) {
-  return job.started_s.value_or(job.ended_s.value_or(now_s)) - job.submitted_s;
+  return job.ended_s.value_or(now_s) - job.submitted_s - ran_s(job, now_s);
 }
 
 std::string ran_text(const JobStatus& job, double now_s) {
-  if (!job.started_s) return "-";
-  return short_duration(job.ended_s.value_or(now_s) - *job.started_s);
+  return job.started_s ? short_duration(ran_s(job, now_s)) : "-";
 }
 
 std::string how_it_ended(const JobStatus& job) {
@@ -122,7 +129,7 @@ std::size_t width_of(std::span<const GridColumn> titles,
 std::string summary_line(const StatusAnswer& answer) {
   std::string line = fmt::format("{} pending, {} running", answer.pending, answer.running);
   if (answer.settling > 0) line += fmt::format(", {} settling", answer.settling);
-  if (!answer.policy.empty()) line += fmt::format("; policy {}", answer.policy);
+  if (!answer.policy.empty()) line += fmt::format("; policy {}", plain_text(answer.policy));
   return line + '\n';
 }
 
@@ -160,7 +167,8 @@ Json json_of(const JobStatus& job) {
           {"deadline_missed", job.deadline_missed},
           {"promised_s", or_null(job.promised_s)},
           {"promise_missed", job.promise_missed},
-          {"time_limit_s", or_null(job.time_limit_s)}};
+          {"time_limit_s", or_null(job.time_limit_s)},
+          {"ran_s", or_null(job.ran_s)}};
 }
 
 }  // namespace
@@ -184,7 +192,8 @@ std::string local_time(double since_1970_s) {
   return {text.data(), size};
 }
 
-std::string fitted(std::string_view text, std::size_t width) {
+std::string fitted(std::string_view foreign, std::size_t width) {
+  const std::string text = plain_text(foreign);
   std::string plain;
   std::size_t columns = 0;
   std::size_t before_last = 0;  // bytes that leave room for the ellipsis
@@ -198,8 +207,7 @@ std::string fitted(std::string_view text, std::size_t width) {
       ++columns;
       if (columns == width) before_last = plain.size();
     }
-    const auto byte = static_cast<unsigned char>(c);
-    plain += byte < 0x20 || byte == 0x7f ? '?' : c;
+    plain += c;
   }
   return plain;
 }
@@ -278,7 +286,7 @@ std::string status_json(const StatusAnswer& answer) {
 std::string end_line(const JobStatus& job) {
   std::string line = fmt::format("job {} {}", job.id, to_string(job.state));
   if (job.started_s && job.ended_s) {
-    line += " after " + short_duration(*job.ended_s - *job.started_s);
+    line += " after " + short_duration(ran_s(job, *job.ended_s));
   }
   const std::string reason = job.state == JobState::Done ? "" : how_it_ended(job);
   return reason.empty() ? line : fmt::format("{}: {}", line, fitted(reason, kAll));

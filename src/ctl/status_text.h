@@ -26,8 +26,8 @@ std::string short_duration(double value_s);
 // "2026-11-15 19:44:46", in the local time of this machine.
 std::string local_time(double since_1970_s);
 
-// At most `width` columns, the last of them an ellipsis if something was cut off; without control
-// characters.
+// At most `width` columns, the last of them an ellipsis if something was cut off; as
+// plain_text() has it.
 std::string fitted(std::string_view text, std::size_t width);
 
 }  // namespace orrery

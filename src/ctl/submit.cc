@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_word.h"
+#include "base/plain_text.h"
 #include "ctl/commands.h"
 #include "ctl/job_draft.h"
 #include "ctl/job_file.h"
@@ -25,7 +26,7 @@ std::string line_of(const Submitted& job) {
   std::string line = answer.count == 1 ? fmt::format("job {}", answer.first)
                                        : fmt::format("jobs {} to {}", answer.first,
                                                      answer.first + answer.count - 1);
-  return line + (job.name.empty() ? "\n" : fmt::format("  {}\n", job.name));
+  return line + (job.name.empty() ? "\n" : fmt::format("  {}\n", plain_text(job.name)));
 }
 
 Json json_of(const Submitted& job, bool named) {
@@ -33,6 +34,7 @@ Json json_of(const Submitted& job, bool named) {
   object["id"] = job.answer.first;
   if (job.answer.count != 1) object["count"] = job.answer.count;
   if (named) object["name"] = job.name.empty() ? Json() : Json(job.name);
+  if (!job.answer.warnings.empty()) object["warnings"] = job.answer.warnings;
   return object;
 }
 
@@ -95,10 +97,10 @@ class Submission {
     TRY(check(request));
     std::string name = request.name;
     const SubmitRequest order{.job = std::move(request), .key = around_.random_key()};
-    TRY_ASSIGN(const SubmitAnswer answer,
-               ask_again(around_, [&] { return client_.submit(order); }));
+    TRY_ASSIGN(SubmitAnswer answer, ask_again(around_, [&] { return client_.submit(order); }));
+    if (order.job.deadline) add_refusals(answer);
     by_name_[name] = answer;
-    jobs_.push_back({.name = std::move(name), .answer = answer});
+    jobs_.push_back({.name = std::move(name), .answer = std::move(answer)});
     return {};
   }
 
@@ -115,6 +117,22 @@ class Submission {
   }
 
  private:
+  // The policy decides on deadlines in the round after the submission. A scheduler that holds its
+  // rounds far apart has not decided yet; `orrery status` shows it later.
+  void add_refusals(SubmitAnswer& answer) {
+    StatusRequest request;
+    for (std::int64_t i = 0; i < std::min(answer.count, kAskedMax); ++i) {
+      request.ids.push_back(answer.first + i);
+    }
+    const auto status = client_.status(request);
+    if (!status.ok()) return;  // the jobs are submitted, whether this is answered or not
+    for (const JobStatus& job : status.value().jobs) {
+      if (job.state != JobState::Rejected) continue;
+      answer.warnings.push_back(fmt::format("job {} is {}", job.id, job.reason));
+    }
+  }
+
+  static constexpr std::int64_t kAskedMax = 100;
   Client& client_;
   const Surroundings& around_;
   std::vector<Submitted> jobs_;
@@ -129,9 +147,22 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
     text += line_of(several ? job : Submitted{.name = {}, .answer = job.answer});
     list.push_back(json_of(job, several));
   }
-  if (!json) return around.print(text);
-  if (several) return around.print(Json{{"jobs", std::move(list)}}.dump() + '\n');
-  return list.empty() ? Status() : around.print(list[0].dump() + '\n');
+  if (!json) {
+    for (const Submitted& job : jobs) {
+      const std::string whose = several && !job.name.empty() ? job.name + ": " : "";
+      for (const std::string& warning : job.answer.warnings) {
+        around.tell(plain_text("warning: " + whose + warning));
+      }
+    }
+    return around.print(text);
+  }
+  if (several)
+    return around.print(
+        Json{{"jobs", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
+        '\n');
+  return list.empty()
+             ? Status()
+             : around.print(list[0].dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 }  // namespace

@@ -53,6 +53,31 @@ TEST(Submit, AJobIsItsProgramAndWhatWasSaid) {
                 {"A", "[1,2]"}, {"HOME", "/home/ann"}, {"SECRET", "hush"}, {"USER", "ann"}}));
 }
 
+TEST(Submit, WarningsGoToStandardErrorOrIntoTheObject) {
+  FakeSurroundings fake;
+  std::string told;
+  fake.around.tell = [&](std::string_view line) { told += std::string(line) + "\n"; };
+  fake.script.submit = [](const SubmitRequest&) -> Result<SubmitAnswer> {
+    return SubmitAnswer{.first = 17, .count = 1, .warnings = {"the policy las ignores it"}};
+  };
+  fake.script.status = [](const StatusRequest& request) -> Result<StatusAnswer> {
+    StatusAnswer answer;
+    answer.jobs = {job(request.ids.at(0), JobState::Rejected)};
+    answer.jobs[0].reason = "refused: not even alone could it be done in time";
+    return answer;
+  };
+  ASSERT_TRUE(call(fake, {"submit", "--deadline", "1h"}, {"train"}).ok());
+  EXPECT_EQ(fake.out, "job 17\n");
+  EXPECT_EQ(told,
+            "warning: the policy las ignores it\n"
+            "warning: job 17 is refused: not even alone could it be done in time\n");
+  told.clear();
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"submit", "--json"}, {"train"}).ok());
+  EXPECT_EQ(fake.out, "{\"id\":17,\"warnings\":[\"the policy las ignores it\"]}\n");
+  EXPECT_EQ(told, "");
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // The environment that a job gets; none: it was refused.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/plain_text.h"
 #include "ctl/job_draft.h"
 #include "ctl/job_file.h"
 #include "ctl/live_variants.h"
@@ -39,7 +40,7 @@ Status live_whatif(const LiveWhatif& question, const Surroundings& around) {
   TRY_ASSIGN(request.job, job_of(question, around));
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(question.connection, around));
   TRY_ASSIGN(const WhatIfAnswer answer, client->what_if(request));
-  const std::string& text = question.json ? answer.json : answer.text;
+  const std::string text = question.json ? answer.json : plain_lines(answer.text);
   return around.print(text.ends_with('\n') ? text : text + '\n');
 }
 

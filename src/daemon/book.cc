@@ -223,7 +223,8 @@ Status Book::take(const LaunchEnded& entry) {
   if (launch == live.launches.end()) {
     return lost(fmt::format("{} is not running", text(entry.launch)));
   }
-  node(launch->node).launches.erase(entry.launch);
+  LiveNode& where = node(launch->node);
+  where.launches.erase(entry.launch);
   live.launches.erase(launch);
   const auto run = std::ranges::find(live.runs, entry.launch.epoch, &EpochRun::epoch);
   if (run != live.runs.end()) {
@@ -233,7 +234,9 @@ Status Book::take(const LaunchEnded& entry) {
   }
   // The first failure says why a job ended; what it drags down with it does not.
   const bool counts = succeeded(entry.end) || (live.wanted && entry.launch.epoch == live.epoch);
-  if (counts && (!live.end || succeeded(*live.end))) live.end = entry.end;
+  if (counts && (!live.end || succeeded(*live.end))) {
+    live.end = LiveEnd{entry.end, entry.launch.rank, where.offer.name};
+  }
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/invariant.h"
+#include "base/plain_text.h"
 #include "daemon/assignments.h"
 #include "daemon/core.h"
 
@@ -28,6 +29,10 @@ std::string Core::refusal(const Report& report) const {
   }
   const NodeOffer& offer = report.offer;
   if (offer.name.empty() || offer.name.size() > 256) return "a node needs a name";
+  if (!is_plain_text(offer.name)) {
+    return "a node's name may have no control character, nor one that is invisible or changes the "
+           "direction of writing";
+  }
   if (offer.gpus < 0 || offer.gpus > kGpusPerNodeMax || offer.cpu_milli < 0 ||
       offer.memory_bytes < 0) {
     return fmt::format("{} offers {} GPUs; a node has 0 to {}", offer.name, offer.gpus,

@@ -37,6 +37,12 @@ struct EpochRun {
   Duration ran_before{};  // by epochs that were over when this one was decided
 };
 
+// The end of a process, and which one that was.
+struct LiveEnd : JobEnd {
+  int rank = -1;  // -1: not known
+  std::string node{};
+};
+
 // What is known of a job beyond what control/ keeps of it.
 struct LiveJob {
   JobNumber number = 0;
@@ -47,9 +53,9 @@ struct LiveJob {
   std::vector<EpochRun> runs{};  // this epoch, and earlier ones that have not quite ended
   std::vector<LiveLaunch> launches{};
   int failures = 0;
-  std::optional<JobEnd> end{};  // the last one that counted
-  Reason reason{};              // of the last event that had one
-  Reason::Code told{};          // why it waits, if it has not run since
+  std::optional<LiveEnd> end{};  // the last one that counted
+  Reason reason{};               // of the last event that had one
+  Reason::Code told{};           // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};
   std::optional<Time> ended{};

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
+#include "daemon/job_reason.h"
+#include "daemon/job_times.h"
 #include "model/duration_text.h"
 
 namespace orrery {
@@ -25,55 +26,6 @@ std::string command_of(const JobRequest& request) {
   return command;
 }
 
-// The message of an end may name files of the job.
-std::string end_text(const JobEnd& end, const JobRequest& request, Detail detail) {
-  const bool whole = detail == Detail::Whole;
-  switch (end.kind) {
-    case JobEnd::Kind::Exited:
-      return fmt::format("exited with code {}", end.exit_code);
-    case JobEnd::Kind::Signalled:
-      return fmt::format("killed by signal {} ({})", end.signal, ::strsignal(end.signal));
-    case JobEnd::Kind::OutOfMemory:
-      return "ran out of the memory it asked for";
-    case JobEnd::Kind::NotStarted:
-      return whole ? "could not be started: " + end.message : "could not be started";
-    case JobEnd::Kind::TimeLimit:
-      return fmt::format("time limit of {} reached", duration_text(request.time_limit));
-    case JobEnd::Kind::Stopped:
-    case JobEnd::Kind::LeaseLost:
-    case JobEnd::Kind::SupervisorLost:
-      break;
-  }
-  return end.message.empty() || !whole ? std::string(end_name(end.kind)) : end.message;
-}
-
-// A lost node that may be running a process of the job; empty: there is none.
-std::string lost_node_of(const Book& book, const LiveJob& live) {
-  for (const LiveLaunch& launch : live.launches) {
-    const LiveNode& node = book.node(launch.node);
-    if (node.state == NodeState::Lost) return node.offer.name;
-  }
-  return "";
-}
-
-std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Detail detail) {
-  if (job.state == JobState::Done) return "";
-  if (job.state == JobState::Failed && live.end) return end_text(*live.end, *live.request, detail);
-  if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
-    return fmt::format("waits for node {}, which does not answer", node);
-  }
-  if (job.state == JobState::Running) {
-    const bool settles = std::ranges::any_of(
-        live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch != live.epoch; });
-    return settles ? "waits for its earlier processes to end" : "";
-  }
-  std::string reason = text(live.reason);
-  if (live.reason.code == Reason::Code::Retry && live.end) {
-    reason += ", " + end_text(*live.end, *live.request, detail);
-  }
-  return reason;
-}
-
 JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time now) {
   const Job& job = core.state().job(id);
   const LiveJob& live = core.book().job(id);
@@ -85,7 +37,7 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time n
                    .user = request.user,
                    .tenant = request.tenant,
                    .state = job.state,
-                   .reason = reason_of(core.book(), job, live, detail),
+                   .reason = reason_of(core.book(), job, live, detail, now),
                    .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
                    .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
                    .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
@@ -98,7 +50,10 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time n
   for (const NodeShare& share : job.held.devices) {
     if (runs) status.nodes.push_back(core.book().node(share.node).offer.name);
   }
-  if (live.started) status.started_s = unix_s(core, *live.started);
+  if (live.started) {
+    status.started_s = unix_s(core, *live.started);
+    status.ran_s = seconds(time_ran(live, now));
+  }
   if (live.ended) status.ended_s = unix_s(core, *live.ended);
   // Of a job that has ended: whether it had ended by then.
   const Time until = live.ended.value_or(now);
@@ -231,12 +186,17 @@ NodesAnswer nodes_of(const Core& core) {
         }
       }
     }
+    // A process on a node that was lost may still run, although its job holds nothing there.
+    for (const LaunchName& launch : node.launches) status.jobs.push_back(launch.job);
     std::ranges::sort(status.jobs);
+    const auto twice = std::ranges::unique(status.jobs);
+    status.jobs.erase(twice.begin(), twice.end());
     status.note = note_of(core, static_cast<NodeId>(i));
     if (node.draining && node.state == NodeState::Up) {
       status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";
     }
-    status.gpus_free = node.offer.gpus - std::popcount(held);
+    const bool is_up = node.state == NodeState::Up;
+    status.gpus_free = is_up ? node.offer.gpus - std::popcount(held) : 0;
     answer.nodes.push_back(std::move(status));
   }
   add_foreign(core, answer);

@@ -17,6 +17,7 @@
 #include "daemon/recovery.h"
 #include "daemon/rights_queries.h"
 #include "daemon/start_forecasts.h"
+#include "daemon/submit_warnings.h"
 #include "trust/calls.h"
 
 namespace orrery {
@@ -88,8 +89,14 @@ class LiveServer final : public Server {
     const std::string owner = request.job.user.empty() ? caller.name : request.job.user;
     change<SubmitAnswer>(
         caller, Call::Submit, owner, std::move(reply),
-        [caller = with_groups(caller), request = std::move(request)](Core& core, Time now) mutable {
-          return core.submit(caller, std::move(request), now);
+        [caller = with_groups(caller), request = std::move(request),
+         expected = options_.core.specs.expected_default](
+            Core& core, Time now) mutable -> Result<SubmitAnswer> {
+          std::vector<std::string> warnings = submit_warnings(request.job, core.book().nodes(),
+                                                              core.book().policy().name, expected);
+          TRY_ASSIGN(SubmitAnswer answer, core.submit(caller, std::move(request), now));
+          answer.warnings = std::move(warnings);
+          return Result<SubmitAnswer>(std::move(answer));
         });
   }
   void status(const Caller& caller, StatusRequest request, Reply<StatusAnswer> reply) override {

@@ -88,6 +88,8 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   if (line.find("end") != nullptr) {
     live.end.emplace();
     TRY(read_end(line, *live.end));
+    TRY(line.integer("end_rank", live.end->rank, kMaybe, -1, kMax<int>));
+    TRY(line.text("end_node", live.end->node, kMaybe));
   }
   JobNumber other = 0;
   TRY(read_reason(line, live.reason, other));

@@ -77,7 +77,11 @@ class JobWriter {
     body.real("iterations", live.iterations, -1);
     body.real("checkpointed", live.checkpointed, -1);
     body.number("progressed", ns(live.progressed));
-    if (live.end) write_end(body, shown_end(live));
+    if (live.end) {
+      write_end(body, shown_end(live));
+      body.number("end_rank", live.end->rank, -1);
+      body.text("end_node", live.end->node);
+    }
     write_reason(body, live.reason, std::max(0, static_cast<int>(live.reason.other)));
     write_launches(body, live);
     write_state(body, state_.job(id));

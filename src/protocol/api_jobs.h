@@ -20,6 +20,7 @@ struct SubmitRequest {
 struct SubmitAnswer {
   JobNumber first = 0;
   std::int64_t count = 0;
+  std::vector<std::string> warnings{};  // why the job may not run as its owner expects
   bool operator==(const SubmitAnswer&) const = default;
 };
 
@@ -53,6 +54,7 @@ struct JobStatus {
   bool deadline_missed = false;        // it is not done in time, or was not
   bool promise_missed = false;
   std::optional<double> time_limit_s{};
+  std::optional<double> ran_s{};  // in all its runs, without the time between them
   bool operator==(const JobStatus&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/plain_text.h"
 #include "model/cluster.h"
 #include "model/duration_text.h"
 #include "protocol/output_pattern.h"
@@ -42,12 +43,11 @@ bool is_utf8(std::string_view text) {
 }
 
 Status check_word(std::string_view field, std::string_view word, std::size_t most = 256) {
-  const bool plain = std::ranges::all_of(word, [](char letter) {
-    return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f;
-  });
-  if (plain && word.size() <= most && is_utf8(word)) return {};
-  return invalid(fmt::format(
-      "{}: write at most {} bytes of UTF-8, none of them a control character", field, most));
+  if (word.size() <= most && is_plain_text(word)) return {};
+  return invalid(
+      fmt::format("{}: write at most {} bytes of UTF-8, without control characters and without "
+                  "characters that are invisible or change the direction of writing",
+                  field, most));
 }
 
 Status check_path(std::string_view field, std::string_view path) {
@@ -104,24 +104,29 @@ Status check_numbers(const JobRequest& request) {
     if (value >= least && value <= most) return {};
     return invalid(fmt::format("{}: {} is not between {} and {}", field, value, least, most));
   };
+  const auto lasts = [](std::string_view field, Duration value, Duration least,
+                        Duration most) -> Status {
+    if (value >= least && value <= most) return {};
+    return invalid(fmt::format("{}: {} is not between {} and {}", field, duration_text(value),
+                               duration_text(least), duration_text(most)));
+  };
   TRY(within("gpus", request.gpus, 1, kJobGpusMax));
   TRY(within("cpus (in thousandths)", request.cpu_milli, 0, kCpuMilliMax));
   TRY(within("memory (bytes)", request.memory_bytes, 0, kMemoryMax));
   TRY(within("priority", request.priority, -kPriorityMax, kPriorityMax));
   TRY(within("retries", request.retries, 0, kRetriesMax));
-  TRY(within("expected (ns)", request.expected.count(), 0, kLongest.count()));
-  TRY(within("start cost (ns)", request.start_cost.count(), 0, kLongest.count()));
-  TRY(within("grace (ns)", request.grace.count(), 0, Duration(std::chrono::hours(24)).count()));
+  TRY(lasts("expected", request.expected, {}, kLongest));
+  TRY(lasts("start cost", request.start_cost, {}, kLongest));
+  TRY(lasts("grace", request.grace, {}, std::chrono::hours(24)));
   if (request.node_timeout != Duration::zero()) {
-    TRY(within("node timeout (ns)", request.node_timeout.count(), kNodeTimeoutMin.count(),
-               kNodeTimeoutMax.count()));
+    TRY(lasts("node timeout", request.node_timeout, kNodeTimeoutMin, kNodeTimeoutMax));
   }
   if (request.deadline) {
-    TRY(within("deadline (ns)", request.deadline->count(), 1, kLongest.count()));
+    TRY(lasts("deadline", *request.deadline, Duration(1), kLongest));
   }
-  TRY(within("time limit (ns)", request.time_limit.count(), 0, kLongest.count()));
+  TRY(lasts("time limit", request.time_limit, {}, kLongest));
   TRY(within("signal", request.signal, 0, kSignalMax));
-  TRY(within("signal before (ns)", request.signal_before.count(), 0, kLongest.count()));
+  TRY(lasts("signal before", request.signal_before, {}, kLongest));
   if (request.signal != 0 && request.time_limit <= Duration::zero()) {
     return invalid("signal: there is no time limit ahead of which it could be sent");
   }

@@ -206,6 +206,7 @@ TEST(JobRequestCheck, WhatCannotBeIsRefusedUnderItsName) {
        }},
       {"name", [](JobRequest& r) { r.name = "two\nlines"; }},
       {"name", [](JobRequest& r) { r.name = std::string(257, 'x'); }},
+      {"name", [](JobRequest& r) { r.name = "x\u202egpj.sh"; }},
       {"user", [](JobRequest& r) { r.user = "\x7f"; }},
       {"tenant", [](JobRequest& r) { r.tenant = "\xf5"; }},
       {"gpu type", [](JobRequest& r) { r.gpu_type = "\t"; }},
@@ -242,6 +243,12 @@ TEST(JobRequestCheck, WhatCannotBeIsRefusedUnderItsName) {
     EXPECT_EQ(checked.error().code, wrongs[i].code) << checked.error().message;
     EXPECT_TRUE(checked.error().message.starts_with(wrongs[i].begins)) << checked.error().message;
   }
+}
+
+TEST(JobRequestCheck, DurationsAreRefusedInWords) {
+  JobRequest request = full();
+  request.grace = std::chrono::hours(240);
+  EXPECT_EQ(check(request).error().message, "grace: 10d is not between 0s and 1d");
 }
 
 }  // namespace

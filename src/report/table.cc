@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/plain_text.h"
 #include "report/grid.h"
 #include "report/job_comparison.h"
 
@@ -50,12 +51,7 @@ std::string cut(std::string_view text, std::size_t width) {
 }
 
 // Names come from files; a control character in one must not reach the terminal.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace_if(
-      out, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; }, '?');
-  return out;
-}
+std::string printable(std::string_view text) { return plain_text(text); }
 
 std::string three_digits(double value) {
   const double size = std::abs(value);

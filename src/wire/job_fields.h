@@ -42,7 +42,6 @@ void fields(auto& io, Like<JobRequest> auto& v) {
   io("private_tmp", v.private_tmp);
   io("node_timeout_ns", v.node_timeout);
 }
-
 void fields(auto& io, Like<SubmitRequest> auto& v) {
   io("job", v.job);
   io("key", v.key);
@@ -50,8 +49,8 @@ void fields(auto& io, Like<SubmitRequest> auto& v) {
 void fields(auto& io, Like<SubmitAnswer> auto& v) {
   io("first", v.first);
   io("count", v.count);
+  io("warnings", v.warnings);
 }
-
 void fields(auto& io, Like<JobStatus> auto& v) {
   io("id", v.id);
   io("name", v.name);
@@ -81,6 +80,7 @@ void fields(auto& io, Like<JobStatus> auto& v) {
   io("deadline_missed", v.deadline_missed);
   io("promise_missed", v.promise_missed);
   io("time_limit_s", v.time_limit_s);
+  io("ran_s", v.ran_s);
 }
 void fields(auto& io, Like<StatusRequest> auto& v) {
   io("ids", v.ids);

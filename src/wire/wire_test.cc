@@ -75,14 +75,14 @@ struct Filler {
     each(r, job, key);
   }
   static void fill(Random& r, SubmitAnswer& v) {
-    auto& [first, count] = v;
-    each(r, first, count);
+    auto& [first, count, warnings] = v;
+    each(r, first, count, warnings);
   }
   static void fill(Random& r, JobStatus& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
-           broken, limit] = v;
+           broken, limit, ran] = v;
     each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
-         broken, limit);
+         broken, limit, ran);
   }
   static void fill(Random& r, StatusRequest& v) {
     auto& [ids, finished, user, limit, predict] = v;
@@ -234,8 +234,8 @@ struct Filler {
     each(r, job, epoch, rank);
   }
   static void fill(Random& r, NodeOffer& v) {
-    auto& [a, b, c, d, e, f, g, only_user] = v;
-    each(r, a, b, c, d, e, f, g, only_user);
+    auto& [a, b, c, d, e, f, g] = v;
+    each(r, a, b, c, d, e, f, g);
   }
   static void fill(Random& r, JobEnd& v) {
     auto& [kind, exit_code, signal, message, ran] = v;
