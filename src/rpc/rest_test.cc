@@ -57,7 +57,7 @@ TEST_F(RestCallsTest, AJobIsSubmittedAsJson) {
                           R"({"job":{"argv":["train"],"gpus":4,"memory_bytes":1024,)"
                           R"("environment":[{"name":"A","value":"1"}],"deadline_ns":"5"}})");
   ASSERT_EQ(answer.status, 200) << answer.body;
-  EXPECT_EQ(Json::parse(answer.body), Json::parse(R"({"first":"12","count":"1"})"));
+  EXPECT_EQ(Json::parse(answer.body), Json::parse(R"({"first":"12","count":"1","warnings":[]})"));
   const JobRequest wanted{.argv = {"train"},
                           .environment = {{"A", "1"}},
                           .gpus = 4,
