@@ -45,6 +45,7 @@ inline Status call(FakeSurroundings& fake, std::vector<std::string> words,
     fake.around.environment["ORRERY_STATE"] = state.path();
   }
   CLI::App app;
+  app.require_subcommand(1);  // as the program has it
   std::function<Status()> run;
   add_live_commands(app, run, program, std::make_shared<const Surroundings>(fake.around));
   std::reverse(words.begin(), words.end());
