@@ -53,15 +53,17 @@ TEST(UnguardedCalls, RestHasNone) {
 // What each call of gRPC is in the table. tests/rights asks these through the client.
 TEST(UnguardedCalls, GrpcCarriesTheseAndNoOthers) {
   const std::map<std::string, Call> known = {
-      {"Submit", Call::Submit},       {"Status", Call::ShowStatus},
-      {"Cancel", Call::Cancel},       {"Logs", Call::ReadLogs},
-      {"Nodes", Call::ShowNodes},     {"Drain", Call::Drain},
-      {"SetPolicy", Call::SetPolicy}, {"SetQuota", Call::SetQuota},
-      {"Quotas", Call::ShowQuotas},   {"SetTenant", Call::SetTenant},
-      {"Tenants", Call::ShowTenants}, {"SetLimits", Call::SetLimits},
-      {"Limits", Call::ShowLimits},   {"Events", Call::FollowEvents},
-      {"WhatIf", Call::AskWhatIf},    {"Situation", Call::AskWhatIf},
-      {"MakeToken", Call::MakeToken}, {"Join", Call::Join}};
+      {"Submit", Call::Submit},        {"Status", Call::ShowStatus},
+      {"Cancel", Call::Cancel},        {"Logs", Call::ReadLogs},
+      {"Nodes", Call::ShowNodes},      {"Drain", Call::Drain},
+      {"SetPolicy", Call::SetPolicy},  {"SetQuota", Call::SetQuota},
+      {"Quotas", Call::ShowQuotas},    {"SetTenant", Call::SetTenant},
+      {"Tenants", Call::ShowTenants},  {"SetLimits", Call::SetLimits},
+      {"Limits", Call::ShowLimits},    {"Events", Call::FollowEvents},
+      {"WhatIf", Call::AskWhatIf},     {"Situation", Call::AskWhatIf},
+      {"MakeToken", Call::MakeToken},  {"Join", Call::Join},
+      {"Tokens", Call::ManageTokens},  {"Certificates", Call::ManageCertificates},
+      {"RemoveNode", Call::RemoveNode}};
   const auto* service = v1::SubmitRequest::descriptor()->file()->FindServiceByName("Scheduler");
   ASSERT_NE(service, nullptr);
   for (int i = 0; i < service->method_count(); ++i) {

@@ -75,7 +75,8 @@ Background::Background(const Words& arguments, std::string errors, const std::st
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
   posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&streams, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&streams, STDOUT_FILENO, (errors_ + ".output").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_addopen(&streams, STDERR_FILENO, errors_.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
   if (posix_spawnp(&pid_, pointers.front(), &streams, nullptr, pointers.data(), environ) != 0) {
@@ -115,6 +116,7 @@ std::optional<int> Background::end() {
   return end_;
 }
 
+std::string Background::output() const { return text_of(errors_ + ".output"); }
 std::string Background::errors() const { return text_of(errors_); }
 
 LiveTest::LiveTest() { setenv("ORRERY_TEST_FOLDER", folder_.path().c_str(), 1); }

@@ -36,6 +36,7 @@ class Background {
   int stop();                // SIGTERM; its exit code, -1 if a signal ended it
   std::optional<int> end();  // nothing while it runs
   std::string errors() const;
+  std::string output() const;
 
  private:
   int wait();

@@ -205,11 +205,12 @@ TEST_F(LiveBadInput, AnAgentUnderANameInUseOrNotItsOwnIsTurnedAway) {
 
 TEST_F(LiveBadInput, AJobThatCannotBeOrIsEndedSaysHow) {
   const auto scheduler = serve({"--local", "--gpus", "1"});
-  expect_refusal(ask({"submit", "--wait", "--", "/no/such/program"}), 1,
+  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "/no/such/program"}), 1,
                  {"could not be started", "'/no/such/program'", "No such file"});
-  expect_refusal(ask({"submit", "--wait", "--", "sh", "-c", "kill -9 $$"}), 1,
+  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "kill -9 $$"}), 1,
                  {"killed by signal 9"});
-  expect_refusal(ask({"submit", "--wait", "--", "sh", "-c", "exit 3"}), 1, {"exited with code 3"});
+  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "exit 3"}), 1,
+                 {"exited with code 3"});
   const auto all = status().jobs;
   ASSERT_EQ(all.size(), 3u);
   for (const JobStatus& one : all) EXPECT_EQ(one.state, JobState::Failed);

@@ -64,14 +64,14 @@ TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
   // Without its certificate there is no way but the socket.
   std::filesystem::rename(state() + "/trust/admin.pem", file("admin.pem"));
-  const Finished near = ask({"submit", "--json", "--", "/bin/true"});
+  const Finished near = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
   EXPECT_EQ(near.out, "{\"id\":1}\n") << near.err;
   std::filesystem::remove(state() + "/socket");
-  const Finished neither = ask({"submit", "--json", "--", "/bin/true"});
+  const Finished neither = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
   EXPECT_EQ(neither.exit_code, 1);
   EXPECT_NE(neither.err.find("admin.pem"), std::string::npos) << neither.err;
   std::filesystem::rename(file("admin.pem"), state() + "/trust/admin.pem");
-  const Finished far = ask({"submit", "--json", "--", "/bin/true"});
+  const Finished far = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
   EXPECT_EQ(far.out, "{\"id\":2}\n") << far.err;
   EXPECT_EQ(far.err, "");
   EXPECT_EQ(scheduler->stop(), 0);

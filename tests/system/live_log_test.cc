@@ -76,7 +76,9 @@ TEST_F(LiveLog, ABackupThatIsPutBackGoesOnWithTheJobsThatRun) {
 
 TEST_F(LiveLog, AFlippedByteInTheWriteAheadLogIsNamedAndNotPassedOver) {
   auto scheduler = start();
-  for (int i = 0; i < 3; ++i) submit({.argv = {"needle-" + std::to_string(i)}, .name = "job"});
+  for (const std::string number : {"0", "1", "2"}) {
+    submit({.argv = {"needle-" + number}, .name = "job-" + number});
+  }
   scheduler->kill();
   std::string bytes;
   {
@@ -106,6 +108,7 @@ TEST_F(LiveLog, ALostLogIsNotTakenForANewScheduler) {
   for (const char* end : {"", "-wal", "-mark"}) fs::remove(database() + end);
   expect_refused({"missing", "orrery restore", "--new-log"});
   std::ofstream{database()};
+  fs::permissions(database(), fs::perms::owner_read | fs::perms::owner_write);
   expect_refused({"empty", "--new-log"});
   fs::remove(database());
   scheduler = start({"--new-log"});
@@ -130,11 +133,14 @@ TEST_F(LiveLog, RemoteFollowersOutlastARestart) {
     return all;
   };
   Background waits(remote({"submit", "--wait", "--", "sh", "-c",
-                           "until [ -e " + file("go") + " ]; do sleep 0.05; done"}),
+                           "echo begun; until [ -e " + file("go") + " ]; do sleep 0.05; done"}),
                    file("waits.err"));
   ASSERT_TRUE(eventually([&] { return runs(1); })) << waits.errors();
   Background events(remote({"events", "-f"}), file("events.err"));
   Background logs(remote({"logs", "-f", "1"}), file("logs.err"));
+  // A command that had no answer yet gives up after seconds.
+  ASSERT_TRUE(eventually([&] { return !events.output().empty() && !logs.output().empty(); }))
+      << events.errors() << logs.errors();
   for (const bool killed : {true, false}) {
     killed ? scheduler->kill() : static_cast<void>(scheduler->stop());
     scheduler = start({"--local", "--gpus", "1"});
