@@ -71,7 +71,8 @@ TEST_F(LiveRights, LimitsBindWithTheirNumberAndOutliveARestart) {
   const Finished shown = as_user({"limits", "--json"});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
   bool found = false;
-  for (const Json& row : Json::parse(shown.out).at("limits")) {
+  const Json answer = Json::parse(shown.out);
+  for (const Json& row : answer.at("limits")) {
     if (row.at("of") != "user") continue;
     found = true;
     EXPECT_EQ(row.at("name"), "daemon") << "a user sees its own limits";
