@@ -30,7 +30,7 @@ trap clean EXIT
 trap 'exit 1' INT TERM
 
 say "A scheduler, and two nodes with one place for a job each"
-"$orrery" serve --state "$ORRERY_STATE" --policy srtf --lease 2s 2>"$dir/scheduler.log" &
+"$orrery" serve --state "$ORRERY_STATE" --policy srtf --lease 2s --node-timeout 2s 2>"$dir/scheduler.log" &
 scheduler=$!
 until [ -s "$ORRERY_STATE/address" ]; do
   kill -0 "$scheduler" || { cat "$dir/scheduler.log"; exit 1; }
@@ -55,7 +55,7 @@ run status --all
 printf '$ orrery logs 2\n'
 "$orrery" logs 2
 
-say "The node of job 1 dies; once its lease is over the job goes on elsewhere"
+say "The node of job 1 dies; its node timeout is 2 seconds here, and then the job goes on elsewhere"
 node=$("$orrery" status --json 1 | sed -n 's/.*"nodes":\["\([a-z]*\)".*/\1/p')
 kill_node "${node:-red}"
 echo "killed: ${node:-red}"
