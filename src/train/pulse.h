@@ -8,8 +8,9 @@
 
 namespace orrery {
 
-// A part's heartbeat: a thread that tells the head five times a second that the process runs. It has a
-// connection of its own, so it goes on while the part computes, sums or sends.
+// A part's heartbeat: a thread that tells the head five times a second that the
+// process runs. It has a connection of its own, so it goes on while the part computes, sums or
+// sends.
 class Pulse {
  public:
   // `start` says where the head is; `id` is the part's number in the run.
