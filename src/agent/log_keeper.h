@@ -21,7 +21,7 @@ struct LogLimits {
 // alone.
 Result<bool> shorten_log(const std::string& path, std::int64_t most);
 
-// Removes files "*.log" of a folder that nobody has written to for longer than `age`, but those
+// Removes files "*.log" of a folder that no process has written to for longer than `age`, but those
 // that `is_used` names by their file names. Answers how many.
 int remove_old_logs(const std::string& folder, Duration age,
                     const std::function<bool(const std::string&)>& is_used);

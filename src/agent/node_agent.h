@@ -24,7 +24,7 @@ namespace orrery {
 //
 // What the newest orders name and was never here is started, once all who hold its GPUs (where not
 // both share) have left and its CPUs are not with somebody who is leaving. What they do not name is
-// stopped. An end is told until the scheduler says it knows it. A launch is started at most once.
+// stopped. An end is reported until the scheduler confirms it. A launch is started at most once.
 //
 // A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
 // scheduler's to judge, by LaunchReport::finished.

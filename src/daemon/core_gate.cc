@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// Nothing to do, and nothing done, while nobody has a quota, a limit of GPUs or a priority.
+// Nothing to do, and nothing done, while no user or tenant has a quota, a GPU limit or a priority.
 void Core::gate() {
   const bool held_any = std::ranges::find(held_by_gate_, true) != held_by_gate_.end();
   const bool limited = book_.entitlements().limits_gpus();

@@ -212,7 +212,7 @@ TEST(Core, AJobThatWaitsForALostNodeHoldsNoDevices) {
   test.obey("a", 1, 1);
   test.pass(seconds(16));
   test.join("b", 1, 2);
-  // Its operator takes it from the lost node, which cannot be told.
+  // Its operator takes it from the lost node, which cannot be reached.
   ASSERT_TRUE(test.core.drain(kRoot, {.node = "a", .now = true}, test.now).ok());
   test.pass();
   EXPECT_EQ(test.state(job), JobState::Paused);

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-// The limits of a cluster in which nobody has set any. A user cannot outrank others. A queue of
+// The limits of a cluster without any configured limit. A user cannot outrank others. A queue of
 // 20,000 jobs is as long as `status` can predict starts for.
 inline constexpr Limits kUserDefaults{
     .priority = 0, .gpus = kNoLimit, .pending = 20'000, .submissions = 6'000};

@@ -167,7 +167,7 @@ void DoorServer::Parts::accept() {
                          .used = SteadyClock::now()});
 }
 
-// So that nobody can keep others out by holding connections.
+// So that no caller can keep others out by holding connections.
 Status DoorServer::Parts::make_room(uid_t uid, bool admin) {
   const Instant now = SteadyClock::now();
   std::vector<OpenConnection> open;

@@ -6,7 +6,7 @@
 #include "model/time.h"
 #include "protocol/assignment.h"
 
-// How a job's output travels from its node to whoever reads it.
+// How a job's output travels from its node to its readers.
 
 namespace orrery {
 
