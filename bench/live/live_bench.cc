@@ -188,8 +188,10 @@ SubmitRequest varied_job(Random& random) {
   return request;
 }
 
+Caller bench_admin() { return {.role = Caller::Role::Admin, .name = "bench"}; }
+
 Status fill(Server& server, Random& random, int jobs) {
-  const Caller admin{.role = Caller::Role::Admin, .name = "bench"};
+  const Caller admin = bench_admin();
   std::atomic<int> failed = 0;
   std::atomic<int> answered = 0;
   std::promise<void> all;
@@ -224,7 +226,7 @@ Status scale(const Arguments& arguments) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
-  std::printf("%s", server.metrics(admin).value().c_str());
+  std::printf("%s", server.metrics(bench_admin()).value().c_str());
   std::fflush(stdout);
   begin = SteadyClock::now();
   if (arguments[5] == "kill") std::_Exit(0);
