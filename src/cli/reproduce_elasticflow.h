@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/elasticflow_figures.h"
 #include "cli/figure_choice.h"
+#include "cli/reproduce_arguments.h"
 #include "report/html.h"
 #include "sim/simulation.h"
 

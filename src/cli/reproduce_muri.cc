@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 
-#include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/runs.h"
 #include "workload/cluster_spec.h"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/muri_figures.h"
+#include "cli/reproduce_arguments.h"
 
 namespace orrery {
 

@@ -7,7 +7,6 @@
 #include <set>
 #include <sstream>
 
-#include "cli/commands.h"
 #include "cli/runs.h"
 
 namespace orrery {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "cli/commands.h"
+#include "base/result.h"
+#include "cli/reproduce_arguments.h"
 
 namespace orrery {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/figure_choice.h"
+#include "cli/reproduce_arguments.h"
 #include "cli/synergy_figures.h"
 #include "report/html.h"
 #include "sim/simulation.h"
