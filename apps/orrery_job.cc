@@ -1,4 +1,4 @@
-#include "agent/supervisor.h"
+#include "live/job_runner/supervisor.h"
 
 // Stands above one job. It is a program of its own because one is started for every job, and all
 // that `orrery` links would be loaded each time.

@@ -1,11 +1,11 @@
 #include <memory>
 #include <utility>
 
-#include "learn/all_reduce.h"
-#include "learn/learner.h"
-#include "learn/lstm_predictor.h"
-#include "learn/mode_network.h"
-#include "train/train_main.h"
+#include "training/libtorch/all_reduce.h"
+#include "training/libtorch/learner.h"
+#include "training/libtorch/lstm_predictor.h"
+#include "training/libtorch/mode_network.h"
+#include "training/trainer/train_main.h"
 
 namespace {
 

@@ -1,11 +1,11 @@
-#include "agent/supervisor.h"
-#include "cli/interrupt.h"
-#include "cli/main.h"
-#include "cli/output.h"
-#include "ctl/commands.h"
-#include "service/commands.h"
-#include "service/live_calls.h"
-#include "service/remote_client.h"
+#include "commands/main.h"
+#include "commands/programs/commands.h"
+#include "commands/programs/live_calls.h"
+#include "commands/programs/remote_client.h"
+#include "experiments/runs/output.h"
+#include "live/client/commands.h"
+#include "live/job_runner/supervisor.h"
+#include "report/terminal/interrupt.h"
 
 int main(int argc, char** argv) {
   using namespace orrery;

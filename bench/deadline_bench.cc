@@ -3,8 +3,8 @@
 
 #include "base/invariant.h"
 #include "base/random.h"
-#include "policy/registry.h"
-#include "policy/test_view.h"
+#include "scheduling/policy/registry.h"
+#include "scheduling/policy/test_view.h"
 
 namespace orrery {
 namespace {

@@ -12,12 +12,12 @@
 #include <set>
 #include <string>
 
-#include "policy/host_needs.h"
-#include "policy/host_opt.h"
-#include "policy/registry.h"
-#include "sim/simulation.h"
-#include "workload/cluster_spec.h"
-#include "workload/generate.h"
+#include "scheduling/policy/host/host_needs.h"
+#include "scheduling/policy/host/host_opt.h"
+#include "scheduling/policy/registry.h"
+#include "simulation/kernel/simulation.h"
+#include "workload/clusters/cluster_spec.h"
+#include "workload/generators/generate.h"
 
 namespace orrery {
 namespace {

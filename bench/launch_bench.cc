@@ -14,9 +14,9 @@
 #include <filesystem>
 #include <string>
 
-#include "agent/local_processes.h"
-#include "agent/node_agent.h"
-#include "agent/supervisor.h"
+#include "live/agent/local_processes.h"
+#include "live/agent/node_agent.h"
+#include "live/job_runner/supervisor.h"
 
 extern char** environ;
 

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
+#include "algorithms/matching/matching.h"
 #include "base/random.h"
-#include "match/matching.h"
-#include "predict/group_speed.h"
+#include "scheduling/prediction/group_speed.h"
 
 namespace orrery {
 namespace {

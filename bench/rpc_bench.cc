@@ -4,9 +4,9 @@
 #include <memory>
 #include <semaphore>
 
-#include "rpc/client.h"
-#include "rpc/server.h"
-#include "rpc/test_authority.h"
+#include "live/rpc/client.h"
+#include "live/rpc/server.h"
+#include "live/rpc/test_authority.h"
 
 // What a call costs beside the work it is for: submissions that are answered at once, over mutual
 // TLS on loopback, client and server in this process.

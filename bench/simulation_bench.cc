@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "report/metrics.h"
-#include "sim/simulation.h"
-#include "workload/cluster_spec.h"
-#include "workload/generate.h"
+#include "report/metrics/metrics.h"
+#include "simulation/kernel/simulation.h"
+#include "workload/clusters/cluster_spec.h"
+#include "workload/generators/generate.h"
 
 namespace orrery {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/committer.h"
+#include "live/store/committer.h"
 
 namespace orrery {
 namespace {

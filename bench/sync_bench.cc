@@ -2,9 +2,9 @@
 // in each mode and for few and many workers. The clockwork that drives it is in the figure.
 #include <benchmark/benchmark.h>
 
-#include "sync/intervals.h"
-#include "sync/test_clockwork.h"
-#include "sync/ward.h"
+#include "training/sync/intervals.h"
+#include "training/sync/test_clockwork.h"
+#include "training/sync/ward.h"
 
 namespace orrery {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "steer/director_by_name.h"
-#include "twin/twin.h"
+#include "training/mode_selection/director_by_name.h"
+#include "training/twin/twin.h"
 
 namespace orrery {
 namespace {

@@ -13,14 +13,21 @@ endfunction()
 # room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
 #      [TESTS_TOGETHER] [OWN_HEADERS])
 #
-# One folder, one library. Every *.cc in the folder belongs to it, except *_test.cc, which become
-# <name>_test. NEEDS is the whole truth about which other rooms this one may include;
+# One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc, which
+# become <name>_test. A subfolder with a CMakeLists.txt of its own is left out. NEEDS is the whole truth about which other rooms this one may include;
 # tools/check_rooms.py reads it from here. TEST_NEEDS adds rooms that only the tests may include.
 # TESTS_TOGETHER runs them in one process: for rooms whose libraries take longer to load than most
 # tests take to run. OWN_HEADERS: for rooms compiled as one file, whose headers are those of a library.
 function(room name)
   cmake_parse_arguments(ARG "TESTS_TOGETHER;OWN_HEADERS" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
+  foreach(other ${others})
+    get_filename_component(folder ${other} DIRECTORY)
+    if(folder)
+      list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+    endif()
+  endforeach()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "workload/cluster_spec.h"
+#include "workload/clusters/cluster_spec.h"
 
 using namespace orrery;
 

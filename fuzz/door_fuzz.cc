@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/invariant.h"
-#include "door/calls.h"
-#include "door/frame.h"
-#include "protocol/fake_api.h"
-#include "wire/plain.h"
+#include "live/api/fake_api.h"
+#include "live/codec/plain.h"
+#include "live/unix_socket/calls.h"
+#include "live/unix_socket/frame.h"
 
 using namespace orrery;
 

@@ -3,8 +3,8 @@
 #include <sstream>
 #include <string>
 
-#include "report/event_log_reader.h"
-#include "report/metrics.h"
+#include "report/event_log/event_log_reader.h"
+#include "report/metrics/metrics.h"
 
 // Whatever the bytes are, reading ends with events or a message, and events that were accepted can
 // be folded. The first byte decides whether the rest is taken for a compressed log.

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "workload/gavel_speeds.h"
+#include "workload/profiles/gavel_speeds.h"
 
 using namespace orrery;
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/invariant.h"
-#include "hinder/script.h"
+#include "training/emulation/script.h"
 
 using namespace orrery;
 

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "learn/image_files.h"
+#include "training/libtorch/image_files.h"
 
 using namespace orrery;
 

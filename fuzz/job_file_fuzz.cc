@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "ctl/job_file.h"
+#include "live/client/job_file.h"
 
 using namespace orrery;
 

@@ -2,8 +2,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/job_conversation.h"
 #include "base/invariant.h"
+#include "live/agent/job_conversation.h"
 
 using namespace orrery;
 

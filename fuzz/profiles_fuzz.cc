@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "workload/speed_profiles.h"
+#include "workload/profiles/speed_profiles.h"
 
 using namespace orrery;
 

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "protocol/agent_words.h"
-#include "protocol/api.h"
-#include "rpc/rest_json.h"
-#include "wire/wire.h"
+#include "live/api/agent_words.h"
+#include "live/api/api.h"
+#include "live/codec/wire.h"
+#include "live/rpc/rest_json.h"
 
 using namespace orrery;
 

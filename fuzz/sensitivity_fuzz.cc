@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "workload/sensitivity_profiles.h"
+#include "workload/profiles/sensitivity_profiles.h"
 
 using namespace orrery;
 

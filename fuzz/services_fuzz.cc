@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "policy/services.h"
+#include "scheduling/policy/order/services.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));

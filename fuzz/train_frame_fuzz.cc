@@ -3,8 +3,8 @@
 #include <cstring>
 #include <span>
 
-#include "train/messages.h"
-#include "train/wire.h"
+#include "training/trainer/transport/messages.h"
+#include "training/trainer/transport/wire.h"
 
 namespace {
 

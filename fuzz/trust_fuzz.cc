@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "trust/authority.h"
-#include "trust/certificates.h"
-#include "trust/issued.h"
-#include "trust/listen.h"
-#include "trust/revocations.h"
-#include "trust/tokens.h"
+#include "live/auth/authority.h"
+#include "live/auth/certificates.h"
+#include "live/auth/issued.h"
+#include "live/auth/listen.h"
+#include "live/auth/revocations.h"
+#include "live/auth/tokens.h"
 
 using namespace orrery;
 

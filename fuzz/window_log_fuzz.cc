@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/invariant.h"
-#include "train/window_log.h"
+#include "training/trainer/run_folder/window_log.h"
 
 using namespace orrery;
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/invariant.h"
-#include "workload/worker_list.h"
+#include "workload/clusters/worker_list.h"
 
 using namespace orrery;
 

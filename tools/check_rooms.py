@@ -16,27 +16,28 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
-    r"CLI/": {"cli", "ctl", "near", "service", "train"},
-    r"nlohmann/": {"workload", "report", "cli", "ctl", "protocol", "daemon", "agent", "rpc", "trials",
-                   "learn", "train"},
+    r"CLI/": {"client", "commands", "local_client", "programs", "trainer"},
+    r"nlohmann/": {"agent", "api", "client", "commands", "daemon", "figures", "libtorch", "report", "rpc", "runs", "star",
+                   "trainer", "twin_fit", "workload"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
-    r"Cbc|Coin|OsiClp": {"solve"},
+    r"Cbc|Coin|OsiClp": {"integer_program"},
     r"sqlite3": {"store"},
     r"zlib": {"store"},
     r"grpc(?:pp)?/|absl/|orrery/v\d+/.*\.grpc\.pb\.h|httplib": {"rpc"},
-    r"google/protobuf/|orrery/v\d+/\w+\.pb\.h": {"wire", "door", "rpc"},
-    r"openssl/|trust/openssl\.h": {"rpc", "trust"},
-    r"torch/|ATen/|c10": {"learn"},
-    r"boost/": {"train"},
-    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "trials", "hinder", "train"},
+    r"google/protobuf/|orrery/v\d+/\w+\.pb\.h": {"codec", "unix_socket", "rpc"},
+    r"openssl/|live/auth/openssl\.h": {"rpc", "auth"},
+    r"torch/|ATen/|c10": {"libtorch"},
+    r"boost/": {"trainer"},
+    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "emulation", "job_runner", "star", "trainer"},
 }
 
-# cli/, ctl/ and service/ talk to a person and measure, agent/ runs real processes, rpc/ and door/
-# talk to other processes, daemon/ is the scheduler's, hinder/ slows real processes down, train/ is
-# made of them; everything below is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "cli", "ctl", "door", "rpc", "daemon", "hinder", "service", "train"}
+# commands/, client/, programs/, terminal/ and runs/ talk to a person and measure, agent/ and job_runner/ run
+# real processes, rpc/ and unix_socket/ talk to other processes, daemon/ is the scheduler's, emulation/ slows
+# real processes down, trainer/ is made of them; everything below is handed time and a seeded generator.
+OUTSIDE_WORLD = {"agent", "client", "commands", "daemon", "emulation", "job_runner", "programs", "rpc", "runs",
+                 "terminal", "trainer", "unix_socket"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("
@@ -159,13 +160,13 @@ def check_words(where, room, code):
             yield "banned", line_of(code, match.start()), (
                 f"'{word}' below the wall: take the time or a Random as an argument"
             )
-    if room and room != "sim":
+    if room and room != "simulation":
         for match in re.finditer(r"\b(?:if|while)\s*(?:constexpr\s*)?\(", code):
             asked = condition(code, match.end() - 1)
-            # In cli/ `simulate` is the name of a command.
-            if SIMULATED.search(asked) or (room != "cli" and SIMULATE.search(asked)):
+            # In commands/ `simulate` is the name of a command.
+            if SIMULATED.search(asked) or (room != "commands" and SIMULATE.search(asked)):
                 yield "simulated", line_of(code, match.start()), (
-                    "asks whether it is simulated; only sim/ may know"
+                    "asks whether it is simulated; only simulation/ may know"
                 )
     if where.suffix == ".h":
         for match in re.finditer(r"\busing\s+namespace\b", code):

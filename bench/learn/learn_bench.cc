@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "learn/learner.h"
-#include "learn/local_optimizer.h"
+#include "training/libtorch/learner.h"
+#include "training/libtorch/local_optimizer.h"
 
 using namespace orrery;
 

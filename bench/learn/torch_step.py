@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """torch_step.py [--device cpu|cuda] [--batch N] [--steps N] [MODEL...]
 
-The time of one training step in PyTorch, of the models of src/learn: same shapes, batches gathered
+The time of one training step in PyTorch, of the models of src/training/libtorch: same shapes, batches gathered
 from a set that lies on the device, same optimiser (SGD with momentum), and the loss is looked at
 after each step, as a trainer does. learn_bench beside it prints the same table for ours.
 """

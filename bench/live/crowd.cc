@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "agent/fake_processes.h"
-#include "agent/node_agent.h"
 #include "base/random.h"
+#include "live/agent/fake_processes.h"
+#include "live/agent/node_agent.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "protocol/agent_link.h"
+#include "live/api/agent_link.h"
 
 namespace orrery {
 

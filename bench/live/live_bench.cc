@@ -16,9 +16,9 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "crowd.h"
-#include "daemon/server.h"
-#include "door/client.h"
-#include "rpc/client.h"
+#include "live/daemon/server/server.h"
+#include "live/rpc/client.h"
+#include "live/unix_socket/client.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "report/summary_fields.h"
+#include "report/metrics/summary_fields.h"
 
 namespace orrery {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "report/json_text.h"
-#include "report/summary_fields.h"
+#include "report/metrics/summary_fields.h"
 
 namespace orrery {
 namespace {

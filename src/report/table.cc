@@ -11,7 +11,7 @@
 
 #include "base/plain_text.h"
 #include "report/grid.h"
-#include "report/job_comparison.h"
+#include "report/metrics/job_comparison.h"
 
 namespace orrery {
 namespace {

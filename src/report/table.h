@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "report/summary.h"
+#include "report/metrics/summary.h"
 
 namespace orrery {
 

@@ -11,9 +11,9 @@
 #include <iostream>
 #include <vector>
 
-#include "workload/csv.h"
-#include "workload/speed_profiles.h"
-#include "workload/trace_reader.h"
+#include "workload/formats/trace_reader.h"
+#include "workload/profiles/speed_profiles.h"
+#include "workload/text/csv.h"
 
 namespace orrery {
 namespace {

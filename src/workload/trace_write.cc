@@ -5,10 +5,10 @@
 #include <limits>
 #include <ostream>
 
-#include "workload/csv.h"
-#include "workload/fixed_text.h"
-#include "workload/orrery_columns.h"
-#include "workload/row.h"
+#include "workload/formats/orrery_columns.h"
+#include "workload/formats/row.h"
+#include "workload/text/csv.h"
+#include "workload/text/fixed_text.h"
 #include "workload/trace.h"
 
 namespace orrery {

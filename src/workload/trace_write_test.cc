@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "workload/generate.h"
+#include "workload/generators/generate.h"
 #include "workload/same_workload.h"
 #include "workload/trace.h"
 

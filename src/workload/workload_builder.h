@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "model/job.h"
-#include "workload/sensitivity_profiles.h"
+#include "workload/profiles/sensitivity_profiles.h"
 
 namespace orrery {
 

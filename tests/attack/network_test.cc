@@ -11,9 +11,9 @@
 
 #include "attack/attack.h"
 #include "base/files.h"
-#include "door/calls.h"
-#include "door/frame.h"
-#include "wire/plain.h"
+#include "live/codec/plain.h"
+#include "live/unix_socket/calls.h"
+#include "live/unix_socket/frame.h"
 
 // What a stranger on the ports, and a login at the socket, can keep others from.
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "daemon/event_tail.h"
-#include "daemon/replay.h"
+#include "live/daemon/log/event_tail.h"
+#include "live/daemon/log/replay.h"
 
 namespace orrery {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "daemon/recovery.h"
 #include "faults/world_parts.h"
-#include "store/faulty_disk.h"
+#include "live/daemon/log/recovery.h"
+#include "live/store/faulty_disk.h"
 
 namespace orrery {
 

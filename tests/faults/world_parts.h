@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "agent/fake_processes.h"
-#include "agent/node_agent.h"
-#include "daemon/core.h"
+#include "live/agent/fake_processes.h"
+#include "live/agent/node_agent.h"
+#include "live/daemon/core/core.h"
 
 // What a world is made of.
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "faults/world.h"
-#include "store/backup.h"
+#include "live/store/backup.h"
 
 namespace orrery {
 

@@ -1,5 +1,5 @@
 // Looking ahead from a live cluster, held against what then happens.
-#include "ahead/look_ahead.h"
+#include "live/forecast/look_ahead.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
-#include "sim/simulation.h"
+#include "simulation/kernel/simulation.h"
 
 namespace orrery {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "agent/fake_processes.h"
-#include "agent/node_agent.h"
-#include "daemon/core.h"
+#include "live/agent/fake_processes.h"
+#include "live/agent/node_agent.h"
+#include "live/daemon/core/core.h"
 #include "parity/scenario.h"
 
 namespace orrery {

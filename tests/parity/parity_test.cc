@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "parity/compare.h"
-#include "policy/registry.h"
+#include "scheduling/policy/registry.h"
 
 namespace orrery {
 namespace {

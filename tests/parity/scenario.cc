@@ -8,8 +8,8 @@
 
 #include "base/random.h"
 #include "model/duration_text.h"
-#include "predict/host_need.h"
-#include "sim/random_workload.h"
+#include "scheduling/prediction/host_need.h"
+#include "simulation/random_workload.h"
 
 namespace orrery {
 namespace {

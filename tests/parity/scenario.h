@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/entry.h"
-#include "daemon/job_spec.h"
+#include "live/daemon/core/job_spec.h"
+#include "live/daemon/log/entry.h"
 #include "model/cluster.h"
 #include "model/event.h"
 

@@ -7,12 +7,12 @@
 #include <mutex>
 
 #include "base/invariant.h"
+#include "live/api/fake_api.h"
+#include "live/rpc/client.h"
+#include "live/rpc/scheduler_link.h"
+#include "live/rpc/server.h"
 #include "parity/compare.h"
-#include "policy/registry.h"
-#include "protocol/fake_api.h"
-#include "rpc/client.h"
-#include "rpc/scheduler_link.h"
-#include "rpc/server.h"
+#include "scheduling/policy/registry.h"
 
 namespace orrery {
 namespace {

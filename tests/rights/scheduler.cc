@@ -7,14 +7,14 @@
 #include <condition_variable>
 #include <optional>
 
-#include "ahead/what_if.h"
 #include "base/invariant.h"
-#include "daemon/clock.h"
-#include "door/client.h"
-#include "rpc/scheduler_link.h"
-#include "service/remote_client.h"
-#include "trust/certificates.h"
-#include "trust/credentials.h"
+#include "commands/programs/remote_client.h"
+#include "live/auth/certificates.h"
+#include "live/auth/credentials.h"
+#include "live/daemon/server/clock.h"
+#include "live/forecast/what_if.h"
+#include "live/rpc/scheduler_link.h"
+#include "live/unix_socket/client.h"
 
 namespace orrery {
 namespace {

@@ -5,13 +5,13 @@
 #include <mutex>
 #include <string>
 
-#include "daemon/server.h"
-#include "door/server.h"
-#include "protocol/client.h"
-#include "rpc/rest.h"
-#include "rpc/server.h"
-#include "service/callers.h"
-#include "trust/calls.h"
+#include "commands/programs/callers.h"
+#include "live/api/client.h"
+#include "live/auth/calls.h"
+#include "live/daemon/server/server.h"
+#include "live/rpc/rest.h"
+#include "live/rpc/server.h"
+#include "live/unix_socket/server.h"
 
 namespace orrery {
 

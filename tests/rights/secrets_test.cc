@@ -1,8 +1,8 @@
 // What leaves the scheduler holds no secret, whoever asks and however.
 #include <gtest/gtest.h>
 
+#include "live/auth/openssl.h"
 #include "rights/transports.h"
-#include "trust/openssl.h"
 
 namespace orrery {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "base/files.h"
-#include "daemon/disclosure.h"
-#include "daemon/queries.h"
+#include "live/codec/api_fields.h"
+#include "live/daemon/answers/queries.h"
+#include "live/daemon/rights/disclosure.h"
 #include "rights/scheduler.h"
-#include "wire/api_fields.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/invariant.h"
-#include "wire/api_fields.h"
+#include "live/codec/api_fields.h"
 
 namespace orrery {
 namespace {

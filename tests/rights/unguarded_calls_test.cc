@@ -8,9 +8,9 @@
 #include <future>
 #include <map>
 
-#include "door/calls.h"
+#include "live/rpc/rest_calls.h"
+#include "live/unix_socket/calls.h"
 #include "rights/transports.h"
-#include "rpc/rest_calls.h"
 
 namespace orrery {
 namespace {

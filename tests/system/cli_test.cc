@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/event_log_reader.h"
+#include "report/event_log/event_log_reader.h"
 #include "system/process.h"
 
 namespace orrery {

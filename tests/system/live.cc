@@ -14,7 +14,7 @@
 #include <map>
 #include <sstream>
 
-#include "trust/credentials.h"
+#include "live/auth/credentials.h"
 
 namespace orrery {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rpc/client.h"
+#include "live/rpc/client.h"
 #include "system/process.h"
 
 namespace orrery {

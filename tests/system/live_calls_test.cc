@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "door/client.h"
+#include "live/unix_socket/client.h"
 #include "system/live.h"
 
 namespace orrery {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "report/event_log_reader.h"
+#include "report/event_log/event_log_reader.h"
 #include "system/process.h"
 
 namespace orrery {

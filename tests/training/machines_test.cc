@@ -9,8 +9,8 @@
 #include <sstream>
 #include <thread>
 
-#include "train/started_run.h"
 #include "training/network.h"
+#include "training/trainer/started_run.h"
 
 namespace orrery {
 namespace {

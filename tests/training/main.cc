@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "learn/all_reduce.h"
-#include "learn/learner.h"
-#include "train/train_main.h"
+#include "training/libtorch/all_reduce.h"
+#include "training/libtorch/learner.h"
+#include "training/trainer/train_main.h"
 
 int main(int argc, char** argv) {
   const bool is_command = argc > 1 && argv[1][0] != '-';

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "learn/learner.h"
-#include "train/checkpoint.h"
-#include "train/flat_math.h"
-#include "train/flat_optimizer.h"
-#include "train/test_run.h"
+#include "training/libtorch/learner.h"
+#include "training/trainer/checkpoint/checkpoint.h"
+#include "training/trainer/shard/flat_math.h"
+#include "training/trainer/shard/flat_optimizer.h"
+#include "training/trainer/test_run.h"
 
 namespace orrery {
 namespace {

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "commands/commands.h"
+#include "experiments/runs/output.h"
+#include "report/metrics/trace_summary.h"
+#include "scheduling/policy/registry.h"
+#include "workload/generators/generate.h"
+#include "workload/trace.h"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json options_json(std::span<const OptionInfo> options) {
+  Json list = Json::array();
+  for (const OptionInfo& option : options) {
+    const auto in = [&](std::string_view value) { return value.empty() ? option.value : value; };
+    list.push_back({{"key", option.key},
+                    {"meaning", option.meaning},
+                    {"default", option.value},
+                    {"muri", in(option.in_muri)},
+                    {"elasticflow", in(option.in_elasticflow)},
+                    {"synergy", in(option.in_synergy)}});
+  }
+  return list;
+}
+
+Json needs_json(const JobData& data) {
+  Json needs = Json::array();
+  if (data.stages) needs.push_back("stages");
+  if (data.curves) needs.push_back("curves");
+  if (data.deadlines) needs.push_back("deadlines");
+  if (data.classes) needs.push_back("classes");
+  return needs;
+}
+
+std::string options_text(std::span<const OptionInfo> options) {
+  std::string text;
+  for (const OptionInfo& option : options) {
+    text += fmt::format("    {}={}  {}", option.key, option.value, option.meaning);
+    if (!option.in_muri.empty()) text += fmt::format(" (in muri: {})", option.in_muri);
+    if (!option.in_elasticflow.empty()) {
+      text += fmt::format(" (in elasticflow: {})", option.in_elasticflow);
+    }
+    if (!option.in_synergy.empty()) text += fmt::format(" (in synergy: {})", option.in_synergy);
+    text += '\n';
+  }
+  return text;
+}
+
+// The text on lines that fit a terminal of 80 after a margin of 18, cut after one of the signs.
+std::string wrapped(std::string_view text, std::string_view signs) {
+  constexpr std::size_t kWidth = 61;
+  std::string all;
+  std::size_t length = 0;
+  while (!text.empty()) {
+    const std::size_t sign = text.find_first_of(signs);
+    const std::string_view part = text.substr(0, std::min(sign, text.size() - 1) + 1);
+    if (length > 0 && length + part.size() > kWidth) {
+      all += "\n" + std::string(18, ' ');
+      length = 0;
+    }
+    all += part;
+    length += part.size();
+    text.remove_prefix(part.size());
+  }
+  return all + '\n';
+}
+
+}  // namespace
+
+Status policies_command(bool json) {
+  if (json) {
+    Json all = {{"policies", Json::array()}, {"placements", Json::array()}};
+    for (const PolicyInfo& policy : policies()) {
+      all["policies"].push_back({{"name", policy.name},
+                                 {"line", policy.line},
+                                 {"needs", needs_json(policy.data)},
+                                 {"options", options_json(policy.options)}});
+    }
+    all["common_options"] = options_json(common_options());
+    for (const AllocatorInfo& allocator : allocators()) {
+      all["allocators"].push_back({{"name", allocator.name}, {"line", allocator.line}});
+    }
+    all["allocator_options"] = options_json(allocator_options());
+    for (const PlacementRuleInfo& rule : placement_rules()) {
+      all["placements"].push_back({{"name", rule.name}, {"line", rule.line}});
+    }
+    return print_text(all.dump(2) + "\n");
+  }
+  std::string text;
+  for (const PolicyInfo& policy : policies()) {
+    text += fmt::format("{:<10} {}\n", policy.name, policy.line);
+    text += options_text(policy.options);
+  }
+  text += "\nevery policy takes\n";
+  text += options_text(common_options());
+  text += "\nallocators of CPUs and memory, after an order: srtf+tune, las+greedy+place\n";
+  for (const AllocatorInfo& allocator : allocators()) {
+    text += fmt::format("    {:<13} {}\n", allocator.name, allocator.line);
+  }
+  text += options_text(allocator_options());
+  text += "\nplacements\n";
+  for (const PlacementRuleInfo& rule : placement_rules()) {
+    text += fmt::format("    {:<13} {}\n", rule.name, rule.line);
+  }
+  text +=
+      "\nWrite --policy las,muri-l:packing=2 to give one policy an option of its own, or\n"
+      "--option packing=2 to give it to all that know it. Values in brackets are the\n"
+      "defaults in the published worlds (--semantics muri, elasticflow, synergy).\n";
+  return print_text(text);
+}
+
+Status traces_command(const TracesArguments& arguments) {
+  if (!arguments.trace.empty()) {
+    TRY_ASSIGN(const Workload workload,
+               load_workload(arguments.trace, {.format = arguments.trace_format,
+                                               .limit = arguments.limit,
+                                               .profiles = arguments.profiles,
+                                               .gpu_type = arguments.gpu_type}));
+    if (workload.jobs.empty()) return invalid(arguments.trace + ": has no jobs");
+    const TraceSummary summary = summarise(workload);
+    return print_text(arguments.json ? to_json(summary)
+                                     : to_text(summary, std::clamp(terminal_width(), 60, 80)));
+  }
+  if (arguments.json) {
+    Json all = {{"formats", Json::array()}, {"generators", Json::array()}};
+    for (const TraceFormat& format : trace_formats()) {
+      all["formats"].push_back(
+          {{"name", format.name}, {"line", format.summary}, {"columns", format.columns}});
+    }
+    for (const Generator& generator : generators()) {
+      Json options = Json::array();
+      for (const GeneratorOption& option : generator.options) {
+        options.push_back(
+            {{"key", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+      }
+      all["generators"].push_back(
+          {{"name", generator.name}, {"line", generator.summary}, {"options", options}});
+    }
+    return print_text(all.dump(2) + "\n");
+  }
+  std::string text = "formats\n";
+  for (const TraceFormat& format : trace_formats()) {
+    text += fmt::format("  {:<16}{}", format.name, wrapped(format.summary, " "));
+    text += std::string(18, ' ') + wrapped(format.columns, ",");
+  }
+  text += "\ngenerators, as --trace NAME:key=value,... or `orrery generate NAME`\n";
+  for (const Generator& generator : generators()) {
+    text += fmt::format("  {:<16}{}", generator.name, wrapped(generator.summary, " "));
+    for (const GeneratorOption& option : generator.options) {
+      text += fmt::format("    {}={}  {}\n", option.name, option.default_value, option.meaning);
+    }
+  }
+  return print_text(text);
+}
+
+}  // namespace orrery

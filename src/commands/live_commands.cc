@@ -1,0 +1,79 @@
+#include "commands/live_commands.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace orrery {
+namespace {
+
+bool names_scheduler(const LiveArguments& live) {
+  return !live.state.empty() || !live.server.empty();
+}
+
+// Whether a running scheduler is meant; an error where neither that nor a trace is.
+Result<bool> is_live(bool has_trace, const LiveArguments& live) {
+  if (has_trace && names_scheduler(live)) {
+    return invalid("--trace and --state or --server: which of them? Leave out the others");
+  }
+  if (has_trace) return false;
+  if (names_scheduler(live) || std::getenv("ORRERY_STATE") != nullptr) return true;
+  return invalid("--trace is required, or --state DIR to ask a running scheduler");
+}
+
+Status need(const std::string& value, const char* option) {
+  if (!value.empty()) return {};
+  return invalid(fmt::format("{} is required with --trace", option));
+}
+
+Error cannot_ask() {
+  return Error{Code::Unimplemented, "this program cannot ask a running scheduler"};
+}
+
+bool is_live_log(const std::string& path) {
+  constexpr std::string_view kBeginning = "{\"orrery_live_log\"";
+  std::ifstream file(path, std::ios::binary);
+  std::string beginning(kBeginning.size(), ' ');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return beginning == kBeginning;
+}
+
+}  // namespace
+
+Status whatif_or_live(const WhatifArguments& arguments, const LiveCommands& live) {
+  TRY_ASSIGN(const bool asks, is_live(!arguments.trace.empty(), arguments.live));
+  if (asks && !arguments.cluster.empty()) {
+    return invalid("--cluster: a running scheduler has its own; name --trace or leave it out");
+  }
+  if (asks) return live.whatif ? live.whatif(arguments) : cannot_ask();
+  TRY(need(arguments.cluster, "--cluster"));
+  TRY(need(arguments.policy, "--policy"));
+  if (arguments.nodes_more != 0) {
+    return invalid("--nodes: with --trace, name a larger --cluster instead");
+  }
+  return whatif_command(arguments);
+}
+
+Status record_or_live(const RecordArguments& arguments, const LiveCommands& live) {
+  TRY_ASSIGN(const bool asks, is_live(!arguments.run.traces.empty(), arguments.live));
+  if (asks && !(arguments.run.cluster.empty() && arguments.run.policies.empty())) {
+    return invalid(
+        "--cluster and --policy: a running scheduler has its own; name --trace or leave them out");
+  }
+  if (asks) return live.record ? live.record(arguments) : cannot_ask();
+  TRY(need(arguments.run.cluster, "--cluster"));
+  TRY(need(arguments.run.policies.empty() ? "" : "there", "--policy"));
+  return record_command(arguments);
+}
+
+Status replay_or_live(const ReplayArguments& arguments, const LiveCommands& live) {
+  if (!is_live_log(arguments.input)) return replay_command(arguments);
+  if (live.replay) return live.replay(arguments);
+  return Error{
+      Code::Unimplemented,
+      fmt::format("{}: is the log of a running scheduler, which this program cannot replay",
+                  arguments.input)};
+}
+
+}  // namespace orrery

@@ -1,0 +1,325 @@
+#include "commands/main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "commands/commands.h"
+#include "commands/live_commands.h"
+#include "commands/number_checks.h"
+#include "commands/parse_words.h"
+#include "commands/twin_commands.h"
+#include "report/terminal/standard_output.h"
+#include "report/terminal/words.h"
+
+namespace orrery {
+namespace {
+
+using Run = std::function<Status()>;
+
+void add_live(CLI::App& command, LiveArguments& live) {
+  command.add_option("--state", live.state, "instead of a trace: a running scheduler's directory");
+  command.add_option("--server", live.server, "instead of a trace: HOST:PORT of a scheduler");
+  command.add_option("--credentials", live.credentials, "folder with the certificate for --server");
+}
+
+CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
+                       SimulateArguments& a, Run& run) {
+  CLI::App* command = app.add_subcommand(name, line);
+  command
+      ->add_option("--trace", a.traces,
+                   "trace file, - for standard input, or MODEL:key=value,... (repeatable)")
+      ->required()
+      ->take_all();
+  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
+      ->required();
+  command->add_option("--policy", a.policies, "policies, as NAME or NAME:key=value:...")
+      ->required()
+      ->delimiter(',');
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--profiles", a.profiles,
+                      "speed and sensitivity profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
+      ->capture_default_str();
+  command->add_option("--option", a.options, "key=value for the policies (repeatable)");
+  command
+      ->add_option("--speed-error", a.speed_error,
+                   "real speeds differ from the profiles by at most this part, such as 0.1")
+      ->check(number_between(0, 0.9));
+  command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--seed", a.seeds, "seeds of policies that draw")
+      ->delimiter(',')
+      ->check(count());
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
+  command->add_option("--window", a.window,
+                      "A-B: metrics over jobs A <= id < B only; the run ends with them");
+  command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
+  command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core, but one for star")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->add_flag("--csv", a.csv, "print CSV instead of the table");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
+  command->callback([&a, &run, ratios] {
+    a.ratios = ratios;
+    run = [&a] { return simulate_command(a); };
+  });
+  return command;
+}
+
+void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run& run) {
+  CLI::App* command = add_simulate(
+      app, "record", "keep what happened, in one run or at a running scheduler", false, a.run, run);
+  for (const char* option : {"--trace", "--cluster", "--policy"}) {
+    command->get_option(option)->required(false);
+  }
+  add_live(*command, a.live);
+  command->add_option("--out,-o", a.output, "file to write")->required();
+  command->add_option("--format", a.format,
+                      "events, orrery or synergy; by the name of the file if left out");
+  command->callback([&a, &live, &run] { run = [&a, &live] { return record_or_live(a, live); }; });
+}
+
+void add_replay(CLI::App& app, ReplayArguments& a, const LiveCommands& live, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "replay", "make a recorded run again: are its decisions the same, or what if ...");
+  command->add_option("file", a.input, "an event log, or a recorded trace")->required();
+  command->add_option("--policy", a.policies, "other policies to compare with, as NAME:key=value")
+      ->delimiter(',');
+  command->add_option("--option", a.options, "key=value for those policies (repeatable)");
+  command->add_option("--cluster", a.cluster, "another cluster; for a trace: the cluster");
+  command->add_option("--semantics", a.semantics, "for a trace: the world it runs in");
+  command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
+  command->callback([&a, &live, &run] { run = [&a, &live] { return replay_or_live(a, live); }; });
+}
+
+void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
+  CLI::App* command = app.add_subcommand("generate", "write a generated trace");
+  command->add_option("model", a.model, "one of `orrery traces`")->required();
+  for (const char* key : {"jobs", "seed", "gpus", "load", "lam", "min-ddl", "max-ddl",
+                          "best-effort", "profiles", "gpu-type"}) {
+    command->add_option_function<std::string>(
+        std::string("--") + key, [&a, key](const std::string& text) { a.options[key] = text; },
+        std::string("the same as --option ") + key + "=...");
+  }
+  command->add_option("--option", pairs, "key=value for the model (repeatable)");
+  command->add_option("--output,-o", a.output, "file to write; standard output if left out");
+  command->add_option("--format", a.format,
+                      "csv, jsonl, elasticflow or synergy; by the name of the file if left out");
+  command->callback([&a, &pairs, &run] {
+    run = [&a, &pairs]() -> Status {
+      for (const std::string& pair : pairs) {
+        const auto equals = pair.find('=');
+        if (equals == std::string::npos) {
+          return invalid(fmt::format("--option {}: write key=value", pair));
+        }
+        a.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+      }
+      return generate_command(a);
+    };
+  });
+}
+
+void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("traces", "what a trace holds, or the trace formats and generators");
+  command->add_option("trace", a.trace,
+                      "trace file or folder, or MODEL:key=value,...; the lists if left out");
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->callback([&a, &run] { run = [&a] { return traces_command(a); }; });
+}
+
+void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("reproduce", "published tables: published | reference | ours");
+  command->add_option("system", a.system, "muri, elasticflow, synergy or star")->required();
+  command->add_option("--figure", a.figure, "one figure only, such as 9, 8a or static");
+  command->add_option("--data", a.data,
+                      "folder with the published traces, or with what is trained on");
+  command->add_option("--out", a.out, "star: folder of results; what is there is not run again")
+      ->capture_default_str();
+  command->add_option("--only", a.only, "star: only runs whose name holds this text");
+  command->add_option("--seeds", a.seeds, "star: runs of each kind")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  command->add_option("--trainer", a.trainer, "star: the program orrery-train");
+  command->add_option("--reference", a.reference, "CSV with what runs of the released code gave");
+  command->add_option("--semantics", a.semantics, "the released one, orrery; both if left out")
+      ->delimiter(',');
+  command->add_option("--report", a.report, "write the figures to F.html");
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of tables");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
+  command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
+}
+
+void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("whatif", "one more job: would it be in time, and who would be slowed");
+  command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...");
+  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8");
+  command->add_option("--policy", a.policy, "a policy, as NAME or NAME:key=value:...");
+  add_live(*command, a.live);
+  command->add_option("--nodes", a.nodes_more, "of a running scheduler: with so many nodes more")
+      ->check(CLI::Range(0, 10'000));
+  command->add_option(
+      "--job", a.job,
+      "the job: submit=10h,gpus=4,model=bert,batch=128,iterations=5000,deadline=2h");
+  command->add_option("--job-file", a.job_file,
+                      "the job as a trace of one, in any format; live: a job file");
+  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
+      ->capture_default_str();
+  command->add_option("--profiles", a.profiles,
+                      "speed and sensitivity profiles, a file or a folder");
+  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
+      ->capture_default_str();
+  command->add_option("--option", a.options, "key=value for the policy (repeatable)");
+  command->add_option("--seed", a.seed, "seed of a policy that draws")->check(count());
+  command->add_option("--round", a.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--limit", a.limit, "only the first N jobs of the trace")->check(count());
+  command->add_option("--threads", a.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  command->add_flag("--quiet", a.quiet, "no progress and no warnings");
+  command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
+}
+
+void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
+  CLI::App* command = twin.add_subcommand(
+      "check", "holds the twin against real runs: each mode foreseen, and how far off");
+  command->add_option("runs", c.runs, "folders of orrery reproduce star, one for each run")
+      ->required();
+  command
+      ->add_option(
+          "--fit", c.fit,
+          "fit to runs with one of these texts in their name; each to all others if left out")
+      ->delimiter(',');
+  command->add_option("--noise", c.noise, "measured times that differ by less are no order")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  command->add_flag("--json", c.json, "print one JSON object instead of the table");
+  command->callback([&c, &run] { run = [&c] { return twin_check_command(c); }; });
+}
+
+void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheckArguments& c,
+              Run& run) {
+  CLI::App* twin = app.add_subcommand(
+      "twin", "training runs as events: synchronisation modes without the training");
+  twin->require_subcommand(1);
+  CLI::App* command = twin->add_subcommand("run", "runs in some modes, side by side");
+  command
+      ->add_option("--mode", a.modes,
+                   "ssgd, asgd, static-X, dynamic, ring-N (with all-reduce), lgc, lb-bsp, "
+                   "sync-switch, star")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--arch", a.architecture, "ps or allreduce")->capture_default_str();
+  command->add_option("--model", a.model, "what a model takes and how it learns: F.json");
+  command->add_option("--stragglers", a.stragglers, "straggler script");
+  command->add_option("--workers", a.workers)->check(CLI::Range(1, 10'000))->capture_default_str();
+  command->add_option("--batch", a.batch, "of one worker")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--rate", a.rate, "learning rate")->check(number_above_0());
+  command->add_option("--target", a.target, "accuracy at which a run ends")
+      ->check(number_between(0, 1));
+  command->add_option("--steps", a.steps, "gradients after which it ends")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command->add_option("--seed", a.seeds, "one or several")
+      ->delimiter(',')
+      ->check(count())
+      ->capture_default_str();
+  command->add_option("--curve", a.curve, "write accuracy over time to F.csv");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->callback([&a, &run] { run = [&a] { return twin_run_command(a); }; });
+
+  command = twin->add_subcommand("fit", "how a model learns, from curves of real runs");
+  command->add_option("curves", f.curves, "folders of orrery-train run --dir, or their curve.csv")
+      ->required();
+  command->add_option("--model", f.model, "F.json to start from");
+  command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
+  command->add_flag("--json", f.json, "print it, too");
+  command->callback([&f, &run] { run = [&f] { return twin_fit_command(f); }; });
+  add_twin_check(*twin, c, run);
+}
+
+void add_help(CLI::App& app, std::vector<std::string>& names, Run& run) {
+  CLI::App* command = app.add_subcommand("help", "this list, or the options of one command");
+  command->add_option("command", names, "the command, such as simulate or twin run");
+  command->callback([&app, &names, &run] {
+    run = [&app, &names]() -> Status {
+      TRY_ASSIGN(const std::string text, help_text(app, names));
+      return print_text(text);
+    };
+  });
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const Extension& extension) {
+  CLI::App app{"Orrery: a scheduler for deep-learning training whose simulator is the scheduler"};
+  app.set_version_flag("--version", ORRERY_VERSION);
+  app.require_subcommand(1);
+  Run run;
+  SimulateArguments simulate, compare;
+  RecordArguments record;
+  ReplayArguments replay;
+  GenerateArguments generate;
+  std::vector<std::string> generate_pairs;
+  ReproduceArguments reproduce;
+  WhatifArguments whatif;
+  TracesArguments traces;
+  DemoArguments demo;
+  TwinRunArguments twin_run;
+  TwinFitArguments twin_fit;
+  TwinCheckArguments twin_check;
+  bool json = false;
+
+  CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
+  command->add_option("--report", demo.report, "the page to write")->capture_default_str();
+  command->add_flag("--quiet", demo.quiet, "no progress and no warnings");
+  command->callback([&] { run = [&] { return demo_command(demo); }; });
+  add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
+  add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
+  add_record(app, record, extension.live, run);
+  add_replay(app, replay, extension.live, run);
+  command = app.add_subcommand("policies", "the policies and their options");
+  command->add_flag("--json", json);
+  command->callback([&] { run = [&] { return policies_command(json); }; });
+  add_traces(app, traces, run);
+  add_generate(app, generate, generate_pairs, run);
+  add_reproduce(app, reproduce, run);
+  add_whatif(app, whatif, extension.live, run);
+  add_twin(app, twin_run, twin_fit, twin_check, run);
+  std::vector<std::string> program;
+  const auto words =
+      split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
+  if (extension.add_commands) extension.add_commands(app, run, program);
+
+  std::vector<std::string> help;
+  add_help(app, help, run);
+
+  // A reader that has gone away is known by the error of a write.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (const auto code = parse_words(app, words)) return *code;
+  return exit_code(run());
+}
+
+}  // namespace orrery

@@ -1,0 +1,67 @@
+#include "commands/programs/live_calls.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <sstream>
+
+#include "base/output_file.h"
+#include "commands/programs/live_trace.h"
+#include "live/client/live_variants.h"
+#include "workload/trace.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::size_t kNamed = 20;
+
+ConnectionArguments connection(const LiveArguments& live) {
+  return {.state = live.state, .server = live.server, .credentials = live.credentials};
+}
+
+Status record_trace(const RecordArguments& arguments, RecordFormat format,
+                    const Surroundings& around) {
+  LiveTrace trace;
+  TRY(each_live_event(connection(arguments.live), around,
+                      [&](const std::string& line) { return trace.take(line); }));
+  std::ostringstream text;
+  Workload jobs = trace.jobs();
+  if (format == RecordFormat::Synergy) {
+    TRY_ASSIGN(jobs, trace.synergy_jobs());
+    TRY(write_synergy_trace(jobs, text));
+  } else {
+    TRY(write_trace(jobs, text,
+                    arguments.output.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv));
+  }
+  TRY(write_output(arguments.output, text.str(), OutputFile::Kind::NamedPrivate));
+  std::string said = fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size());
+  if (const auto never = trace.never_ran(); !never.empty()) {
+    const std::span named(never.begin(), std::min<std::size_t>(never.size(), kNamed));
+    said += fmt::format("left out, as they were cancelled before they ran: {} ({}{})\n",
+                        never.size(), fmt::join(named, ", "), never.size() > kNamed ? ", ..." : "");
+  }
+  return around.print(said);
+}
+
+}  // namespace
+
+Status whatif_live(const WhatifArguments& arguments, const Surroundings& around) {
+  return live_whatif({.connection = connection(arguments.live),
+                      .job = arguments.job,
+                      .job_file = arguments.job_file,
+                      .policy = arguments.policy,
+                      .nodes_more = arguments.nodes_more,
+                      .json = arguments.json},
+                     around);
+}
+
+Status record_live(const RecordArguments& arguments, const Surroundings& around) {
+  TRY_ASSIGN(const RecordFormat format, record_format(arguments));
+  if (format != RecordFormat::Events) return record_trace(arguments, format, around);
+  return live_record({.connection = connection(arguments.live), .output = arguments.output},
+                     around);
+}
+
+}  // namespace orrery

@@ -1,0 +1,155 @@
+#include "commands/programs/remote_client.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "base/files.h"
+#include "commands/programs/own_certificate.h"
+#include "live/auth/certificates.h"
+#include "live/auth/credentials.h"
+#include "live/auth/private_files.h"
+#include "live/auth/tokens.h"
+#include "live/rpc/client.h"
+#include "live/rpc/https_client.h"
+#include "live/rpc/seen_server.h"
+#include "live/unix_socket/client.h"
+
+namespace orrery {
+namespace {
+
+class RemoteClient final : public Client {
+ public:
+  explicit RemoteClient(ClientOptions options) : client_(std::move(options)) {}
+
+  Result<SubmitAnswer> submit(const SubmitRequest& request) override {
+    return client_.submit(request);
+  }
+  Result<StatusAnswer> status(const StatusRequest& request) override {
+    return client_.status(request);
+  }
+  Result<CancelAnswer> cancel(const CancelRequest& request) override {
+    return client_.cancel(request);
+  }
+  Result<LogsAnswer> logs(const LogsRequest& request) override { return client_.logs(request); }
+  Result<NodesAnswer> nodes() override { return client_.nodes(); }
+  Status drain(const DrainRequest& request) override { return client_.drain(request); }
+  Status set_policy(const PolicyRequest& request) override { return client_.set_policy(request); }
+  Status set_quota(const QuotaRequest& request) override { return client_.set_quota(request); }
+  Result<QuotasAnswer> quotas() override { return client_.quotas(); }
+  Status set_tenant(const TenantRequest& request) override { return client_.set_tenant(request); }
+  Result<TenantsAnswer> tenants() override { return client_.tenants(); }
+  Status set_limits(const LimitsRequest& request) override { return client_.set_limits(request); }
+  Result<LimitsAnswer> limits() override { return client_.limits(); }
+  Result<EventsAnswer> events(const EventsRequest& request) override {
+    return client_.events(request);
+  }
+  Result<WhatIfAnswer> what_if(const WhatIfRequest& request) override {
+    return client_.what_if(request);
+  }
+  Result<SituationAnswer> situation() override { return client_.situation(); }
+  Result<TokenAnswer> make_token(const TokenRequest& request) override {
+    return client_.make_token(request);
+  }
+  Result<TokensAnswer> tokens(const TokensRequest& request) override {
+    return client_.tokens(request);
+  }
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& request) override {
+    return client_.certificates(request);
+  }
+  Status remove_node(const RemoveNodeRequest& request) override {
+    return client_.remove_node(request);
+  }
+  Result<JoinAnswer> join(const JoinRequest& request) override { return client_.join(request); }
+
+ private:
+  RpcClient client_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
+  if (!endpoint.door.empty()) {
+    auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
+    if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
+  }
+  TRY_ASSIGN(Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
+  ClientOptions options{.address = endpoint.address,
+                        .tls = tls_material(own),
+                        .https_port = https_port_in(endpoint.credentials)};
+  // The scheduler renews its owner's by itself. What hinders it here is told by the call itself.
+  if (endpoint.certificate != kOwnersCertificate) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const auto renewed = renew_if_due(endpoint.credentials, endpoint.certificate, own, now,
+                                      [&](const TlsMaterial&, const JoinRequest& request) {
+                                        return RpcClient(options).join(request);
+                                      });
+    if (renewed.ok()) options.tls = tls_material(own);
+  }
+  return std::unique_ptr<Client>(std::make_unique<RemoteClient>(std::move(options)));
+}
+
+Status keep_https_port(const std::string& directory, int port) {
+  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  return write_private(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port));
+}
+
+int https_port_in(const std::string& credentials) {
+  const auto port = read_file(credentials + "/" + kHttpsPortFile);
+  return port.ok() ? std::atoi(port.value().c_str()) : 0;
+}
+
+namespace {
+
+std::string host_of(const std::string& address) { return address.substr(0, address.rfind(':')); }
+
+// The HTTPS port at an address, with the authority that the token names.
+Result<HttpsPlace> https_at(const std::string& address, const Secret& token) {
+  TRY_ASSIGN(const SeenServer seen, look_at_server(address, {}));
+  if (seen.grpc) {
+    return Error{Code::FailedPrecondition,
+                 address + " is the scheduler's gRPC port, where no one can join"};
+  }
+  TRY(check_authority(token, seen.authority));
+  return HttpsPlace{.address = address, .tls = TlsMaterial{.authority = seen.authority}};
+}
+
+// By the port in the token; else by the one that was given, which may be the HTTPS port itself.
+Result<HttpsPlace> find_https(const std::string& server, const Secret& token) {
+  TRY_ASSIGN(const int port, https_port_of(token));
+  const std::string named = fmt::format("{}:{}", host_of(server), port);
+  if (port == 0 || named == server) return https_at(server, token);
+  auto by_token = https_at(named, token);
+  if (by_token.ok() || by_token.error().code != Code::Unavailable) return by_token;
+  auto as_given = https_at(server, token);
+  if (as_given.ok()) return as_given;
+  return Error{Code::Unavailable,
+               fmt::format("{}, the HTTPS port that the token names, does not answer, and {}; see "
+                           "whether `orrery serve` runs and --rest listens on that host, or write "
+                           "its HTTPS address after --server",
+                           named, as_given.error().message)};
+}
+
+}  // namespace
+
+Result<std::string> join_remote(const JoinOrder& order) {
+  const Secret token(order.token);
+  TRY_ASSIGN(const HttpsPlace place, find_https(order.server, token));
+  TRY_ASSIGN(const KeyAndRequest made, make_key_and_request());
+  TRY_ASSIGN(const JoinAnswer answer,
+             join_over_https(place, {.token = token.reveal(),
+                                     .name = order.name,
+                                     .certificate_request = made.request_pem,
+                                     .role = order.role}));
+  TRY(save_credentials(order.credentials, order.certificate,
+                       {.ca_pem = answer.authority,
+                        .certificate_pem = answer.certificate,
+                        .key_pem = made.key_pem}));
+  const std::string https_port = place.address.substr(place.address.rfind(':') + 1);
+  TRY(keep_https_port(order.credentials, std::atoi(https_port.c_str())));
+  return fmt::format("{}:{}", host_of(order.server), answer.port);
+}
+
+}  // namespace orrery

@@ -1,0 +1,93 @@
+#include "experiments/figures/reproduce_star.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+
+#include "experiments/runs/output.h"
+#include "experiments/runs/progress.h"
+#include "experiments/star/run.h"
+#include "experiments/star/two_jobs.h"
+#include "experiments/star/verdict.h"
+#include "report/terminal/interrupt.h"
+
+namespace orrery {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The trainer lies beside this program.
+Result<std::string> find_trainer(const std::string& named) {
+  std::error_code problem;
+  const fs::path path =
+      named.empty() ? fs::read_symlink("/proc/self/exe", problem).parent_path() / "orrery-train"
+                    : fs::path(named);
+  if (access(path.c_str(), X_OK) == 0) return path.string();
+  return invalid(
+      fmt::format("{}: there is no such program; build it with `make`, or name it by "
+                  "--trainer",
+                  path.string()));
+}
+
+Status interrupted_with(std::size_t done, std::size_t all, const std::string& folder) {
+  if (!interrupted()) return {};
+  return Error{Code::Cancelled, fmt::format("interrupted: {} of {} runs are in {}; the same "
+                                            "command goes on with the others",
+                                            done, all, folder)};
+}
+
+Status reproduce_two_jobs(const ReproduceArguments& arguments) {
+  const std::vector<TwoJobsTrial> trials = two_jobs_trials(arguments.seeds, arguments.only);
+  if (trials.empty()) {
+    return invalid(fmt::format("--only {}: no trial has this in its name; they are called like {}",
+                               arguments.only, "two-jobs-with-s1"));
+  }
+  TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
+  catch_interrupts();
+  std::atomic<std::int64_t> done = 0;
+  TwoJobsResults results;
+  {
+    const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
+    TRY_ASSIGN(
+        results,
+        run_two_jobs(trials,
+                     {.program = trainer, .folder = arguments.out, .data_folder = arguments.data},
+                     interrupted(), [&] { ++done; }));
+  }
+  const TwoJobsVerdict verdict = judge_two_jobs(trials, results);
+  TRY(print_text(arguments.json ? two_jobs_json(verdict) : two_jobs_text(verdict)));
+  return interrupted_with(results.size(), trials.size(), arguments.out);
+}
+
+}  // namespace
+
+Status reproduce_star(const ReproduceArguments& arguments) {
+  if (arguments.figure == "two-jobs") return reproduce_two_jobs(arguments);
+  TRY_ASSIGN(const std::vector<Trial> trials,
+             choose_trials(
+                 {.figure = arguments.figure, .only = arguments.only, .seeds = arguments.seeds}));
+  TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
+  catch_interrupts();
+  std::atomic<std::int64_t> done = 0;
+  TrialResults results;
+  {
+    const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
+    TRY_ASSIGN(results, run_trials(trials,
+                                   {.program = trainer,
+                                    .folder = arguments.out,
+                                    .data_folder = arguments.data,
+                                    .at_once = std::max(1, arguments.threads)},
+                                   interrupted(), [&](const Trial&) { ++done; }));
+  }
+  const std::vector<CellVerdict> cells = judge_trials(trials, results);
+  TRY(print_text(arguments.json ? trials_json(cells) : trials_text(cells)));
+  if (!arguments.report.empty()) {
+    TRY(write_output(arguments.report, trials_page(cells, trials, results)));
+  }
+  return interrupted_with(results.size(), trials.size(), arguments.out);
+}
+
+}  // namespace orrery

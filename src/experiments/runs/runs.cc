@@ -1,0 +1,207 @@
+#include "experiments/runs/runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <mutex>
+#include <thread>
+
+#include "experiments/runs/progress.h"
+#include "experiments/runs/warnings.h"
+#include "report/event_log/event_log_writer.h"
+#include "report/page/series_recorder.h"
+#include "report/terminal/interrupt.h"
+
+namespace orrery {
+namespace {
+
+class Tee final : public EventSink {
+ public:
+  void add(EventSink& sink) { sinks_.push_back(&sink); }
+  void write(const Event& event) override {
+    for (EventSink* sink : sinks_) sink->write(event);
+  }
+
+ private:
+  std::vector<EventSink*> sinks_;
+};
+
+double thread_cpu_s() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+void add_settings(const RunRequest& request, ReportRun& run) {
+  std::vector<std::string> options;
+  for (const auto& [key, value] : request.options) options.push_back(key + "=" + value);
+  run.settings = {
+      {"options", options.empty() ? "none" : fmt::format("{}", fmt::join(options, " "))},
+      {"seed", fmt::format("{}", request.seed)},
+      {"version", ORRERY_VERSION}};
+}
+
+void add_labels(const RunRequest& request, ReportRun& run) {
+  run.summary.trace = request.workload->name;
+  run.summary.cluster = request.cluster->name;
+  run.summary.policy = request.label;
+  run.summary.semantics = to_string(request.semantics);
+  run.summary.warnings = data_warnings(*request.workload, request.policy);
+  run.workload = request.workload;
+  add_settings(request, run);
+}
+
+// Those whose ends the run is about.
+std::size_t jobs_of(const RunRequest& request) {
+  return request.window ? index(request.window->end) - index(request.window->first)
+                        : request.workload->jobs.size();
+}
+
+void add_ends(const RunRequest& request, bool interrupted, RunSummary& run) {
+  run.left = static_cast<std::int64_t>(jobs_of(request)) -
+             (run.completed + run.rejected + run.failed + run.cancelled);
+  if (!interrupted) return;
+  run.status = RunStatus::Interrupted;
+  // Both are about all jobs, of which some have not ended.
+  run.makespan_s.reset();
+  run.deadline_ratio.reset();
+}
+
+SimulationSetup setup_of(const RunRequest& request) {
+  SimulationSetup setup;
+  setup.workload = request.workload.get();
+  setup.cluster = request.cluster.get();
+  setup.policy = request.policy;
+  setup.options = request.options;
+  setup.semantics = request.semantics;
+  setup.seed = request.seed;
+  setup.round = request.round;
+  setup.speed_error = request.speed_error;
+  setup.from_log = request.from_log;
+  return setup;
+}
+
+LoggedRun logged(const RunRequest& request) {
+  return {.policy = request.policy,
+          .options = request.options,
+          .semantics = std::string(to_string(request.semantics)),
+          .seed = request.seed,
+          .round = request.round,
+          .speed_error = request.speed_error,
+          .window = request.window,
+          .jobs = static_cast<std::int64_t>(request.workload->jobs.size())};
+}
+
+Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
+  Tee sinks;
+  Metrics metrics({.cluster = *request.cluster,
+                   .workload = request.workload.get(),
+                   .window = request.window,
+                   .interpolates = request.semantics == SemanticsKind::Synergy});
+  sinks.add(metrics);
+  std::optional<SeriesRecorder> series;
+  if (request.series) {
+    series.emplace(SeriesOptions{.cluster = *request.cluster, .workload = request.workload.get()});
+    sinks.add(*series);
+  }
+  std::unique_ptr<EventLogWriter> log;
+  if (!request.events.empty()) {
+    TRY_ASSIGN(log, EventLogWriter::open(request.events, *request.cluster, *request.workload,
+                                         logged(request)));
+    sinks.add(*log);
+  }
+  if (request.listener != nullptr) sinks.add(*request.listener);
+  SimulationSetup setup = setup_of(request);
+  setup.cancel = &interrupted();
+  setup.ended = &ended;
+  if (request.window) {
+    setup.stop_after_begin = request.window->first;
+    setup.stop_after_end = request.window->end;
+  }
+  const auto wall_before = std::chrono::steady_clock::now();
+  const double cpu_before_s = thread_cpu_s();
+  const bool single = request.events.empty() && !request.series && request.listener == nullptr;
+  EventSink& sink = single ? static_cast<EventSink&>(metrics) : sinks;
+  auto outcome = simulate(setup, sink);
+  if (!outcome.ok()) return std::move(outcome).error();
+  if (log != nullptr) TRY(log->finish());
+
+  ReportRun run;
+  run.summary = metrics.summary();
+  run.summary.cpu_s = thread_cpu_s() - cpu_before_s;
+  run.summary.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_before).count();
+  run.summary.peak_mb = peak_mb();
+  run.summary.rounds = outcome.value().rounds;
+  run.completion_times = metrics.completion_times();
+  add_labels(request, run);
+  add_ends(request, outcome.value().interrupted, run.summary);
+  add_warnings(*request.cluster, run.summary);
+  if (series) {
+    run.series = series->series();
+    run.series.completion_times = distribution(run.completion_times, jobs_of(request));
+  }
+  return run;
+}
+
+ReportRun not_run(const RunRequest& request) {
+  ReportRun run;
+  run.summary.gpus = request.cluster->gpus_total();
+  run.summary.status = RunStatus::NotRun;
+  add_labels(request, run);
+  return run;
+}
+
+}  // namespace
+
+Status check_setup(const RunRequest& request) { return check(setup_of(request)); }
+
+Result<RunsResult> make_runs(std::span<const RunRequest> requests, const RunsOptions& options) {
+  std::int64_t jobs = 0;
+  for (const RunRequest& request : requests) {
+    jobs += static_cast<std::int64_t>(request.workload->jobs.size());
+  }
+  std::atomic<std::int64_t> ended = 0;
+  std::atomic<std::size_t> next = 0;
+  RunsResult result;
+  result.runs.resize(requests.size());
+  std::mutex mutex;
+  std::optional<Error> problem;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < requests.size(); i = next++) {
+      auto run =
+          interrupted() ? Result<ReportRun>(not_run(requests[i])) : make_run(requests[i], ended);
+      const std::lock_guard lock(mutex);
+      if (run.ok()) {
+        result.runs[i] = std::move(run).value();
+      } else if (!problem) {
+        problem = std::move(run).error();
+        next = requests.size();
+      }
+    }
+  };
+  catch_interrupts();
+  {
+    const ProgressBar progress("simulating", jobs, ended, options.progress);
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    const auto wanted = options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores;
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(wanted, requests.size()); ++i) others.emplace_back(work);
+    work();
+  }
+  if (problem) return *std::move(problem);
+  result.interrupted = interrupted().load();
+  return result;
+}
+
+}  // namespace orrery

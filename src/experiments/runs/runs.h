@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "report/metrics/metrics.h"
+#include "report/page/html.h"
+#include "simulation/kernel/simulation.h"
+
+namespace orrery {
+
+// One run to be made.
+struct RunRequest {
+  std::shared_ptr<const Workload> workload;
+  std::shared_ptr<const Cluster> cluster;
+  std::string policy;
+  std::string label;  // the policy as it is to be shown
+  std::map<std::string, std::string> options;
+  SemanticsKind semantics = SemanticsKind::Orrery;
+  std::uint64_t seed = 0;
+  Duration round{};
+  double speed_error = 0;
+  std::optional<JobWindow> window{};
+  bool from_log = false;          // the workload comes from a log of the same world
+  std::string events{};           // file for the log; empty: none
+  bool series = false;            // record what the report draws
+  bool goes_on = false;           // the workload is the beginning of one without end
+  EventSink* listener = nullptr;  // gets every event too, on the thread of the run; may be null
+};
+
+struct RunsOptions {
+  int threads = 0;  // 0: one a core
+  bool progress = true;
+};
+
+// Whether the policy and options of a request exist, without running anything.
+Status check_setup(const RunRequest& request);
+
+// Makes all runs, several at a time, and answers them in the order asked for. Ctrl-C ends them
+// where they are: `interrupted` says so, and the results are what is known so far.
+struct RunsResult {
+  std::vector<ReportRun> runs;
+  bool interrupted = false;
+};
+Result<RunsResult> make_runs(std::span<const RunRequest> requests, const RunsOptions& options);
+
+}  // namespace orrery

@@ -1,0 +1,66 @@
+#include "live/agent/cgroup_home.h"
+
+#include <unistd.h>
+
+#include "live/agent/test_jobs.h"
+
+namespace orrery {
+namespace {
+
+// A machine made up of files: controllers of version 1 in trees of their own.
+TEST(CgroupHome, InVersion1ThereIsOneForEachControllerBelowTheAgentsOwn) {
+  const TestFolder root;
+  root.write("proc/self/cgroup", "5:devices:/\n4:memory:/site/agent\n3:cpu,cpuacct:/site\n0::/\n");
+  root.write("proc/self/mountinfo",
+             "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+             "36 31 0:33 / /sys/fs/cgroup/devices rw shared:9 - cgroup cgroup rw,devices\n"
+             "32 31 0:29 /site /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+             "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  const std::string cgroups = root / "sys/fs/cgroup";
+  root.write("sys/fs/cgroup/memory/site/agent/orrery-1/memory.limit_in_bytes", "0");
+  root.write("sys/fs/cgroup/devices/tasks", "");
+  root.write("sys/fs/cgroup/cpu/orrery-1/cpu.shares", "1024");
+  const auto home = find_cgroup_home("orrery-1", root.path());
+  ASSERT_TRUE(home.ok()) << home.error().message;
+  EXPECT_EQ(home.value().version, 1);
+  EXPECT_EQ(home.value().path, cgroups + "/memory/site/agent/orrery-1");
+  EXPECT_EQ(home.value().others, (CgroupFolders{{"cpu", cgroups + "/cpu/orrery-1"},
+                                                {"devices", cgroups + "/devices/orrery-1"}}));
+  EXPECT_NE(read_word(cgroups + "/cpu/orrery-1/cpu.shares"), "1024")
+      << "jobs together weigh more than one process";
+}
+
+TEST(CgroupHome, InVersion2ControllersAreHandedDown) {
+  const TestFolder root;
+  root.write("proc/self/cgroup", "0::/service\n");
+  root.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  const std::string own = root / "sys/fs/cgroup/service";
+  root.write("sys/fs/cgroup/service/cgroup.controllers", "cpu memory pids");
+  root.write("sys/fs/cgroup/service/cgroup.subtree_control", "");
+  root.write("sys/fs/cgroup/service/orrery-1/cgroup.controllers", "cpu memory pids");
+  root.write("sys/fs/cgroup/service/orrery-1/cgroup.subtree_control", "");
+  const auto home = find_cgroup_home("orrery-1", root.path());
+  ASSERT_TRUE(home.ok()) << home.error().message;
+  EXPECT_EQ(home.value().version, 2);
+  EXPECT_EQ(home.value().path, own + "/orrery-1");
+}
+
+TEST(CgroupHome, AnAgentAmongOtherProcessesIsToldWhatToDo) {
+  const TestFolder root;
+  root.write("proc/self/cgroup", "0::/user\n");
+  root.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  root.write("sys/fs/cgroup/user/cgroup.controllers", "cpu memory pids");
+  // There is no cgroup.subtree_control that could be written to.
+  root.write("sys/fs/cgroup/user/cgroup.procs", "1\n" + std::to_string(::getpid()) + "\n");
+  const auto home = find_cgroup_home("orrery-1", root.path());
+  ASSERT_FALSE(home.ok());
+  EXPECT_NE(home.error().message.find("Delegate=yes"), std::string::npos) << home.error().message;
+}
+
+TEST(CgroupHome, WithoutCgroupsThereIsNone) {
+  const TestFolder root;
+  EXPECT_FALSE(find_cgroup_home("orrery-1", root.path()).ok());
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,64 @@
+#include "live/auth/listen.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace orrery {
+namespace {
+
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Without the port and without brackets; nothing where they do not fit together.
+std::optional<std::string> host_of(std::string_view address) {
+  if (address.starts_with('[')) {
+    const std::size_t end = address.find(']');
+    if (end == address.npos) return std::nullopt;
+    const std::string_view rest = address.substr(end + 1);
+    if (!rest.empty() && !(rest.front() == ':' && is_port(rest.substr(1)))) return std::nullopt;
+    return std::string(address.substr(1, end - 1));
+  }
+  const std::size_t colon = address.find(':');
+  if (colon == address.npos || address.find(':', colon + 1) != address.npos) {
+    return std::string(address);  // no colon: no port; several: an IPv6 address without one
+  }
+  if (!is_port(address.substr(colon + 1))) return std::nullopt;
+  return std::string(address.substr(0, colon));
+}
+
+bool is_loopback(const in6_addr& address) {
+  if (IN6_IS_ADDR_LOOPBACK(&address)) return true;
+  return IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127;
+}
+
+}  // namespace
+
+bool is_loopback(std::string_view address) {
+  // A zero byte would end the text for the system before it ends for us.
+  if (address.find('\0') != address.npos) return false;
+  if (address.starts_with("unix:")) return address.size() > std::strlen("unix:");
+  const auto host = host_of(address);
+  if (!host) return false;
+  if (*host == "localhost") return true;
+  in_addr four{};
+  if (::inet_pton(AF_INET, host->c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  in6_addr six{};
+  return ::inet_pton(AF_INET6, host->c_str(), &six) == 1 && is_loopback(six);
+}
+
+Status check_listen(std::string_view address, bool tls) {
+  if (tls || is_loopback(address)) return {};
+  return invalid(fmt::format(
+      "{}: without TLS only an address of this machine may be used: listen on 127.0.0.1, or leave "
+      "TLS on",
+      address));
+}
+
+}  // namespace orrery

@@ -1,0 +1,63 @@
+#include "live/auth/listen.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace orrery {
+namespace {
+
+TEST(Loopback, StaysOnThisMachine) {
+  for (const char* address :
+       {"127.0.0.1", "127.0.0.1:7000", "127.255.3.4:1", "::1", "[::1]", "[::1]:7000", "localhost",
+        "localhost:7000", "::ffff:127.0.0.1", "[::ffff:127.0.0.1]:80", "unix:/run/orrery.sock",
+        "0:0:0:0:0:0:0:1"}) {
+    EXPECT_TRUE(is_loopback(address)) << address;
+    EXPECT_TRUE(check_listen(address, false).ok()) << address;
+  }
+}
+
+TEST(Loopback, IsNothingThatOthersReachOrThatCannotBeRead) {
+  for (const char* address : {"",
+                              ":7000",
+                              "0.0.0.0",
+                              "0.0.0.0:7000",
+                              "::",
+                              "[::]:7000",
+                              "10.0.0.1",
+                              "128.0.0.1:1",
+                              "126.255.255.255",
+                              "127.0.0.1.example.org",
+                              "localhost.example.org",
+                              "127.1",
+                              "2130706433",
+                              "0177.0.0.1",
+                              "[::1",
+                              "[::1]x",
+                              "[::1]7000",
+                              "127.0.0.1:",
+                              "127.0.0.1:http",
+                              "127.0.0.1:123456",
+                              "::ffff:10.0.0.1",
+                              "::127.0.0.1",
+                              "unix:",
+                              "::1%eth0",
+                              " 127.0.0.1"}) {
+    EXPECT_FALSE(is_loopback(address)) << address;
+    EXPECT_FALSE(check_listen(address, false).ok()) << address;
+    EXPECT_TRUE(check_listen(address, true).ok()) << address;
+  }
+  EXPECT_FALSE(is_loopback(std::string_view("127.0.0.1\0.example.org", 22)));
+}
+
+TEST(CheckListen, SaysWhatToDoInstead) {
+  const Status status = check_listen("0.0.0.0:7000", false);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, Code::InvalidArgument);
+  EXPECT_EQ(status.error().message,
+            "0.0.0.0:7000: without TLS only an address of this machine may be used: listen on "
+            "127.0.0.1, or leave TLS on");
+}
+
+}  // namespace
+}  // namespace orrery

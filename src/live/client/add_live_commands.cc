@@ -1,0 +1,237 @@
+#include <CLI/CLI.hpp>
+
+#include "live/client/commands.h"
+#include "live/client/job_draft.h"
+#include "live/client/rights_commands.h"
+#include "live/client/roles.h"
+#include "live/client/trust_commands.h"
+
+namespace orrery {
+namespace {
+
+void add_connection(CLI::App& command, ConnectionArguments& connection) {
+  command.add_option("--state", connection.state, "state directory of a scheduler on this machine")
+      ->group("Scheduler");
+  command.add_option("--server", connection.server, "HOST:PORT of a scheduler elsewhere")
+      ->group("Scheduler");
+  command
+      .add_option("--credentials", connection.credentials,
+                  "folder with the certificate for --server")
+      ->group("Scheduler");
+}
+
+// Everything there is to add a command with.
+class Adder {
+ public:
+  Adder(CLI::App& app, std::function<Status()>& run, std::shared_ptr<const Surroundings> around)
+      : app_(app), run_(run), around_(std::move(around)) {}
+
+  // The subcommand, and its arguments in `arguments`, which live as long as it.
+  template <class Arguments>
+  CLI::App& add(const char* name, const char* line,
+                Status (*command)(const Arguments&, const Surroundings&), Arguments*& arguments) {
+    const auto kept = std::make_shared<Arguments>();
+    arguments = kept.get();
+    CLI::App* added = app_.add_subcommand(name, line);
+    constexpr bool kKeepsUnexpected = requires { kept->unexpected; };
+    added->allow_extras(kKeepsUnexpected);
+    added->callback([kept, command, added, &run = run_, around = around_] {
+      std::vector<std::string> unexpected = added->remaining();
+      if constexpr (kKeepsUnexpected) kept->unexpected = std::move(unexpected);
+      run = [kept, command, around] { return command(*kept, *around); };
+    });
+    if constexpr (requires { kept->connection; }) add_connection(*added, kept->connection);
+    return *added;
+  }
+
+ private:
+  CLI::App& app_;
+  std::function<Status()>& run_;
+  std::shared_ptr<const Surroundings> around_;
+};
+
+void add_submit(Adder& adder, const std::vector<std::string>& program) {
+  SubmitArguments* a = nullptr;
+  CLI::App& command =
+      adder.add("submit", "hand a job to the scheduler: submit [OPTIONS] -- PROGRAM ARGUMENTS...",
+                submit_command, a);
+  a->program = program;
+  for (const JobSetting& setting : job_settings()) {
+    const std::string name(setting.name);
+    if (setting.flag) {
+      command.add_flag_callback(
+          "--" + name, [a, name] { a->settings.emplace_back(name, "true"); },
+          std::string(setting.what));
+    } else {
+      command.add_option_function<std::string>(
+          "--" + name, [a, name](const std::string& text) { a->settings.emplace_back(name, text); },
+          std::string(setting.what));
+    }
+  }
+  command.add_option("--env", a->variables, "NAME=VALUE, or NAME: as it is here (repeatable)")
+      ->allow_extra_args(false);
+  command.add_option("--file", a->file, "a job file; what is said here wins");
+  command.add_flag("--wait", a->wait, "until it has ended; then 0 if it is Done, 1 otherwise");
+  command.add_flag("--json", a->json, "print one JSON object instead of text");
+}
+
+void add_jobs(Adder& adder) {
+  StatusArguments* status = nullptr;
+  CLI::App& show = adder.add("status", "jobs, and why they wait", status_command, status);
+  show.add_option("ids", status->ids, "jobs, as 17 or 17-20");
+  show.add_flag("--all", status->all, "those that have ended, too");
+  show.add_option("--user", status->user, "only those of one user");
+  show.add_option("--wait-idle", status->wait_idle,
+                  "until nothing is pending or running, for so long at most; else 1");
+  show.add_flag("--watch", status->watch, "again and again, until Ctrl-C");
+  show.add_flag("--json", status->json, "print one JSON object, with those that have ended");
+
+  CancelArguments* cancel = nullptr;
+  adder.add("cancel", "end jobs", cancel_command, cancel)
+      .add_option("ids", cancel->ids, "jobs, as 17 or 17-20")
+      ->required();
+
+  LogsArguments* logs = nullptr;
+  CLI::App& output = adder.add("logs", "what a job printed", logs_command, logs);
+  output.add_option("id", logs->id, "the job")->required();
+  output.add_flag("--follow,-f", logs->follow, "go on until it has ended");
+  output.add_option("--rank", logs->rank, "which of its processes, from 0");
+  output.add_option("--tail", logs->tail, "only so many lines from the end");
+  output.add_flag("--stderr", logs->errors, "standard error, of a job submitted with --error");
+}
+
+void add_cluster(Adder& adder) {
+  NodesArguments* nodes = nullptr;
+  adder.add("nodes", "machines, and what is free on them", nodes_command, nodes)
+      .add_flag("--json", nodes->json, "print one JSON object instead of a table");
+
+  DrainArguments* drain = nullptr;
+  CLI::App& command = adder.add("drain", "give a node no more jobs", drain_command, drain);
+  command.add_option("node", drain->request.node, "its name")->required();
+  CLI::Option* now = command.add_flag("--now", drain->request.now, "those on it move away");
+  command
+      .add_flag("--lost", drain->request.lost,
+                "the machine is off: what ran there starts elsewhere at once")
+      ->excludes(now);
+  command.add_flag("--replace-log", drain->request.replace_log,
+                   "the jobs of another log end there, and the node obeys this scheduler");
+
+  DrainArguments* resume = nullptr;
+  adder.add("resume", "give a node jobs again", drain_command, resume)
+      .add_option("node", resume->request.node, "its name")
+      ->required();
+  resume->request.resume = true;
+
+  EventsArguments* events = nullptr;
+  CLI::App& log = adder.add("events", "what happened, a line each", events_command, events);
+  log.add_flag("--follow,-f", events->follow, "go on until Ctrl-C, from the last ten");
+  log.add_option("--from", events->from, "a sequence number, or -N: the last N");
+  log.add_flag("--json", events->json, "the lines as they are kept");
+
+  PolicyArguments* policy = nullptr;
+  CLI::App& rule = adder.add("policy", "who rules, or shall", policy_command, policy);
+  rule.add_option("name", policy->policy, "one of `orrery policies`; shows it if left out");
+  rule.add_option("--option", policy->options, "key=value for it (repeatable)");
+
+  QuotaArguments* quota = nullptr;
+  CLI::App& share = adder.add("quota", "GPUs that tenants can count on", quota_command, quota);
+  share.add_option("tenant", quota->tenant, "whose; all if left out");
+  share.add_option("gpus", quota->gpus, "how many, or none; shows it if left out");
+  share.add_flag("--no-borrow", quota->no_borrow, "no more than that even if others are idle");
+}
+
+void add_admission(Adder& adder) {
+  TokensArguments* tokens = nullptr;
+  CLI::App& list = adder.add("tokens", "join tokens that can be used", tokens_command, tokens);
+  list.add_option("--withdraw", tokens->withdraw, "the id of a token that shall not be used");
+  list.add_flag("--json", tokens->json, "print one JSON object instead of text");
+
+  CertificatesArguments* certificates = nullptr;
+  adder.add("certificates", "certificates of users and agents", certificates_command, certificates)
+      .add_flag("--json", certificates->json, "print one JSON object instead of a table");
+
+  RevokeArguments* revoke = nullptr;
+  CLI::App& refuse =
+      adder.add("revoke", "refuse a certificate from now on", revoke_command, revoke);
+  refuse.add_option("serial", revoke->serial, "as `orrery certificates` lists it");
+  refuse.add_option("--name", revoke->name,
+                    "all certificates that were issued to a name, and its tokens");
+  refuse.add_option("--role", revoke->role, "of the name; every role if left out");
+
+  RemoveArguments* remove = nullptr;
+  adder
+      .add("remove", "take a node without jobs out of the cluster; its agent must join again",
+           remove_command, remove)
+      .add_option("node", remove->node, "its name")
+      ->required();
+}
+
+void add_rights(Adder& adder) {
+  TenantsArguments* tenants = nullptr;
+  CLI::App& members = adder.add("tenants", "show or set the users that may submit for tenants",
+                                tenants_command, tenants);
+  members.add_option("tenant", tenants->tenant, "the tenant; all if left out");
+  members.add_option("--add", tenants->add, "a user, or @GROUP (repeatable)")
+      ->allow_extra_args(false);
+  members.add_option("--remove", tenants->remove, "a user, or @GROUP (repeatable)")
+      ->allow_extra_args(false);
+  members.add_flag("--forget", tenants->forget, "remove the list of members");
+  members.add_flag("--json", tenants->json, "print one JSON object instead of a table");
+
+  LimitsArguments* limits = nullptr;
+  CLI::App& command =
+      adder.add("limits", "show or set the limits of users and tenants", limits_command, limits);
+  command.add_option("of", limits->scope,
+                     "user or tenant, with its name; users or tenants: each without its own");
+  command.add_option("name", limits->name, "of the user or tenant");
+  command.add_option("--priority", limits->priority, "highest priority of a job, or default");
+  command.add_option("--gpus", limits->gpus, "GPUs in use at a time, none or default");
+  command.add_option("--pending", limits->pending, "jobs that wait, none or default");
+  command.add_option("--submissions", limits->submissions, "submissions a minute, none or default");
+  command.add_flag("--json", limits->json, "print one JSON object instead of a table");
+}
+
+void add_trust(Adder& adder) {
+  TokenArguments* token = nullptr;
+  CLI::App& make = adder.add("token", "a token with which somebody can join", token_command, token);
+  make.add_option("--role", token->role, std::string(kJoinRoles))->capture_default_str();
+  make.add_option("--name", token->name, "who it is for; an agent may be anybody");
+  make.add_option("--valid", token->valid, "for how long")->capture_default_str();
+  make.add_option("--uses", token->uses, "how often")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
+
+  add_admission(adder);
+
+  JoinArguments* join = nullptr;
+  CLI::App& become = adder.add("join", "get a certificate for a token", join_command, join);
+  become.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
+      ->required();
+  become.add_option("--credentials", join->credentials, "folder to keep the certificate in");
+  become.add_option("--token-file", join->token_file, "the token; standard input if left out");
+  become.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
+  become.add_option("--name", join->name,
+                    "who joins; the login name, or for an agent that of the machine");
+}
+
+}  // namespace
+
+void add_submit_command(CLI::App& app, std::function<Status()>& run,
+                        const std::vector<std::string>& program,
+                        std::shared_ptr<const Surroundings> around) {
+  Adder adder(app, run, std::move(around));
+  add_submit(adder, program);
+}
+
+void add_live_commands(CLI::App& app, std::function<Status()>& run,
+                       const std::vector<std::string>& program,
+                       std::shared_ptr<const Surroundings> around) {
+  Adder adder(app, run, std::move(around));
+  add_submit(adder, program);
+  add_jobs(adder);
+  add_cluster(adder);
+  add_rights(adder);
+  add_trust(adder);
+}
+
+}  // namespace orrery

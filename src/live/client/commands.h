@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "live/client/surroundings.h"
+
+namespace CLI {
+class App;
+}
+
+namespace orrery {
+
+// Adds all of them, or `submit` alone. The one that is chosen puts what it does into `run`, to be
+// called after parsing; `program` are the words after -- on the command line.
+void add_live_commands(CLI::App& app, std::function<Status()>& run,
+                       const std::vector<std::string>& program,
+                       std::shared_ptr<const Surroundings> around);
+decltype(add_live_commands) add_submit_command;
+
+// The arguments of each command, and the command, which checks them.
+
+struct SubmitArguments {
+  ConnectionArguments connection{};
+  std::string file{};                                           // a job file
+  std::vector<std::pair<std::string, std::string>> settings{};  // as job_draft.h names them
+  std::vector<std::string> variables{};                         // NAME=VALUE, or NAME
+  std::vector<std::string> program{};                           // with its arguments
+  std::vector<std::string> unexpected{};                        // words that are nothing of these
+  bool wait = false;
+  bool json = false;
+};
+Status submit_command(const SubmitArguments& arguments, const Surroundings& around);
+
+struct StatusArguments {
+  ConnectionArguments connection{};
+  std::vector<std::string> ids{};  // 17, 17-20
+  bool all = false;                // those that have ended, too
+  std::string user{};
+  std::string wait_idle{};  // a duration
+  bool watch = false;
+  bool json = false;
+};
+Status status_command(const StatusArguments& arguments, const Surroundings& around);
+
+struct CancelArguments {
+  ConnectionArguments connection{};
+  std::vector<std::string> ids{};
+};
+Status cancel_command(const CancelArguments& arguments, const Surroundings& around);
+
+struct LogsArguments {
+  ConnectionArguments connection{};
+  std::int64_t id = 0;
+  int rank = 0;
+  std::optional<std::int64_t> tail{};  // lines from the end; none: everything
+  bool errors = false;                 // standard error instead
+  bool follow = false;
+};
+Status logs_command(const LogsArguments& arguments, const Surroundings& around);
+
+struct NodesArguments {
+  ConnectionArguments connection{};
+  bool json = false;
+};
+Status nodes_command(const NodesArguments& arguments, const Surroundings& around);
+
+struct DrainArguments {
+  ConnectionArguments connection{};
+  DrainRequest request{};
+};
+Status drain_command(const DrainArguments& arguments, const Surroundings& around);
+
+struct EventsArguments {
+  ConnectionArguments connection{};
+  std::optional<std::int64_t> from{};  // none: the first; the last few where it follows
+  bool follow = false;
+  bool json = false;
+};
+Status events_command(const EventsArguments& arguments, const Surroundings& around);
+
+struct PolicyArguments {
+  ConnectionArguments connection{};
+  std::string policy{};                // empty: show it
+  std::vector<std::string> options{};  // key=value
+};
+Status policy_command(const PolicyArguments& arguments, const Surroundings& around);
+
+struct QuotaArguments {
+  ConnectionArguments connection{};
+  std::string tenant{};  // empty: show all
+  std::string gpus{};    // a number, or none; empty: show it
+  bool no_borrow = false;
+};
+Status quota_command(const QuotaArguments& arguments, const Surroundings& around);
+
+}  // namespace orrery

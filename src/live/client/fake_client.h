@@ -1,0 +1,122 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "live/client/surroundings.h"
+
+namespace orrery {
+
+// For tests: what a scheduler answers. A call that is not set is one that must not be made.
+struct ClientScript {
+  std::function<Result<SubmitAnswer>(const SubmitRequest&)> submit{};
+  std::function<Result<StatusAnswer>(const StatusRequest&)> status{};
+  std::function<Result<CancelAnswer>(const CancelRequest&)> cancel{};
+  std::function<Result<LogsAnswer>(const LogsRequest&)> logs{};
+  std::function<Result<NodesAnswer>()> nodes{};
+  std::function<Status(const DrainRequest&)> drain{};
+  std::function<Status(const PolicyRequest&)> set_policy{};
+  std::function<Status(const QuotaRequest&)> set_quota{};
+  std::function<Result<QuotasAnswer>()> quotas{};
+  std::function<Status(const TenantRequest&)> set_tenant{};
+  std::function<Result<TenantsAnswer>()> tenants{};
+  std::function<Status(const LimitsRequest&)> set_limits{};
+  std::function<Result<LimitsAnswer>()> limits{};
+  std::function<Result<EventsAnswer>(const EventsRequest&)> events{};
+  std::function<Result<WhatIfAnswer>(const WhatIfRequest&)> what_if{};
+  std::function<Result<TokenAnswer>(const TokenRequest&)> make_token{};
+  std::function<Result<TokensAnswer>(const TokensRequest&)> tokens{};
+  std::function<Result<CertificatesAnswer>(const CertificatesRequest&)> certificates{};
+  std::function<Status(const RemoveNodeRequest&)> remove_node{};
+};
+
+class FakeClient final : public Client {
+ public:
+  explicit FakeClient(const ClientScript& script) : script_(script) {}
+
+  Result<SubmitAnswer> submit(const SubmitRequest& r) override { return say(script_.submit, r); }
+  Result<StatusAnswer> status(const StatusRequest& r) override { return say(script_.status, r); }
+  Result<CancelAnswer> cancel(const CancelRequest& r) override { return say(script_.cancel, r); }
+  Result<LogsAnswer> logs(const LogsRequest& r) override { return say(script_.logs, r); }
+  Result<NodesAnswer> nodes() override { return say(script_.nodes); }
+  Status drain(const DrainRequest& r) override { return say(script_.drain, r); }
+  Status set_policy(const PolicyRequest& r) override { return say(script_.set_policy, r); }
+  Status set_quota(const QuotaRequest& r) override { return say(script_.set_quota, r); }
+  Result<QuotasAnswer> quotas() override { return say(script_.quotas); }
+  Status set_tenant(const TenantRequest& r) override { return say(script_.set_tenant, r); }
+  Result<TenantsAnswer> tenants() override { return say(script_.tenants); }
+  Status set_limits(const LimitsRequest& r) override { return say(script_.set_limits, r); }
+  Result<LimitsAnswer> limits() override { return say(script_.limits); }
+  Result<EventsAnswer> events(const EventsRequest& r) override { return say(script_.events, r); }
+  Result<WhatIfAnswer> what_if(const WhatIfRequest& r) override { return say(script_.what_if, r); }
+  Result<SituationAnswer> situation() override { return unexpected(); }
+  Result<TokenAnswer> make_token(const TokenRequest& r) override {
+    return say(script_.make_token, r);
+  }
+  Result<TokensAnswer> tokens(const TokensRequest& r) override { return say(script_.tokens, r); }
+  Result<CertificatesAnswer> certificates(const CertificatesRequest& r) override {
+    return say(script_.certificates, r);
+  }
+  Status remove_node(const RemoveNodeRequest& r) override { return say(script_.remove_node, r); }
+  Result<JoinAnswer> join(const JoinRequest& /*request*/) override { return unexpected(); }
+
+ private:
+  static Error unexpected() { return {Code::Internal, "a call that was not expected"}; }
+
+  template <class Answer, class... Request>
+  static Answer say(const std::function<Answer(Request...)>& answer,
+                    const std::type_identity_t<Request>&... request) {
+    return answer ? answer(request...) : Answer(unexpected());
+  }
+
+  const ClientScript& script_;
+};
+
+// For tests: a command's surroundings in which time passes only by waiting, and what it printed.
+struct FakeSurroundings {
+  FakeSurroundings() {
+    around.connect = [this](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
+      reached = endpoint;
+      return std::unique_ptr<Client>(std::make_unique<FakeClient>(script));
+    };
+    around.directory = "/home/ann/work";
+    around.environment = {{"HOME", "/home/ann"}, {"USER", "ann"}, {"SECRET", "hush"}};
+    around.host = "node7";
+    around.print = [this](std::string_view text) {
+      out += text;
+      return Status();
+    };
+    around.tell = [](std::string_view) {};
+    around.read_input = [this]() -> Result<std::string> { return input; };
+    around.clock = [this] { return now; };
+    around.now_s = [this] { return 1'800'000'000 + seconds(now); };
+    around.pause = [this](Duration duration) {
+      pauses.push_back(duration);
+      now += duration;
+    };
+    around.catch_interrupts = [this] { catches = true; };
+    around.interrupted = [this] { return catches && interrupt_at && now >= *interrupt_at; };
+    around.random_key = [this] { return "key" + std::to_string(++keys); };
+    script.events = [this](const EventsRequest& request) -> Result<EventsAnswer> {
+      ++events_calls;
+      now += request.wait;
+      return EventsAnswer{.next = 1};
+    };
+  }
+
+  ClientScript script{};
+  Surroundings around{};
+  Endpoint reached{};
+  std::string out{};
+  std::string input{};
+  Duration now{};
+  std::vector<Duration> pauses{};
+  std::optional<Duration> interrupt_at{};
+  bool catches = false;
+  int keys = 0;
+  int events_calls = 0;
+};
+
+}  // namespace orrery

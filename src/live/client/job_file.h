@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "live/client/job_draft.h"
+
+namespace orrery {
+
+// The jobs of a job file (docs/formats/job-file.md), in the order in which they can be submitted:
+// whoever is named in an `after` comes before the one that names it. There is at least one. Errors
+// are "file:line: what is wrong".
+Result<std::vector<JobDraft>> parse_job_file(std::string_view file, std::string_view text);
+Result<std::vector<JobDraft>> read_job_file(const std::string& path);
+
+}  // namespace orrery

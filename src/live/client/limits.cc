@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "live/client/job_texts.h"
+#include "live/client/rights_commands.h"
+#include "live/client/status_text.h"
+#include "report/grid.h"
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kCountMax = 1'000'000'000;
+constexpr std::array<const char*, 4> kScopes = {"user", "tenant", "users", "tenants"};
+
+const char* word(LimitScope scope) { return kScopes[static_cast<std::size_t>(scope)]; }
+
+std::string limit_text(const std::optional<std::int64_t>& limit) {
+  return !limit || *limit == kNoLimit ? "none" : fmt::format("{}", *limit);
+}
+
+std::string table(const LimitsAnswer& answer) {
+  const GridColumn titles[] = {{"of", true}, {"name", true}, {"priority"}, {"gpus"},
+                               {"held"},     {"pending"},    {"waiting"},  {"submissions"}};
+  std::vector<std::vector<std::string>> rows;
+  for (const LimitsStatus& each : answer.limits) {
+    const bool one = !each.name.empty();
+    const Limits& limits = each.limits;
+    rows.push_back({word(each.scope), one ? fitted(each.name, 48) : "(each)",
+                    limits.priority ? fmt::format("{}", *limits.priority) : "-",
+                    limit_text(limits.gpus), one ? fmt::format("{}", each.gpus_held) : "",
+                    limit_text(limits.pending), one ? fmt::format("{}", each.pending_now) : "",
+                    limit_text(limits.submissions)});
+  }
+  return rows.empty() ? "no such limits\n" : grid(titles, rows);
+}
+
+std::string json(const LimitsAnswer& answer) {
+  const auto count = [](const std::optional<std::int64_t>& limit) {
+    return !limit || *limit == kNoLimit ? Json() : Json(*limit);
+  };
+  Json rows = Json::array();
+  for (const LimitsStatus& each : answer.limits) {
+    rows.push_back({{"of", word(each.scope)},
+                    {"name", each.name.empty() ? Json() : Json(each.name)},
+                    {"priority", each.limits.priority ? Json(*each.limits.priority) : Json()},
+                    {"gpus", count(each.limits.gpus)},
+                    {"gpus_held", each.gpus_held},
+                    {"pending", count(each.limits.pending)},
+                    {"pending_now", each.pending_now},
+                    {"submissions_per_minute", count(each.limits.submissions)}});
+  }
+  return Json{{"limits", std::move(rows)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
+         '\n';
+}
+
+// One option of the command: what it sets, or that it goes back to the default.
+Status read_limit(const char* name, const std::string& text, LimitsRequest& request,
+                  std::optional<std::int64_t>& limit) {
+  if (text.empty()) return {};
+  if (text == "default") {
+    request.inherit.emplace_back(name);
+    return {};
+  }
+  if (text == "none") {
+    limit = kNoLimit;
+    return {};
+  }
+  const auto count = parse_whole(text, 0, kCountMax);
+  if (!count.ok()) {
+    return invalid(fmt::format("--{}: '{}': write a number, none or default", name, text));
+  }
+  limit = count.value();
+  return {};
+}
+
+Result<LimitsRequest> request_of(const LimitsArguments& arguments) {
+  LimitsRequest request{.name = arguments.name};
+  const auto scope = std::ranges::find(kScopes, arguments.scope);
+  if (scope == kScopes.end()) {
+    return invalid(fmt::format("'{}' has no limits; write user NAME, tenant NAME, users or tenants",
+                               arguments.scope));
+  }
+  request.scope = static_cast<LimitScope>(scope - kScopes.begin());
+  const bool of_one = request.scope == LimitScope::User || request.scope == LimitScope::Tenant;
+  if (of_one == arguments.name.empty()) {
+    return invalid(of_one ? fmt::format("name the {0}, as in `orrery limits {0} NAME`", *scope)
+                          : fmt::format("{} takes no name", *scope));
+  }
+  if (arguments.priority == "default") {
+    request.inherit.emplace_back("priority");
+  } else if (!arguments.priority.empty()) {
+    const auto priority = parse_whole(arguments.priority, -kPriorityMax, kPriorityMax);
+    if (!priority.ok()) {
+      return invalid(fmt::format("--priority: '{}': write a number from -{} to {}, or default",
+                                 arguments.priority, kPriorityMax, kPriorityMax));
+    }
+    request.limits.priority = priority.value();
+  }
+  TRY(read_limit("gpus", arguments.gpus, request, request.limits.gpus));
+  TRY(read_limit("pending", arguments.pending, request, request.limits.pending));
+  TRY(read_limit("submissions", arguments.submissions, request, request.limits.submissions));
+  return request;
+}
+
+}  // namespace
+
+Status limits_command(const LimitsArguments& arguments, const Surroundings& around) {
+  LimitsRequest request;
+  const bool changes = !arguments.priority.empty() || !arguments.gpus.empty() ||
+                       !arguments.pending.empty() || !arguments.submissions.empty();
+  if (!arguments.scope.empty()) {
+    TRY_ASSIGN(request, request_of(arguments));
+  } else if (changes) {
+    return invalid(
+        "say for whom, as in `orrery limits user ann --gpus 8` or `orrery limits users`");
+  }
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  if (changes) TRY(client->set_limits(request));
+  TRY_ASSIGN(LimitsAnswer answer, client->limits());
+  std::erase_if(answer.limits, [&](const LimitsStatus& each) {
+    return !arguments.scope.empty() && (each.scope != request.scope || each.name != request.name);
+  });
+  return around.print(arguments.json ? json(answer) : table(answer));
+}
+
+}  // namespace orrery

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "live/client/commands.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::int64_t kPieceMost = 1 << 20;  // bytes in one answer
+// The end of a log that is read at first to find its last lines; four times as much each time that
+// is not enough. Lines beyond the most are cut.
+constexpr std::int64_t kEndFirst = 64 << 10;
+constexpr std::int64_t kEndMost = 64 << 20;
+
+// The last `lines` of a text, a line without an end included.
+std::string_view last_lines(std::string_view text, std::int64_t lines) {
+  std::size_t at = text.size();
+  if (at > 0 && text[at - 1] == '\n') --at;
+  for (; lines > 0; --lines) {
+    const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+    if (before == std::string_view::npos) return text;
+    at = before;
+  }
+  return text.substr(at + 1);
+}
+
+class LogReader {
+ public:
+  LogReader(const LogsArguments& arguments, Client& client, const Surroundings& around)
+      : arguments_(arguments),
+        client_(client),
+        around_(around),
+        request_{.id = arguments.id, .rank = arguments.rank, .errors = arguments.errors} {}
+
+  Status run() {
+    constexpr Duration kOneCall = std::chrono::seconds(1);
+    constexpr Duration kApart = std::chrono::milliseconds(50);
+    if (arguments_.follow) {
+      around_.catch_interrupts();
+      request_.wait = kOneCall;
+    }
+    if (arguments_.tail) {
+      TRY_ASSIGN(const std::string end, read_end());
+      TRY(around_.print(last_lines(end, *arguments_.tail)));
+    }
+    while (!ended_ && !around_.interrupted()) {
+      TRY_ASSIGN(const std::string bytes, read());
+      TRY(around_.print(bytes));
+      if (!bytes.empty() || ended_) continue;
+      if (!arguments_.follow) return {};
+      around_.pause(kApart);
+    }
+    return {};
+  }
+
+ private:
+  // The next piece.
+  Result<std::string> read() {
+    TRY_ASSIGN(LogsAnswer answer,
+               ask_for(around_, patience_, [&] { return client_.logs(request_); }));
+    if (arguments_.follow) patience_ = kPatienceOfFollowers;
+    begun_at_ = answer.next - std::ssize(answer.bytes);
+    request_.offset = answer.next;
+    request_.node = answer.node;
+    ended_ = answer.ended;
+    return std::move(answer.bytes);
+  }
+
+  // What is there now of the log's end, with the lines that are wanted.
+  Result<std::string> read_end() {
+    const Duration wait = std::exchange(request_.wait, Duration::zero());
+    const std::int64_t most = std::exchange(request_.most, kPieceMost);
+    std::string end;
+    for (std::int64_t size = kEndFirst;; size *= 4) {
+      request_.offset = -size;
+      // A job that has not started has no end that could be read; it is waited for.
+      request_.wait = wait;
+      TRY_ASSIGN(end, read());
+      request_.wait = Duration::zero();
+      const std::int64_t first = begun_at_;
+      for (std::int64_t got = std::ssize(end); got > 0 && std::ssize(end) < size && !ended_;) {
+        TRY_ASSIGN(const std::string more, read());
+        end += more;
+        got = std::ssize(more);
+      }
+      const auto lines = std::ranges::count(end, '\n');
+      if (first <= 0 || lines > *arguments_.tail || size >= kEndMost) break;
+    }
+    request_.wait = wait;
+    request_.most = most;
+    return end;
+  }
+
+  const LogsArguments& arguments_;
+  Client& client_;
+  const Surroundings& around_;
+  LogsRequest request_;
+  Duration patience_ = kPatience;
+  std::int64_t begun_at_ = 0;  // of the last piece
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Status logs_command(const LogsArguments& arguments, const Surroundings& around) {
+  if (arguments.id < 1) {
+    return invalid(fmt::format("there is no job {}; they are numbered from 1", arguments.id));
+  }
+  if (arguments.rank < 0) return invalid("--rank: they are numbered from 0");
+  if (arguments.tail && *arguments.tail < 1) return invalid("--tail: write at least 1 line");
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  return LogReader(arguments, *client, around).run();
+}
+
+}  // namespace orrery

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "live/client/surroundings.h"
+
+namespace orrery {
+
+// Waits for something to happen at the scheduler, without asking it all the time.
+class News {
+ public:
+  // What happens from now on is news. Both outlive this.
+  News(Client& client, const Surroundings& around);
+
+  // Comes back when there is news, `most` has passed or somebody interrupts; at most twenty times
+  // a second. While the scheduler does not answer, it waits.
+  void wait(Duration most);
+
+ private:
+  Client& client_;
+  const Surroundings& around_;
+  std::int64_t next_ = 0;
+  bool deaf_ = false;  // events cannot be had: the time is waited for instead
+  Duration last_{};
+};
+
+}  // namespace orrery

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "live/client/commands.h"
+#include "live/client/job_texts.h"
+#include "live/client/status_text.h"
+#include "report/grid.h"
+
+namespace orrery {
+namespace {
+
+std::string table(const QuotasAnswer& answer, const std::string& tenant) {
+  std::vector<std::vector<std::string>> rows;
+  for (const QuotaStatus& quota : answer.quotas) {
+    if (!tenant.empty() && quota.tenant != tenant) continue;
+    rows.push_back({fitted(quota.tenant, 48), fmt::format("{}", quota.gpus),
+                    fmt::format("{}", quota.held), quota.borrows ? "yes" : "no"});
+  }
+  const GridColumn titles[] = {{"tenant", true}, {"gpus"}, {"held"}, {"borrows", true}};
+  return rows.empty() ? "" : grid(titles, rows);
+}
+
+Status show(Client& client, const std::string& tenant, const Surroundings& around) {
+  TRY_ASSIGN(const QuotasAnswer answer, client.quotas());
+  const std::string text = table(answer, tenant);
+  if (!text.empty()) return around.print(text);
+  return around.print(tenant.empty() ? "no quotas: everybody may hold everything\n"
+                                     : fmt::format("{} has no quota\n", tenant));
+}
+
+}  // namespace
+
+Status policy_command(const PolicyArguments& arguments, const Surroundings& around) {
+  if (arguments.policy.empty() && !arguments.options.empty()) {
+    return invalid("--option: name the policy it is for");
+  }
+  PolicyRequest request{.policy = arguments.policy};
+  for (const std::string& pair : arguments.options) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return invalid(fmt::format("--option {}: write key=value", pair));
+    }
+    request.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  if (!request.policy.empty()) TRY(client->set_policy(request));
+  TRY_ASSIGN(const StatusAnswer answer, client->status({.finished = false, .limit = 1}));
+  return around.print(answer.policy + '\n');
+}
+
+Status quota_command(const QuotaArguments& arguments, const Surroundings& around) {
+  if (arguments.gpus.empty() && arguments.no_borrow) {
+    return invalid("--no-borrow: say how many GPUs, as in `orrery quota TENANT 16 --no-borrow`");
+  }
+  QuotaRequest request{.tenant = arguments.tenant, .borrows = !arguments.no_borrow};
+  if (!arguments.gpus.empty() && arguments.gpus != "none") {
+    Result<int> gpus = parse_whole(arguments.gpus, 0, 1'000'000);
+    if (!gpus.ok()) return invalid(gpus.error().message + ", or none to take the quota away");
+    request.gpus = gpus.value();
+  }
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  if (!arguments.gpus.empty()) TRY(client->set_quota(request));
+  return show(*client, arguments.tenant, around);
+}
+
+}  // namespace orrery

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "live/client/surroundings.h"
+
+namespace orrery {
+
+struct TenantsArguments {
+  ConnectionArguments connection{};
+  std::string tenant{};  // empty: show all
+  std::vector<std::string> add{};
+  std::vector<std::string> remove{};
+  bool forget = false;
+  bool json = false;
+};
+// Shows or changes the members of tenants.
+Status tenants_command(const TenantsArguments& arguments, const Surroundings& around);
+
+struct LimitsArguments {
+  ConnectionArguments connection{};
+  std::string scope{};  // user, tenant, users, tenants; empty: show all
+  std::string name{};
+  // A number, none or default; empty: not changed.
+  std::string priority{};
+  std::string gpus{};
+  std::string pending{};
+  std::string submissions{};
+  bool json = false;
+};
+// Shows or changes the limits of users and tenants.
+Status limits_command(const LimitsArguments& arguments, const Surroundings& around);
+
+}  // namespace orrery

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "live/client/surroundings.h"
+
+namespace orrery {
+
+// The commands about who may come in: tokens, certificates, nodes.
+
+struct TokenArguments {
+  ConnectionArguments connection{};
+  std::string role = "agent";
+  std::string name{};
+  std::string valid = "1h";
+  int uses = 1;
+};
+Status token_command(const TokenArguments& arguments, const Surroundings& around);
+
+struct TokensArguments {
+  ConnectionArguments connection{};
+  std::string withdraw{};  // an id; empty: list them
+  bool json = false;
+};
+Status tokens_command(const TokensArguments& arguments, const Surroundings& around);
+
+struct CertificatesArguments {
+  ConnectionArguments connection{};
+  bool json = false;
+};
+Status certificates_command(const CertificatesArguments& arguments, const Surroundings& around);
+
+struct RevokeArguments {
+  ConnectionArguments connection{};
+  std::string serial{};
+  std::string name{};
+  std::string role{};  // of the name; empty: whatever roles it has
+};
+Status revoke_command(const RevokeArguments& arguments, const Surroundings& around);
+
+struct RemoveArguments {
+  ConnectionArguments connection{};
+  std::string node{};
+};
+Status remove_command(const RemoveArguments& arguments, const Surroundings& around);
+
+struct JoinArguments {
+  std::string server{};
+  std::string credentials{};
+  std::string token_file{};  // empty: standard input
+  std::string role = "user";
+  std::string name{};  // empty: the login name, or for an agent that of the machine
+};
+Status join_command(const JoinArguments& arguments, const Surroundings& around);
+
+}  // namespace orrery

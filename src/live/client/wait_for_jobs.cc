@@ -1,0 +1,90 @@
+#include "live/client/wait_for_jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "live/client/news.h"
+#include "live/client/status_text.h"
+#include "model/duration_text.h"
+
+namespace orrery {
+namespace {
+
+// Looked at this often even if nothing is heard: an event may have been dropped by then.
+constexpr Duration kLookAgain = std::chrono::seconds(10);
+
+std::string some(const std::vector<JobNumber>& jobs) {
+  return jobs.size() == 1 ? fmt::format("job {}", jobs.front())
+                          : fmt::format("{} jobs", jobs.size());
+}
+
+}  // namespace
+
+Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surroundings& around,
+                     bool tells) {
+  around.catch_interrupts();
+  const std::size_t all = jobs.size();
+  std::string first_failure;
+  std::size_t failed = 0;
+  News news(client, around);
+  while (true) {
+    auto answer =
+        ask_for(around, kPatienceOfFollowers, [&] { return client.status({.ids = jobs}); });
+    if (!answer.ok()) {
+      return std::move(answer).error().at(
+          fmt::format("waiting for {}, which the scheduler has", some(jobs)));
+    }
+    std::unordered_set<JobNumber> going;
+    std::size_t ended = 0;
+    for (const JobStatus& job : answer.value().jobs) {
+      if (!is_final(job.state)) {
+        going.insert(job.id);
+        continue;
+      }
+      ++ended;
+      const std::string line = end_line(job);
+      if (tells) TRY(around.print(line + '\n'));
+      if (job.state == JobState::Done) continue;
+      if (failed++ == 0) first_failure = line;
+    }
+    if (going.size() + ended < jobs.size()) {
+      return Error{Code::NotFound, fmt::format("the scheduler no longer knows {} of {}",
+                                               jobs.size() - going.size() - ended, some(jobs))};
+    }
+    std::erase_if(jobs, [&](JobNumber job) { return !going.contains(job); });
+    if (jobs.empty()) break;
+    if (around.interrupted()) {
+      return Error{Code::Cancelled, fmt::format("interrupted: {} left alone; `orrery cancel` "
+                                                "would end what has been submitted",
+                                                some(jobs))};
+    }
+    news.wait(kLookAgain);
+  }
+  if (failed == 0) return {};
+  return Error{Code::Aborted, all == 1 ? first_failure
+                                       : fmt::format("{} of {} are not Done; the first: {}", failed,
+                                                     all, first_failure)};
+}
+
+Status wait_until_idle(Duration most, Client& client, const Surroundings& around) {
+  around.catch_interrupts();
+  const Duration end = around.clock() + most;
+  News news(client, around);
+  while (true) {
+    TRY_ASSIGN(const StatusAnswer answer,
+               ask_again(around, [&] { return client.status({.finished = false, .limit = 1}); }));
+    if (answer.pending + answer.running + answer.settling == 0) return {};
+    const Duration left = end - around.clock();
+    if (around.interrupted() || left <= Duration::zero()) {
+      return Error{Code::DeadlineExceeded,
+                   fmt::format("not idle{}: {} pending, {} running, {} settling",
+                               around.interrupted() ? "" : " after " + duration_text(most),
+                               answer.pending, answer.running, answer.settling)};
+    }
+    news.wait(std::min(left, kLookAgain));
+  }
+}
+
+}  // namespace orrery

@@ -1,0 +1,492 @@
+#include "live/unix_socket/server.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "live/api/fake_api.h"
+#include "live/unix_socket/client.h"
+#include "live/unix_socket/frame.h"
+#include "live/unix_socket/socket.h"
+
+namespace orrery {
+namespace {
+
+constexpr auto kLong = std::chrono::seconds(60);  // a test that waits so long has failed
+
+Caller ann() { return {.role = Caller::Role::User, .name = "ann"}; }
+
+// A peer that says what it likes.
+class RawPeer {
+ public:
+  explicit RawPeer(const std::string& path) {
+    auto made = connect_to(path);
+    EXPECT_TRUE(made.ok());
+    fd_ = std::move(made).value();
+  }
+  void say(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t size = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (size < 0 && errno == EAGAIN) continue;
+      if (size < 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(size));
+    }
+  }
+  // Everything until the other end hangs up.
+  std::string hear() const {
+    std::string heard;
+    char piece[4096];
+    while (true) {
+      pollfd wanted{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&wanted, 1, 60'000) != 1) return heard + "(nothing more came)";
+      const ssize_t size = ::recv(fd_.get(), piece, sizeof piece, 0);
+      if (size <= 0) return heard;
+      heard.append(piece, static_cast<std::size_t>(size));
+    }
+  }
+  // The error that is the last thing said.
+  Frame last_word() const {
+    FrameReader reader(1 << 20);
+    reader.take(hear());
+    Frame last;
+    while (true) {
+      auto next = reader.next();
+      if (!next.ok() || !next.value()) return last;
+      last = *std::move(next).value();
+    }
+  }
+  void close() { fd_.close(); }
+
+ private:
+  Fd fd_{};
+};
+
+std::string framed(std::uint8_t word, std::string_view body) {
+  std::string bytes = open_frame(word);
+  bytes += body;
+  close_frame(bytes);
+  return bytes;
+}
+
+class DoorTest : public testing::Test {
+ protected:
+  DoorTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "door-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  ~DoorTest() override {
+    server_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::string path() const { return folder_ + "/socket"; }
+  void start(const std::function<void(DoorOptions&)>& change = {}) {
+    DoorOptions options{.path = path(), .identify = [](uid_t) { return ann(); }};
+    if (change) change(options);
+    auto started = DoorServer::start(std::move(options), api_);
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    server_ = std::move(started).value();
+  }
+  DoorClient client(Duration deadline = kLong) {
+    return DoorClient({.path = path(), .deadline = deadline});
+  }
+  // Figures are counted on the server's thread.
+  template <class Condition>
+  bool eventually(Condition condition) const {
+    const auto until = std::chrono::steady_clock::now() + kLong;
+    while (!condition(server_->figures())) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  // What the Api was asked last must be this, and the answer what it was told to say.
+  template <class Answer, class Request, class Ask>
+  void expect_call(const std::string& call, const Request& request, const Answer& told, Ask ask) {
+    api_.answers[call] = told;
+    const Result<Answer> answer = ask();
+    ASSERT_TRUE(answer.ok()) << call << ": " << answer.error().message;
+    EXPECT_TRUE(answer.value() == told) << call;
+    const FakeApi::Asked asked = api_.asked().back();
+    EXPECT_EQ(asked.call, call);
+    EXPECT_EQ(asked.caller, ann());
+    ASSERT_NE(std::any_cast<Request>(&asked.request), nullptr) << call;
+    EXPECT_TRUE(std::any_cast<Request>(asked.request) == request) << call;
+  }
+
+  FakeApi api_;
+  std::string folder_;
+  std::unique_ptr<DoorServer> server_;
+};
+
+TEST_F(DoorTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
+  start();
+  DoorClient door = client();
+  const auto nothing = [](Status status) -> Result<Nothing> {
+    if (!status.ok()) return std::move(status).error();
+    return Nothing{};
+  };
+  const SubmitRequest submit{.job = {.argv = {"train", "--fast"}, .gpus = 2}, .key = "k"};
+  expect_call("submit", submit, SubmitAnswer{.first = 7, .count = 2},
+              [&] { return door.submit(submit); });
+  const StatusRequest status{.ids = {7}, .finished = false, .predict = true};
+  expect_call("status", status,
+              StatusAnswer{.policy = "srtf", .jobs = {{.id = 7, .state = JobState::Paused}}},
+              [&] { return door.status(status); });
+  const CancelRequest cancel{.ids = {7, 8}};
+  expect_call("cancel", cancel, CancelAnswer{.cancelled = {8}},
+              [&] { return door.cancel(cancel); });
+  const LogsRequest logs{.id = 7, .rank = 1, .offset = -10, .most = 100};
+  expect_call("logs", logs, LogsAnswer{.bytes = std::string("\0\xff", 2), .next = 2},
+              [&] { return door.logs(logs); });
+  expect_call("nodes", Nothing{}, NodesAnswer{.nodes = {{.name = "n1", .jobs = {7}}}},
+              [&] { return door.nodes(); });
+  const DrainRequest drain{.node = "n1", .now = true};
+  expect_call("drain", drain, Nothing{}, [&] { return nothing(door.drain(drain)); });
+  const PolicyRequest policy{.policy = "las", .options = {{"levels", "3"}}};
+  expect_call("set_policy", policy, Nothing{}, [&] { return nothing(door.set_policy(policy)); });
+  const QuotaRequest quota{.tenant = "lab", .gpus = 4, .borrows = false};
+  expect_call("set_quota", quota, Nothing{}, [&] { return nothing(door.set_quota(quota)); });
+  expect_call("quotas", Nothing{}, QuotasAnswer{.quotas = {{.tenant = "lab", .gpus = 4}}},
+              [&] { return door.quotas(); });
+  const EventsRequest events{.from = 3, .most = 9};
+  expect_call("events", events, EventsAnswer{.lines = {"{}", "{}"}, .next = 5},
+              [&] { return door.events(events); });
+  const WhatIfRequest what_if{.job = JobRequest{.argv = {"a"}}, .nodes_more = 4};
+  expect_call("what_if", what_if, WhatIfAnswer{.text = "in an hour", .json = "{}"},
+              [&] { return door.what_if(what_if); });
+  expect_call("situation", Nothing{}, SituationAnswer{.json = "{\"jobs\":[]}"},
+              [&] { return door.situation(); });
+  expect_call("tokens", TokensRequest{.withdraw = "0a"}, TokensAnswer{.tokens = {{.id = "0b"}}},
+              [&] { return door.tokens({.withdraw = "0a"}); });
+  expect_call("certificates", CertificatesRequest{.revoke_name = "bob"},
+              CertificatesAnswer{.revoked = 2},
+              [&] { return door.certificates({.revoke_name = "bob"}); });
+  expect_call("remove_node", RemoveNodeRequest{.node = "n1"}, Nothing{},
+              [&] { return nothing(door.remove_node({.node = "n1"})); });
+  const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
+  expect_call("make_token", token, TokenAnswer{.token = "secret"},
+              [&] { return door.make_token(token); });
+  const TenantRequest tenant{.tenant = "lab", .add = {"ann"}, .forget = true};
+  expect_call("set_tenant", tenant, Nothing{}, [&] { return nothing(door.set_tenant(tenant)); });
+  expect_call("tenants", Nothing{}, TenantsAnswer{.tenants = {{.tenant = "lab"}}},
+              [&] { return door.tenants(); });
+  const LimitsRequest limits{.name = "ann", .limits = {.priority = -3, .gpus = kNoLimit}};
+  expect_call("set_limits", limits, Nothing{}, [&] { return nothing(door.set_limits(limits)); });
+  expect_call("limits", Nothing{},
+              LimitsAnswer{.limits = {{.scope = LimitScope::EachTenant, .gpus_held = 3}}},
+              [&] { return door.limits(); });
+  EXPECT_EQ(server_->figures().calls, 20);
+  EXPECT_EQ(server_->figures().connections, 1);
+}
+
+TEST_F(DoorTest, ErrorsKeepTheirCodeAndMessage) {
+  start();
+  DoorClient door = client();
+  for (const Code code : {Code::NotFound, Code::PermissionDenied, Code::ResourceExhausted,
+                          Code::DataLoss, Code::Unauthenticated}) {
+    api_.answers["nodes"] = Error{code, "so it is"};
+    const auto answer = door.nodes();
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.error().code, code);
+    EXPECT_EQ(answer.error().message, "so it is");
+  }
+}
+
+TEST_F(DoorTest, AFieldOutOfItsBoundsIsNamed) {
+  start();
+  DoorClient door = client();
+  const auto answer = door.logs({.id = 1, .rank = -1});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::InvalidArgument);
+  EXPECT_NE(answer.error().message.find("rank"), std::string::npos);
+  EXPECT_TRUE(door.nodes().ok()) << "the connection goes on";
+}
+
+TEST_F(DoorTest, TheKernelSaysWhoCalls) {
+  uid_t seen = 12345678;
+  start([&](DoorOptions& options) {
+    options.identify = [&](uid_t uid) {
+      seen = uid;
+      return ann();
+    };
+  });
+  ASSERT_TRUE(client().nodes().ok());
+  EXPECT_EQ(seen, ::geteuid());
+}
+
+TEST_F(DoorTest, WhoIsNobodyHearsWhyAndIsCounted) {
+  start([](DoorOptions& options) {
+    options.identify = [](uid_t) -> Result<Caller> {
+      return Error{Code::Unauthenticated, "nobody knows you"};
+    };
+  });
+  const auto answer = client().nodes();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::Unauthenticated);
+  EXPECT_EQ(answer.error().message, "nobody knows you");
+  EXPECT_TRUE(api_.asked().empty());
+  EXPECT_EQ(server_->figures().refused, 1);
+}
+
+TEST_F(DoorTest, CallsThatAreTooManyAreRefusedOneByOne) {
+  std::atomic<int> left = 1;
+  start([&](DoorOptions& options) {
+    options.admit = [&](const Caller& caller) -> Status {
+      EXPECT_EQ(caller, ann());
+      if (--left >= 0) return {};
+      return Error{Code::ResourceExhausted, "slower"};
+    };
+  });
+  DoorClient door = client();
+  EXPECT_TRUE(door.nodes().ok());
+  EXPECT_EQ(door.nodes().error().code, Code::ResourceExhausted);
+  EXPECT_EQ(server_->figures().refused, 1);
+  left = 1;
+  EXPECT_TRUE(door.nodes().ok());
+}
+
+TEST_F(DoorTest, GarbageIsToldSoAndEnded) {
+  start([](DoorOptions& options) { options.message_bytes_max = 1000; });
+  const RawPeer peer(path());
+  peer.say("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(peer.last_word().word, static_cast<int>(Code::ResourceExhausted));
+  const RawPeer empty(path());
+  empty.say(std::string_view("\0\0\0\0", 4));
+  EXPECT_EQ(empty.last_word().word, static_cast<int>(Code::InvalidArgument));
+  EXPECT_TRUE(eventually([](const DoorFigures& now) { return now.broken == 2; }));
+  EXPECT_TRUE(client().nodes().ok()) << "others are served";
+}
+
+TEST_F(DoorTest, AMessageThatIsTooLargeIsRefusedBeforeItIsRead) {
+  start([](DoorOptions& options) { options.message_bytes_max = 1000; });
+  const auto answer = client().submit({.job = {.argv = {std::string(2000, 'x')}}});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::ResourceExhausted);
+  EXPECT_TRUE(api_.asked().empty());
+}
+
+TEST_F(DoorTest, ABodyThatIsNoMessageAndACallThatIsNoneAreErrorsOfThatCallAlone) {
+  start();
+  const RawPeer peer(path());
+  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Submit), "\xff\xff\xff") + framed(200, "") +
+           framed(static_cast<std::uint8_t>(DoorCall::Nodes), ""));
+  ASSERT_TRUE(eventually([](const DoorFigures& now) { return now.calls == 3; }));
+  server_->stop();
+  FrameReader reader(1 << 20);
+  reader.take(peer.hear());
+  EXPECT_EQ(reader.next().value()->word, static_cast<int>(Code::InvalidArgument));
+  EXPECT_EQ(reader.next().value()->word, static_cast<int>(Code::Unimplemented));
+}
+
+TEST_F(DoorTest, WhoStopsHalfWayThroughAMessageIsNotWaitedFor) {
+  start([](DoorOptions& options) { options.patience = std::chrono::milliseconds(20); });
+  const RawPeer peer(path());
+  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Nodes), "body").substr(0, 6));
+  EXPECT_EQ(peer.last_word().word, static_cast<int>(Code::DeadlineExceeded));
+  EXPECT_EQ(server_->figures().timed_out, 1);
+}
+
+TEST_F(DoorTest, WhoDoesNotFetchAnAnswerIsNotWaitedFor) {
+  api_.answers["situation"] = SituationAnswer{.json = std::string(std::size_t{8} << 20, 'x')};
+  start([](DoorOptions& options) { options.patience = std::chrono::milliseconds(20); });
+  const RawPeer peer(path());
+  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Situation), ""));
+  EXPECT_TRUE(eventually([](const DoorFigures& now) { return now.timed_out == 1; }));
+}
+
+TEST_F(DoorTest, ALongAnswerArrivesWhole) {
+  api_.answers["situation"] = SituationAnswer{.json = std::string(std::size_t{32} << 20, 'x')};
+  start();
+  const auto answer = client().situation();
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer.value().json.size(), std::size_t{32} << 20);
+}
+
+TEST_F(DoorTest, ACallerWhoHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
+  api_.hold = true;
+  start();
+  RawPeer peer(path());
+  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Nodes), ""));
+  auto held = api_.take_held(1);
+  peer.close();
+  api_.hold = false;
+  EXPECT_TRUE(client().nodes().ok());
+  held.front()();
+  EXPECT_TRUE(client().nodes().ok());
+}
+
+TEST_F(DoorTest, ACallThatIsNotAnsweredEndsWithItsDeadline) {
+  api_.hold = true;
+  start();
+  DoorClient door = client(std::chrono::milliseconds(20));
+  const auto answer = door.nodes();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::DeadlineExceeded);
+}
+
+TEST_F(DoorTest, StoppingEndsCallsAndLateRepliesGoNowhere) {
+  api_.hold = true;
+  start();
+  auto answer = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  server_->stop();
+  EXPECT_EQ(answer.get().error().code, Code::Unavailable);
+  held.front()();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  EXPECT_EQ(client().nodes().error().code, Code::Unavailable);
+}
+
+TEST_F(DoorTest, AClientFindsASchedulerThatWasStartedAnew) {
+  start();
+  DoorClient door = client();
+  ASSERT_TRUE(door.nodes().ok());
+  server_->stop();
+  EXPECT_EQ(door.nodes().error().code, Code::Unavailable);
+  start();
+  EXPECT_TRUE(door.nodes().ok());
+}
+
+TEST_F(DoorTest, WhoSitsThereIdleMakesWayForOthers) {
+  start([](DoorOptions& options) { options.connections_max = 2; });
+  DoorClient first = client();
+  DoorClient second = client();
+  ASSERT_TRUE(first.nodes().ok());
+  ASSERT_TRUE(second.nodes().ok());
+  EXPECT_TRUE(client().nodes().ok());
+  EXPECT_TRUE(second.nodes().ok()) << "the first one has been idle for longer";
+  EXPECT_EQ(first.nodes().error().code, Code::Unavailable);
+  EXPECT_TRUE(first.nodes().ok()) << "and comes back by a new connection";
+}
+
+TEST_F(DoorTest, WhenAllAreBusyTheNextOneIsToldSo) {
+  api_.hold = true;
+  start([](DoorOptions& options) {
+    options.connections_of_one_max = 1;
+    options.parked_after = std::chrono::hours(1);
+  });
+  auto busy = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  const auto answer = client().nodes();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code, Code::ResourceExhausted);
+  held.front()();
+  EXPECT_TRUE(busy.get().ok());
+}
+
+TEST_F(DoorTest, ALoginIsNotLockedOutByItsOwnConnectionsThatWait) {
+  api_.hold = true;
+  start([](DoorOptions& options) {
+    options.connections_of_one_max = 2;
+    options.parked_after = Duration::zero();
+  });
+  const RawPeer stuck(path());
+  stuck.say(framed(1, std::string(100, 'x')).substr(0, 50));
+  auto waits = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  // Each newcomer is served, and the one before it gives way.
+  for (int i = 0; i < 3; ++i) {
+    auto newcomer = std::async(std::launch::async, [this] { return client().nodes(); });
+    api_.take_held(1).front()();
+    EXPECT_TRUE(newcomer.get().ok()) << i;
+  }
+  held.front()();
+  static_cast<void>(waits.get().ok());
+}
+
+TEST_F(DoorTest, AnAdminComesInWhereOthersHoldEveryPlace) {
+  api_.hold = true;
+  std::atomic<bool> admin = false;
+  start([&](DoorOptions& options) {
+    options.connections_max = 1;
+    options.connections_reserved = 1;
+    options.parked_after = std::chrono::hours(1);
+    options.identify = [&](uid_t) {
+      return admin ? Caller{.role = Caller::Role::Admin, .name = "root"} : ann();
+    };
+  });
+  auto busy = std::async(std::launch::async, [this] { return client().nodes(); });
+  auto held = api_.take_held(1);
+  const auto refused = client().nodes();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::ResourceExhausted);
+  admin = true;
+  auto root = std::async(std::launch::async, [this] { return client().nodes(); });
+  api_.take_held(1).front()();
+  EXPECT_TRUE(root.get().ok());
+  held.front()();
+  EXPECT_TRUE(busy.get().ok());
+}
+
+TEST_F(DoorTest, ManyClientsAtOnceGetTheirOwnAnswers) {
+  start();
+  std::vector<std::thread> crowd;
+  std::atomic<int> wrong = 0;
+  for (int i = 1; i <= 16; ++i) {
+    crowd.emplace_back([&, i] {
+      DoorClient door = client();
+      for (int j = 0; j < 50; ++j) {
+        if (!door.submit({.job = {.argv = {std::to_string(i)}}}).ok()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& one : crowd) one.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(server_->figures().calls, 16 * 50);
+}
+
+TEST_F(DoorTest, APathMayBeLongerThanTheSystemsLimit) {
+  folder_ += "/" + std::string(150, 'd');
+  std::filesystem::create_directories(folder_);
+  start();
+  EXPECT_TRUE(client().nodes().ok());
+}
+
+TEST_F(DoorTest, WhatIsNoSocketIsLeftAlone) {
+  std::ofstream(path()) << "mine";
+  auto started = DoorServer::start({.path = path(), .identify = [](uid_t) { return ann(); }}, api_);
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code, Code::AlreadyExists);
+  EXPECT_TRUE(std::filesystem::exists(path()));
+}
+
+TEST_F(DoorTest, EveryLoginMayConnect) {
+  start();
+  struct stat found {};
+  ASSERT_EQ(::stat(path().c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0666U);
+}
+
+TEST_F(DoorTest, AListenerWhoDoesNotOwnTheFolderIsNotBelieved) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  ASSERT_EQ(::chown(folder_.c_str(), 12345, 12345), 0);
+  std::filesystem::permissions(folder_, std::filesystem::perms::all);
+  Fd impostor;
+  // The system's own call changes the calling thread alone.
+  std::thread([&] {
+    ASSERT_EQ(::syscall(SYS_setresuid, -1, 54321, -1), 0);
+    auto listening = listen_at(path());
+    ASSERT_TRUE(listening.ok()) << listening.error().message;
+    impostor = std::move(listening).value();
+  }).join();
+  const Status refused = client().connect();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, Code::Unavailable);
+  EXPECT_NE(refused.error().message.find("own"), std::string::npos);
+  start();
+  EXPECT_TRUE(client().connect().ok()) << "root is believed everywhere";
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/metrics/summary.h"
+#include "report/page/html.h"
+
+namespace orrery {
+
+// Two policies may reject or leave different jobs. A ratio of their own averages would compare
+// different work, so ratios are taken over the jobs that both completed.
+
+// Sets common_jobs, common and first_common of `run`; see summary.h. Both runs have the same jobs.
+void compare_common_jobs(const ReportRun& first, ReportRun& run);
+
+// The summaries, each compared so with the first run of the same trace.
+std::vector<RunSummary> compared_summaries(std::span<const ReportRun> runs);
+
+// True if both runs completed exactly the same jobs.
+bool completed_the_same(const RunSummary& first, const RunSummary& run);
+
+// Over which jobs the two are compared, and what became of the others in each. Empty if both
+// completed the same jobs.
+std::string comparison_note(const RunSummary& first, const RunSummary& run);
+
+}  // namespace orrery

@@ -1,0 +1,331 @@
+#include "scheduling/policy/deadline/deadline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "scheduling/policy/adopt.h"
+#include "scheduling/policy/deadline/elastic_layout.h"
+#include "scheduling/policy/deadline/ladders.h"
+#include "scheduling/policy/deadline/leftovers.h"
+#include "scheduling/policy/deadline/pins.h"
+#include "scheduling/policy/deadline/speed_errors.h"
+
+namespace orrery {
+namespace {
+
+constexpr Duration kSoon = std::chrono::seconds(30);
+constexpr int kLargeCluster = 256;  // GPUs, from which on a round costs more
+constexpr double kHope = 0.7;
+constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
+
+// The factor of a job that is attempted: most rounds are further apart than they might be.
+double hopeful(const ElasticJob& job) { return kHope * job.hope + (1 - kHope) * job.factor; }
+
+class Deadline final : public Policy {
+ public:
+  explicit Deadline(const DeadlineOptions& options)
+      : options_(options), promises_(options.promises), errors_(options.margin) {}
+
+  bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
+    set_up(view, packer);
+    const int gpus = gpu_count(grant.devices);
+    return ladders_->of(view.spec(job), packer).rung_of(gpus) > 0 &&
+           adopt_elastic(view, job, grant);
+  }
+
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    set_up(view, packer);
+    now_ = view.now;
+    total_ = packer.current().gpus_total();
+    if (by_id_.size() < view.jobs.size()) by_id_.resize(view.jobs.size());
+    for (const JobId id : view.ended) remove(id);
+    std::erase(live_, nullptr);
+    enter_all(view, packer);
+    for (ElasticJob* job : live_) look(view, *job);
+    promised_.clear();
+    for (ElasticJob* job : live_) {
+      if (job->pinned) job->target = job->held;
+      if (job->promised && !job->pinned) promised_.push_back(job);
+    }
+    promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
+    confirm(plan);
+    if (!ladders_->regular()) {
+      pins_.begin(view, packer, live_);
+      pin_promised();
+    }
+    receive(plan);
+    ask_again(view, plan);
+    if (!ladders_->regular()) pins_.end();
+    for (const auto& [id, shape] : dropped_) {
+      packer.current().release(view.job(id).held.devices, shape);
+    }
+    dropped_.clear();
+    std::erase(live_, nullptr);
+    leftovers_.share(now_, total_, live_, promises_);
+    layout_.lay_out(view, packer, live_, promises_, plan);
+    tell(view, packer, plan);
+    foretell(plan);
+  }
+
+ private:
+  void set_up(const View& view, const Packer& packer) {
+    if (ladders_) return;
+    const int gpus = view.cluster->gpus_total();
+    ladders_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
+    if (options_.rounds_cost) expect_rounds(gpus);
+  }
+
+  // Connections once a round, and a start-up of everybody once in as many rounds as a slot has
+  // seconds. Who changes in the round before that restarts.
+  void expect_rounds(int gpus) {
+    const bool large = gpus >= kLargeCluster;
+    const double connected_s = large ? 7 : 2;
+    const double start_s = 2 * (std::log2(std::max(gpus, 1)) + 1);
+    const Duration restart = from_seconds(large ? 47 : 27);
+    errors_.expect_rounds(options_.slot,
+                          from_seconds(connected_s + start_s / seconds(options_.slot)), restart);
+    promises_.expect_rounds({.going_on = from_seconds(connected_s), .restart = restart});
+  }
+
+  ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
+
+  void remove(JobId id) {
+    ElasticJob* gone = by_id_[index(id)].get();
+    if (gone == nullptr) return;
+    *std::ranges::find(live_, gone) = nullptr;
+    by_id_[index(id)].reset();
+  }
+
+  void look(const View& view, ElasticJob& job) {
+    const Job& state = view.job(job.id);
+    job.work = view.work_left(job.id);
+    job.held =
+        state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
+    job.ready = state.ready;
+    errors_.look(view, job);
+    if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
+    job.sure = job.factor;
+    if (job.attempt) job.factor = hopeful(job);
+  }
+
+  // What somebody else has promised is a promise of ours.
+  void enter_all(const View& view, Packer& packer) {
+    arrived_.clear();
+    for (const JobId id : view.arrived) {
+      by_id_[index(id)] = std::make_unique<ElasticJob>();
+      ElasticJob& job = *by_id_[index(id)];
+      job.id = id;
+      job.spec = &view.spec(id);
+      job.ladder = &ladders_->of(*job.spec, packer);
+      job.start_cost = job.spec->start_cost;
+      if (options_.rounds_cost) {
+        const double gpus = (*job.ladder)[job.ladder->top()].gpus;
+        job.start_cost =
+            std::max(job.start_cost, from_seconds(2 * (std::log2(std::max(gpus, 1.0)) + 1)));
+      }
+      job.deadline = job.spec->deadline.value_or(kNever);
+      job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
+      job.promised = job.hard && view.job(id).promised.has_value();
+      job.has_run = view.job(id).state != JobState::Pending;
+      live_.push_back(&job);
+      arrived_.push_back(&job);
+    }
+  }
+
+  // Of those who were promised by counting, whoever finds a place keeps it, as counting is not
+  // enough any more.
+  void pin_promised() {
+    for (ElasticJob* job : promised_) {
+      if (pins_.admit(*job, promises_.due(*job))) job->plan.segments.clear();
+    }
+  }
+
+  void receive(Plan& plan) {
+    std::ranges::stable_sort(arrived_, {}, [](const ElasticJob* job) {
+      return std::tuple(job->spec->submitted, job->deadline, job->id);
+    });
+    for (ElasticJob* job : arrived_) {
+      if (!job->hard || job->promised || refuse_hopeless(*job, plan)) continue;
+      promises_.note(*job);
+      if (admit(*job, true, plan)) continue;
+      if (!options_.second_chance && !job->has_run) drop(*job, job->refusal, plan);
+    }
+  }
+
+  bool admit(ElasticJob& job, bool hard, Plan& plan) {
+    const bool counting = ladders_->regular();
+    const Time due = promises_.due(job) - promises_.spare(job);
+    job.promised = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
+    if (job.promised) {
+      plan.admit(job.id, job.plan.done);
+    } else {
+      job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+      if (counting && options_.rounds_cost) attempt(job, hard);
+    }
+    return job.promised;
+  }
+
+  // What rounds may cost is much more than they mostly do. Who cannot be promised for that alone is
+  // given a plan that holds if they cost less.
+  void attempt(ElasticJob& job, bool hard) {
+    const double factor = std::exchange(job.factor, hopeful(job));
+    job.attempt = true;
+    job.promised = job.attempt = promises_.admit(job, hard);
+    if (!job.attempt) job.factor = factor;
+  }
+
+  // Who was attempted is promised as soon as that is safe.
+  void confirm(Plan& plan) {
+    for (ElasticJob* job : promised_) {
+      if (!job->attempt || job->broken || !promises_.confirm(*job)) continue;
+      plan.admit(job->id, job->plan.done);
+    }
+  }
+
+  // True if it can no longer be done in time even alone, which it is told.
+  bool refuse_hopeless(ElasticJob& job, Plan& plan) {
+    const Time earliest = job.soonest_alone(now_);
+    if (earliest <= job.deadline) return false;
+    const bool past = job.deadline <= job.spec->submitted;
+    drop(job,
+         {.code = past ? Reason::Code::DeadlinePast : Reason::Code::TooLate, .earliest = earliest},
+         plan);
+    return true;
+  }
+
+  void drop(ElasticJob& job, const Reason& reason, Plan& plan) {
+    if (job.held > 0) {
+      plan.stop(job.id, reason);
+      dropped_.push_back({job.id, shape_on(*job.spec, (*job.ladder)[job.held].gpus)});
+    }
+    plan.reject(job.id, reason);
+    const JobId id = job.id;
+    *std::ranges::find(live_, &job) = nullptr;
+    by_id_[index(id)].reset();
+  }
+
+  // Those without a promise are asked again whenever something happened, the cheapest first.
+  void ask_again(const View& view, Plan& plan) {
+    waiting_.clear();
+    for (ElasticJob* job : live_) {
+      if (job == nullptr || !job->hard || job->promised) continue;
+      if (std::ranges::find(arrived_, job) == arrived_.end()) waiting_.push_back(job);
+    }
+    std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
+      return job->work / job->ladder->steps().front().slope;
+    });
+    int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
+    for (ElasticJob* job : waiting_) {
+      if (refuse_hopeless(*job, plan)) continue;
+      admit(*job, retries-- > 0, plan);
+    }
+  }
+
+  void tell(const View& view, Packer& packer, Plan& plan) {
+    for (ElasticJob* job : layout_.without()) {
+      if (job->held == 0) continue;
+      plan.stop(job->id, why(packer, *job));
+      job->held = 0;
+    }
+    for (ElasticJob* job : live_) {
+      if (job->target > 0 && !is_without(*job)) {
+        job->told = Reason::Code::None;
+        continue;
+      }
+      const Reason reason = why(packer, *job);
+      if (job->told == reason.code) continue;
+      job->told = reason.code;
+      if (view.job(job->id).state != JobState::Running) plan.wait(job->id, reason);
+    }
+  }
+
+  // Has devices in its plan, and found none.
+  bool is_without(const ElasticJob& job) const {
+    return std::ranges::find(layout_.without(), &job) != layout_.without().end();
+  }
+
+  Reason why(Packer& packer, const ElasticJob& job) const {
+    if (job.promised && !job.broken && job.target == 0) {
+      return {.code = Reason::Code::Later, .from = job.plan.next_change(now_)};
+    }
+    if (job.hard && !job.promised) return job.refusal;
+    return packer.why_not(
+        packer.current(),
+        packer.intern(shape_on(*job.spec, (*job.ladder)[std::max(1, job.target)].gpus)));
+  }
+
+  void foretell(Plan& plan) {
+    for (ElasticJob* job : live_) {
+      if (job->promised && !job->pinned) plan.wake(next_need(*job));
+      if (job->promised && job->planned > 0 && job->target == 0) plan.wake(now_ + kSoon);
+      if (job->attempt) plan.wake(when_sure(*job));
+      if (job->hard && !job->promised) plan.wake(when_hopeless(*job));
+      if (job->target == 0) continue;
+      const bool goes_on = job->target == job->held;
+      const Time ready = goes_on ? std::max(now_, job->ready) : now_ + job->start_cost;
+      const Duration rest = from_seconds(job->work / job->speed(job->target));
+      const Time end = kNever - ready > rest ? ready + rest : kNever;
+      if (goes_on && std::chrono::abs(end - job->expected) < kSoon) continue;
+      job->expected = end;
+      plan.expect({.job = job->id, .done = end});
+    }
+  }
+
+  // The next change of its plan; where rounds cost, only one for which it holds too little.
+  Time next_need(const ElasticJob& job) const {
+    if (!options_.rounds_cost) return job.plan.next_change(now_);
+    for (const SharePlan::Segment& segment : job.plan.segments) {
+      if (segment.from > now_ && segment.rung > job.target) return segment.from;
+    }
+    return kNever;
+  }
+
+  // When one that is attempted could be promised if nothing happened until then: it has then gone
+  // on for so long without a round that what is left bears the worst.
+  Time when_sure(const ElasticJob& job) const {
+    if (job.target == 0 || job.target != job.held || job.sure >= 1) return kNever;
+    const double left_s =
+        seconds(promises_.reserve(job)) + job.work / job.speed(job.target) * job.factor;
+    const double given_s = seconds(job.deadline - now_);
+    if (left_s >= given_s) return kNever;
+    const double wait_s = (left_s - given_s * job.sure) / (1 - job.sure);
+    return now_ + std::max(patience(), from_seconds(wait_s));
+  }
+
+  // Never nothing, or a job that takes longer than it said would be asked about without end.
+  Duration patience() const { return options_.slot > Duration::zero() ? options_.slot : kSoon; }
+
+  Time when_hopeless(const ElasticJob& job) const {
+    if (options_.rounds_cost) return std::max(now_ + patience(), job.deadline);
+    if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
+    const Duration needed = job.soonest_alone(now_) - now_;
+    return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));
+  }
+
+  const DeadlineOptions options_;
+  std::optional<Ladders> ladders_;
+  Promises promises_;
+  Pins pins_;
+  Leftovers leftovers_;
+  ElasticLayout layout_;
+  SpeedErrors errors_;
+  Time now_{};
+  int total_ = 0;
+  std::vector<std::unique_ptr<ElasticJob>> by_id_;
+  std::vector<ElasticJob*> live_;  // in the order of arrival
+  std::vector<ElasticJob*> promised_;
+  std::vector<ElasticJob*> arrived_;
+  std::vector<ElasticJob*> waiting_;
+  std::vector<std::pair<JobId, Shape>> dropped_;  // while they ran
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_deadline(const DeadlineOptions& options) {
+  return std::make_unique<Deadline>(options);
+}
+
+}  // namespace orrery

@@ -1,0 +1,234 @@
+#include "scheduling/policy/deadline/elastic_layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <utility>
+
+#include "base/invariant.h"
+
+namespace orrery {
+namespace {
+
+constexpr Duration kAtOnce = std::chrono::milliseconds(1);
+
+// One that was pinned down elsewhere moves even if it is to hold as much as before.
+bool stays(const View& view, const ElasticJob& job) {
+  return job.target == job.held &&
+         (!job.pinned || job.held == 0 || job.place == view.job(job.id).held.devices);
+}
+
+}  // namespace
+
+void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJob* const> jobs,
+                            Promises& promises, Plan& plan) {
+  now_ = view.now;
+  jobs_ = jobs;
+  without_.clear();
+  placed_.clear();
+  moved_.clear();
+  if (places_.size() < view.jobs.size()) places_.resize(view.jobs.size());
+  is_placed_.assign(view.jobs.size(), 0);
+  sort_out(view, packer);
+  for (ElasticJob* job : changed_) {
+    if (job->target == job->planned && job->target < job->held && shrink(view, packer, *job)) {
+      continue;
+    }
+    const bool found = job->planned > 0 ? place_promised(view, packer, *job, promises)
+                                        : place_leftover(packer, *job);
+    if (!found) without_.push_back(job);
+  }
+  fill_holes(packer);
+  for (ElasticJob* job : growers_) {
+    if (is_placed_[index(job->id)] == 0) grow(view, packer, *job, promises);
+  }
+  for (ElasticJob* job : placed_) grant(*job, plan);
+  // A move is a start nobody planned.
+  for (ElasticJob* job : moved_) job->ready = now_ + promises.start_cost(*job);
+  for (ElasticJob* job : without_) {
+    if (job->planned > 0) moved_.push_back(job);
+  }
+  for (ElasticJob* job : moved_) {
+    const int held = std::exchange(job->held, job->target);
+    const bool planned_anew = !job->promised || job->pinned || promises.disturbed(*job);
+    // One that is late already has been seen to.
+    if (!planned_anew && !job->broken) plan.wake(now_ + kAtOnce);
+    job->held = held;
+  }
+}
+
+void ElasticLayout::sort_out(const View& view, Packer& packer) {
+  changed_.clear();
+  growers_.clear();
+  clear_for_pins(view);
+  for (ElasticJob* job : jobs_) {
+    const bool in_the_way = !job->pinned && is_in_the_way(view, *job);
+    if (stays(view, *job) && !in_the_way) continue;
+    if (!in_the_way && job->held > 0 && job->target > job->held && job->held >= job->planned) {
+      growers_.push_back(job);
+      continue;
+    }
+    if (job->held > 0) {
+      packer.current().release(view.job(job->id).held.devices,
+                               packer.shape(shape(packer, *job, job->held)));
+    }
+    if (job->pinned) continue;
+    (job->target > 0 ? changed_ : without_).push_back(job);
+  }
+  for (ElasticJob* job : jobs_) {
+    if (!job->pinned || stays(view, *job)) continue;
+    places_[index(job->id)] = job->place;
+    packer.current().take(job->place, packer.shape(shape(packer, *job, job->target)));
+    set_placed(*job);
+  }
+  // Promises first, then the largest.
+  const auto rank = [](const ElasticJob* job) {
+    return std::tuple(job->planned == 0, -job->room(job->target), job->id);
+  };
+  std::ranges::stable_sort(changed_, {}, rank);
+  std::ranges::stable_sort(growers_, {}, rank);
+}
+
+// Where somebody is pinned down in this round, all others go and look for room again.
+void ElasticLayout::clear_for_pins(const View& view) {
+  cleared_.assign(view.cluster->nodes.size(), 0);
+  any_cleared_ = false;
+  for (const ElasticJob* job : jobs_) {
+    if (!job->pinned || stays(view, *job)) continue;
+    any_cleared_ = true;
+    for (const NodeShare& share : job->place) cleared_[index(share.node)] = 1;
+  }
+}
+
+bool ElasticLayout::is_in_the_way(const View& view, const ElasticJob& job) const {
+  if (!any_cleared_ || job.held == 0) return false;
+  return std::ranges::any_of(view.job(job.id).held.devices, [&](const NodeShare& share) {
+    return cleared_[index(share.node)] != 0;
+  });
+}
+
+void ElasticLayout::set_placed(ElasticJob& job) {
+  if (is_placed_[index(job.id)] != 0) return;
+  is_placed_[index(job.id)] = 1;
+  placed_.push_back(&job);
+}
+
+bool ElasticLayout::place(Packer& packer, ElasticJob& job, int rung) {
+  return packer.place(packer.current(), shape(packer, job, rung), places_[index(job.id)]);
+}
+
+// The first GPUs of an aligned block are an aligned block again.
+bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
+  Devices& devices = places_[index(job.id)];
+  devices.clear();
+  const Shape& own = packer.shape(shape(packer, job, job.target));
+  int left = own.gpus;
+  for (const NodeShare& share : view.job(job.id).held.devices) {
+    std::uint64_t gpus = share.gpus;
+    while (std::popcount(gpus) > left) gpus ^= std::bit_floor(gpus);
+    const int node = static_cast<int>(share.node);
+    if ((gpus & ~packer.current().free_mask(node)) != 0 ||
+        !packer.current().fits(node, std::popcount(gpus), own)) {
+      return false;
+    }
+    devices.push_back({share.node, gpus});
+    left -= std::popcount(gpus);
+    if (left == 0) break;
+  }
+  packer.current().take(devices, own);
+  set_placed(job);
+  return true;
+}
+
+bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob& job,
+                                   Promises& promises) {
+  if (job.target != job.planned && place(packer, job, job.target)) {
+    if (promises.detour(job, job.target)) {
+      set_placed(job);
+      return true;
+    }
+    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+  }
+  job.target = job.planned;
+  if (!place(packer, job, job.target) && !move_others(view, packer, job, promises)) return false;
+  set_placed(job);
+  return true;
+}
+
+bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
+  for (; job.target > 0; --job.target) {
+    if (!place(packer, job, job.target)) continue;
+    set_placed(job);
+    return true;
+  }
+  return false;
+}
+
+// Where jobs take less than the room they were counted for, others may find a place after all.
+void ElasticLayout::fill_holes(Packer& packer) {
+  for (ElasticJob* job : jobs_) {
+    if (job->target > 0 || job->promised || job->ladder->top() == 0) continue;
+    if (packer.current().gpus_free() == 0) return;
+    job->target = 1;
+    if (place_leftover(packer, *job)) std::erase(without_, job);
+  }
+}
+
+void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises) {
+  const Devices& old = view.job(job.id).held.devices;
+  const Shape own = packer.shape(shape(packer, job, job.held));
+  packer.current().release(old, own);
+  for (; job.target > job.held; --job.target) {
+    if (!place(packer, job, job.target)) continue;
+    if (promises.detour(job, job.target)) return set_placed(job);
+    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+  }
+  packer.current().take(old, own);
+}
+
+bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& job,
+                                const Promises& promises) {
+  residents_.clear();
+  resident_jobs_.clear();
+  moves_.clear();
+  for (ElasticJob* other : jobs_) {
+    const bool placed = is_placed_[index(other->id)] != 0;
+    const bool stays =
+        other->held > 0 && (other->target == other->held ||
+                            (other->target > other->held && other->held >= other->planned));
+    if (other == &job || (!placed && !stays)) continue;
+    // A promise with no time in hand is not disturbed; who just starts loses nothing.
+    const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
+    const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
+    residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
+                          placed ? places_[index(other->id)] : view.job(other->id).held.devices,
+                          cost});
+    resident_jobs_.push_back(other);
+  }
+  const ShapeId wanted = shape(packer, job, job.target);
+  if (!make_room(packer, packer.current(), wanted, residents_, places_[index(job.id)], moves_)) {
+    return false;
+  }
+  for (const Move& move : moves_) {
+    ElasticJob& other = *resident_jobs_[move.resident];
+    places_[index(other.id)] = residents_[move.resident].devices;
+    if (is_placed_[index(other.id)] != 0) continue;
+    other.target = other.held;
+    moved_.push_back(&other);
+    set_placed(other);
+  }
+  return true;
+}
+
+void ElasticLayout::grant(const ElasticJob& job, Plan& plan) {
+  const int gpus = (*job.ladder)[job.target].gpus;
+  const Shape own = shape_on(*job.spec, gpus);
+  Grant& grant = plan.grant(job.id);
+  grant.devices = places_[index(job.id)];
+  INVARIANT(gpu_count(grant.devices) == gpus, "a place has as many GPUs as were granted");
+  grant.cpu_milli = own.cpu_milli;
+  grant.memory_bytes = own.memory_bytes;
+  grant.iterations_per_s = (*job.ladder)[job.target].speed;
+}
+
+}  // namespace orrery

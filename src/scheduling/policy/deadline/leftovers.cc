@@ -1,0 +1,148 @@
+#include "scheduling/policy/deadline/leftovers.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace orrery {
+namespace {
+
+// What a GPU brings in the part of its future where it brings least: the GPU-time that is saved by
+// an iteration done now.
+double marginal(const ElasticJob& job) {
+  if (job.promised) return job.plan.slope * job.factor;
+  const auto steps = job.ladder->steps();
+  return (job.hard ? steps.back().slope : steps.front().slope) * job.factor;
+}
+
+// Who waits is asked in this order: hard deadlines that may still be met, the cheapest first, since
+// that is most of them; then what is worth most for its GPU-time; then whoever came first; and
+// those whose plan begins later.
+std::tuple<int, bool, double> standing(const ElasticJob& job) {
+  const double gpu_s = job.work / job.ladder->steps().front().slope;
+  const bool waits = job.held == 0;
+  if (job.promised) return {3, waits, job.plan.room_s};
+  if (job.hard) return {0, waits, gpu_s};
+  if (job.deadline != kNever) return {1, waits, -job.spec->deadline_value / gpu_s};
+  return {2, waits, 0};
+}
+
+}  // namespace
+
+void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Promises& promises) {
+  now_ = now;
+  left_ = total;
+  frozen_.assign(jobs.size(), 0);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    ElasticJob& job = *jobs[i];
+    job.planned = job.pinned ? job.target : job.promised ? job.plan.rung_at(now) : 0;
+    job.target = job.planned;
+    frozen_[i] = job.pinned ? 1 : 0;
+    left_ -= job.room(job.target);
+  }
+  first_rungs(jobs);
+  keep(jobs);
+  // Whatever is not worth its start-up is given to others, a few times over.
+  for (int round = 0; round < 3; ++round) {
+    climb(jobs);
+    if (settle(jobs, promises)) break;
+  }
+}
+
+void Leftovers::first_rungs(std::span<ElasticJob* const> jobs) {
+  order_.clear();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i]->target == 0 && jobs[i]->ladder->top() > 0) order_.push_back(i);
+  }
+  std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return standing(*jobs[i]); });
+  for (const std::size_t i : order_) {
+    ElasticJob& job = *jobs[i];
+    if (job.room(1) > left_) continue;
+    job.target = 1;
+    left_ -= job.room(1);
+  }
+}
+
+void Leftovers::keep(std::span<ElasticJob* const> jobs) {
+  order_.clear();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (frozen_[i] == 0 && jobs[i]->held > jobs[i]->target && jobs[i]->target > 0) {
+      order_.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t i) {
+    return jobs[i]->ladder->slope(jobs[i]->target, jobs[i]->held) * jobs[i]->factor /
+           marginal(*jobs[i]);
+  });
+  for (const std::size_t i : order_) {
+    ElasticJob& job = *jobs[i];
+    const int more = job.room(job.held) - job.room(job.target);
+    if (more > left_) continue;
+    job.target = job.held;
+    left_ -= more;
+  }
+}
+
+void Leftovers::push(std::span<ElasticJob* const> jobs, std::size_t i) {
+  const ElasticJob& job = *jobs[i];
+  if (frozen_[i] != 0 || job.target == 0) return;
+  Climb climb{.saving = 0, .job = i, .from = job.target, .to = 0};
+  for (int to = job.target + 1; to < job.ladder->size(); ++to) {
+    if (job.room(to) - job.room(job.target) > left_) break;
+    const double saving = job.ladder->slope(job.target, to) * job.factor / marginal(job);
+    if (saving <= climb.saving) continue;
+    climb.saving = saving;
+    climb.to = to;
+  }
+  if (climb.to == 0) return;
+  climbs_.push_back(climb);
+  std::push_heap(climbs_.begin(), climbs_.end());
+}
+
+void Leftovers::climb(std::span<ElasticJob* const> jobs) {
+  climbs_.clear();
+  for (std::size_t i = 0; i < jobs.size(); ++i) push(jobs, i);
+  while (!climbs_.empty() && left_ > 0) {
+    const Climb best = climbs_.front();
+    std::pop_heap(climbs_.begin(), climbs_.end());
+    climbs_.pop_back();
+    ElasticJob& job = *jobs[best.job];
+    const int more = job.room(best.to) - job.room(best.from);
+    if (more <= left_) {
+      job.target = best.to;
+      left_ -= more;
+    }
+    push(jobs, best.job);
+  }
+}
+
+// Whether what is saved outweighs the start-up, with something to spare against to and fro.
+bool Leftovers::pays(const ElasticJob& job) const {
+  if (job.held == 0 || job.target <= job.held) return true;
+  const double start_s = seconds(job.start_cost);
+  const double before_s = job.work / job.speed(job.held);
+  const double after_s = job.work / job.speed(job.target);
+  return before_s - after_s > 3 * start_s + 0.02 * before_s;
+}
+
+// Takes back what does not pay or would endanger a promise. True if nothing was taken back.
+bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
+  bool settled = true;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    ElasticJob& job = *jobs[i];
+    if (frozen_[i] != 0) continue;
+    const int reached = job.target;
+    if (!pays(job)) job.target = std::max(job.held, job.planned);
+    if (!promises.allows(job, job.target)) {
+      const bool stay = job.held >= job.planned && job.room(job.held) <= job.room(reached);
+      job.target = stay ? job.held : job.planned;
+    }
+    if (job.target == reached) continue;
+    left_ += job.room(reached) - job.room(job.target);
+    frozen_[i] = 1;
+    settled = false;
+  }
+  return settled || left_ <= 0;
+}
+
+}  // namespace orrery

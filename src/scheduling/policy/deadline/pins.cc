@@ -1,0 +1,73 @@
+#include "scheduling/policy/deadline/pins.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace orrery {
+
+void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> jobs) {
+  view_ = &view;
+  packer_ = &packer;
+  mark_ = packer.current().mark();
+  for (const ElasticJob* job : jobs) {
+    if (job == nullptr || job->held == 0 || job->pinned) continue;
+    packer.current().release(view.job(job->id).held.devices,
+                             shape_on(*job->spec, (*job->ladder)[job->held].gpus));
+  }
+}
+
+// 0: none is.
+int Pins::lowest(const ElasticJob& job, Time due) const {
+  const Time ready = view_->now + job.spec->start_cost;
+  for (int rung = 1; rung < job.ladder->size(); ++rung) {
+    const Duration needed = from_seconds(job.work / job.speed(rung));
+    if (ready < due && needed < due - ready) return rung;
+  }
+  return 0;
+}
+
+// Whoever runs fast enough already is promised to go on as it does.
+bool Pins::stay(ElasticJob& job, Time due) {
+  if (job.held == 0) return false;
+  const Time ready = std::max(view_->now, job.ready);
+  const Duration needed = from_seconds(job.work / job.speed(job.held));
+  if (ready >= due || needed >= due - ready) return false;
+  const Devices& held = view_->job(job.id).held.devices;
+  const Shape own = shape_on(*job.spec, (*job.ladder)[job.held].gpus);
+  Ledger& ledger = packer_->current();
+  for (const NodeShare& share : held) {
+    const int node = static_cast<int>(share.node);
+    if ((share.gpus & ~ledger.free_mask(node)) != 0) return false;
+    if (!ledger.fits(node, std::popcount(share.gpus), own)) return false;
+  }
+  ledger.take(held, own);
+  job.place = held;
+  job.target = job.held;
+  job.plan.done = ready + needed;
+  return true;
+}
+
+bool Pins::admit(ElasticJob& job, Time due) {
+  if (stay(job, due)) return job.pinned = true;
+  const int enough = lowest(job, due);
+  for (int rung = enough; rung > 0 && rung < job.ladder->size(); ++rung) {
+    const ShapeId shape = packer_->intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));
+    if (!packer_->place(packer_->current(), shape, job.place)) continue;
+    job.target = rung;
+    job.plan.done = view_->now + job.spec->start_cost + from_seconds(job.work / job.speed(rung));
+    return job.pinned = true;
+  }
+  return false;
+}
+
+Reason Pins::refusal(const ElasticJob& job, Time due) const {
+  const int enough = lowest(job, due);
+  return {.code = Reason::Code::Promised,
+          .wanted = (*job.ladder)[enough == 0 ? job.ladder->top() : enough].gpus,
+          .available = packer_->current().gpus_free(),
+          .from = view_->now,
+          .until = job.deadline,
+          .earliest = kNever};
+}
+
+}  // namespace orrery

@@ -1,0 +1,238 @@
+#include "scheduling/policy/deadline/promises.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+
+#include "base/random.h"
+#include "scheduling/policy/deadline/leftovers.h"
+
+namespace orrery {
+namespace {
+
+Time at(double s) { return time_from_seconds(s); }
+
+// Jobs on concave curves over powers of two, made to order.
+class Jobs {
+ public:
+  explicit Jobs(std::uint64_t seed) : random_(seed) {
+    for (int i = 0; i < 5; ++i) {
+      std::vector<Rung> rungs;
+      double speed = 0;
+      double gain = 1;
+      for (int gpus = 1, last = 0; gpus <= 16; last = gpus, gpus *= 2) {
+        speed += gain * (gpus - last);
+        gain *= 0.4 + 0.6 * random_.uniform();
+        rungs.push_back({gpus, gpus, speed});
+      }
+      ladders_.emplace_back(rungs);
+    }
+  }
+
+  ElasticJob& add(Time now, double start_s) {
+    JobSpec& spec = specs_.emplace_back();
+    spec.start_cost = from_seconds(start_s);
+    ElasticJob& job = jobs_.emplace_back();
+    job.id = static_cast<JobId>(jobs_.size() - 1);
+    job.spec = &spec;
+    job.start_cost = job.spec->start_cost;
+    job.ladder = &ladders_[static_cast<std::size_t>(random_.between(0, 4))];
+    job.work = 20 + 400 * random_.uniform();
+    job.deadline = now + from_seconds(job.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
+    job.hard = true;
+    return job;
+  }
+  Random& random() { return random_; }
+
+ private:
+  Random random_;
+  std::deque<Ladder> ladders_;
+  std::deque<JobSpec> specs_;
+  std::deque<ElasticJob> jobs_;
+};
+
+// At every instant at which anything changes, all plans together fit.
+void expect_fits(std::span<ElasticJob* const> promised, int total) {
+  for (const ElasticJob* one : promised) {
+    for (const auto& segment : one->plan.segments) {
+      int taken = 0;
+      for (const ElasticJob* job : promised) taken += job->room(job->plan.rung_at(segment.from));
+      ASSERT_LE(taken, total);
+    }
+    ASSERT_LE(one->plan.done, one->deadline);
+    ASSERT_LE(one->plan.done, one->plan.end);
+    SharePlan copy = one->plan;
+    ASSERT_EQ(walk(one->request(one->plan.segments[0].from, one->deadline, {}), one->plan.end,
+                   false, copy),
+              0)
+        << "the plan does not do the work";
+  }
+}
+
+TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
+  int admitted = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Jobs jobs(seed);
+    const int total = static_cast<int>(jobs.random().between(4, 32));
+    const double start_s = seed % 3 == 0 ? 0 : 4 * jobs.random().uniform();
+    Promises promises({.dearest = seed % 2 == 0 ? 0.9 : 1});
+    std::vector<ElasticJob*> promised;
+    promises.refresh(at(0), {total, 4}, promised);
+    for (int i = 0; i < 40; ++i) {
+      ElasticJob& job = jobs.add(at(0), start_s);
+      promises.note(job);
+      if (promises.admit(job, true)) {
+        job.promised = true;
+        promised.push_back(&job);
+        ++admitted;
+      } else {
+        const Reason reason = promises.refusal(job);
+        ASSERT_TRUE(reason.code == Reason::Code::Promised || reason.code == Reason::Code::TooDear);
+        if (reason.code == Reason::Code::Promised) {
+          ASSERT_LT(reason.available, reason.wanted) << "seed " << seed;
+          ASSERT_LT(reason.from, reason.until) << "seed " << seed;
+          ASSERT_LE(reason.until, job.deadline) << "seed " << seed;
+        }
+        ++refused;
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_fits(promised, total)) << "seed " << seed << " job " << i;
+    }
+  }
+  EXPECT_GT(admitted, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+// All were planned again to make room for a job that was then refused for its price.
+TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
+  int too_dear = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Jobs jobs(seed);
+    Promises promises({.dearest = 0.5});
+    std::vector<ElasticJob*> promised;
+    promises.refresh(at(0), {16, 4}, promised);
+    for (int i = 0; i < 40; ++i) {
+      ElasticJob& job = jobs.add(at(0), 1);
+      promises.note(job);
+      std::vector<SharePlan> before;
+      for (const ElasticJob* one : promised) before.push_back(one->plan);
+      if (promises.admit(job, true)) {
+        job.promised = true;
+        promised.push_back(&job);
+        continue;
+      }
+      too_dear += promises.refusal(job).code == Reason::Code::TooDear;
+      for (std::size_t k = 0; k < promised.size(); ++k) {
+        const auto& now = promised[k]->plan.segments;
+        ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
+        for (std::size_t s = 0; s < now.size(); ++s) {
+          ASSERT_EQ(now[s].from, before[k].segments[s].from);
+          ASSERT_EQ(now[s].rung, before[k].segments[s].rung);
+        }
+      }
+    }
+  }
+  EXPECT_GT(too_dear, 100);
+}
+
+// The deadline that is offered instead can indeed be promised.
+TEST(Promises, OfferADeadlineThatWouldDo) {
+  int offered = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Jobs jobs(seed);
+    Promises promises({.replan = false, .dearest = 1});
+    promises.refresh(at(0), {16, 4}, {});
+    for (int i = 0; i < 30; ++i) {
+      ElasticJob& job = jobs.add(at(0), 2);
+      if (promises.admit(job, true)) {
+        job.promised = true;
+        continue;
+      }
+      const Reason reason = promises.refusal(job);
+      if (reason.earliest == kNever) continue;
+      ASSERT_GT(reason.earliest, job.deadline) << "seed " << seed;
+      job.deadline = reason.earliest;
+      ASSERT_TRUE(promises.admit(job, true)) << "seed " << seed << " job " << i;
+      job.promised = true;
+      ++offered;
+    }
+  }
+  EXPECT_GT(offered, 300);
+}
+
+TEST(Promises, AreNoFewerOnALargerCluster) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    int smaller = 0;
+    for (const int total : {8, 16, 32, 64}) {
+      Jobs jobs(seed);
+      Promises promises({.dearest = 1});
+      promises.refresh(at(0), {total, 4}, {});
+      int admitted = 0;
+      for (int i = 0; i < 30; ++i) {
+        ElasticJob& job = jobs.add(at(0), 0);
+        job.promised = promises.admit(job, true);
+        admitted += job.promised;
+      }
+      ASSERT_GE(admitted, smaller) << "seed " << seed << " on " << total;
+      smaller = admitted;
+    }
+  }
+}
+
+TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    Jobs jobs(seed);
+    const int total = static_cast<int>(jobs.random().between(2, 20));
+    Promises promises({});
+    promises.refresh(at(0), {total, 4}, {});
+    std::vector<ElasticJob*> all;
+    for (int i = 0; i < 10; ++i) {
+      all.push_back(&jobs.add(at(0), 3));
+      all.back()->deadline = kNever;
+      all.back()->hard = false;
+    }
+    Leftovers leftovers;
+    leftovers.share(at(0), total, all, promises);
+    int given = 0;
+    int without = 0;
+    int most = 0;
+    for (const ElasticJob* job : all) {
+      given += job->room(job->target);
+      without += job->target == 0;
+      most = std::max(most, job->target);
+    }
+    ASSERT_LE(given, total);
+    ASSERT_TRUE(without == 0 || most == 1) << "seed " << seed;
+    ASSERT_EQ(without, std::max(0, 10 - total)) << "seed " << seed;
+  }
+}
+
+TEST(Leftovers, NeverTakeWhatPlansCountOn) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Jobs jobs(seed);
+    const int total = 16;
+    Promises promises({.dearest = 1});
+    std::vector<ElasticJob*> promised;
+    std::vector<ElasticJob*> all;
+    promises.refresh(at(0), {total, 4}, promised);
+    for (int i = 0; i < 12; ++i) {
+      ElasticJob& job = jobs.add(at(0), 3);
+      all.push_back(&job);
+      job.promised = promises.admit(job, true);
+      if (job.promised) promised.push_back(&job);
+    }
+    Leftovers leftovers;
+    leftovers.share(at(0), total, all, promises);
+    int given = 0;
+    for (const ElasticJob* job : all) {
+      given += job->room(job->target);
+      ASSERT_GE(job->target, job->promised ? job->plan.rung_at(at(0)) : 0) << "seed " << seed;
+    }
+    ASSERT_LE(given, total) << "seed " << seed;
+    ASSERT_NO_FATAL_FAILURE(expect_fits(promised, total)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace orrery

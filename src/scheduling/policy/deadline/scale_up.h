@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "scheduling/policy/deadline/flow_job.h"
+
+namespace orrery {
+
+// Gives away what the plans leave free now, a level at a time, to those who have none first and
+// then to where it changes total GPU time most. Nobody's plan is touched but that of who is given.
+class ScaleUp {
+ public:
+  enum class Rule : std::uint8_t {
+    SavesMost,       // as in the paper; what others would save is looked at when they come first
+    CostsMost,       // as released: the sign turned round, everybody weighed after every gift
+    SavesMostOfAll,  // the paper's sign, the released code's way
+  };
+  explicit ScaleUp(Rule rule) : rule_(rule) {}
+
+  // `free` begins now and is what remains afterwards. Answers who was given in turn, and when the
+  // job was then to end.
+  struct Gift {
+    FlowJob* job = nullptr;
+    std::int64_t end = 0;
+  };
+  const std::vector<Gift>& run(SlotPlanner& planner, GpuSteps& free, FlowLine& line);
+
+ private:
+  void run_lazily(FlowLine& line);
+  void push(FlowJob& job);
+  void climb(FlowJob& job);
+  void run_as_released(FlowLine& line);
+  void weigh(FlowJob& job);
+  void give(FlowJob& job);
+  bool fits(const FlowJob& job) const {
+    return job.next > job.gpus && job.next - job.gpus <= free_->front().gpus;
+  }
+
+  const Rule rule_;
+  SlotPlanner* planner_ = nullptr;
+  GpuSteps* free_ = nullptr;
+  std::uint32_t gifts_ = 0;
+  std::vector<Gift> given_;
+  FlowLine heap_;
+  GpuSteps next_free_;
+  GpuSteps next_planned_;
+};
+
+}  // namespace orrery

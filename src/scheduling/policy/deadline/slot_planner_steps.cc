@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "scheduling/policy/deadline/slot_planner.h"
+
+namespace orrery {
+
+std::int64_t SlotPlanner::gpu_seconds() const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i + 1 < own_.size(); ++i) sum += own_[i] * (at_[i + 1] - at_[i]);
+  return sum + own_.back() * (end_ - at_[own_.size() - 1]);
+}
+
+std::int64_t SlotPlanner::aligned(std::int64_t at) const {
+  if (at >= kNoDeadline_s - slot_) return kNoDeadline_s;
+  const std::int64_t since = at - now_;
+  std::int64_t slots = since / slot_;
+  if (since > 0 && slots * slot_ != since) ++slots;
+  return now_ + slots * slot_;
+}
+
+// Takes steps in turn, drops those that change nothing, and makes one for the deadline.
+struct SlotPlanner::Loader {
+  SlotPlanner& planner;
+  std::int64_t* at;
+  int* was;
+  std::size_t count = 0;
+  bool due_seen = false;
+
+  void put(std::int64_t when, int gpus) {
+    at[count] = when;
+    was[count++] = gpus;
+  }
+  void put_due(int gpus) {
+    due_seen = true;
+    planner.due_is_mine_ = true;
+    planner.due_step_ = count;
+    put(planner.due_, gpus);
+  }
+  void step(std::int64_t when, int gpus) {
+    const bool changes = count == 0 || gpus != was[count - 1];
+    if (!due_seen && when >= planner.due_) {
+      if (when == planner.due_ && changes) {
+        due_seen = true;
+        planner.due_step_ = count;
+      } else {
+        put_due(was[count - 1]);
+        if (when == planner.due_) return;
+      }
+    }
+    if (changes) put(when, gpus);
+  }
+};
+
+void SlotPlanner::load(const GpuSteps& free, const Held* held) {
+  const std::size_t most = free.size() + (held == nullptr ? 0 : held->gpus->size()) + 3;
+  if (at_.size() < most) {
+    at_.resize(2 * most);
+    was_.resize(2 * most);
+  }
+  due_is_mine_ = false;
+  due_step_ = 0;
+  Loader loader{*this, at_.data(), was_.data(), 0, due_ < now_};
+  if (held == nullptr) {
+    for (const GpuStep& step : free) loader.step(step.at, step.gpus);
+  } else {
+    const GpuStep* own = held->gpus->data();
+    const GpuStep* own_end = own + held->gpus->size();
+    const GpuStep* next = free.data();
+    const GpuStep* free_end = next + free.size();
+    int gpus = 0;
+    int taken = 0;
+    for (bool holds = true; holds;) {
+      std::int64_t at = own < own_end ? std::min(own->at, held->end) : held->end;
+      if (next < free_end) at = std::min(at, next->at);
+      if (next < free_end && next->at == at) gpus = (next++)->gpus;
+      if (own < own_end && own->at == at) taken = (own++)->gpus;
+      holds = at < held->end;
+      loader.step(at, gpus + (holds ? taken : 0));
+    }
+    for (; next < free_end; ++next) loader.step(next->at, next->gpus);
+  }
+  if (!loader.due_seen) loader.put_due(loader.was[loader.count - 1]);
+  steps_ = loader.count;
+}
+
+std::size_t SlotPlanner::find(std::int64_t at) const {
+  const auto end = at_.begin() + static_cast<std::ptrdiff_t>(steps_);
+  return static_cast<std::size_t>(std::lower_bound(at_.begin(), end, at) - at_.begin());
+}
+
+// Whether what was free had a step there.
+bool SlotPlanner::known(std::int64_t at) const {
+  const std::size_t i = find(at);
+  return i < steps_ && at_[i] == at && !(due_is_mine_ && i == due_step_);
+}
+
+void SlotPlanner::write(GpuSteps& gpus, GpuSteps& free) const {
+  gpus.clear();
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    if (i == 0 || own_[i] != own_[i - 1]) gpus.push_back({at_[i], own_[i]});
+  }
+  free.clear();
+  bool back = !gives_back_;
+  const auto step = [&free](std::int64_t at, int count) {
+    if (free.empty() || free.back().gpus != count) free.push_back({at, count});
+  };
+  for (std::size_t i = 0; i < steps_; ++i) {
+    if (!back && at_[i] >= end_) {
+      back = true;
+      step(end_, back_);
+      if (at_[i] == end_) continue;
+    }
+    step(at_[i], rest_[i]);
+  }
+  if (!back) step(end_, back_);
+}
+
+}  // namespace orrery

@@ -1,0 +1,141 @@
+#include "scheduling/policy/deadline/slot_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+
+namespace orrery {
+namespace {
+
+constexpr int kTotal = 32;
+constexpr std::int64_t kSlot = 60;
+
+struct Scene {
+  Workload workload;
+  GpuSteps free;
+  std::int64_t now = 0;
+
+  Levels levels(int most = kTotal) const { return {workload, workload.jobs[0], most}; }
+};
+
+// A job with a curve that mostly rises, and some GPUs taken here and there until all are free.
+Scene random_scene(Random& random) {
+  Scene scene;
+  scene.now = random.between(0, 1000 - 1);
+  JobSpec& job = scene.workload.jobs.emplace_back();
+  job.curve = CurveId{0};
+  SpeedCurve& curve = scene.workload.curves.emplace_back();
+  double speed = 0.5 + random.uniform();
+  for (int gpus = 1; gpus <= kTotal; gpus *= 2) {
+    curve.points.push_back({gpus, speed});
+    speed *= 1 + random.uniform();
+  }
+  std::int64_t at = scene.now;
+  for (int i = 0; i < 6; ++i) {
+    scene.free.push_back({at, static_cast<int>(random.between(0, kTotal + 1 - 1))});
+    at += kSlot * (1 + random.between(0, 5 - 1));
+  }
+  scene.free.push_back({at, kTotal});
+  merge(scene.free);
+  return scene;
+}
+
+int free_at(const GpuSteps& steps, std::int64_t at) {
+  const auto next = std::ranges::upper_bound(steps, at, {}, &GpuStep::at);
+  return next == steps.begin() ? 0 : std::prev(next)->gpus;
+}
+
+double work_of(const Levels& levels, const GpuSteps& gpus, std::int64_t end) {
+  double work = 0;
+  for (std::size_t i = 0; i < gpus.size() && gpus[i].at < end; ++i) {
+    const std::int64_t until = i + 1 < gpus.size() ? std::min(gpus[i + 1].at, end) : end;
+    if (gpus[i].gpus > 0) {
+      work += static_cast<double>(until - gpus[i].at) * levels.speed_on(gpus[i].gpus);
+    }
+  }
+  return work;
+}
+
+TEST(SlotPlanner, APlanFitsIntoWhatIsFreeAndDoesTheWork) {
+  Random random(1);
+  for (int round = 0; round < 3000; ++round) {
+    const Scene scene = random_scene(random);
+    const Levels levels = scene.levels();
+    SlotPlanner planner(scene.now, kSlot, kTotal);
+    const SlotPlanner::Request request{.levels = &levels,
+                                       .work_left = 1 + 4000 * random.uniform(),
+                                       .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
+    planner.plan(request, scene.free);
+    GpuSteps own;
+    GpuSteps rest;
+    planner.write(own, rest);
+    ASSERT_LE(planner.done(), planner.end());
+    ASSERT_GE(work_of(levels, own, planner.done()), request.work_left - 1e-6);
+    for (std::int64_t at = scene.now; at < planner.end() + kSlot; at += kSlot) {
+      const int held = at < planner.end() ? free_at(own, at) : 0;
+      ASSERT_GE(free_at(rest, at), 0);
+      ASSERT_EQ(free_at(rest, at) + held, free_at(scene.free, at)) << "at " << at - scene.now;
+    }
+  }
+}
+
+TEST(SlotPlanner, WeighsWhatItWouldPlan) {
+  Random random(2);
+  for (int round = 0; round < 3000; ++round) {
+    const Scene scene = random_scene(random);
+    const Levels levels = scene.levels();
+    SlotPlanner planner(scene.now, kSlot, kTotal);
+    SlotPlanner::Request request{.levels = &levels,
+                                 .work_left = 1 + 4000 * random.uniform(),
+                                 .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
+    planner.plan(request, scene.free);
+    GpuSteps own;
+    GpuSteps rest;
+    planner.write(own, rest);
+    const SlotPlanner::Held held{.gpus = &own, .end = planner.end()};
+    request.now_gpus = levels.above(own.front().gpus);
+    if (request.now_gpus - own.front().gpus > rest.front().gpus) continue;
+    planner.plan(request, rest, &held);
+    const std::int64_t planned = planner.gpu_seconds();
+    ASSERT_EQ(planner.weigh(request, rest, held), planned);
+  }
+}
+
+TEST(SlotPlanner, UsesTheLowestLevelThatIsEnoughAsLateAsPossible) {
+  Scene scene;
+  JobSpec& job = scene.workload.jobs.emplace_back();
+  job.curve = CurveId{0};
+  scene.workload.curves.emplace_back().points = {{1, 1}, {2, 1.9}, {4, 3.5}};
+  const Levels levels = scene.levels();
+  SlotPlanner planner(0, kSlot, 8);
+  GpuSteps own;
+  GpuSteps rest;
+  planner.plan({.levels = &levels, .work_left = 500, .deadline = 600}, {{0, 8}});
+  planner.write(own, rest);
+  EXPECT_EQ(own, (GpuSteps{{0, 1}}));
+  EXPECT_EQ(planner.done(), 500);
+  EXPECT_EQ(planner.end(), 540);
+  EXPECT_EQ(rest, (GpuSteps{{0, 7}, {540, 8}}));
+  // One GPU until others let go, two afterwards.
+  planner.plan({.levels = &levels, .work_left = 800, .deadline = 600}, {{0, 1}, {240, 8}});
+  planner.write(own, rest);
+  EXPECT_EQ(own, (GpuSteps{{0, 1}, {240, 2}}));
+}
+
+TEST(SlotPlanner, AJobThatCannotBeInTimeTakesWhatItCanGet) {
+  Scene scene;
+  JobSpec& job = scene.workload.jobs.emplace_back();
+  job.curve = CurveId{0};
+  scene.workload.curves.emplace_back().points = {{1, 1}, {2, 2}};
+  const Levels levels = scene.levels();
+  SlotPlanner planner(0, kSlot, 8);
+  planner.plan({.levels = &levels, .work_left = 1000, .deadline = 120}, {{0, 8}});
+  EXPECT_EQ(planner.done(), 500);
+  planner.plan({.levels = &levels, .work_left = 1000, .deadline = -300}, {{0, 8}});
+  EXPECT_EQ(planner.done(), 500);
+}
+
+}  // namespace
+}  // namespace orrery

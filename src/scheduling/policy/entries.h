@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "scheduling/policy/registry.h"
+
+namespace orrery {
+
+// The lines of the registry: names, options, and how options become a policy.
+std::span<const PolicyInfo> order_policies();
+std::span<const PolicyInfo> fair_order_policies();
+std::span<const PolicyInfo> family_policies();
+std::span<const PolicyInfo> elastic_policies();
+std::span<const PolicyInfo> rival_policies();
+std::span<const PolicyInfo> deadline_policies();
+
+}  // namespace orrery

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+
+#include "scheduling/policy/grouping/grouper.h"
+#include "scheduling/policy/order/fair_shares.h"
+#include "scheduling/policy/order/order.h"
+#include "scheduling/policy/policy.h"
+
+namespace orrery {
+
+std::unique_ptr<Policy> make_antman();
+
+struct ThemisOptions {
+  const Workload* workload = nullptr;
+  ContentionModel contention = {};
+  Duration lease = std::chrono::minutes(10);
+  bool sticky = true;           // running jobs stay where they are
+  bool published_rate = false;  // the unit error of the published simulators
+  // As ElasticFlow's simulator has it: jobs go by their share alone, whatever they had of it, and
+  // anew in every lease; time has passed for them up to the last arrival or end.
+  bool by_share = false;
+  Leftover leftover = Leftover::InProportion;
+};
+std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
+
+// Gandiva (OSDI '18): jobs take turns on the GPUs.
+struct GandivaOptions {
+  const Workload* workload = nullptr;
+  Duration quantum = std::chrono::hours(1);  // 0: nobody makes room for others
+};
+std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options);
+std::unique_ptr<Policy> make_gandiva_published(const GandivaOptions& options);
+
+// Muri (SIGCOMM '22): jobs with complementary stages share devices and take turns.
+struct MuriOptions {
+  const Workload* workload = nullptr;
+  bool by_attained = true;  // Muri-L: least attained service first; otherwise remaining (Muri-S)
+  GroupingOptions grouping = {};
+  ContentionModel contention = {};
+  bool gain_by_queue = false;  // the gain asked for falls with the number of jobs that wait
+  Duration quantum = std::chrono::minutes(1);  // groups are formed anew at most this often
+};
+std::unique_ptr<Policy> make_muri(const MuriOptions& options, std::unique_ptr<Order> order);
+std::unique_ptr<Policy> make_muri_published(const MuriOptions& options);
+
+}  // namespace orrery

@@ -1,0 +1,111 @@
+#include "scheduling/policy/host/host_entries.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "scheduling/policy/host/host_opt.h"
+#include "scheduling/policy/host/host_stage.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array kAllocators = {
+    AllocatorInfo{"proportional", "CPUs and memory in proportion to the GPUs"},
+    AllocatorInfo{"greedy", "all a job wants, or it waits", true},
+    AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)",
+                  true},
+    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)", true},
+    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours",
+                  true},
+};
+
+constexpr std::array kOptions = {
+    OptionInfo{"sticky", "running jobs stay where they are instead of being laid out anew", "true",
+               "", "", "false"},
+    OptionInfo{"boost", "a job that has not run for so long goes before all others; 0s: never",
+               "0s", "", "", "1000h"},
+    OptionInfo{"speed",
+               "what the time a job will take is counted by: ideal (with all it wants) or granted "
+               "(with what it had last)",
+               "ideal", "", "", "granted"},
+    OptionInfo{"weight", "opt: a job's speed counts once (none) or for each of its GPUs (gpus)",
+               "gpus", "", "", "none"},
+    OptionInfo{"static",
+               "in Synergy's world: all jobs are there at the start, and the first round is held "
+               "after a second",
+               "false"},
+};
+
+bool has(std::span<const OptionInfo> table, std::string_view key) {
+  return std::ranges::find(table, key, &OptionInfo::key) != table.end();
+}
+
+Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, Defaults defaults,
+                                                      const Options& options) {
+  static constexpr std::array<std::string_view, 2> kWeights = {"none", "gpus"};
+  TRY_ASSIGN(const int weight, options.choice("weight", kWeights));
+  const bool gathers = parsed.gathers || defaults != Defaults::Synergy;
+  const FindDevices find = gathers ? find_gathered : find_scattered;
+  if (parsed.allocator == "proportional") return make_proportional(find);
+  if (parsed.allocator == "greedy") return make_greedy(find);
+  if (parsed.allocator == "tune") return make_tune(find);
+  if (parsed.allocator == "tune+") return make_tune_plus();
+  if (parsed.allocator == "opt") return make_opt(weight == 0 ? HostWeight::None : HostWeight::Gpus);
+  std::vector<std::string_view> names;
+  for (const AllocatorInfo& allocator : kAllocators) names.push_back(allocator.name);
+  return invalid(fmt::format("there is no allocator '{}'; choose one of {}", parsed.allocator,
+                             fmt::join(names, ", ")));
+}
+
+Result<CountedSpeed> counted_speed(const Options& options, const PolicyName& parsed) {
+  static constexpr std::array<std::string_view, 2> kChoices = {"ideal", "granted"};
+  TRY_ASSIGN(const int choice, options.choice("speed", kChoices));
+  if (parsed.allocator == "proportional") return CountedSpeed::Fair;
+  // What the published optimum gives is not told to the order.
+  if (parsed.allocator == "opt") return CountedSpeed::Ideal;
+  return choice == 0 ? CountedSpeed::Ideal : CountedSpeed::Granted;
+}
+
+}  // namespace
+
+std::span<const AllocatorInfo> allocators() { return kAllocators; }
+std::span<const OptionInfo> allocator_options() { return kOptions; }
+
+Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parsed,
+                                std::string_view name,
+                                const std::map<std::string, std::string>& options,
+                                const PolicyContext& context) {
+  if (order.order == nullptr) {
+    return invalid(fmt::format("{}: {} decides more than an order, so no allocator can follow it",
+                               name, order.name));
+  }
+  const std::array<std::span<const OptionInfo>, 2> tables = {order.options, kOptions};
+  TRY(check_keys(name, tables, options));
+  const Options own(order.options, context.defaults, options);
+  const Options stage(kOptions, context.defaults, options);
+  HostStageOptions how{.preempt = false};
+  TRY_ASSIGN(const bool sticky, stage.flag("sticky"));
+  how.anew = !sticky;
+  TRY_ASSIGN(how.boost, stage.duration("boost"));
+  TRY_ASSIGN([[maybe_unused]] const bool at_start, stage.flag("static"));
+  if (has(order.options, "preempt")) {
+    TRY_ASSIGN(how.preempt, own.flag("preempt"));
+  }
+  if (has(order.options, "by-count")) {
+    TRY_ASSIGN(how.chosen_by_gpus, own.flag("by-count"));
+    how.largest_first = how.chosen_by_gpus && parsed.allocator == "tune";
+  }
+  TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
+  TRY_ASSIGN(auto line, order.order(own, counted));
+  TRY_ASSIGN(auto allocator, make_allocator(parsed, context.defaults, stage));
+  PolicySetup setup;
+  TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
+  setup.policy = make_host_stage(std::move(line), std::move(allocator), how);
+  return setup;
+}
+
+}  // namespace orrery

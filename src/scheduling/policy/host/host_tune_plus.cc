@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <utility>
+
+#include "scheduling/policy/host/host_moves.h"
+
+namespace orrery {
+namespace {
+
+using Asker = HostAllocator::Asker;
+
+// Like tune, but with levels between all and the fair share; jobs go where the cluster as a whole
+// becomes fastest, and those who run move only if that pays.
+class TunePlus final : public HostAllocator {
+ public:
+  bool weighs_moves() const override { return true; }
+
+  void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t /*same*/) override {
+    Ledger& ledger = hosting.ledger();
+    rooms_.begin(ledger);
+    for (const Asker& asker : askers) {
+      if (asker.stays != nullptr && !rooms_.come(asker, *asker.stays)) {
+        ledger.release(*asker.stays, asker.gpus);
+      }
+    }
+    for (const Asker& asker : askers) {
+      if (asker.stays == nullptr) find_room(ledger, asker);
+    }
+    make_moves_that_pay(ledger, rooms_);
+    rooms_.settle();
+    for (const HostRooms::Guest& guest : rooms_.guests()) {
+      ledger.release(guest.devices, guest.asker->gpus);
+      hosting.sit(guest.asker->job, *guest.asker->need, with_host(guest.asker->gpus, guest.held),
+                  guest.devices);
+    }
+  }
+
+ private:
+  void find_room(Ledger& ledger, const Asker& asker) {
+    const int gpus = asker.gpus.gpus;
+    if (gpus > ledger.gpus_free()) return;
+    const int node = best_node(ledger, asker);
+    if (node >= 0) {
+      devices_.clear();
+      devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, gpus)});
+    } else if (!gather(ledger, asker)) {
+      return;
+    }
+    if (rooms_.come(asker, devices_)) ledger.take(devices_, asker.gpus);
+  }
+
+  // From several nodes, those with the fewest free GPUs first.
+  bool gather(const Ledger& ledger, const Asker& asker) {
+    devices_.clear();
+    int left = asker.gpus.gpus;
+    for (int free = 1; free <= ledger.gpus_per_node_max() && left > 0; ++free) {
+      for (int node = 0; node < ledger.node_count() && left > 0; ++node) {
+        if (ledger.free_count(node) != free || !ledger.serves(node, asker.gpus)) continue;
+        const int count = std::min({left, free, rooms_.floors_for(node, asker)});
+        if (count == 0) continue;
+        devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, count)});
+        left -= count;
+      }
+    }
+    std::ranges::sort(devices_, {}, &NodeShare::node);
+    return left == 0;
+  }
+
+  // Where it brings most; among equals where the fewest GPUs are free. -1: nowhere.
+  int best_node(const Ledger& ledger, const Asker& asker) {
+    int best = -1;
+    double best_gain = 0;
+    bool seen_empty = false;
+    for (int node = 0; node < ledger.node_count(); ++node) {
+      if (!ledger.fits(node, asker.gpus.gpus, asker.gpus)) continue;
+      const bool empty = ledger.idle(node);
+      if (empty && std::exchange(seen_empty, true)) continue;
+      const double value = rooms_.value_with(node, asker);
+      if (value < 0) continue;
+      const double gain = value - rooms_.room(node).value;
+      const bool better =
+          best < 0 || gain > best_gain + kEqual ||
+          (gain > best_gain - kEqual && ledger.free_count(node) < ledger.free_count(best));
+      if (!better) continue;
+      best = node;
+      best_gain = gain;
+    }
+    return best;
+  }
+
+  static constexpr double kEqual = 1e-9;
+  HostRooms rooms_;
+  Devices devices_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostAllocator> make_tune_plus() { return std::make_unique<TunePlus>(); }
+
+}  // namespace orrery

@@ -1,0 +1,91 @@
+#include "scheduling/policy/registry.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "scheduling/policy/entries.h"
+#include "scheduling/policy/host/host_entries.h"
+
+namespace orrery {
+namespace {
+
+constexpr std::array kCommon = {
+    OptionInfo{"placement",
+               "which free devices: consolidated, first-fit, best-fit, spread, "
+               "random, topology, buddy",
+               "consolidated"}};
+
+}  // namespace
+
+std::span<const PolicyInfo> policies() {
+  static const std::vector<PolicyInfo> all = [] {
+    std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
+    for (const auto more : {fair_order_policies(), family_policies(), elastic_policies(),
+                            rival_policies(), deadline_policies()}) {
+      list.insert(list.end(), more.begin(), more.end());
+    }
+    return list;
+  }();
+  return all;
+}
+std::span<const OptionInfo> common_options() { return kCommon; }
+
+PolicyName parse_policy_name(std::string_view name) {
+  const std::size_t plus = name.find('+');
+  PolicyName parsed{.base = name.substr(0, plus)};
+  if (plus == std::string_view::npos) return parsed;
+  parsed.allocator = name.substr(plus + 1);
+  constexpr std::string_view kPlace = "+place";
+  if (parsed.allocator.ends_with(kPlace)) {
+    parsed.gathers = true;
+    parsed.allocator.remove_suffix(kPlace.size());
+  }
+  return parsed;
+}
+
+bool takes_option(std::string_view policy, std::string_view key) {
+  const PolicyName name = parse_policy_name(policy);
+  const auto info = std::ranges::find(policies(), name.base, &PolicyInfo::name);
+  if (info == policies().end()) return false;
+  const auto has = [&](std::span<const OptionInfo> table) {
+    return std::ranges::find(table, key, &OptionInfo::key) != table.end();
+  };
+  if (has(info->options)) return true;
+  return name.allocator.empty() ? has(common_options()) : has(allocator_options());
+}
+
+Result<PolicySetup> make_policy(std::string_view name,
+                                const std::map<std::string, std::string>& options,
+                                const PolicyContext& context) {
+  const PolicyName parsed = parse_policy_name(name);
+  const auto info = std::ranges::find(policies(), parsed.base, &PolicyInfo::name);
+  if (info == policies().end()) {
+    std::vector<std::string_view> names;
+    for (const PolicyInfo& policy : policies()) names.push_back(policy.name);
+    return invalid(fmt::format("there is no policy '{}'; choose one of {}", parsed.base,
+                               fmt::join(names, ", ")));
+  }
+  if (!parsed.allocator.empty()) return make_hosted(*info, parsed, name, options, context);
+  const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
+  TRY(check_keys(name, tables, options));
+  const Options own(info->options, context.defaults, options);
+  const Options common(kCommon, context.defaults, options);
+  const auto has = [&](std::string_view key) {
+    return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
+  };
+  std::string placement = has("placement") ? own.text("placement") : common.text("placement");
+  if (has("locality")) {
+    TRY_ASSIGN(const bool locality, own.flag("locality"));
+    if (!locality) placement = "first-fit";
+  }
+  PolicySetup setup;
+  TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.seed));
+  TRY_ASSIGN(setup.policy, info->make(own, context));
+  return setup;
+}
+
+}  // namespace orrery

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "scheduling/policy/host/host_needs.h"
+#include "scheduling/policy/options.h"
+#include "scheduling/policy/order/order.h"
+#include "scheduling/policy/policy.h"
+#include "scheduling/prediction/group_speed.h"
+
+namespace orrery {
+
+// What a policy is built from besides its own options.
+struct PolicyContext {
+  const Workload& workload;
+  Defaults defaults = Defaults::Ours;
+  std::uint64_t seed = 0;
+  Duration round{};                 // how far apart rounds are held; 0: whenever something happens
+  ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
+};
+
+// What a policy reads of a job beyond its GPUs and its length. Where a trace lacks it, the policy
+// still runs, but as a simpler one; `orrery simulate` says so.
+struct JobData {
+  bool stages = false;            // stage profiles: what jobs lose beside each other
+  bool curves = false;            // speed curves: how fast on how many GPUs
+  bool deadlines = false;         // false: deadlines are ignored
+  bool classes = false;           // guaranteed and opportunistic jobs
+  std::string_view without = {};  // what becomes of a job without stage profiles
+};
+
+struct PolicyInfo {
+  std::string_view name;
+  std::string_view line;  // one sentence for `orrery policies`
+  std::span<const OptionInfo> options;
+  Result<std::unique_ptr<Policy>> (*make)(const Options& options, const PolicyContext& context);
+  // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
+  // of CPUs and memory.
+  Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;
+  JobData data = {};
+};
+
+// A policy and the placement rule it is to be used with.
+struct PolicySetup {
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<PlacementRule> rule;
+};
+
+std::span<const PolicyInfo> policies();
+std::span<const OptionInfo> common_options();  // those every policy takes
+
+// What can follow an order, as in srtf+tune or las+greedy+place.
+struct AllocatorInfo {
+  std::string_view name;
+  std::string_view line;
+  bool sensitivities = false;  // reads how CPUs and memory change the speed of jobs
+};
+std::span<const AllocatorInfo> allocators();
+std::span<const OptionInfo> allocator_options();
+
+// A policy's name taken apart. The allocator is empty where there is none.
+struct PolicyName {
+  std::string_view base;
+  std::string_view allocator = {};
+  bool gathers = false;  // +place
+};
+PolicyName parse_policy_name(std::string_view name);
+
+// Whether the policy takes an option of this name; false for a policy there is not.
+bool takes_option(std::string_view policy, std::string_view key);
+
+Result<PolicySetup> make_policy(std::string_view name,
+                                const std::map<std::string, std::string>& options,
+                                const PolicyContext& context);
+
+}  // namespace orrery

@@ -1,0 +1,207 @@
+#include "scheduling/policy/sharing/divider.h"
+
+#include <algorithm>
+
+#include "base/invariant.h"
+#include "scheduling/placement/shape.h"
+#include "scheduling/prediction/speed_curve.h"
+
+namespace orrery {
+
+std::vector<Step> steps_of(const View& view, Packer& packer, JobId job) {
+  const JobSpec& spec = view.spec(job);
+  std::vector<int> counts = {spec.gpus};
+  if (spec.curve != kNoCurve) {
+    for (const SpeedCurve::Point& point : view.workload->curves[index(spec.curve)].points) {
+      counts.push_back(point.gpus);
+    }
+  }
+  std::ranges::sort(counts);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  std::vector<Step> steps;
+  for (const int gpus : counts) {
+    const double speed = speed_on(*view.workload, spec, gpus);
+    if (speed <= (steps.empty() ? 0 : steps.back().iterations_per_s)) continue;
+    const ShapeId id = packer.intern(shape_on(spec, gpus));
+    if (!packer.infeasible(id)) steps.push_back({gpus, speed, id});
+  }
+  INVARIANT(!steps.empty(), "a job that was admitted runs on something");
+  return steps;
+}
+
+void fill_step(Grant& grant, const Packer& packer, const Step& step) {
+  grant.cpu_milli = packer.shape(step.shape).cpu_milli;
+  grant.memory_bytes = packer.shape(step.shape).memory_bytes;
+  grant.iterations_per_s = step.iterations_per_s;
+}
+
+namespace {
+
+class Divider final : public Policy {
+ public:
+  Divider(std::unique_ptr<ShareRule> rule, const DividerOptions& options)
+      : rule_(std::move(rule)), options_(options) {}
+
+  const Trainer* trainer() const override { return rule_->trainer(); }
+
+  bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
+    const int gpus = gpu_count(grant.devices);
+    for (const Step& step : rule_->steps(view, packer, job)) {
+      if (step.gpus != gpus) continue;
+      grant.sharing = Sharing::Exclusive;
+      grant.group = kNoGroup;
+      grant.position = 0;
+      fill_step(grant, packer, step);
+      return true;
+    }
+    return false;
+  }
+
+  void plan(const View& view, Packer& packer, Plan& plan) override {
+    update_line(view, packer);
+    news_ = news_ || !view.arrived.empty() || !view.ended.empty();
+    if (line_.empty()) return;
+    const bool due = (news_ || options_.periodic) && view.now >= next_;
+    if (due || (options_.newcomers_at_once && newcomer_is_kept_out(view, packer))) {
+      news_ = false;
+      next_ = view.now + options_.quantum;
+      for (Sharer& one : line_) rule_->refresh(view, packer, one);
+      rule_->divide(line_, packer.current().gpus_total());
+      seat(view, packer);
+      grant_all(view, packer, plan);
+    } else {
+      fill_idle(packer, plan);
+    }
+    if (news_ || options_.periodic) plan.wake(next_);
+  }
+
+ private:
+  void update_line(const View& view, Packer& packer) {
+    std::erase_if(line_, [&](const Sharer& one) { return view.has_ended(one.job); });
+    for (const JobId job : view.arrived) {
+      line_.push_back({.job = job,
+                       .steps = rule_->steps(view, packer, job),
+                       .start_s = seconds(view.spec(job).start_cost)});
+    }
+    for (Sharer& one : line_) {
+      one.work_left = view.work_left(one.job);
+      one.before = level_held(view, one);
+      one.level = -1;
+      one.age_s = seconds(view.now - view.spec(one.job).submitted);
+      if (one.before < 0) continue;
+      one.has_run = true;
+      one.most_held = std::max(one.most_held, one.at(one.before).gpus);
+    }
+  }
+
+  // GPUs are missing for a job that has just come, and growth beyond the smallest numbers holds
+  // them.
+  bool newcomer_is_kept_out(const View& view, const Packer& packer) const {
+    if (view.arrived.empty()) return false;
+    int wanted = 0;
+    int spare = 0;
+    for (const Sharer& one : line_) {
+      if (one.before < 0 && one.is_new) wanted += one.at(0).gpus;
+      if (one.before > 0) spare += one.at(one.before).gpus - one.at(0).gpus;
+    }
+    return wanted > packer.current().gpus_free() && spare > 0;
+  }
+
+  static int level_held(const View& view, const Sharer& one) {
+    const Job& job = view.job(one.job);
+    if (job.state != JobState::Running) return -1;
+    const int gpus = gpu_count(job.held.devices);
+    const auto step = std::ranges::find(one.steps, gpus, &Step::gpus);
+    INVARIANT(step != one.steps.end(), "a job holds what it was given");
+    return static_cast<int>(step - one.steps.begin());
+  }
+
+  // Shares were counted in GPUs. Where the devices, CPUs or memory left are not of a kind that
+  // makes a share, it becomes smaller; large ones are placed first, so that few do.
+  void seat(const View& view, Packer& packer) {
+    by_size_.clear();
+    for (Sharer& one : line_) {
+      if (one.level >= 0) by_size_.push_back(&one);
+    }
+    std::ranges::stable_sort(by_size_, std::ranges::greater{}, &Sharer::gpus);
+    Ledger& ledger = packer.blank();
+    ledger.clear();
+    for (Sharer* one : by_size_) {
+      while (one->level >= 0 && !packer.place(ledger, one->at(one->level).shape, devices_)) {
+        --one->level;
+      }
+    }
+    seated_.clear();
+    for (const Sharer* one : by_size_) {
+      if (one->level < 0) continue;
+      Seated& seated = seated_.emplace_back();
+      seated.group.jobs[0] = one->job;
+      seated.group.size = 1;
+      seated.shape = one->at(one->level).shape;
+      seated.gpus = one->gpus();
+    }
+    seating_.seat(view, packer, seated_);
+  }
+
+  void grant_all(const View& view, Packer& packer, Plan& plan) {
+    place_of_.assign(view.jobs.size(), -1);
+    for (std::size_t i = 0; i < seated_.size(); ++i) {
+      place_of_[index(seated_[i].group.jobs[0])] = static_cast<std::int32_t>(i);
+    }
+    for (Sharer& one : line_) {
+      const std::int32_t place = place_of_[index(one.job)];
+      if (place >= 0) {
+        const Devices& devices = seated_[static_cast<std::size_t>(place)].devices;
+        one.is_new = false;
+        if (one.before >= 0 && view.job(one.job).held.devices == devices) continue;
+        Grant& grant = plan.grant(one.job);
+        fill_step(grant, packer, one.at(one.level));
+        grant.devices = devices;
+        one.restarts += one.has_run ? 1 : 0;
+      } else if (one.before >= 0) {
+        plan.stop(one.job, {.code = Reason::Code::Outranked});
+      } else {
+        tell_why(packer, plan, one);
+      }
+    }
+  }
+
+  void fill_idle(Packer& packer, Plan& plan) {
+    for (Sharer& one : line_) {
+      if (one.before >= 0) continue;
+      Grant& grant = plan.grant(one.job);
+      if (packer.place(packer.current(), one.at(0).shape, grant.devices)) {
+        fill_step(grant, packer, one.at(0));
+        one.is_new = false;
+      } else {
+        plan.withdraw_last_grant();
+        tell_why(packer, plan, one);
+      }
+    }
+  }
+
+  static void tell_why(const Packer& packer, Plan& plan, Sharer& one) {
+    if (one.is_new) plan.wait(one.job, packer.why_not(packer.current(), one.at(0).shape));
+    one.is_new = false;
+  }
+
+  const std::unique_ptr<ShareRule> rule_;
+  const DividerOptions options_;
+  std::vector<Sharer> line_;  // in order of arrival
+  std::vector<Sharer*> by_size_;
+  std::vector<Seated> seated_;
+  std::vector<std::int32_t> place_of_;
+  Seating seating_;
+  Devices devices_;
+  Time next_{};
+  bool news_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_divider(std::unique_ptr<ShareRule> rule,
+                                     const DividerOptions& options) {
+  return std::make_unique<Divider>(std::move(rule), options);
+}
+
+}  // namespace orrery

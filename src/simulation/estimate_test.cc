@@ -1,0 +1,161 @@
+// Machines that are elsewhere are thought to do what simulated ones do.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "scheduling/policy/registry.h"
+#include "scheduling/scheduler/estimated_machines.h"
+#include "simulation/kernel/simulation.h"
+#include "simulation/random_workload.h"
+
+namespace orrery {
+namespace {
+
+class Kept final : public EventSink {
+ public:
+  void write(const Event& event) override {
+    events.push_back(event);
+    if (event.grant != nullptr) events.back().grant = &grants_.emplace_back(*event.grant);
+  }
+  std::deque<Event> events;
+
+ private:
+  std::deque<Grant> grants_;
+};
+
+// Holds the rounds of a run of which it is known when jobs end.
+class Estimated {
+ public:
+  Estimated(const Workload& workload, const Cluster& cluster, const std::string& policy)
+      : workload_(workload),
+        setup_(std::move(make_policy(policy, {}, {.workload = workload})).value()),
+        packer_(cluster, workload.names, std::move(setup_.rule)),
+        machines_(workload, {}, [this](const Action&) { ++told_; }),
+        scheduler_({workload, cluster, *setup_.policy, packer_, machines_, log_}) {
+    machines_.set_trainer(setup_.policy->trainer());
+    machines_.report_to(scheduler_);
+  }
+
+  void follow(const std::deque<Event>& known) {
+    auto next = known.begin();
+    Time wake = kNever;
+    std::size_t arrives = 0;
+    const auto to_end = [&] {
+      while (next != known.end() && next->kind != EventKind::Completed) ++next;
+      return next == known.end() ? kNever : next->time;
+    };
+    const auto arrival = [&] {
+      return arrives < workload_.jobs.size() ? workload_.jobs[arrives].submitted : kNever;
+    };
+    for (Time now = std::min(arrival(), to_end()); now != kNever;
+         now = std::min({arrival(), to_end(), wake})) {
+      machines_.set_time(now);
+      for (; to_end() == now; ++next) {
+        machines_.leave(next->job);
+        scheduler_.ended(next->job, EventKind::Completed, 0, now);
+      }
+      while (arrival() <= now) scheduler_.submit(workload_.jobs[arrives++], now);
+      wake = scheduler_.hold_round(now);
+      machines_.settle();
+    }
+  }
+
+  // What one that is built anew says of those who run, in the place of the first.
+  void expect_the_same_anew(Time now) {
+    EstimatedMachines anew(workload_, {}, [](const Action&) {});
+    anew.set_trainer(setup_.policy->trainer());
+    anew.report_to(scheduler_);
+    anew.recover(now);
+    machines_.set_time(now);
+    for (const JobId job : scheduler_.state().running()) {
+      const bool alone = scheduler_.state().job(job).held.sharing == Sharing::Exclusive;
+      if (!alone) continue;
+      EXPECT_EQ(anew.work_left(job), machines_.work_left(job)) << index(job);
+    }
+  }
+
+  const std::deque<Event>& events() const { return log_.events; }
+  std::size_t told() const { return told_; }
+  EstimatedMachines& machines() { return machines_; }
+  Scheduler& scheduler() { return scheduler_; }
+
+ private:
+  const Workload& workload_;
+  PolicySetup setup_;
+  Packer packer_;
+  Kept log_;
+  EstimatedMachines machines_;
+  Scheduler scheduler_;
+  std::size_t told_ = 0;
+};
+
+void expect_equal(const std::deque<Event>& known, const std::deque<Event>& ours) {
+  ASSERT_EQ(known.size(), ours.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    ASSERT_EQ(known[i].kind, ours[i].kind) << "event " << i;
+    ASSERT_EQ(known[i].job, ours[i].job) << "event " << i;
+    ASSERT_EQ(known[i].time, ours[i].time) << "event " << i;
+    ASSERT_EQ(known[i].ready, ours[i].ready) << "event " << i;
+    ASSERT_EQ(known[i].work_left, ours[i].work_left) << "event " << i;
+    if (known[i].grant == nullptr) continue;
+    ASSERT_EQ(*known[i].grant, *ours[i].grant) << "event " << i;
+  }
+}
+
+TEST(Estimates, AreToTheBitWhatSimulatedMachinesDo) {
+  for (const PolicyInfo& info : policies()) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(std::string(info.name) + " seed " + std::to_string(seed));
+      Random random(seed);
+      const Cluster cluster = random_cluster(random);
+      Workload workload = random_workload(random, cluster, 20);
+      add_curves_and_deadlines(random, workload);
+      SimulationSetup setup;
+      setup.workload = &workload;
+      setup.cluster = &cluster;
+      setup.policy = info.name;
+      Kept known;
+      ASSERT_TRUE(simulate(setup, known).ok());
+      Estimated estimated(workload, cluster, setup.policy);
+      estimated.follow(known.events);
+      expect_equal(known.events, estimated.events());
+      if (HasFatalFailure()) return;
+      const auto acts = std::ranges::count_if(known.events, [](const Event& event) {
+        return event.kind >= EventKind::Started && event.kind <= EventKind::Paused;
+      });
+      EXPECT_EQ(estimated.told(), static_cast<std::size_t>(acts));
+    }
+  }
+}
+
+TEST(Estimates, ComeOutTheSameFromTheLogAlone) {
+  Random random(3);
+  const Cluster cluster = random_cluster(random);
+  const Workload workload = random_workload(random, cluster, 20);
+  Estimated estimated(workload, cluster, "srtf");
+  estimated.follow({});  // nobody ever ends
+  ASSERT_FALSE(estimated.scheduler().state().running().empty());
+  estimated.expect_the_same_anew(Time(std::chrono::hours(2)));
+}
+
+TEST(Estimates, AMeasurementPutsThemRight) {
+  Random random(3);
+  const Cluster cluster = random_cluster(random);
+  const Workload workload = random_workload(random, cluster, 20);
+  Estimated estimated(workload, cluster, "fifo");
+  estimated.follow({});
+  const JobId job = estimated.scheduler().state().running().front();
+  const Job& state = estimated.scheduler().state().job(job);
+  const Time then = state.ready + std::chrono::seconds(1);
+  estimated.machines().measured(job, 1e6, then);
+  estimated.machines().set_time(then);
+  EXPECT_EQ(estimated.machines().work_left(job), 1e6);
+  const double each_s = state.spec->iteration_s;
+  estimated.machines().set_time(then + from_seconds(10 * each_s));
+  EXPECT_NEAR(estimated.machines().work_left(job), 1e6 - 10, 0.01);
+  estimated.machines().measured(job, 5, then - std::chrono::seconds(1));
+  EXPECT_GT(estimated.machines().work_left(job), 5) << "what is known of later stands";
+}
+
+}  // namespace
+}  // namespace orrery

@@ -1,0 +1,45 @@
+#include "simulation/kernel/machines.h"
+
+#include "base/random.h"
+
+namespace orrery {
+
+Machines::Machines(const Workload& workload, Semantics& semantics,
+                   const ContentionModel& contention, const Trainer* trainer)
+    : workload_(workload), semantics_(semantics), seats_(workload, semantics, contention) {
+  seats_.set_trainer(trainer);
+}
+
+// A stream of its own for each job, so that a longer trace changes nothing for those before.
+void Machines::err_in_speeds(double error, std::uint64_t seed) {
+  std::vector<double> speeds;
+  for (std::size_t job = 0; job < workload_.jobs.size(); ++job) {
+    Random random(seed * 0x9e3779b97f4a7c15 + job);
+    speeds.push_back(1 + error * (2 * random.uniform() - 1));
+  }
+  seats_.set_real_speeds(std::move(speeds));
+}
+
+void Machines::perform(const Action& action) {
+  const JobId id = action.job;
+  if (action.kind == Action::Kind::Pause) {
+    seats_.stand_up(id);
+    scheduler_->paused(id, semantics_.drop(id), action.reason);
+    return;
+  }
+  const Job& job = scheduler_->state().job(id);
+  const bool runs = job.state == JobState::Running;
+  const double left = runs ? semantics_.work_left(id) : job.work_left;
+  const Time ready = ready_after(action, job, now_);
+  seats_.stand_up(id);
+  scheduler_->held(action, ready, left);
+  semantics_.hold(id, left, ready, job.held);
+  seats_.sit_down(id, job.held);
+}
+
+void Machines::settle() {
+  seats_.settle(
+      [this](const Seats::Pace& pace) { semantics_.pace(pace.job, pace.iteration_s, pace.start); });
+}
+
+}  // namespace orrery

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "training/sync/director.h"
+
+namespace orrery {
+
+// A director for tests: says what it was told to, and remembers what it saw.
+class TestDirector final : public Director {
+ public:
+  explicit TestDirector(Mode mode) : says(std::move(mode)) {}
+  void saw(const IterationSample& sample) override { iterations.push_back(sample); }
+  void saw(const UpdateSample& sample) override { updates.push_back(sample); }
+  void saw(const EvaluationSample& sample) override { evaluations.push_back(sample); }
+  Mode direct(const Situation& situation) override {
+    under_way.assign(situation.under_way.begin(), situation.under_way.end());
+    return says;
+  }
+
+  Mode says;
+  std::vector<TaskUnderWay> under_way{};  // when it was asked last
+  std::vector<IterationSample> iterations{};
+  std::vector<UpdateSample> updates{};
+  std::vector<EvaluationSample> evaluations{};
+};
+
+class FixedDirector final : public Director {
+ public:
+  explicit FixedDirector(Mode mode) : mode_(std::move(mode)) {}
+  Mode direct(const Situation&) override { return mode_; }
+
+ private:
+  const Mode mode_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "training/sync/crowd.h"
+#include "training/sync/mode.h"
+
+namespace orrery {
+
+using ParentPairs = std::vector<std::pair<WorkerId, WorkerId>>;  // (child, parent)
+
+struct RingShape {
+  std::vector<WorkerId> ring{};  // ascending
+  ParentPairs parents{};         // of everybody else, ascending by child
+  bool operator==(const RingShape&) const = default;
+};
+
+// What a mode's ring is among those present: if nobody of it is, everybody is the ring. Who is
+// neither in it nor has a parent in it is given one, each in turn.
+RingShape ring_among(const Mode& mode, const Crowd& crowd);
+
+// What a mode's tree is among those present, two levels deep: pairs whose parent is absent or is a
+// child itself, and all but a child's first, are left out.
+ParentPairs tree_among(const Mode& mode, const Crowd& crowd);
+
+// Writes it into the crowd.
+void seat_parents(const ParentPairs& parents, Crowd& crowd);
+
+}  // namespace orrery

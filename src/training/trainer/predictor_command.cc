@@ -1,0 +1,100 @@
+#include "training/trainer/predictor_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "training/mode_selection/stragglers/predictor_score.h"
+#include "training/trainer/run_folder/iteration_log.h"
+
+namespace orrery {
+namespace {
+
+using Runs = std::vector<std::vector<IterationHistory>>;
+
+Result<Runs> read_runs(const std::vector<std::string>& folders) {
+  Runs runs;
+  for (const std::string& folder : folders) {
+    TRY_ASSIGN(auto series, read_iterations(folder));
+    if (series.empty()) return invalid(fmt::format("{}: nobody did a task in this run", folder));
+    runs.push_back(std::move(series));
+  }
+  return runs;
+}
+
+// The end of every series, with as much before it as predictors look at.
+std::vector<IterationHistory> ends_of(const std::vector<IterationHistory>& run, double share) {
+  constexpr std::size_t kBefore = 30;
+  std::vector<IterationHistory> ends;
+  for (const IterationHistory& history : run) {
+    const auto kept =
+        static_cast<std::size_t>(share * static_cast<double>(history.samples.size())) + kBefore;
+    const std::size_t from = history.samples.size() - std::min(kept, history.samples.size());
+    IterationHistory& end = ends.emplace_back();
+    end.worker = history.worker;
+    end.samples.assign(history.samples.begin() + static_cast<std::ptrdiff_t>(from),
+                       history.samples.end());
+  }
+  return ends;
+}
+
+void add(PredictorScore& sum, const PredictorScore& more) {
+  const auto mean = [&](double a, std::int64_t n, double b, std::int64_t m) {
+    return n + m == 0 ? 0
+                      : (a * static_cast<double>(n) + b * static_cast<double>(m)) /
+                            static_cast<double>(n + m);
+  };
+  sum.error = mean(sum.error, sum.foreseen, more.error, more.foreseen);
+  sum.lead_iterations = mean(sum.lead_iterations, sum.onsets, more.lead_iterations, more.onsets);
+  sum.name = more.name;
+  sum.foreseen += more.foreseen;
+  sum.true_positives += more.true_positives;
+  sum.false_positives += more.false_positives;
+  sum.false_negatives += more.false_negatives;
+  sum.onsets += more.onsets;
+}
+
+Status print_scores(const Runs& runs, double held_out, IterationPredictor* learned) {
+  const auto last = make_last_value_predictor();
+  const auto ewma = make_ewma_predictor();
+  const auto ar = make_ar_predictor();
+  std::vector<IterationPredictor*> predictors = {last.get(), ewma.get(), ar.get()};
+  if (learned != nullptr) predictors.push_back(learned);
+  std::vector<PredictorScore> sums(predictors.size());
+  for (const auto& run : runs) {
+    const auto scores = score_predictors(ends_of(run, held_out), predictors);
+    for (std::size_t i = 0; i < scores.size(); ++i) add(sums[i], scores[i]);
+  }
+  std::puts("predictor   error  precision  recall  onsets  lead, iterations");
+  for (const PredictorScore& sum : sums) {
+    std::puts(fmt::format("{:<9}  {:>6.3f}  {:>9.3f}  {:>6.3f}  {:>6}  {:>16.2f}", sum.name,
+                          sum.error, sum.precision(), sum.recall(), sum.onsets, sum.lead_iterations)
+                  .c_str());
+  }
+  return {};
+}
+
+}  // namespace
+
+Status predictor_fit_command(const PredictorArguments& arguments, const TrainPorts& ports) {
+  if (!ports.fit_predictor) {
+    return Error{Code::Unimplemented, "this program has nothing that a predictor is made of"};
+  }
+  TRY_ASSIGN(const Runs runs, read_runs(arguments.folders));
+  std::vector<IterationHistory> all;
+  for (const auto& run : runs) all.insert(all.end(), run.begin(), run.end());
+  TRY_ASSIGN(const auto learned,
+             ports.fit_predictor(all, {.file = arguments.file, .held_out = arguments.held_out}));
+  return print_scores(runs, arguments.held_out, learned.get());
+}
+
+Status predictor_score_command(const PredictorArguments& arguments, const TrainPorts& ports) {
+  TRY_ASSIGN(const Runs runs, read_runs(arguments.folders));
+  std::unique_ptr<IterationPredictor> learned;
+  if (!arguments.file.empty()) {
+    TRY_ASSIGN(learned, ports.load_predictor(arguments.file));
+  }
+  return print_scores(runs, arguments.held_out, learned.get());
+}
+
+}  // namespace orrery

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "training/mode_selection/scoring/selector.h"
+#include "training/sync/director.h"
+
+namespace orrery {
+
+struct CurvePoint {
+  double at_s = 0;
+  ParameterVersion version = 0;
+  std::int64_t samples = 0;
+  double accuracy = 0;
+  double loss = 0;
+};
+
+struct ModeChange {
+  double at_s = 0;
+  std::string mode{};
+  std::string reason{};
+};
+
+// The tables a run leaves in its folder: docs/formats/training-run.md. A resumed run adds to them,
+// in place of half a line that it left when it was killed. A table on a full disk ends with a whole
+// line. Without a folder nothing is written.
+class RunLog {
+ public:
+  static Result<std::unique_ptr<RunLog>> open(const std::string& folder);
+  ~RunLog();
+
+  void curve(const CurvePoint& point);
+  void iteration(const IterationSample& sample);
+  void mode(const ModeChange& change);
+  void window(const SelectorSample& window);
+  void process(double at_s, const std::string& role, int id, long pid, const std::string& what);
+  void flush();
+  Status status() const;  // the first failure to write; lines are missing from that table
+
+ private:
+  explicit RunLog(std::string folder);
+  struct Table;
+  Status add(std::unique_ptr<Table>& table, const std::string& name, const std::string& columns);
+
+  const std::string folder_;
+  std::unique_ptr<Table> curve_, iterations_, modes_, windows_, processes_;
+};
+
+}  // namespace orrery

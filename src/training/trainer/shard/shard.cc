@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "training/trainer/shard/shard_store.h"
+#include "training/trainer/transport/crc32c.h"
+#include "training/trainer/transport/host.h"
+#include "training/trainer/transport/part.h"
+#include "training/trainer/transport/setup.h"
+
+namespace orrery {
+namespace {
+
+// Holds parameters, and does what the head says with the gradients that workers send.
+class Shard {
+ public:
+  Status run(const PartStart& start) {
+    auto part = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+    if (!part.ok()) return std::move(part).error();
+    part_ = std::move(part).value();
+    part_->run();
+    return std::move(part_->end);
+  }
+
+ private:
+  void from_head(Frame& frame) {
+    if (part_->common(frame)) return;
+    if (frame.header.type == MessageType::Setup) return set_up(frame);
+    if (!store_) return part_->fail(invalid("a shard is set up first"));
+    switch (frame.header.type) {
+      case MessageType::LoadState:
+        return load(frame);
+      case MessageType::Apply:
+        return apply(frame);
+      case MessageType::SendParameters:
+        return send_parameters(frame);
+      case MessageType::Drop:
+        expected_.erase(frame.header.number);
+        std::erase_if(
+            owed_, [&frame](const auto& owed) { return owed.second.task == frame.header.number; });
+        return store_->drop(frame.header.number);
+      case MessageType::TakeSnapshot:
+        return send_snapshot(frame);
+      case MessageType::Validation:
+        if (auto kept = store_->set_validation(std::move(frame.floats)); !kept.ok()) {
+          part_->fail(kept.error());
+        }
+        return;
+      default:
+        return part_->fail(invalid("the head asked a shard for what it does not do"));
+    }
+  }
+
+  void set_up(Frame& frame) {
+    Text text;
+    if (!take(*part_->head, frame, text)) return;
+    auto setup = parse_setup(text.text);
+    if (!setup.ok()) return part_->fail(setup.error());
+    const auto count = static_cast<std::size_t>(setup.value().parameters);
+    store_.emplace(count, setup.value().optimizer);
+    count_ = count;
+    const std::size_t state = count * FlatOptimizer::state_per_parameter(setup.value().optimizer);
+    part_->limit({.floats = count + state});
+    auto host = Host::open(
+        part_->io, part_->start.listen, part_->transport,
+        [this](auto connection, const Hello& hello) { welcome(std::move(connection), hello); });
+    if (!host.ok()) return part_->fail(host.error());
+    host_ = std::move(host).value();
+    part_->head->send(MessageType::Ready, 0,
+                      ReadyMessage{.address = host_->address(), .port = host_->port()});
+  }
+
+  void load(Frame& frame) {
+    SnapshotMessage state;
+    if (!take(*part_->head, frame, state)) return;
+    if (auto done = store_->load(frame.floats, state.batches, state.version); !done.ok()) {
+      part_->fail(done.error());
+    }
+  }
+
+  void apply(Frame& frame) {
+    ApplyMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    auto done = store_->apply(message);
+    if (!done.ok()) return part_->fail(done.error());
+    part_->head->send(MessageType::Applied, frame.header.number,
+                      AppliedMessage{.fresh_mean_norm2 = done.value()});
+  }
+
+  void send_parameters(Frame& frame) {
+    SendParametersMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    expected_.insert(frame.header.number);
+    heard_of_ = std::max(heard_of_, frame.header.number);
+    if (const auto early = early_.find(frame.header.number); early != early_.end()) {
+      std::vector<float> values = std::move(early->second);
+      early_.erase(early);
+      gradient_came(frame.header.number, values);
+    }
+    if (!message.send) return;
+    const Owed owed{.task = frame.header.number, .parameters = store_->parameters()};
+    const auto found = workers_.find(message.worker);
+    // The head may be quicker than a worker's hello; or it died, and the task will be dropped.
+    if (found == workers_.end()) {
+      owed_[message.worker] = owed;
+    } else {
+      pay(*found->second, owed);
+    }
+  }
+
+  struct Owed {
+    std::int64_t task = 0;
+    ShardStore::Shared parameters{};
+  };
+  static void pay(Connection& worker, const Owed& owed) {
+    worker.send(MessageType::Parameters, owed.task, Nothing{},
+                {.floats = {*owed.parameters}, .keep = owed.parameters, .sent = {}});
+  }
+
+  void send_snapshot(Frame& frame) {
+    SnapshotMessage message;
+    if (!take(*part_->head, frame, message)) return;
+    const auto parameters = store_->parameters();
+    message.version = store_->version();
+    message.batches = store_->optimizer().batches();
+    if (!message.optimizer) {
+      return part_->head->send(MessageType::Snapshot, frame.header.number, message,
+                               {.floats = {*parameters}, .keep = parameters, .sent = {}});
+    }
+    const auto state = store_->optimizer().state();
+    auto all = std::make_shared<std::vector<float>>(*parameters);
+    all->insert(all->end(), state.begin(), state.end());
+    part_->head->send(MessageType::Snapshot, frame.header.number, message,
+                      {.floats = {*all}, .keep = all, .sent = {}});
+  }
+
+  void welcome(const std::shared_ptr<Connection>& connection, const Hello& hello) {
+    if (hello.role != PartRole::Worker) {
+      return connection->close({Code::PermissionDenied, "a shard talks to workers"});
+    }
+    const WorkerId worker{hello.id};
+    workers_[worker] = connection;
+    connection->handle(
+        {.frame = [this](Connection& from, Frame& frame) { from_worker(from, frame); },
+         .closed =
+             [this, worker](Connection& gone, const Error&) {
+               const auto found = workers_.find(worker);
+               if (found != workers_.end() && found->second.get() == &gone) workers_.erase(found);
+             },
+         .place = {}},
+        {.body = 4096, .floats = count_});
+    if (const auto owed = owed_.find(worker); owed != owed_.end()) {
+      pay(*connection, owed->second);
+      owed_.erase(owed);
+    }
+  }
+
+  void from_worker(Connection& from, Frame& frame) {
+    if (frame.header.type != MessageType::Gradient) {
+      return from.close(invalid("a worker sends gradients to a shard"));
+    }
+    // Who got its parameters from a parent can be quicker than the head.
+    if (frame.header.number > heard_of_) {
+      if (early_.size() >= workers_.size()) return from.close(invalid("gradients of no task"));
+      early_[frame.header.number] = std::move(frame.floats);
+      return;
+    }
+    gradient_came(frame.header.number, frame.floats);
+  }
+
+  void gradient_came(std::int64_t task, std::vector<float>& values) {
+    // Nobody waits for it: it was dropped while it was under way.
+    if (expected_.erase(task) == 0) return;
+    const PieceMessage facts = store_->keep(task, values);
+    part_->head->send(MessageType::Piece, task, facts);
+  }
+
+  std::unique_ptr<Part> part_{};
+  std::optional<ShardStore> store_{};
+  std::size_t count_ = 0;
+  std::unique_ptr<Host> host_{};
+  std::map<WorkerId, std::shared_ptr<Connection>> workers_{};
+  std::set<std::int64_t> expected_{};
+  std::int64_t heard_of_ = 0;  // the newest task
+  std::map<std::int64_t, std::vector<float>> early_{};
+  std::map<WorkerId, Owed> owed_{};
+};
+
+}  // namespace
+
+Status run_shard(const PartStart& start) { return Shard().run(start); }
+
+}  // namespace orrery

@@ -1,0 +1,246 @@
+#include "training/trainer/train_main.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "base/files.h"
+#include "training/trainer/commands.h"
+#include "training/trainer/predictor_command.h"
+#include "training/trainer/selector_command.h"
+#include "training/trainer/servers_command.h"
+#include "training/trainer/worker/gang.h"
+
+namespace orrery {
+namespace {
+
+using Run = std::function<Status()>;
+
+void add_learning(CLI::App& command, RunOptions& o) {
+  command.add_option("--model", o.learner.model, "one of `orrery-train models`")
+      ->capture_default_str();
+  command.add_option("--data", o.learner.data, "one of `orrery-train data`")->capture_default_str();
+  command.add_option("--data-folder", o.learner.data_folder,
+                     "where `make data` has put things; build/data if that is there");
+  command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
+      ->capture_default_str();
+  command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
+  command.add_option("--threads", o.learner.threads, "of each worker")->capture_default_str();
+  command.add_option("--batch", o.batch, "samples of all workers together")->capture_default_str();
+  command.add_option("--rate", o.rate, "learning rate")->capture_default_str();
+  command
+      .add_option("--rate-scaling", o.rate_scaling,
+                  "with the number of workers: none, linear or sqrt")
+      ->capture_default_str();
+  command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--warm-up", o.warm_up, "samples until the rate is reached");
+  command.add_option("--optimizer", o.optimizer.kind, "sgd or adam")->capture_default_str();
+  command.add_option("--momentum", o.optimizer.momentum, "of sgd")->capture_default_str();
+  command.add_option("--weight-decay", o.optimizer.weight_decay, "")->capture_default_str();
+}
+
+void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
+  CLI::App* command = app.add_subcommand("run", "train a model in several processes");
+  command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command->add_option("--arch", o.arch, "ps or allreduce")->capture_default_str();
+  command->add_option("--workers", o.workers, "")->capture_default_str();
+  command->add_option("--workers-most", o.workers_most, "to which it may be resized");
+  command->add_option("--shards", o.shards, "of the parameters, with ps")->capture_default_str();
+  command
+      ->add_option("--mode", o.mode,
+                   "ssgd, asgd, static-x, ssp, lgc, zeno++, dynamic, lb-bsp, sync-switch, star")
+      ->capture_default_str();
+  command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp");
+  command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
+  command->add_option("--selector", o.selector, "of star: learned or heuristic")
+      ->capture_default_str();
+  command
+      ->add_option("--experience", o.experience,
+                   "of star: --dir of an earlier run of the same training (repeatable)")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
+  add_learning(*command, o);
+  command->add_option("--target", o.target,
+                      "end when the mean of --target-over evaluations is at this accuracy, 0 to 1");
+  command->add_option("--target-over", o.target_over, "evaluations in a row for --target")
+      ->capture_default_str();
+  command->add_option("--steps", o.steps, "end after so many gradients");
+  command->add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
+  command->add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches");
+  command->add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped");
+  command->add_option("--keep", o.keep, "checkpoints")->capture_default_str();
+  command
+      ->add_option("--spoiled-most", o.spoiled_most,
+                   "fail after this many gradients in a row that are not finite; 0: never")
+      ->capture_default_str();
+  command->add_flag("--replace", o.replace, "start another worker for one that dies");
+  command->add_option("--stragglers", o.stragglers, "script of who is slow when");
+  command->add_option("--straggler-seed", o.straggler_seed, "0: the run's");
+  command->add_option("--cores", o.cores, "of each worker's emulated server");
+  command->add_option("--link", o.link, "bytes a second of each worker's emulated server");
+  command->add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave");
+  command->add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together");
+  command
+      ->add_option("--tree", o.tree,
+                   "auto: workers hand in at each other while a shard's link is overloaded; never")
+      ->capture_default_str();
+  command->add_option("--servers", o.servers,
+                      "share those of `orrery-train servers --dir`; the above is then a wish");
+  command->add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
+      ->capture_default_str();
+  command->add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
+      ->capture_default_str();
+  command->add_option("--patience", o.ring_patience_s, "seconds a ring waits for its members")
+      ->capture_default_str();
+  command
+      ->add_option("--silence", o.silence_s,
+                   "seconds without a heartbeat until a worker is replaced (--replace); half of "
+                   "them until a warning")
+      ->capture_default_str();
+  command->add_option("--listen", o.listen, "address at which workers may join")
+      ->capture_default_str();
+  command->add_option("--dir", o.folder, "folder for tables and checkpoints");
+  command->add_option("--resume", o.resume, "go on with the run in this folder");
+  command->add_option("--from", o.from, "of --resume: the last checkpoint, or the best model")
+      ->capture_default_str();
+  command->add_flag("--json", o.json, "print one JSON object");
+  command->add_flag("--quiet", o.quiet, "no progress");
+  command->callback([&o, &ports, &run] { run = [&o, &ports] { return run_command(o, ports); }; });
+}
+
+void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("predictor", "who will straggle: learn it from runs, and judge it");
+  command->require_subcommand(1);
+  CLI::App* fit = command->add_subcommand("fit", "learn from the folders of runs");
+  fit->add_option("folders", a.folders, "--dir of runs")->required();
+  fit->add_option("--out", a.file, "the file to make")->required();
+  fit->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 0.9));
+  fit->callback([&] { run = [&] { return predictor_fit_command(a, ports); }; });
+  CLI::App* score = command->add_subcommand("score", "judge predictors on the ends of series");
+  score->add_option("folders", a.folders, "--dir of runs")->required();
+  score->add_option("--predictor", a.file, "one that was fitted, beside the built-in");
+  score->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 1.0));
+  score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
+}
+
+void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainPorts& ports,
+                  Run& run) {
+  CLI::App* command = app.add_subcommand("selector", "star's learned choice of the mode");
+  command->require_subcommand(1);
+  CLI::App* score = command->add_subcommand("score", "judge it on the windows of runs under star");
+  score->add_option("folders", folders, "--dir of runs of one training")->required();
+  score->callback([&] { run = [&] { return selector_score_command(folders, ports); }; });
+}
+
+void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
+  CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
+  command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
+  command->add_option("--count", a.count, "")->capture_default_str();
+  command->add_option("--cores", a.cores, "of each server")->required();
+  command->add_option("--link", a.link, "bytes a second of each; 0: not accounted for");
+  command->add_option("--listen", a.listen, "address to listen at")->capture_default_str();
+  command->add_flag("!--no-consideration", a.considers,
+                    "grant every mode, and leave limits as they are");
+  command->callback([&] { run = [&] { return servers_command(a); }; });
+}
+
+Status print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) std::puts(line.c_str());
+  return {};
+}
+
+// What the run was told when it began; what is said now comes on top.
+Status recall(int argc, char** argv, RunOptions& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    std::string folder;
+    if (word == "--resume" && i + 1 < argc) folder = argv[i + 1];
+    if (word.starts_with("--resume=")) folder = word.substr(9);
+    if (folder.empty()) continue;
+    // The folder is that of rank 0.
+    if (const auto gang = read_gang(); gang.ok() && gang.value() && gang.value()->rank > 0)
+      continue;
+    TRY_ASSIGN(const std::string text, read_file(folder + "/run.json"));
+    auto read = parse_run_options(text);
+    if (!read.ok()) return std::move(read).error().at(folder + "/run.json");
+    options = std::move(read).value();
+  }
+  return {};
+}
+
+int exit_code(const Status& status, bool says_errors = true) {
+  if (status.ok()) return 0;
+  if (says_errors) {
+    std::fputs(fmt::format("orrery-train: {}\n", status.error().message).c_str(), stderr);
+  }
+  return status.error().code == Code::InvalidArgument ? 2 : 1;
+}
+
+}  // namespace
+
+int train_main(int argc, char** argv, const TrainPorts& ports) {
+  CLI::App app("Trains models in several processes, in spite of stragglers.", "orrery-train");
+  app.require_subcommand(1);
+  RunOptions options;
+  Run run;
+  if (const Status recalled = recall(argc, argv, options); !recalled.ok()) {
+    const int code = exit_code(recalled);
+    return recalled.error().code == Code::NotFound ? 2 : code;
+  }
+  add_run(app, options, ports, run);
+  bool says_errors = true;  // a part tells them to the head, which prints them
+  app.add_subcommand("part", "a process of a run; `run` starts it")->group("")->callback([&] {
+    says_errors = false;
+    run = [&] { return run_part(ports); };
+  });
+  std::string folder;
+  int workers = 0;
+  CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
+  resize->add_option("folder", folder, "the run's --dir")->required();
+  resize->add_option("workers", workers, "how many it shall have")->required();
+  bool anyway = false;
+  resize->add_flag("--anyway", anyway, "also more than cores and memory of this machine bear");
+  resize->callback([&] { run = [&] { return resize_command(folder, workers, anyway); }; });
+  EvaluateArguments evaluation;
+  CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");
+  evaluate->add_option("folder", evaluation.folder, "the run's --dir")->required();
+  evaluate->add_option("--from", evaluation.from, "last or best")->capture_default_str();
+  evaluate->add_flag("--json", evaluation.json, "print one JSON object");
+  evaluate->callback([&] { run = [&] { return evaluate_command(evaluation, ports); }; });
+  JoinArguments join;
+  CLI::App* worker = app.add_subcommand("worker", "join a run on another machine");
+  worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
+  worker->add_option("--token-file", join.token_file, "the run's token")->required();
+  worker->add_option("--listen", join.listen,
+                     "address at which the others reach it; by default the one it reaches the head "
+                     "from");
+  worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
+  ServersArguments servers;
+  add_servers(app, servers, run);
+  PredictorArguments predictor;
+  add_predictor(app, predictor, ports, run);
+  std::vector<std::string> windows;
+  add_selector(app, windows, ports, run);
+  app.add_subcommand("models", "what can be trained")->callback([&] {
+    run = [&] { return print_lines(ports.models()); };
+  });
+  app.add_subcommand("data", "what it can be trained on")->callback([&] {
+    run = [&] { return print_lines(ports.data()); };
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code(run(), says_errors);
+}
+
+}  // namespace orrery

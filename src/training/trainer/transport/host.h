@@ -1,0 +1,46 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/result.h"
+#include "training/trainer/transport/connection.h"
+#include "training/trainer/transport/messages.h"
+
+namespace orrery {
+
+// Where the other parts of a run connect to. Whoever does not say hello with the run's token, in
+// time and first of all, is refused and counted.
+class Host {
+ public:
+  // Takes the connection over: it must be given handlers at once, or closed.
+  using OnPeer = std::function<void(std::shared_ptr<Connection>, const Hello&)>;
+
+  static Result<std::unique_ptr<Host>> open(boost::asio::io_context& io, const std::string& address,
+                                            std::shared_ptr<Transport> transport, OnPeer on_peer,
+                                            std::uint16_t port = 0);  // 0: a free one
+  ~Host();
+
+  std::string address() const;
+  std::uint16_t port() const;
+  std::int64_t refused() const { return refused_; }
+
+ private:
+  Host(boost::asio::io_context& io, tcp::acceptor acceptor, std::shared_ptr<Transport> transport,
+       OnPeer on_peer);
+  void accept();
+  void greet(tcp::socket socket);
+
+  tcp::acceptor acceptor_;
+  std::shared_ptr<Transport> transport_;
+  OnPeer on_peer_;
+  std::set<std::shared_ptr<Connection>> strangers_{};
+  std::int64_t refused_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace orrery
