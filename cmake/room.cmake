@@ -10,16 +10,18 @@ function(define_paths)
   endforeach()
 endfunction()
 
-# room(<name> [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
+# room(<name> HOLDS "<sentences>" [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
 #      [TESTS_TOGETHER] [OWN_HEADERS])
 #
-# One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc, which
-# become <name>_test. A subfolder with a CMakeLists.txt of its own is left out. NEEDS is the whole truth about which other rooms this one may include;
-# tools/check_rooms.py reads it from here. TEST_NEEDS adds rooms that only the tests may include.
-# TESTS_TOGETHER runs them in one process: for rooms whose libraries take longer to load than most
-# tests take to run. OWN_HEADERS: for rooms compiled as one file, whose headers are those of a library.
+# One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc,
+# which become <name>_test. A subfolder with a CMakeLists.txt of its own is left out.
+# HOLDS says what the room is for; tools/draw_rooms.py writes it into ARCHITECTURE.md. NEEDS is the
+# whole truth about which other rooms this one may include; tools/check_rooms.py reads it from here.
+# TEST_NEEDS adds rooms that only the tests may include. TESTS_TOGETHER runs them in one process: for
+# rooms whose libraries take longer to load than most tests take to run. OWN_HEADERS: for rooms
+# compiled as one file, whose headers are those of a library.
 function(room name)
-  cmake_parse_arguments(ARG "TESTS_TOGETHER;OWN_HEADERS" "" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TESTS_TOGETHER;OWN_HEADERS" "HOLDS" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   file(GLOB_RECURSE others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
   foreach(other ${others})

@@ -2,7 +2,7 @@
 
 Reads room(... NEEDS ...) from every CMakeLists.txt below src/ and checks that
 - every source lies in a room: the nearest folder above it that has a room(...), at any depth;
-- rooms form no circle, and every #include "room/..." follows an arrow (tests: TEST_NEEDS too);
+- src/ has at most 12 storeys (folders), and neither rooms nor storeys form a circle; every #include "room/..." follows an arrow (tests: TEST_NEEDS too);
 - a third-party library is included only by the rooms that own it;
 - the clock, sleep and unseeded randomness stay out of the rooms that must repeat exactly;
 - no two rooms that can meet in one program have types of the same name;
@@ -46,6 +46,7 @@ SIMULATED = re.compile(r"simulat(?:ed|ing|ion_mode)\b|is_sim(?:ulat\w*)?\b", re.
 SIMULATE = re.compile(r"simulate\b", re.IGNORECASE)
 
 KEYWORDS = ("NEEDS", "LIBS", "TEST_NEEDS", "TEST_LIBS", "TESTS_TOGETHER")
+STOREYS = 12
 RULES = ("arrow", "wall", "banned", "simulated", "using-namespace")
 
 
@@ -55,8 +56,10 @@ def read_rooms(src, faults):
     for lists in sorted(src.rglob("CMakeLists.txt")):
         text = re.sub(r"#[^\n]*", "", lists.read_text())
         for call in re.finditer(r"\broom\s*\(([^)]*)\)", text, re.IGNORECASE):
-            name, *words = call.group(1).split() or [""]
+            holds = re.search(r'\bHOLDS\s+"([^"]*)"', call.group(1))
+            name, *words = re.sub(r'\bHOLDS\s+"[^"]*"', "", call.group(1)).split() or [""]
             said = {keyword: [] for keyword in KEYWORDS}
+            said["HOLDS"] = holds.group(1) if holds else ""
             current = None
             for word in words:
                 if word in KEYWORDS:
@@ -67,6 +70,8 @@ def read_rooms(src, faults):
                     faults.append(f"{lists}: room({name} ...): '{word}' stands before any keyword")
             if name != lists.parent.name:
                 faults.append(f"{lists}: the room of this folder is '{lists.parent.name}', not '{name}'")
+            elif not said["HOLDS"]:
+                faults.append(f'{lists}: room({name} ...) does not say what it holds: HOLDS "..."')
             elif name in rooms:
                 faults.append(f"{lists}: room '{name}' is also in {src / rooms[name]['folder']}")
             else:
@@ -89,8 +94,40 @@ def room_of(rooms, path):
     return max(above, key=lambda name: len(rooms[name]["folder"].parts), default=None)
 
 
-def find_circle(rooms):
-    """The rooms of one circle, first and last the same; empty when there is none."""
+def needs_of(rooms):
+    """{room: the rooms in its NEEDS}"""
+    return {name: [other for other in said["NEEDS"] if other in rooms] for name, said in rooms.items()}
+
+
+def storey_needs(rooms):
+    """{storey: the other storeys that its rooms need}"""
+    storey = {name: said["folder"].parts[0] for name, said in rooms.items()}
+    return {above: sorted({storey[other] for name, others in needs_of(rooms).items() if storey[name] == above
+                           for other in others} - {above}) for above in sorted(set(storey.values()))}  # fmt: skip
+
+
+def storeys_in_order(rooms):
+    """From bottom to top: each storey after those it needs, as low as possible, the needed ones first."""
+    needs, done = storey_needs(rooms), []
+    if find_circle(needs):
+        return sorted(needs)
+    height = {}
+
+    def measure(storey):
+        if storey not in height:
+            height[storey] = 1 + max((measure(other) for other in needs[storey]), default=-1)
+        return height[storey]
+
+    for storey in needs:
+        measure(storey)
+    while len(done) < len(needs):
+        free = [s for s in needs if s not in done and all(other in done for other in needs[s])]
+        done.append(min(free, key=lambda s: (height[s], s)))
+    return done
+
+
+def find_circle(needs):
+    """The names of one circle, first and last the same; empty when there is none."""
     done = set()
 
     def walk(room, path):
@@ -98,13 +135,13 @@ def find_circle(rooms):
             return [*path[path.index(room) :], room]
         if room in done:
             return []
-        for needed in rooms[room]["NEEDS"]:
-            if needed in rooms and (circle := walk(needed, [*path, room])):
+        for needed in needs[room]:
+            if circle := walk(needed, [*path, room]):
                 return circle
         done.add(room)
         return []
 
-    for room in sorted(rooms):
+    for room in sorted(needs):
         if circle := walk(room, []):
             return circle
     return []
@@ -193,8 +230,12 @@ def check(root):
     src = root / "src"
     faults = []
     rooms = read_rooms(src, faults)
-    if circle := find_circle(rooms):
+    if circle := find_circle(needs_of(rooms)):
         faults.append("rooms form a circle: " + " -> ".join(circle))
+    elif circle := find_circle(storey_needs(rooms)):
+        faults.append("storeys form a circle: " + " -> ".join(circle))
+    if (entries := len([path for path in src.iterdir() if path.is_dir()])) > STOREYS:
+        faults.append(f"{src} has {entries} folders, at most {STOREYS}: a room goes into a storey")
     faults += check_names(rooms, src)
     exceptions = Exceptions(root, RULES)
     faults += exceptions.faults

@@ -1,4 +1,4 @@
-"""check_sizes.py [ROOT]: is every line, function and file short enough to be read at one sitting?
+"""check_sizes.py [ROOT]: is every line, function, file and folder short enough to be read at one sitting?
 
 Also finds notes to oneself (TODO and the like). tools/exceptions.txt names what may be longer, with
 the reason. Function lengths are measured by brackets, without parsing C++: what is unusual enough to
@@ -16,8 +16,9 @@ HEADER = 120
 FUNCTION = 70
 DECISION = 150  # a policy or a placement rule is one idea
 DECISION_ROOMS = ("policy", "placement")
+SOURCES = 30  # in one folder below src/, without headers and tests
 
-RULES = ("line", "file", "header", "function", "decision", "note")
+RULES = ("line", "file", "header", "function", "decision", "note", "folder")
 NOTE = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 
 _CONTAINER = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
@@ -98,6 +99,11 @@ def check(root):
         for rule, line, message in check_file(where, text):
             if not exceptions.allow(rule, where):
                 faults.append(f"{where}:{line}: {message}")
+    for folder in sorted(path for path in (root / "src").rglob("*") if path.is_dir()):
+        where = folder.relative_to(root)
+        sources = sum(file.suffix == ".cc" and not is_test(file.relative_to(root)) for file in folder.iterdir())
+        if sources > SOURCES and not exceptions.allow("folder", where):
+            faults.append(f"{where}: {sources} sources, at most {SOURCES} in a folder")
     faults += exceptions.leftovers()
     return faults, f"{files} files, the longest function has {longest} lines"
 

@@ -9,14 +9,14 @@ import check_sizes
 from cpp_text import code_only
 
 ROOMS = {
-    "base": "room(base LIBS fmt::fmt)",
-    "model": "room(model NEEDS base)",
-    "policy": "room(policy\n  NEEDS model  # arrows\n  LIBS Threads::Threads\n"
+    "base": 'room(base HOLDS "x" LIBS fmt::fmt)',
+    "model": 'room(model HOLDS "x" NEEDS base)',
+    "policy": 'room(policy HOLDS "x"\n  NEEDS model  # arrows\n  LIBS Threads::Threads\n'
     "  TEST_NEEDS workload\n  TEST_LIBS lemon)",
-    "placement": "room(placement NEEDS model)",
-    "workload": "room(workload NEEDS model)",
-    "sim": "room(sim NEEDS policy)",
-    "cli": "room(cli NEEDS workload sim)",
+    "placement": 'room(placement HOLDS "x" NEEDS model)',
+    "workload": 'room(workload HOLDS "x" NEEDS model)',
+    "simulation": 'room(simulation HOLDS "x" NEEDS policy)',
+    "commands": 'room(commands HOLDS "x" NEEDS workload simulation)',
 }
 FILES = {
     "src/base/result.h": "#pragma once\n",
@@ -25,7 +25,7 @@ FILES = {
     "src/policy/las.h": '#pragma once\n#include "model/job.h"\n',
     "src/policy/las_test.cc": '#include <lemon/matching.h>\n#include "policy/las.h"\n'
     '#include "workload/trace.h"\n',
-    "src/cli/run.cc": '#include <CLI/CLI.hpp>\n#include "policy/las.h"\n'
+    "src/commands/run.cc": '#include <CLI/CLI.hpp>\n#include "policy/las.h"\n'
     "auto start = std::chrono::steady_clock::now();\nvoid f() { if (simulate->parsed()) g(); }\n",
 }
 
@@ -64,36 +64,36 @@ class Rooms(Tree):
         self.assert_fault(check_rooms, "src/model/job.h:3", "model may not include policy")
 
     def test_rooms_in_storeys_keep_their_walls(self):
-        self.write("src/scheduling/order/CMakeLists.txt", "room(order NEEDS model)")
+        self.write("src/scheduling/order/CMakeLists.txt", 'room(order HOLDS "x" NEEDS model)')
         self.write("src/scheduling/order/las/queue.h", '#pragma once\n#include "model/job.h"\n')
         self.assert_clean(check_rooms)
         self.write("src/scheduling/order/las/queue.h", '#pragma once\n#include "policy/las.h"\n')
         self.assert_fault(check_rooms, "src/scheduling/order/las/queue.h:2", "order may not include policy")
 
     def test_a_room_below_another_room_is_a_room_of_its_own(self):
-        self.write("src/policy/published/CMakeLists.txt", "room(published NEEDS policy)")
+        self.write("src/policy/published/CMakeLists.txt", 'room(published HOLDS "x" NEEDS policy)')
         self.write("src/policy/published/old.h", '#pragma once\n#include "policy/las.h"\n')
         self.assert_clean(check_rooms)
         self.write("src/policy/las.cc", '#include "policy/published/old.h"\n')
         self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include published")
 
     def test_sources_outside_every_room_are_found_at_any_depth(self):
-        self.write("src/scheduling/order/CMakeLists.txt", "room(order NEEDS model)")
+        self.write("src/scheduling/order/CMakeLists.txt", 'room(order HOLDS "x" NEEDS model)')
         self.write("src/scheduling/lost.h", "#pragma once\n")
         self.assert_fault(check_rooms, "src/scheduling", "has no room(scheduling")
 
     def test_one_name_for_two_rooms_is_found(self):
-        self.write("src/live/policy/CMakeLists.txt", "room(policy NEEDS model)")
+        self.write("src/live/policy/CMakeLists.txt", 'room(policy HOLDS "x" NEEDS model)')
         faults, _ = check_rooms.check(self.root)
         self.assertTrue(any("room 'policy' is also in" in fault for fault in faults), faults)
 
     def test_walls_hold_in_nested_rooms(self):
-        self.write("src/live/door/CMakeLists.txt", "room(door NEEDS model)")
-        self.write("src/live/door/deep/server.cc", "#include <sqlite3.h>\n")
-        self.assert_fault(check_rooms, "src/live/door/deep/server.cc:1", "only store")
+        self.write("src/live/store_two/CMakeLists.txt", 'room(store_two HOLDS "x" NEEDS model)')
+        self.write("src/live/store_two/deep/server.cc", "#include <sqlite3.h>\n")
+        self.assert_fault(check_rooms, "src/live/store_two/deep/server.cc:1", "only store")
 
     def test_an_arrow_reaches_through_other_rooms(self):
-        self.write("src/cli/more.cc", '#include "base/result.h"\n')
+        self.write("src/commands/more.cc", '#include "base/result.h"\n')
         self.assert_clean(check_rooms)
 
     def test_what_only_tests_need_is_closed_to_the_room_itself(self):
@@ -101,20 +101,37 @@ class Rooms(Tree):
         self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include workload")
 
     def test_tests_have_arrows_too(self):
-        self.write("src/model/job_test.cc", '#include "sim/clock.h"\n')
-        self.write("src/sim/clock.h", "#pragma once\n")
-        self.assert_fault(check_rooms, "src/model/job_test.cc:1", "model may not include sim")
+        self.write("src/model/job_test.cc", '#include "simulation/clock.h"\n')
+        self.write("src/simulation/clock.h", "#pragma once\n")
+        self.assert_fault(check_rooms, "src/model/job_test.cc:1", "model may not include simulation")
 
     def test_a_quoted_include_of_nothing_is_found(self):
         self.write("src/policy/las.cc", '#include "las.h"\n')
         self.assert_fault(check_rooms, "src/policy/las.cc:1", '"las.h" is no file')
 
     def test_a_circle_is_printed(self):
-        self.write("src/model/CMakeLists.txt", "room(model NEEDS base policy)")
+        self.write("src/model/CMakeLists.txt", 'room(model HOLDS "x" NEEDS base policy)')
         self.assert_fault(check_rooms, "model -> policy -> model")
 
+    def test_a_circle_of_storeys_is_found(self):
+        self.write("src/live/api/CMakeLists.txt", 'room(api HOLDS "x" NEEDS model)')
+        self.write("src/live/programs/CMakeLists.txt", 'room(programs HOLDS "x" NEEDS commands)')
+        self.assert_clean(check_rooms)
+        self.write("src/commands/CMakeLists.txt", 'room(commands HOLDS "x" NEEDS workload simulation api)')
+        self.assert_fault(check_rooms, "storeys form a circle: commands -> live -> commands")
+
+    def test_a_room_says_what_it_holds(self):
+        self.write("src/placement/CMakeLists.txt", "room(placement NEEDS model)")
+        faults, _ = check_rooms.check(self.root)
+        self.assertTrue(any("does not say what it holds" in fault for fault in faults), faults)
+
+    def test_a_thirteenth_storey_is_found(self):
+        for number in range(6):
+            self.write(f"src/more{number}/CMakeLists.txt", f'room(more{number} HOLDS "x" NEEDS model)')
+        self.assert_fault(check_rooms, "13 folders, at most 12")
+
     def test_a_need_that_is_no_room_is_found(self):
-        self.write("src/model/CMakeLists.txt", "room(model NEEDS base magic)")
+        self.write("src/model/CMakeLists.txt", 'room(model HOLDS "x" NEEDS base magic)')
         self.assert_fault(check_rooms, "'magic', which is no room")
 
     def test_a_folder_without_a_room_is_found(self):
@@ -123,13 +140,13 @@ class Rooms(Tree):
 
     def test_each_library_stays_behind_its_wall(self):
         for header, path in (
-            ("CLI/CLI.hpp", "src/sim/a.cc"),
+            ("CLI/CLI.hpp", "src/simulation/a.cc"),
             ("nlohmann/json.hpp", "src/policy/a.cc"),
-            ("toml++/toml.h", "src/cli/a.cc"),
-            ("zstd.h", "src/cli/a.cc"),
+            ("toml++/toml.h", "src/commands/a.cc"),
+            ("zstd.h", "src/commands/a.cc"),
             ("lemon/matching.h", "src/policy/a.cc"),
-            ("spawn.h", "src/sim/a.cc"),
-            ("sys/wait.h", "src/cli/a.cc"),
+            ("spawn.h", "src/simulation/a.cc"),
+            ("sys/wait.h", "src/commands/a.cc"),
         ):
             with self.subTest(header):
                 self.write(path, f"#include <{header}>\n")
@@ -164,7 +181,7 @@ class Rooms(Tree):
                 self.write("src/policy/a.cc", f"void f() {{\n{code} return;\n}}\n")
                 self.assert_fault(check_rooms, "src/policy/a.cc:2", "asks whether it is simulated")
         self.write("src/policy/a.cc", "")
-        self.write("src/sim/a.cc", "void f() { if (simulated) return; }\n")
+        self.write("src/simulation/a.cc", "void f() { if (simulated) return; }\n")
         self.assert_clean(check_rooms)
 
     def test_a_header_that_opens_a_namespace_is_found(self):
@@ -213,6 +230,15 @@ class Sizes(Tree):
                 self.write(path, "int a;\n" * (limit + 1))
                 self.assert_fault(check_sizes, f"{path}:{limit + 1}", f"at most {limit}")
                 (self.root / path).unlink()
+
+    def test_a_folder_with_too_many_sources_is_found(self):
+        for number in range(30):
+            self.write(f"src/model/a{number}.cc", "int a;\n")
+            self.write(f"src/model/a{number}_test.cc", "int a;\n")
+            self.write(f"src/model/a{number}.h", "int a;\n")
+        self.assert_clean(check_sizes)
+        self.write("src/model/one_more.cc", "int a;\n")
+        self.assert_fault(check_sizes, "src/model: 31 sources", "at most 30")
 
     def test_a_long_function_is_found_whatever_stands_around_it(self):
         for opening, closing, first in (
