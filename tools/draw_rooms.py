@@ -79,7 +79,7 @@ def draw(root, rooms, order):
             'stroke-width="1.5"/>'
         )
         out.append(f'  <text class="name" x="38" y="{y + 30}">{storey}/</text>')
-        out.append(f'  <text class="what" x="170" y="{y + 29}">{html.escape(sentence(root, storey))}</text>')
+        out.append(f'  <text class="what" x="225" y="{y + 29}">{html.escape(sentence(root, storey))}</text>')
         below = [other for other in reversed(order) if other in needs[storey]]
         if below:
             out.append(
