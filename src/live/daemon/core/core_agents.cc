@@ -5,7 +5,7 @@
 
 #include "base/invariant.h"
 #include "base/plain_text.h"
-#include "live/daemon/core/assignments.h"
+#include "live/daemon/agents/assignments.h"
 #include "live/daemon/core/core.h"
 
 namespace orrery {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "live/api/agent_words.h"
-#include "live/daemon/core/job_spec.h"
-#include "live/daemon/core/stops.h"
+#include "live/daemon/agents/stops.h"
+#include "live/daemon/policy/job_spec.h"
 #include "live/daemon/server/outside.h"
 
 namespace orrery {
