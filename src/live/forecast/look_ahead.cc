@@ -95,7 +95,7 @@ class Outlook {
   Status move_overdue_ends() {
     const auto running = core_.state().running();
     for (const JobId id : std::vector<JobId>(running.begin(), running.end())) {
-      if (core_.expected_end(id) > now_) continue;
+      if (core_.host().expected_end(id) > now_) continue;
       TRY(core_.replay(
           Progressed{
               .job = core_.book().job(id).number, .iteration = 1 - kOverduePart, .iterations = 1},
@@ -106,14 +106,15 @@ class Outlook {
 
   Time next_end() const {
     Time next = kNever;
-    for (const JobId id : core_.state().running()) next = std::min(next, core_.expected_end(id));
+    for (const JobId id : core_.state().running())
+      next = std::min(next, core_.host().expected_end(id));
     return next;
   }
 
   Status end_jobs() {
     std::vector<JobId> done;
     for (const JobId id : core_.state().running()) {
-      if (core_.expected_end(id) <= now_) done.push_back(id);
+      if (core_.host().expected_end(id) <= now_) done.push_back(id);
     }
     std::ranges::sort(done);
     for (const JobId id : done) {

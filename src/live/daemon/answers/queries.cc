@@ -209,7 +209,7 @@ QuotasAnswer quotas_of(const Core& core) {
     held[tenant_of(*core.book().job(id).request)] += gpu_count(core.state().job(id).held.devices);
   }
   QuotasAnswer answer;
-  for (const auto& [tenant, quota] : core.book().quotas()) {
+  for (const auto& [tenant, quota] : core.book().entitlements().quotas()) {
     answer.quotas.push_back(
         {.tenant = tenant, .gpus = quota.gpus, .held = held[tenant], .borrows = quota.borrows});
   }

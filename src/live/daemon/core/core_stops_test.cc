@@ -211,14 +211,14 @@ TEST_F(AskedToStop, ASchedulerThatStartsAgainEndsThoseThatWereAsked) {
 }
 
 TEST_F(AskedToStop, AJobThatFailsGoesBackToItsCheckpoint) {
-  const double all = core_.work_left(JobId{0});
+  const double all = core_.host().work_left(JobId{0});
   LaunchReport first = running(0, 60);
   first.checkpointed = 40;
   tell({first, running(1, 60)});
-  EXPECT_DOUBLE_EQ(core_.work_left(JobId{0}), all * 0.4);
+  EXPECT_DOUBLE_EQ(core_.host().work_left(JobId{0}), all * 0.4);
   const JobEnd badly{.kind = JobEnd::Kind::Exited, .exit_code = 1};
   tell({first, ended(1, badly)});
-  EXPECT_DOUBLE_EQ(core_.work_left(JobId{0}), all * 0.6);
+  EXPECT_DOUBLE_EQ(core_.host().work_left(JobId{0}), all * 0.6);
 }
 
 }  // namespace

@@ -55,15 +55,14 @@ struct LiveJob {
   int failures = 0;
   std::optional<LiveEnd> end{};  // the last one that counted
   Reason reason{};               // of the last event that had one
-  Reason::Code told{};           // why it waits, if it has not run since
+  Reason::Code queued_for{};     // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};
   std::optional<Time> ended{};
   double iteration = -1;
   double iterations = -1;
   double checkpointed = -1;
-  Time progressed{};  // when an entry last said so
-  std::vector<JobId> dependents{};
+  Time progressed{};             // when an entry last said so
   std::vector<NodeId> ran_on{};  // by rank of the last epoch
 
   bool waits() const { return !wanted && !ended; }
@@ -93,11 +92,6 @@ struct LiveNode {
   bool draining = false;
   bool unheard = false;  // not heard of since the log was restored: anything may be running there
   std::set<LaunchName> launches{};  // that may be running there
-};
-
-struct Quota {
-  int gpus = 0;
-  bool borrows = true;
 };
 
 }  // namespace orrery

@@ -20,7 +20,7 @@ GateJob job(int id, std::string_view tenant, int gpus, int priority = 0, bool ru
 std::vector<int> held(std::vector<GateJob> jobs, const std::map<std::string, Quota>& quotas,
                       int gpus) {
   std::vector<int> ids;
-  for (const Held& one : held_back(std::move(jobs), quotas, gpus)) {
+  for (const Held& one : jobs_to_hold(std::move(jobs), quotas, gpus)) {
     ids.push_back(static_cast<int>(one.job));
   }
   std::ranges::sort(ids);
@@ -74,7 +74,7 @@ TEST(Gate, NeverHoldsBackSomebodyWithinHisQuotaForABorrower) {
                          0, random.uniform() < 0.5));
       asked[jobs.back().tenant] += jobs.back().gpus;
     }
-    const auto out = held_back(jobs, quotas, total);
+    const auto out = jobs_to_hold(jobs, quotas, total);
     for (const Held& one : out) {
       const GateJob& who = jobs[index(one.job)];
       const auto quota = quotas.find(std::string(who.tenant));

@@ -110,7 +110,10 @@ void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
   if (core_->rounds() != rounds) {
     figures_.rounds.add(std::chrono::duration<double>(SteadyClock::now() - before).count());
   }
-  for (auto& task : tasks) task(*core_, now);
+  for (auto& task : tasks) {
+    core_->complete_submission();
+    task(*core_, now);
+  }
   if (options_.on_pass) options_.on_pass(*core_, now);
   write_down();
 }

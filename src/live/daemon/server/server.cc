@@ -51,7 +51,7 @@ class LiveServer final : public Server {
     Loop::Options loop;
     loop.on_durable = [this](std::vector<Record> records) { on_durable(std::move(records)); };
     loop.send = [this](std::int64_t to, Orders orders) { send(to, std::move(orders)); };
-    loop.on_log = [this](const Core& core, const LogPiece& piece) { readers_.heard(core, piece); };
+    loop.on_log = [this](Core& core, const LogPiece& piece) { readers_.heard(core, piece); };
     loop.on_pass = [this](Core& core, Time now) { on_pass(core, now); };
     loop.also_due = [this] { return std::min(waits_until_, readers_.due()); };
     loop.on_failure = [this](const Error& error) { on_error(error); };
@@ -94,7 +94,7 @@ class LiveServer final : public Server {
             Core& core, Time now) mutable -> Result<SubmitAnswer> {
           std::vector<std::string> warnings = submit_warnings(request.job, core.book().nodes(),
                                                               core.book().policy().name, expected);
-          TRY_ASSIGN(SubmitAnswer answer, core.submit(caller, std::move(request), now));
+          TRY_ASSIGN(SubmitAnswer answer, core.accept(caller, std::move(request), now));
           answer.warnings = std::move(warnings);
           return Result<SubmitAnswer>(std::move(answer));
         });
