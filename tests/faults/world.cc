@@ -157,7 +157,7 @@ void World::commit() {
   if (!held_.records.empty()) {
     if (const char* job = std::getenv("ORRERY_FAULT_JOB")) {
       for (const Record& record : held_.records) {
-        if (std::to_string(static_cast<int>(record.job)) == job || record.kind == "term") {
+        if (std::to_string(record.job) == job || record.kind == "term") {
           say(fmt::format("log {} {} {}", record.sequence, record.kind, record.body));
         }
       }

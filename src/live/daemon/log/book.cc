@@ -273,8 +273,7 @@ Status Book::take(const Decided& entry) {
   const PendingChange counted(pending_, live);
   if (entry.reason.code != Reason::Code::None || holds(entry.kind)) {
     live.reason = entry.reason;
-    // For people, by the job's number.
-    if (entry.reason_other != 0) live.reason.other = static_cast<JobId>(entry.reason_other);
+    live.reason_other = entry.reason_other;
   }
   if (entry.kind == EventKind::Queued) live.queued_for = entry.reason.code;
   if (holds(entry.kind)) live.queued_for = {};

@@ -54,7 +54,8 @@ struct LiveJob {
   std::vector<LiveLaunch> launches{};
   int failures = 0;
   std::optional<LiveEnd> end{};  // the last one that counted
-  Reason reason{};               // of the last event that had one
+  Reason reason{};               // of the last event that had one, without `other`
+  JobNumber reason_other = 0;    // of that reason; 0: none
   Reason::Code queued_for{};     // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};

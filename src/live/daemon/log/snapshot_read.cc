@@ -92,9 +92,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
     TRY(line.integer("end_rank", live.end->rank, kMaybe, -1, kMax<int>));
     TRY(line.text("end_node", live.end->node, kMaybe));
   }
-  JobNumber other = 0;
-  TRY(read_reason(line, live.reason, other));
-  if (other != 0) live.reason.other = static_cast<JobId>(other);
+  TRY(read_reason(line, live.reason, live.reason_other));
   TRY(read_rows(line, "runs", [&](Row& row) {
     EpochRun run{.epoch = row.next()};
     run.ranks = static_cast<int>(row.next());

@@ -82,7 +82,7 @@ class JobWriter {
       body.number("end_rank", live.end->rank, -1);
       body.text("end_node", live.end->node);
     }
-    write_reason(body, live.reason, std::max(0, static_cast<int>(live.reason.other)));
+    write_reason(body, live.reason, live.reason_other);
     write_launches(body, live);
     write_state(body, state_.job(id));
     write_line(out, body);
