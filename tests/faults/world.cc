@@ -423,6 +423,9 @@ bool World::rested_only(JobNumber job) const {
 }
 
 void World::check_end() {
+  if (restores_ == 0 && core_->book().origin().restored_before != 0) {
+    fail("the log was taken for an old copy");
+  }
   for (const auto& [key, number] : acknowledged_) {
     const auto id = core_->book().find(number);
     if (!id) {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/invariant.h"
 #include "base/plain_text.h"
 #include "live/daemon/agents/assignments.h"
+#include "live/store/mark.h"
 
 namespace orrery {
 namespace {
@@ -93,6 +95,14 @@ void Agents::reported(std::int64_t connection, const Report& report) {
         .instance = report.instance, .report = report.number, .refused = std::move(refused)};
     return;
   }
+  // From here on the log goes on as one that `orrery restore` has put back. Terms are at least the
+  // seconds since 1970, and epochs of a job rise more slowly, so the floor is above all lost ones.
+  if (has_seen_more(report)) {
+    apply(LogNamed{.first = number_after_loss(book().next_number() - 1),
+                   .epoch_floor = book().term(),
+                   .restored = true,
+                   .by = report.offer.name});
+  }
   const NodeJoined joined{.offer = report.offer,
                           .instance = report.instance,
                           .machine = report.machine,
@@ -114,6 +124,21 @@ void Agents::reported(std::int64_t connection, const Report& report) {
   }
   take_stock(node, report);
   apply_report(node, report);
+}
+
+// True if the agent has obeyed records of this log that are not in it: an old copy of the log was
+// put back by hand. Orders leave only once their records are on disk, so an agent cannot
+// have seen more than the log otherwise.
+bool Agents::has_seen_more(const Report& report) const {
+  const LogOrigin& origin = book().origin();
+  if (report.log != origin.id || origin.is_restored) return false;
+  if (report.term > origin.term_before && report.term < book().term()) return true;
+  return std::ranges::any_of(report.launches, [&](const LaunchReport& launch) {
+    if (launch.name.epoch <= origin.epoch_floor) return false;
+    if (launch.name.job >= book().next_number()) return true;
+    const auto id = book().find(launch.name.job);
+    return id && launch.name.epoch > book().job(*id).epoch;
+  });
 }
 
 // What a node runs of before the log was restored, as it says once it has obeyed this term. What

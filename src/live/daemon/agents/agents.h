@@ -49,6 +49,7 @@ class Agents {
  private:
   const Book& book() const { return scheduler_.book(); }
   void apply(const Entry& entry);
+  bool has_seen_more(const Report& report) const;
   std::string refusal(std::int64_t connection, const Report& report) const;
   void apply_report(NodeId node, const Report& report);
   void apply_progress(const LaunchReport& launch);

@@ -184,9 +184,12 @@ Status LiveScheduler::apply_external(const Entry& entry, Time now) {
   }
   leases_.resize(book_.nodes().size());
   if (std::holds_alternative<LaunchFound>(entry)) ++alive_;
-  if (turned != nullptr || std::holds_alternative<NodeJoined>(entry)) host_.cluster_changed();
+  // Also LogNamed: an old copy of the log was found out, and every node counts as lost.
+  const bool of_nodes = turned != nullptr || std::holds_alternative<NodeJoined>(entry) ||
+                        std::holds_alternative<LogNamed>(entry);
+  if (of_nodes) host_.cluster_changed();
   // The last node has been heard of since the log was restored: jobs that waited may begin.
-  if (unheard > 0 && book_.origin().nodes_unheard == 0) leases_.mark_all();
+  if ((unheard > 0) != (book_.origin().nodes_unheard > 0)) leases_.mark_all();
   if (turned != nullptr && turned->clears) move_jobs_from(*book_.find_node(turned->node));
   if (std::holds_alternative<PolicyChanged>(entry)) host_.take_over();
   if (!std::holds_alternative<TokenKept>(entry)) host_.request_round();
@@ -259,6 +262,7 @@ void LiveScheduler::end_job(JobId job, EventKind how, const Reason& reason) {
 }
 
 void LiveScheduler::end_launch(const LaunchName& name, const JobEnd& end) {
+  complete_submission();
   const LiveLaunch* launch = book_.find(name);
   if (launch == nullptr) return;
   const NodeId node = launch->node;

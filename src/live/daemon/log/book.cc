@@ -113,6 +113,7 @@ Status Book::take(const LogNamed& entry) {
   next_number_ = std::max(next_number_, entry.first);
   origin_.epoch_floor = std::max(origin_.epoch_floor, entry.epoch_floor);
   if (!entry.restored) return {};
+  origin_.is_restored = true;
   origin_.restored_before = next_number_;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].state == NodeState::Left || nodes_[i].state == NodeState::Removed) continue;
@@ -138,6 +139,8 @@ Status Book::take(const LaunchFound& entry) {
 }
 
 Status Book::take(const TermBegan& entry) {
+  origin_.term_before = origin_.is_restored ? entry.term : term_.term;
+  origin_.is_restored = false;
   term_ = entry;
   for (LiveJob& job : jobs_) {
     for (LiveLaunch& launch : job.launches) {
