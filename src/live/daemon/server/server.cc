@@ -15,6 +15,7 @@
 #include "live/daemon/answers/start_forecasts.h"
 #include "live/daemon/answers/submit_warnings.h"
 #include "live/daemon/log/event_tail.h"
+#include "live/daemon/log/operator_log.h"
 #include "live/daemon/log/recovery.h"
 #include "live/daemon/rights/rights_queries.h"
 #include "live/daemon/server/loop.h"
@@ -393,7 +394,10 @@ class LiveServer final : public Server {
   }
 
   void on_durable(std::vector<Record> records) {
-    for (Record& record : records) tail_.add(std::move(record));
+    for (Record& record : records) {
+      if (const std::string line = operator_line(record); !line.empty()) say(line);
+      tail_.add(std::move(record));
+    }
     std::vector<EventWaiter> waiting = std::exchange(event_waiters_, {});
     for (EventWaiter& waiter : waiting) {
       if (!tail_.serve(waiter.request, waiter.viewer, waiter.reply, loop_->committer())) {
