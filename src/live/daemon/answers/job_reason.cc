@@ -7,7 +7,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "live/daemon/log/entry_parts.h"
+#include "live/daemon/answers/job_times.h"
 #include "model/duration_text.h"
 
 namespace orrery {
@@ -126,7 +126,11 @@ std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Det
   if (job.state == JobState::Failed && live.end) return end_of(live, detail);
   if (job.state == JobState::Cancelled) return cancelled_text(live);
   if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
-    return fmt::format("waits for node {}, which does not answer", node);
+    const Duration unsaved = time_unsaved(live, now);
+    return fmt::format("waits for node {}, which does not answer{}", node,
+                       unsaved < std::chrono::minutes(1)
+                           ? ""
+                           : fmt::format("; {} of work is lost if it stays away", length(unsaved)));
   }
   if (job.state == JobState::Running) {
     const bool settles = std::ranges::any_of(

@@ -73,6 +73,7 @@ class Core {
   const Book& book() const { return scheduler_.book(); }
   const State& state() const { return scheduler_.state(); }
   const PolicyHost& host() const { return scheduler_.host(); }
+  Time now() const { return scheduler_.now(); }  // of the last call that brought a time
   std::int64_t rounds() const { return scheduler_.rounds(); }
   std::int64_t alive() const { return scheduler_.alive(); }  // processes that may be running
   const Contact& contact(NodeId node) const { return scheduler_.leases().contact(node); }
