@@ -62,7 +62,7 @@ TEST_P(Parity, TheLiveSchedulerDecidesAsTheSimulatorDoes) {
   EXPECT_GT(counts.starts, 50);
 }
 
-// Whom nothing is promised stays in the sight of the one policy that has a use for that.
+// A job without a promise stays visible to the one policy that uses it.
 TEST(ParityOfClasses, OpportunisticJobsRunBesideOthersUnderAntman) {
   Wire wire;
   Counts counts;

@@ -126,7 +126,7 @@ class Service {
                             .revocations = revocations_,
                             .served = served_users()},
              .groups_of = [this](const std::string& user) { return callers_->groups_of(user); },
-             .ask_ahead =
+             .ask_what_if =
                  [limits](const std::string& situation, const WhatIfRequest& request) {
                    return what_if_live(situation, request, limits);
                  },

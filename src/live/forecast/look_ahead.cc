@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kOverduePart = 0.1;
 
-// A core that is told what would come from outside, at the instants at which it would.
+// A core that is given what would come from outside, at the instants at which it would.
 class Outlook {
  public:
   explicit Outlook(const AheadOptions& options)
@@ -77,7 +77,7 @@ class Outlook {
     for (int i = 1; i <= options_.nodes_more; ++i) {
       NodeOffer offer = like;
       offer.name = fmt::format("one more like {} ({})", like.name, i);
-      TRY(core_.replay(NodeJoined{.offer = std::move(offer), .instance = "ahead"}, now_));
+      TRY(core_.replay(NodeJoined{.offer = std::move(offer), .instance = "forecast"}, now_));
     }
     return {};
   }

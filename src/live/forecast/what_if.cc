@@ -91,7 +91,7 @@ std::string all_words(const Forecast& forecast) {
                                     : "; " + missing("the last would ", "end", forecast));
 }
 
-// Who would end later for the new job, the worst first.
+// Jobs that would end later because of the new job, the worst first.
 std::vector<Delay> delays(const Forecast& without, const Forecast& with) {
   std::vector<Delay> found;
   for (const auto& [job, end] : without.ends) {
@@ -105,7 +105,7 @@ std::vector<Delay> delays(const Forecast& without, const Forecast& with) {
 }
 
 std::string delay_words(const std::vector<Delay>& delays) {
-  if (delays.empty()) return "It would delay nobody.\n";
+  if (delays.empty()) return "It would delay no job.\n";
   std::vector<std::string> worst;
   for (std::size_t i = 0; i < std::min(kNamed, delays.size()); ++i) {
     worst.push_back(fmt::format("job {} by {}", delays[i].job, length(delays[i].by)));

@@ -24,7 +24,7 @@ std::string busy() {
   return situation.text();
 }
 
-TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhomItWouldDelay) {
+TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhichJobsItWouldDelay) {
   const auto answer = what_if_live(
       busy(), {.job = TestSituation::job(4, minutes(30)), .nodes_more = 1, .policy = "fifo"});
   ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -47,7 +47,7 @@ TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhomItWouldDelay) {
   EXPECT_EQ(object["delayed"][0]["later_s"], 1800);
 }
 
-TEST(WhatIfLive, WithoutAJobItTellsOfThoseThatWait) {
+TEST(WhatIfLive, WithoutAJobItCountsTheJobsThatWait) {
   const auto answer = what_if_live(busy(), {.nodes_more = 2});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer.value().text,

@@ -160,8 +160,8 @@ Status Store::insert(const Record& record, std::uint32_t crc) {
 
 Status Store::write(const std::function<Status()>& work) {
   if (failed_) {
-    return Error{failed_->code,
-                 "an earlier write failed, and the store must be opened anew: " + failed_->message};
+    return Error{failed_->code, "an earlier write failed, and the store must be opened again: " +
+                                    failed_->message};
   }
   Status done = database_.transaction(work);
   if (!done.ok()) failed_ = done.error();

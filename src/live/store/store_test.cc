@@ -168,9 +168,9 @@ TEST(Store, IsHeldByOneProcessAtATime) {
     if (!held.ok() || write(ends[1], "x", 1) != 1) _exit(1);
     while (true) pause();
   }
-  char told = 0;
+  char byte = 0;
   close(ends[1]);
-  ASSERT_EQ(read(ends[0], &told, 1), 1);
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
   EXPECT_TRUE(contains(why_not(folder.file()), "another process holds this store"));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);

@@ -45,7 +45,7 @@ class RestoredCore {
                   now);
     pass();
   }
-  // As an agent that obeys what it is told.
+  // As an agent that obeys.
   void report(const std::string& node, std::int64_t connection,
               const std::vector<LaunchReport>& launches) {
     report(node, connection, 0, launches);

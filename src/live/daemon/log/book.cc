@@ -219,7 +219,7 @@ void Book::update_cluster(NodeId id) {
   node.memory_bytes = live.offer.memory_bytes;
   node.gpu_memory_bytes = live.offer.gpu_memory_bytes;
   node.gpu_type = live.offer.gpu_type;
-  // Known from now on, so that whoever asks for it later finds it here.
+  // Known from now on, so that a job that asks for it later finds it here.
   name_id(workload_, names_, node.gpu_type);
   node.open = live.state == NodeState::Up && !live.draining;
 }

@@ -18,7 +18,7 @@ struct LiveLaunch {
   int local_rank = 0;
   int local_ranks = 1;
   int node_index = 0;  // among the job's nodes
-  // The node's orders that first named it, and the first after it was wanted no more; 0: none yet
+  // The node's orders that first named it, and the first after it was no longer wanted; 0: none yet
   // in this term.
   std::int64_t named_in = 0;
   std::int64_t dropped_in = 0;
@@ -43,7 +43,7 @@ struct LiveEnd : JobEnd {
   std::string node{};
 };
 
-// What is known of a job beyond what control/ keeps of it.
+// What is known of a job beyond what the scheduling rounds keep of it.
 struct LiveJob {
   JobNumber number = 0;
   std::shared_ptr<const JobRequest> request{};  // one for all jobs of an array

@@ -5,7 +5,7 @@
 
 #include "live/api/assignment.h"
 
-// Which log this is, and what became of it when a copy of it was put back.
+// Which log this is, and what happened to it when a copy of it was put back.
 
 namespace orrery {
 

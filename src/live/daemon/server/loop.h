@@ -30,7 +30,7 @@ class Loop {
     std::function<void(Core& core, const LogPiece& piece)> on_log{};
     std::function<void(Core& core, Time now)> on_pass{};  // once a pass, after its tasks
     std::function<void(const Error& error)> on_failure{};
-    std::function<Time()> also_due{};  // when a pass is wanted besides the core's own wishes
+    std::function<Time()> also_due{};  // when a pass is due besides the core's own
   };
 
   Loop(std::unique_ptr<Core> core, Clock clock, Store store, Options options);

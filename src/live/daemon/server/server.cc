@@ -67,7 +67,9 @@ class LiveServer final : public Server {
     loop_->post([this](Core& core, Time) { snapshot(core); });
     return loop_->close();
   }
-  void on_failure(std::function<void(const Error&)> tell) override { tell_ = std::move(tell); }
+  void on_failure(std::function<void(const Error&)> report) override {
+    failure_ = std::move(report);
+  }
 
   Result<std::string> metrics(const Caller& caller) override {
     TRY(check(caller, Call::ReadMetrics, ""));
@@ -118,7 +120,7 @@ class LiveServer final : public Server {
       const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
         return job.state == JobState::Pending || job.state == JobState::Paused;
       });
-      if (!waits || core.state().waiting() > kForetoldMax) {
+      if (!waits || core.state().waiting() > kForecastMax) {
         return loop_->when_durable([answer = std::move(answer), reply] { reply(answer); });
       }
       std::optional<std::string> situation;
@@ -189,8 +191,8 @@ class LiveServer final : public Server {
   }
   void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) override {
     if (const Status may = check(caller, Call::AskWhatIf, ""); !may.ok()) return reply(may.error());
-    if (!options_.ask_ahead) {
-      return reply(Error{Code::Unimplemented, "this scheduler cannot look ahead"});
+    if (!options_.ask_what_if) {
+      return reply(Error{Code::Unimplemented, "this scheduler makes no forecasts"});
     }
     if (request.job) {
       if (request.job->user.empty()) request.job->user = caller.name;
@@ -205,7 +207,7 @@ class LiveServer final : public Server {
         if (!claimed.ok()) return reply(claimed.error());
       }
       // The thread outlives nothing: it has a copy of all it needs.
-      std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request,
+      std::thread([ask = options_.ask_what_if, situation = core.snapshot(Duration::zero()), request,
                    reply] {
         reply(ask(situation, request));
       }).detach();
@@ -321,8 +323,8 @@ class LiveServer final : public Server {
   static constexpr Duration kWaitMax = std::chrono::seconds(30);
   static constexpr std::int64_t kLogBytesMax = 1 << 20;
   static constexpr std::int64_t kEventsMax = 10'000;
-  // Looking ahead takes about a second for so many that wait; with more, nobody waits for it.
-  static constexpr std::int64_t kForetoldMax = 20'000;
+  // A forecast takes about a second for this many waiting jobs; with more, none is made.
+  static constexpr std::int64_t kForecastMax = 20'000;
 
   struct Linked {
     Caller caller{};
@@ -441,7 +443,7 @@ class LiveServer final : public Server {
 
   void on_error(const Error& error) {
     say("the log cannot be written: " + error.message);
-    if (tell_) tell_(error);
+    if (failure_) failure_(error);
   }
   void say(const std::string& line) const {
     if (options_.say) options_.say(line);
@@ -459,7 +461,7 @@ class LiveServer final : public Server {
   std::int64_t snapshot_at_ = 0;
   std::atomic<bool> names_groups_{false};  // some member of a tenant is a group
   Time waits_until_ = kNever;
-  std::function<void(const Error&)> tell_;
+  std::function<void(const Error&)> failure_;
   std::unique_ptr<Loop> loop_;  // last: its thread uses the rest
 };
 
