@@ -26,7 +26,7 @@
 #include "live/client/surroundings.h"
 #include "live/daemon/server/clock.h"
 #include "live/daemon/server/server.h"
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 #include "live/forecast/what_if.h"
 #include "live/job_runner/fork_server.h"
 #include "live/rpc/access.h"
@@ -114,7 +114,7 @@ class Service {
     core.gang_secret = [key = trust_->server.key_pem](JobNumber job, std::int64_t epoch) {
       return derived_secret(key, fmt::format("gang {}.{}", job, epoch)).reveal();
     };
-    const AheadOptions limits{.specs = core.specs};
+    const ForecastOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
         Server::start(

@@ -164,7 +164,7 @@ std::string to_json(const std::vector<Variant>& variants, const std::vector<Dela
 }  // namespace
 
 Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequest& request,
-                                  const AheadOptions& limits) {
+                                  const ForecastOptions& limits) {
   if (request.nodes_more < 0 || request.nodes_more > kNodesMoreMax) {
     return invalid(fmt::format("nodes: say how many more, up to {}", kNodesMoreMax));
   }
@@ -174,7 +174,7 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
   if (variants.size() == 3) {
     variants.push_back({.policy = request.policy, .nodes_more = request.nodes_more});
   }
-  AheadOptions options = limits;
+  ForecastOptions options = limits;
   options.job = request.job;
   std::size_t widest = 0;
   for (const Variant& variant : variants) widest = std::max(widest, heading(variant).size());
@@ -182,7 +182,7 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
   for (Variant& variant : variants) {
     options.policy = variant.policy;
     options.nodes_more = variant.nodes_more;
-    TRY_ASSIGN(variant.forecast, look_ahead(situation, options));
+    TRY_ASSIGN(variant.forecast, make_forecast(situation, options));
     const Forecast& forecast = variant.forecast;
     text += fmt::format("{:<{}}{}\n", heading(variant) + ":", widest + 3,
                         request.job ? job_words(forecast) : all_words(forecast));
@@ -192,7 +192,7 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
     options.policy = {};
     options.nodes_more = 0;
     options.job = {};
-    TRY_ASSIGN(const Forecast without, look_ahead(situation, options));
+    TRY_ASSIGN(const Forecast without, make_forecast(situation, options));
     delayed = delays(without, variants.front().forecast);
     text += delay_words(delayed);
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "live/api/api_cluster.h"
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 namespace orrery {
 
@@ -10,6 +10,6 @@ namespace orrery {
 // In words and as a JSON object (docs/formats/whatif.md). `limits` says how far the forecast
 // goes, and what is known of models.
 Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequest& request,
-                                  const AheadOptions& limits = {});
+                                  const ForecastOptions& limits = {});
 
 }  // namespace orrery

@@ -1,5 +1,5 @@
 // Forecasts from a live cluster, compared with what then happens.
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr Duration kRounding = std::chrono::microseconds(1);
 
-class LookAhead : public testing::TestWithParam<std::string> {};
+class Forecasts : public testing::TestWithParam<std::string> {};
 
 // For policies that only see which jobs wait and which run.
-TEST_P(LookAhead, WhatIsPredictedAtSomeInstantIsWhatHappens) {
+TEST_P(Forecasts, WhatIsPredictedAtSomeInstantIsWhatHappens) {
   std::size_t predicted = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -29,7 +29,7 @@ TEST_P(LookAhead, WhatIsPredictedAtSomeInstantIsWhatHappens) {
     Wire wire;
     LiveCluster live(all, choice_of(GetParam()), wire);
     ASSERT_EQ(live.run(ends_of(truth), cut), "");
-    const auto found = look_ahead(live.core().snapshot(Duration::zero()), {.specs = all.specs});
+    const auto found = make_forecast(live.core().snapshot(Duration::zero()), {.specs = all.specs});
     ASSERT_TRUE(found.ok()) << found.error().message;
     const Forecast& forecast = found.value();
     EXPECT_TRUE(forecast.is_whole);
@@ -54,7 +54,7 @@ TEST_P(LookAhead, WhatIsPredictedAtSomeInstantIsWhatHappens) {
   EXPECT_GT(predicted, 20U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, LookAhead, testing::Values("fifo", "sjf", "srtf", "srsf"));
+INSTANTIATE_TEST_SUITE_P(Of, Forecasts, testing::Values("fifo", "sjf", "srtf", "srsf"));
 
 }  // namespace
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Forecast forecast_of(const TestSituation& situation, const AheadOptions& options = {}) {
-  auto found = look_ahead(situation.text(), options);
+Forecast forecast_of(const TestSituation& situation, const ForecastOptions& options = {}) {
+  auto found = make_forecast(situation.text(), options);
   EXPECT_TRUE(found.ok()) << found.error().message;
   return found.ok() ? std::move(found).value() : Forecast();
 }
 
-TEST(LookAhead, AWaitingJobStartsWhenARunningOneIsDone) {
+TEST(Forecasts, AWaitingJobStartsWhenARunningOneIsDone) {
   TestSituation situation(1);
   const JobNumber first = situation.submit(4, minutes(10));
   const JobNumber second = situation.submit(2, minutes(5));
@@ -33,7 +33,7 @@ TEST(LookAhead, AWaitingJobStartsWhenARunningOneIsDone) {
             (std::map<JobNumber, Time>{{first, Time(minutes(10))}, {second, Time(minutes(15))}}));
 }
 
-TEST(LookAhead, OneMoreJobAndMoreNodesAreAsIfTheyWereThere) {
+TEST(Forecasts, OneMoreJobAndMoreNodesAreAsIfTheyWereThere) {
   TestSituation situation(1);
   situation.submit(4, hours(1));
   situation.pass({});
@@ -49,7 +49,7 @@ TEST(LookAhead, OneMoreJobAndMoreNodesAreAsIfTheyWereThere) {
   EXPECT_TRUE(forecast_of(situation).starts.empty());
 }
 
-TEST(LookAhead, AnotherPolicyTakesOverFromWhatRuns) {
+TEST(Forecasts, AnotherPolicyTakesOverFromWhatRuns) {
   TestSituation situation(1);
   const JobNumber longest = situation.submit(4, hours(10));
   const JobNumber shortest = situation.submit(4, minutes(1));
@@ -60,7 +60,7 @@ TEST(LookAhead, AnotherPolicyTakesOverFromWhatRuns) {
   EXPECT_EQ(preempted.ends.at(longest), Time(hours(10) + minutes(1)));
 }
 
-TEST(LookAhead, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
+TEST(Forecasts, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
   TestSituation situation(2);
   const JobNumber first = situation.submit(1, minutes(10));
   JobRequest next = TestSituation::job(1, minutes(1));
@@ -83,7 +83,7 @@ TEST(LookAhead, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
   EXPECT_EQ(forecast.starts.at(forecast.more).nodes, std::vector<std::string>{"n0"});
 }
 
-TEST(LookAhead, AnOverdueJobIsGivenATenthMore) {
+TEST(Forecasts, AnOverdueJobIsGivenATenthMore) {
   TestSituation situation(1);
   const JobNumber late = situation.submit(4, minutes(10));
   const JobNumber next = situation.submit(4, minutes(10));
@@ -94,7 +94,7 @@ TEST(LookAhead, AnOverdueJobIsGivenATenthMore) {
   EXPECT_EQ(forecast.starts.at(next).at, Time(minutes(26)));
 }
 
-TEST(LookAhead, ItEndsAtItsHorizonAndAfterItsLastStep) {
+TEST(Forecasts, ItEndsAtItsHorizonAndAfterItsLastStep) {
   TestSituation situation(1);
   for (int i = 0; i < 5; ++i) situation.submit(4, hours(1));
   situation.pass({});
@@ -113,14 +113,14 @@ TEST(LookAhead, ItEndsAtItsHorizonAndAfterItsLastStep) {
   EXPECT_EQ(predicted.value().at(5), Time(hours(4)));
 }
 
-TEST(LookAhead, WhatCannotBeIsSaid) {
+TEST(Forecasts, WhatCannotBeIsSaid) {
   TestSituation none(0);
-  EXPECT_EQ(look_ahead("no situation", {}).error().code, Code::DataLoss);
-  const auto policy = look_ahead(none.text(), {.policy = "best"});
+  EXPECT_EQ(make_forecast("no situation", {}).error().code, Code::DataLoss);
+  const auto policy = make_forecast(none.text(), {.policy = "best"});
   ASSERT_FALSE(policy.ok());
   EXPECT_NE(policy.error().message.find("best"), std::string::npos);
-  EXPECT_EQ(look_ahead(none.text(), {.nodes_more = 1}).error().code, Code::FailedPrecondition);
-  EXPECT_FALSE(look_ahead(none.text(), {.job = JobRequest{.gpus = 0}}).ok());
+  EXPECT_EQ(make_forecast(none.text(), {.nodes_more = 1}).error().code, Code::FailedPrecondition);
+  EXPECT_FALSE(make_forecast(none.text(), {.job = JobRequest{.gpus = 0}}).ok());
   const Forecast never = forecast_of(none, {.job = TestSituation::job(1, minutes(1))});
   EXPECT_TRUE(never.is_whole);
   EXPECT_TRUE(never.starts.empty());

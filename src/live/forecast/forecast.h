@@ -11,7 +11,7 @@
 
 namespace orrery {
 
-struct AheadOptions {
+struct ForecastOptions {
   SpecOptions specs{};  // as the scheduler has them
   // What is to differ from the situation.
   std::string policy{};  // empty: as it is, with its options
@@ -30,7 +30,7 @@ struct Forecast {
   Time now{};
   Time until{};          // where the forecast ends
   bool is_whole = true;  // else what is not named here comes after `until`, if ever
-  JobNumber more = 0;    // the number of AheadOptions::job
+  JobNumber more = 0;    // the number of ForecastOptions::job
   struct Start {
     Time at{};
     std::vector<std::string> nodes{};
@@ -43,10 +43,10 @@ struct Forecast {
 // Runs the scheduler itself forward from a situation, which is a snapshot, on a clock that jumps
 // from one instant to the next. The same arguments give the same forecast. A policy that remembers
 // more than the log says begins without memory here, and may have decided otherwise.
-Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& options);
+Result<Forecast> make_forecast(const std::string& situation, const ForecastOptions& options);
 
 // Only when waiting jobs will start; a job that is not named waits beyond the end of the forecast.
 Result<std::map<JobNumber, Time>> predicted_starts(const std::string& situation,
-                                                   AheadOptions limits = {});
+                                                   ForecastOptions limits = {});
 
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ constexpr double kOverduePart = 0.1;
 // A core that is given what would come from outside, at the instants at which it would.
 class Outlook {
  public:
-  explicit Outlook(const AheadOptions& options)
+  explicit Outlook(const ForecastOptions& options)
       : options_(options), core_({.specs = options.specs}) {}
 
   Status begin(const std::string& situation) {
@@ -149,7 +149,7 @@ class Outlook {
     return {};
   }
 
-  const AheadOptions& options_;
+  const ForecastOptions& options_;
   Core core_;
   Forecast forecast_;
   Time now_{};
@@ -158,7 +158,7 @@ class Outlook {
 
 }  // namespace
 
-Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& options) {
+Result<Forecast> make_forecast(const std::string& situation, const ForecastOptions& options) {
   Outlook outlook(options);
   TRY(outlook.begin(situation));
   TRY(outlook.run());
@@ -166,9 +166,9 @@ Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& op
 }
 
 Result<std::map<JobNumber, Time>> predicted_starts(const std::string& situation,
-                                                   AheadOptions limits) {
+                                                   ForecastOptions limits) {
   limits.starts_only = true;
-  TRY_ASSIGN(const Forecast forecast, look_ahead(situation, limits));
+  TRY_ASSIGN(const Forecast forecast, make_forecast(situation, limits));
   std::map<JobNumber, Time> starts;
   for (const auto& [job, start] : forecast.starts) starts[job] = start.at;
   return starts;
