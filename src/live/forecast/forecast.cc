@@ -35,6 +35,9 @@ class Outlook {
     for (const LiveJob& live : core_.book().jobs()) {
       const JobState state = core_.state().job(*core_.book().find(live.number)).state;
       if (state == JobState::Pending || state == JobState::Paused) waiting_.insert(live.number);
+      if (state == JobState::Running && live.checkpointed < 0 && !live.runs.empty()) {
+        unsaved_since_[live.number] = live.runs.back().began;
+      }
     }
     return {};
   }
@@ -135,6 +138,7 @@ class Outlook {
       const auto* decided = std::get_if<Decided>(&entry);
       if (decided == nullptr) continue;
       const JobNumber job = decided->job;
+      note_loss(*decided, record.time);
       if (decided->kind == EventKind::Completed) {
         forecast_.ends[job] = record.time;
       } else if (decided->kind == EventKind::Rejected || decided->kind == EventKind::Cancelled) {
@@ -149,11 +153,21 @@ class Outlook {
     return {};
   }
 
+  void note_loss(const Decided& decided, Time at) {
+    const bool ends_processes = decided.kind == EventKind::Paused ||
+                                decided.kind == EventKind::Moved ||
+                                decided.kind == EventKind::Resized;
+    if (!ends_processes) return;
+    const auto since = unsaved_since_.extract(decided.job);
+    if (!since.empty()) forecast_.lost[decided.job] = at - since.mapped();
+  }
+
   const ForecastOptions& options_;
   Core core_;
   Forecast forecast_;
   Time now_{};
-  std::set<JobNumber> waiting_;  // since the beginning
+  std::set<JobNumber> waiting_;              // since the beginning
+  std::map<JobNumber, Time> unsaved_since_;  // of jobs that run since the beginning
 };
 
 }  // namespace

@@ -38,6 +38,9 @@ struct Forecast {
   std::map<JobNumber, Start> starts{};  // the next one, of jobs that wait now
   std::map<JobNumber, Time> ends{};
   std::map<JobNumber, std::string> refused{};  // by the policy, and why
+  // Jobs that run now without a reported checkpoint, and would be stopped, moved or resized: the
+  // work that each loses.
+  std::map<JobNumber, Duration> lost{};
 };
 
 // Runs the scheduler itself forward from a situation, which is a snapshot, on a clock that jumps

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kNamed = 5;
 constexpr Duration kNoticed = std::chrono::seconds(1);
+constexpr Duration kWorthNaming = std::chrono::minutes(1);  // lost work
 constexpr int kNodesMoreMax = 10'000;
 
 struct Variant {
@@ -65,7 +66,17 @@ std::string job_words(const Forecast& forecast) {
                                              : ", and end " + moment(forecast, end->second));
 }
 
-// When those that wait start on average, and how many do.
+std::string lost_words(const Forecast& forecast) {
+  std::vector<std::string> words;
+  for (const auto& [job, lost] : forecast.lost) {
+    if (words.size() < kNamed && lost >= kWorthNaming) {
+      words.push_back(fmt::format("job {} loses {} of work", job, length(lost)));
+    }
+  }
+  return words.empty() ? "" : fmt::format("; {}", fmt::join(words, ", "));
+}
+
+// The mean time until waiting jobs start, of those that do.
 Duration mean_wait(const Forecast& forecast) {
   double sum_s = 0;
   for (const auto& [job, start] : forecast.starts) sum_s += seconds(start.at - forecast.now);
@@ -137,6 +148,16 @@ std::string variant_json(const Variant& variant) {
   if (end != forecast.ends.end()) body.real("end_in_s", from_now(end->second), -1);
   const auto refused = forecast.refused.find(forecast.more);
   if (refused != forecast.refused.end()) body.text("refused", refused->second);
+  if (!forecast.lost.empty()) {
+    std::vector<std::string> rows;
+    for (const auto& [job, lost] : forecast.lost) {
+      JsonBody row;
+      row.number("id", job);
+      row.real("lost_s", seconds(lost));
+      rows.push_back(row.finish());
+    }
+    body.json("lost", fmt::format("[{}]", fmt::join(rows, ",")));
+  }
   body.number("started", static_cast<std::int64_t>(forecast.starts.size()), -1);
   body.real("mean_start_in_s", seconds(mean_wait(forecast)), -1);
   body.real("last_end_in_s", from_now(last_end(forecast)), -1);
@@ -184,8 +205,9 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
     options.nodes_more = variant.nodes_more;
     TRY_ASSIGN(variant.forecast, make_forecast(situation, options));
     const Forecast& forecast = variant.forecast;
-    text += fmt::format("{:<{}}{}\n", heading(variant) + ":", widest + 3,
-                        request.job ? job_words(forecast) : all_words(forecast));
+    text +=
+        fmt::format("{:<{}}{}{}\n", heading(variant) + ":", widest + 3,
+                    request.job ? job_words(forecast) : all_words(forecast), lost_words(forecast));
   }
   std::vector<Delay> delayed;
   if (request.job) {
