@@ -77,8 +77,9 @@ Status write_file(const Fd& fd, const std::string& path, std::string_view conten
   return {};
 }
 
-Status write_file_atomically(const std::string& path, std::string_view content) {
-  TRY_ASSIGN(OutputFile file, OutputFile::open(path, OutputFile::Kind::Internal));
+Status write_file_atomically(const std::string& path, std::string_view content,
+                             const OwnFile& own) {
+  TRY_ASSIGN(OutputFile file, OutputFile::open_own(path, own));
   TRY(file.write(content));
   return file.commit();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,9 +46,21 @@ std::string read_word(const std::string& path);
 
 Status write_file(const Fd& fd, const std::string& path, std::string_view content);
 
-// Readers see the old content or the new one, never a part. It outlives this process; it is not
-// flushed against a loss of power, since nothing that runs outlives that.
-Status write_file_atomically(const std::string& path, std::string_view content);
+struct FileOwner {
+  unsigned user = 0;
+  unsigned group = 0;
+};
+
+// A file that the program writes for itself.
+struct OwnFile {
+  unsigned mode = 0600;              // whatever the umask is
+  std::optional<FileOwner> owner{};  // empty: the process's; only root can give files away
+  bool outlives_power = false;       // file and folder are flushed to the disk
+};
+
+// Readers see the old content or the new one, never a part. It outlives this process.
+Status write_file_atomically(const std::string& path, std::string_view content,
+                             const OwnFile& own = {});
 
 // Writes to a file that is there, as the kernel's control files want it: in one call.
 Status write_control(const std::string& path, std::string_view content);

@@ -97,7 +97,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       draft_(std::exchange(other.draft_, {})),
-      fd_(std::move(other.fd_)) {}
+      fd_(std::move(other.fd_)),
+      outlives_power_(other.outlives_power_) {}
 
 OutputFile::~OutputFile() {
   if (!draft_.empty()) ::unlink(draft_.c_str());
@@ -105,11 +106,6 @@ OutputFile::~OutputFile() {
 
 Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   OutputFile file(path);
-  if (kind == Kind::Internal) {
-    file.target_ = path;
-    TRY(file.open_draft(kind));
-    return file;
-  }
   if (const auto fd = descriptor_of(path)) {
     file.fd_ = Fd(::fcntl(*fd, F_DUPFD_CLOEXEC, 0));
     if (!file.fd_.ok()) return file.error(errno);
@@ -125,7 +121,8 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   // A rename would replace a file that the user may not write to.
   if (found && ::access(path.c_str(), W_OK) != 0) return file.error(errno);
   TRY_ASSIGN(file.target_, followed(path));
-  if (Status opened = file.open_draft(kind); !opened.ok()) {
+  const unsigned mode = kind == Kind::Named ? 0666 : 0600;
+  if (Status opened = file.open_draft(mode); !opened.ok()) {
     if (!found || opened.error().code != Code::FailedPrecondition) return std::move(opened).error();
     file.target_.clear();
     file.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
@@ -136,10 +133,19 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   return file;
 }
 
+Result<OutputFile> OutputFile::open_own(const std::string& path, const OwnFile& own) {
+  OutputFile file(path);
+  file.target_ = path;
+  file.outlives_power_ = own.outlives_power;
+  // Private until its owner is set.
+  TRY(file.open_draft(0600));
+  TRY(file.set_owner_and_mode(own));
+  return file;
+}
+
 // A draft without a name leaves nothing behind, however the process ends. Not every file system
 // has such drafts.
-Status OutputFile::open_draft(Kind kind) {
-  const mode_t mode = kind == Kind::Named ? 0666 : 0600;
+Status OutputFile::open_draft(unsigned mode) {
   fd_ = Fd(::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
   if (fd_.ok() && ::access(descriptor_path(fd_).c_str(), F_OK) == 0) return {};
   draft_ = draft_name(target_);
@@ -163,6 +169,12 @@ Status OutputFile::keep_attributes() {
   return {};
 }
 
+Status OutputFile::set_owner_and_mode(const OwnFile& own) {
+  if (own.owner && ::fchown(fd_.get(), own.owner->user, own.owner->group) != 0) return error(errno);
+  if (::fchmod(fd_.get(), own.mode) != 0) return error(errno);
+  return {};
+}
+
 Status OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
@@ -178,6 +190,7 @@ Status OutputFile::commit() {
     fd_.close();
     return {};
   }
+  if (outlives_power_ && ::fsync(fd_.get()) != 0) return error(errno);
   if (draft_.empty()) {
     const std::string name = draft_name(target_);
     if (::linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, name.c_str(),
@@ -189,6 +202,10 @@ Status OutputFile::commit() {
   fd_.close();
   if (std::rename(draft_.c_str(), target_.c_str()) != 0) return error(errno);
   draft_.clear();
+  if (!outlives_power_) return {};
+  // The name is in the folder, which is flushed apart.
+  const Fd folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.ok() || ::fsync(folder.get()) != 0) return error(errno);
   return {};
 }
 

@@ -116,6 +116,34 @@ TEST_F(OutputFileTest, ADescriptorOfThisProcessIsWrittenTo) {
   EXPECT_EQ(content(path("log")), "before text after");
 }
 
+TEST_F(OutputFileTest, AnOwnFileHasItsModeWhateverTheUmaskIs) {
+  const mode_t before = ::umask(0277);
+  ASSERT_TRUE(write_file_atomically(path("private"), "a").ok());
+  ASSERT_TRUE(write_file_atomically(path("open"), "b", {.mode = 0644}).ok());
+  ::umask(before);
+  EXPECT_EQ(mode(path("private")) & 07777, 0600U);
+  EXPECT_EQ(mode(path("open")) & 07777, 0644U);
+}
+
+TEST_F(OutputFileTest, AnOwnFileReplacesALinkAndWhatIsThere) {
+  ASSERT_TRUE(write_output(path("target"), "kept").ok());
+  fs::create_symlink(path("target"), path("a"));
+  ASSERT_TRUE(write_file_atomically(path("a"), "new", {.outlives_power = true}).ok());
+  EXPECT_TRUE(S_ISREG(mode(path("a"))));
+  EXPECT_EQ(content(path("a")), "new");
+  EXPECT_EQ(content(path("target")), "kept");
+  EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(OutputFileTest, AnOwnFileIsGivenToItsOwner) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_TRUE(write_file_atomically(path("a"), "", {.owner = FileOwner{4711, 4712}}).ok());
+  struct stat found {};
+  ASSERT_EQ(::stat(path("a").c_str(), &found), 0);
+  EXPECT_EQ(found.st_uid, 4711U);
+  EXPECT_EQ(found.st_gid, 4712U);
+}
+
 TEST_F(OutputFileTest, ErrorsNameThePathAndTheCause) {
   const auto message = [](const std::string& path) {
     const Status written = write_output(path, "text");

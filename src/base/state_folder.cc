@@ -31,7 +31,7 @@ Status check_owner(const std::string& path, const struct stat& found) {
                                    login_name(found.st_uid), login_name(::geteuid())));
 }
 
-// A link in a folder that everybody can write to may lead anywhere.
+// A link in a folder that every user can write to may lead anywhere.
 Status check_link(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0 || !S_ISLNK(found.st_mode)) return {};
@@ -69,9 +69,10 @@ Status make_state_folder(const std::string& path, Passage passage) {
   if (!S_ISDIR(found.st_mode)) return system_error(path, ENOTDIR);
   TRY(check_owner(path, found));
   if ((found.st_mode & kOthersReadOrWrite) != 0 && !is_empty(path)) {
-    return refused(path, fmt::format("others have access to it (mode {:o}), and it holds jobs' "
-                                     "data: if nobody has changed anything in it, chmod go-rw {}",
-                                     found.st_mode & 07777, path));
+    return refused(path,
+                   fmt::format("others have access to it (mode {:o}), and it holds jobs' "
+                               "data: if no other user has changed anything in it, chmod go-rw {}",
+                               found.st_mode & 07777, path));
   }
   const mode_t wanted = passage == Passage::Others ? 0711 : 0700;
   if ((found.st_mode & 07777) != wanted && ::chmod(path.c_str(), wanted) != 0) {
@@ -113,15 +114,6 @@ Status make_private_file(const std::string& path) {
   }
   if (errno != EEXIST) return system_error(path, errno);
   return check_private_file(path);
-}
-
-Status write_open_file(const std::string& path, std::string_view content) {
-  const std::string draft = path + ".open";
-  TRY(write_file_atomically(draft, content));
-  if (::chmod(draft.c_str(), 0644) == 0 && std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  const int number = errno;
-  ::unlink(draft.c_str());
-  return system_error(path, number);
 }
 
 }  // namespace orrery

@@ -31,7 +31,4 @@ Status check_private_file(const std::string& path);
 // An empty file with mode 0600 where there is none. One that is there is checked.
 Status make_private_file(const std::string& path);
 
-// As write_file_atomically() does, but every login may read it: mode 0644.
-Status write_open_file(const std::string& path, std::string_view content);
-
 }  // namespace orrery

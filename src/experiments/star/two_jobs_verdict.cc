@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "experiments/star/two_jobs.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

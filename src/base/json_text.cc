@@ -1,33 +1,12 @@
-#include "report/json_text.h"
+#include "base/json_text.h"
 
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace orrery {
 namespace {
-
-// The length of the well-formed UTF-8 sequence at the front, or 0. Overlong forms, surrogates and
-// values past U+10FFFF are not well-formed.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;
-    return follows(1) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return follows(1) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -58,7 +37,7 @@ void append_string(fmt::memory_buffer& out, std::string_view text) {
       out.push_back(text.front());
     } else if (byte < 0x20 || byte == 0x7F) {
       fmt::format_to(fmt::appender(out), "\\u{:04x}", static_cast<unsigned>(byte));
-    } else if (const std::size_t length = sequence_length(text); length > 0) {
+    } else if (const std::size_t length = first_character(text).bytes; length > 0) {
       append(out, text.substr(0, length));
       taken = length;
     } else {

@@ -1,4 +1,4 @@
-#include "report/grid.h"
+#include "base/grid.h"
 
 #include <gtest/gtest.h>
 
