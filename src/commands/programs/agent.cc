@@ -13,8 +13,8 @@
 #include "commands/programs/upkeep.h"
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
+#include "live/client/command_context.h"
 #include "live/client/connection.h"
-#include "live/client/surroundings.h"
 #include "live/rpc/client.h"
 #include "live/rpc/scheduler_link.h"
 

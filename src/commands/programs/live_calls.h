@@ -1,7 +1,7 @@
 #pragma once
 
 #include "commands/live_commands.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace CLI {
 class App;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 // Commands that otherwise work on files, asked of a running scheduler.
 

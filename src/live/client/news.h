@@ -1,6 +1,6 @@
 #pragma once
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 

@@ -1,4 +1,4 @@
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "commands/local_client/near.h"
+#include "commands/local_client/local_client.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
