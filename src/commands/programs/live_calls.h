@@ -6,7 +6,7 @@
 namespace orrery {
 
 // What `orrery whatif` and `orrery record` do where a running scheduler is meant.
-Status whatif_live(const WhatifArguments& arguments, const Surroundings& around);
-Status record_live(const RecordArguments& arguments, const Surroundings& around);
+Status whatif_live(const WhatifArguments& arguments, const CommandContext& context);
+Status record_live(const RecordArguments& arguments, const CommandContext& context);
 
 }  // namespace orrery

@@ -75,7 +75,7 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
     return invalid(fmt::format("--node-timeout {}: write at least the lease, {}",
                                arguments.node_timeout, arguments.lease));
   }
-  options.log_id = process_surroundings().random_key().substr(0, 16);
+  options.log_id = process_context().random_key().substr(0, 16);
   if (!arguments.profiles.empty()) {
     TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }

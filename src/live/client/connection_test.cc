@@ -53,10 +53,10 @@ TEST(Connection, WhatIsMissingIsSaid) {
 TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
   const StateFolder state;
   std::filesystem::remove(state.file("address"));
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.nodes = []() -> Result<NodesAnswer> { return NodesAnswer{}; };
-  const auto pause = fake.around.pause;
-  fake.around.pause = [&](Duration duration) {
+  const auto pause = fake.context.pause;
+  fake.context.pause = [&](Duration duration) {
     pause(duration);
     if (fake.now >= std::chrono::seconds(1)) state.write("address", "127.0.0.1:7077\n");
   };
@@ -66,7 +66,7 @@ TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
 }
 
 TEST(Connection, ASchedulerThatDoesNotStartIsAnErrorAfterSomeSeconds) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   EXPECT_FALSE(call(fake, {"nodes", "--state", "/nowhere"}).ok());
   EXPECT_LT(fake.now, Duration(std::chrono::seconds(5)));
   fake.now = {};

@@ -9,10 +9,10 @@ namespace orrery {
 
 // Until all of them have ended; ok if all are Done. With `tells`, each end is a line on standard
 // output. An interrupt ends the waiting and nothing else.
-Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surroundings& around,
+Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandContext& context,
                      bool tells);
 
 // Until nothing is pending, running or settling, or `most` has passed.
-Status wait_until_idle(Duration most, Client& client, const Surroundings& around);
+Status wait_until_idle(Duration most, Client& client, const CommandContext& context);
 
 }  // namespace orrery
