@@ -29,9 +29,10 @@ constexpr std::array<std::string_view, 15> kCommands = {
 std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char** argv) {
   const auto context = std::make_shared<CommandContext>(process_context());
   context->connect = [=](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
-    auto client = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
+    auto client =
+        std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = endpoint.socket});
     // Nothing has been asked so far, so it can all be done again.
-    if (endpoint.door.empty() || !client->connect().ok()) run_whole(argv);
+    if (endpoint.socket.empty() || !client->connect().ok()) run_whole(argv);
     return std::unique_ptr<Client>(std::move(client));
   };
   context->print = print_stream;

@@ -71,9 +71,10 @@ class RemoteClient final : public Client {
 }  // namespace
 
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
-  if (!endpoint.door.empty()) {
-    auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
-    if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
+  if (!endpoint.socket.empty()) {
+    auto socket =
+        std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = endpoint.socket});
+    if (socket->connect().ok()) return std::unique_ptr<Client>(std::move(socket));
   }
   TRY_ASSIGN(Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
   ClientOptions options{.address = endpoint.address,

@@ -57,7 +57,7 @@ Result<Endpoint> in_state(const std::string& state) {
   return Endpoint{.address = address,
                   .credentials = (fs::path(state) / "trust").string(),
                   .certificate = kOwnersCertificate,
-                  .door = (fs::path(state) / kDoorName).string()};
+                  .socket = (fs::path(state) / kSocketName).string()};
 }
 
 }  // namespace

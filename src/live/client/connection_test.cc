@@ -11,12 +11,12 @@ std::string refusal(const Result<Endpoint>& found) {
   return found.ok() ? "found " + found.value().address : found.error().message;
 }
 
-TEST(Connection, AStateDirectoryHasAnAddressItsOwnersCredentialsAndADoor) {
+TEST(Connection, AStateDirectoryHasAnAddressItsOwnersCredentialsAndASocket) {
   const StateFolder state;
   const Endpoint wanted{.address = "127.0.0.1:7077",
                         .credentials = state.file("trust"),
                         .certificate = "admin",
-                        .door = state.file("socket")};
+                        .socket = state.file("socket")};
   EXPECT_EQ(find_scheduler({.state = state.path()}, {}).value(), wanted);
   EXPECT_EQ(find_scheduler({}, {{"ORRERY_STATE", state.path()}}).value(), wanted);
 }
