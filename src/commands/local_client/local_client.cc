@@ -44,7 +44,7 @@ std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char**
 
 }  // namespace
 
-int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
+int run_local_client(int argc, char** argv, void (*run_whole)(char** argv)) {
   const bool ours = argc > 1 && std::ranges::find(kCommands, argv[1]) != kCommands.end();
   if (!ours) run_whole(argv);
   CLI::App app;
@@ -65,7 +65,7 @@ int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
   return exit_code(chosen());
 }
 
-void become(const char* name, char** argv) {
+void exec_sibling(const char* name, char** argv) {
   std::error_code failed;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name;
   if (!failed) ::execv(beside.c_str(), argv);
