@@ -56,6 +56,39 @@ TEST_F(OutputFileTest, AnExistingFileIsReplacedAndKeepsItsMode) {
   EXPECT_EQ(mode(path("a")) & 07777, 0604U);
 }
 
+TEST_F(OutputFileTest, AFileOfOurOwnHasItsModeWhateverTheUmaskIs) {
+  for (const mode_t mask : {0U, 022U, 077U, 0277U, 0777U}) {
+    for (const mode_t wanted : {0600U, 0644U}) {
+      const mode_t before = ::umask(mask);
+      const Status written =
+          write_file_atomically(path("a"), "text", {.mode = wanted, .durable = wanted == 0600});
+      ::umask(before);
+      ASSERT_TRUE(written.ok()) << written.error().message;
+      EXPECT_EQ(content(path("a")), "text");
+      EXPECT_EQ(mode(path("a")) & 07777, wanted) << mask;
+      EXPECT_EQ(files(), 1U);
+    }
+  }
+}
+
+TEST_F(OutputFileTest, AFileOfOurOwnReplacesALinkAndNotItsTarget) {
+  ASSERT_TRUE(write_output(path("target"), "old").ok());
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file_atomically(path("link"), "new").ok());
+  EXPECT_EQ(content(path("target")), "old");
+  EXPECT_EQ(content(path("link")), "new");
+  EXPECT_FALSE(fs::is_symlink(path("link")));
+}
+
+TEST_F(OutputFileTest, AnExclusiveFileReplacesNothing) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "first", {.exclusive = true}).ok());
+  const Status second = write_file_atomically(path("a"), "second", {.exclusive = true});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::AlreadyExists);
+  EXPECT_EQ(content(path("a")), "first");
+  EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(OutputFileTest, WithoutCommitTheOldFileStaysAndNoDraftIsLeft) {
   ASSERT_TRUE(write_output(path("a"), "old").ok());
   {

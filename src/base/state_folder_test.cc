@@ -120,14 +120,6 @@ TEST_F(StateFolder, FilesThatOthersCanReadAreRefusedByName) {
   }
 }
 
-TEST_F(StateFolder, AnAddressCanBeReadByAllWhateverTheUmaskIs) {
-  ASSERT_TRUE(make_state_folder(path_, Passage::Others).ok());
-  umask(0077);
-  ASSERT_TRUE(write_open_file(path_ + "/address", "here\n").ok());
-  EXPECT_EQ(mode_of(path_ + "/address"), 0644u);
-  EXPECT_EQ(read_word(path_ + "/address"), "here");
-}
-
 TEST_F(StateFolder, LinksAndPipesAreNoFiles) {
   ASSERT_TRUE(make_state_folder(path_, Passage::None).ok());
   const std::string file = path_ + "/orrery.db";

@@ -41,8 +41,8 @@ auto start_on(const std::string& address, const std::string& remembered,
 }  // namespace
 
 Status write_for_clients(const std::string& path, const std::string& line, Passage passage) {
-  return passage == Passage::Others ? write_open_file(path, line + "\n")
-                                    : write_file_atomically(path, line + "\n");
+  return write_file_atomically(path, line + "\n",
+                               {.mode = passage == Passage::Others ? 0644U : 0600U});
 }
 
 Status Listeners::open(const ListenOptions& options, const Credentials& own, Api& api,
