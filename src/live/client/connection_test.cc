@@ -1,6 +1,7 @@
 #include "live/client/connection.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "live/client/test_call.h"
 
@@ -48,6 +49,24 @@ TEST(Connection, WhatIsMissingIsSaid) {
   EXPECT_NE(refusal(find_scheduler({.state = "a", .server = "b:1"}, {})).find("leave out one"),
             std::string::npos);
   EXPECT_NE(refusal(find_scheduler({.credentials = "a"}, {})).find("--server"), std::string::npos);
+}
+
+TEST(Connection, AnAddressThatMayNotBeReadIsAQuestionOfPermission) {
+  const StateFolder state;
+  namespace fs = std::filesystem;
+  fs::permissions(state.path(), fs::perms(0711));
+  fs::permissions(state.file("address"), fs::perms::none);
+  // Root reads whatever the mode is, so another user asks.
+  const bool root = ::geteuid() == 0;
+  ASSERT_TRUE(!root || ::seteuid(65534) == 0);
+  const auto found = find_scheduler({.state = state.path()}, {});
+  ASSERT_TRUE(!root || ::seteuid(0) == 0);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, Code::PermissionDenied);
+  for (const std::string& part :
+       {std::string("permission denied"), std::string("chmod 644 ") + state.file("address")}) {
+    EXPECT_NE(found.error().message.find(part), std::string::npos) << found.error().message;
+  }
 }
 
 TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
