@@ -1,6 +1,6 @@
 // live_bench WHAT ...: the parts of bench/live/run.py that a program has to do, each in a process
-// of its own. Load goes to the scheduler of a state directory, by its socket (`door`) or over
-// mutual TLS (`grpc`); what is printed is seconds.
+// of its own. Load goes to the scheduler of a state directory, by its Unix socket (`socket`) or
+// over mutual TLS (`grpc`); what is printed is seconds.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -96,17 +96,17 @@ Status submit_by_grpc(const std::string& state, int count, int clients, double& 
   return {};
 }
 
-std::string door_of(const std::string& state) { return state + "/socket"; }
+std::string socket_of(const std::string& state) { return state + "/socket"; }
 
 // A thread for each client, as libslurm's callers have it.
-Status submit_by_door(const std::string& state, int count, int clients, double& took) {
+Status submit_by_socket(const std::string& state, int count, int clients, double& took) {
   std::atomic<int> left = count;
   std::atomic<int> refused = 0;
   std::latch ready(clients + 1);
   std::vector<std::thread> crowd;
   for (int i = 0; i < clients; ++i) {
     crowd.emplace_back([&] {
-      DoorClient client({.path = door_of(state)});
+      UnixSocketClient client({.path = socket_of(state)});
       if (!client.connect().ok()) ++refused;
       const SubmitRequest request{.job = small_job()};
       ready.arrive_and_wait();
@@ -124,7 +124,7 @@ Status submit_by_door(const std::string& state, int count, int clients, double& 
 }
 
 SubmitMany way_named(const std::string& name) {
-  return name == "grpc" ? submit_by_grpc : submit_by_door;
+  return name == "grpc" ? submit_by_grpc : submit_by_socket;
 }
 
 Status submit(const Arguments& arguments) {
@@ -153,11 +153,11 @@ Status array(const Arguments& arguments) {
     RpcClient client(options);
     return submit_array(client, count);
   }
-  DoorClient client({.path = door_of(arguments[0])});
+  UnixSocketClient client({.path = socket_of(arguments[0])});
   return submit_array(client, count);
 }
 
-Status wait_until_idle(DoorClient& client) {
+Status wait_until_idle(UnixSocketClient& client) {
   while (true) {
     TRY_ASSIGN(const StatusAnswer now, client.status({.limit = 0}));
     if (now.pending + now.running + now.settling == 0) return {};
@@ -166,7 +166,7 @@ Status wait_until_idle(DoorClient& client) {
 }
 
 Status empty(const Arguments& arguments) {
-  DoorClient client({.path = door_of(arguments[0])});
+  UnixSocketClient client({.path = socket_of(arguments[0])});
   TRY(wait_until_idle(client));
   const auto begin = SteadyClock::now();
   double ignored = 0;
@@ -242,9 +242,9 @@ struct Command {
   Status (*run)(const Arguments&);
 };
 constexpr Command kCommands[] = {
-    {"submit", "STATE COUNT CLIENTS door|grpc: so many calls, each with one job", 4, submit},
-    {"array", "STATE COUNT door|grpc: one call with an array", 3, array},
-    {"empty", "STATE COUNT CLIENTS door|grpc: until as many jobs have run", 4, empty},
+    {"submit", "STATE COUNT CLIENTS socket|grpc: so many calls, each with one job", 4, submit},
+    {"array", "STATE COUNT socket|grpc: one call with an array", 3, array},
+    {"empty", "STATE COUNT CLIENTS socket|grpc: until as many jobs have run", 4, empty},
     {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},
 };
 

@@ -117,8 +117,8 @@ class Orrery:
     def seconds(self, what, *words):
         return float(call(self.load, what, self.state, *words))
 
-    def commands(self, count, door=True):
-        if not door:
+    def commands(self, count, socket=True):
+        if not socket:
             (self.state / "socket").unlink()
         begin = time.monotonic()
         for _ in range(count):
@@ -193,27 +193,27 @@ class Bench:
               f"{verdict} (others used up to {max(busy):.0%} of the processors)")
 
     # Slurm's clients are on this machine and prove who they are over a Unix socket (munge); ours do
-    # the same by the scheduler's socket (door). Over mutual TLS (grpc) they could be anywhere.
+    # the same by the scheduler's socket (socket). Over mutual TLS (grpc) they could be anywhere.
 
     def clients(self):
         count, few = self.options.jobs, self.options.jobs // 10
         self.compare("64 clients, submissions a second (no nodes; held jobs)", 10,
                      self.options.runs,
                      {way: lambda way=way: count / self.orrery.seconds("submit", count, 64, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: few / self.slurm.seconds("submit", few, 64))
 
     def array(self):
         self.compare("one array of 10,000 in one call, seconds", 1, self.options.runs,
                      {way: lambda way=way: self.orrery.seconds("array", 10000, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: self.slurm.seconds("array", 10000), more=False)
 
     def commands(self):
         count = 100
         self.compare("one command after another, submissions a second", 1, self.options.runs,
-                     {"door": lambda: count / self.orrery.commands(count),
-                      "grpc": lambda: count / self.orrery.commands(count, door=False)},
+                     {"socket": lambda: count / self.orrery.commands(count),
+                      "grpc": lambda: count / self.orrery.commands(count, socket=False)},
                      lambda: count / self.slurm.commands(count))
 
     def empty(self):
@@ -221,7 +221,7 @@ class Bench:
         self.compare("empty jobs a second, from submission until the last end is known", 10,
                      self.options.runs,
                      {way: lambda way=way: count / self.orrery.seconds("empty", count, 8, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: few / self.slurm.seconds("empty", few, 8), agents=NODES)
 
     def scale(self):

@@ -56,6 +56,39 @@ TEST_F(OutputFileTest, AnExistingFileIsReplacedAndKeepsItsMode) {
   EXPECT_EQ(mode(path("a")) & 07777, 0604U);
 }
 
+TEST_F(OutputFileTest, AFileOfOurOwnHasItsModeWhateverTheUmaskIs) {
+  for (const mode_t mask : {0U, 022U, 077U, 0277U, 0777U}) {
+    for (const mode_t wanted : {0600U, 0644U}) {
+      const mode_t before = ::umask(mask);
+      const Status written =
+          write_file_atomically(path("a"), "text", {.mode = wanted, .durable = wanted == 0600});
+      ::umask(before);
+      ASSERT_TRUE(written.ok()) << written.error().message;
+      EXPECT_EQ(content(path("a")), "text");
+      EXPECT_EQ(mode(path("a")) & 07777, wanted) << mask;
+      EXPECT_EQ(files(), 1U);
+    }
+  }
+}
+
+TEST_F(OutputFileTest, AFileOfOurOwnReplacesALinkAndNotItsTarget) {
+  ASSERT_TRUE(write_output(path("target"), "old").ok());
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file_atomically(path("link"), "new").ok());
+  EXPECT_EQ(content(path("target")), "old");
+  EXPECT_EQ(content(path("link")), "new");
+  EXPECT_FALSE(fs::is_symlink(path("link")));
+}
+
+TEST_F(OutputFileTest, AnExclusiveFileReplacesNothing) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "first", {.exclusive = true}).ok());
+  const Status second = write_file_atomically(path("a"), "second", {.exclusive = true});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::AlreadyExists);
+  EXPECT_EQ(content(path("a")), "first");
+  EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(OutputFileTest, WithoutCommitTheOldFileStaysAndNoDraftIsLeft) {
   ASSERT_TRUE(write_output(path("a"), "old").ok());
   {
@@ -114,34 +147,6 @@ TEST_F(OutputFileTest, ADescriptorOfThisProcessIsWrittenTo) {
   ASSERT_TRUE(write_output("/dev/fd/" + std::to_string(log.get()), "text").ok());
   ASSERT_TRUE(write_file(log, path("log"), " after").ok());
   EXPECT_EQ(content(path("log")), "before text after");
-}
-
-TEST_F(OutputFileTest, AnOwnFileHasItsModeWhateverTheUmaskIs) {
-  const mode_t before = ::umask(0277);
-  ASSERT_TRUE(write_file_atomically(path("private"), "a").ok());
-  ASSERT_TRUE(write_file_atomically(path("open"), "b", {.mode = 0644}).ok());
-  ::umask(before);
-  EXPECT_EQ(mode(path("private")) & 07777, 0600U);
-  EXPECT_EQ(mode(path("open")) & 07777, 0644U);
-}
-
-TEST_F(OutputFileTest, AnOwnFileReplacesALinkAndWhatIsThere) {
-  ASSERT_TRUE(write_output(path("target"), "kept").ok());
-  fs::create_symlink(path("target"), path("a"));
-  ASSERT_TRUE(write_file_atomically(path("a"), "new", {.outlives_power = true}).ok());
-  EXPECT_TRUE(S_ISREG(mode(path("a"))));
-  EXPECT_EQ(content(path("a")), "new");
-  EXPECT_EQ(content(path("target")), "kept");
-  EXPECT_EQ(files(), 2U);
-}
-
-TEST_F(OutputFileTest, AnOwnFileIsGivenToItsOwner) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
-  ASSERT_TRUE(write_file_atomically(path("a"), "", {.owner = FileOwner{4711, 4712}}).ok());
-  struct stat found {};
-  ASSERT_EQ(::stat(path("a").c_str(), &found), 0);
-  EXPECT_EQ(found.st_uid, 4711U);
-  EXPECT_EQ(found.st_gid, 4712U);
 }
 
 TEST_F(OutputFileTest, ErrorsNameThePathAndTheCause) {

@@ -118,7 +118,7 @@ TEST_F(AttackOnPorts, ALoginThatHoldsItsConnectionsKeepsNeitherItselfNorRootOut)
   sockaddr_un there{};
   there.sun_family = AF_UNIX;
   std::strncpy(there.sun_path, (state() + "/socket").c_str(), sizeof there.sun_path - 1);
-  std::string waits = open_frame(static_cast<std::uint8_t>(DoorCall::Events));
+  std::string waits = open_frame(static_cast<std::uint8_t>(UnixSocketCall::Events));
   append_plain(EventsRequest{.from = 1'000'000, .wait = std::chrono::seconds(30)}, waits);
   close_frame(waits);
   for (int i = 0; i < 300; ++i) {

@@ -60,17 +60,17 @@ TestScheduler::TestScheduler() {
   rest.http.tls = tls;
   rest_ = must(RestServer::start(rest, *server_));
   ports_ = {.grpc = rpc_->port(), .https = rest_->port()};
-  door_ = must(DoorServer::start({.path = path + "/socket",
-                                  .identify =
-                                      [this](uid_t) {
-                                        const std::lock_guard lock(mutex_);
-                                        return Result<Caller>(at_socket_);
-                                      }},
-                                 *server_));
+  unix_socket_ = must(UnixSocketServer::start({.path = path + "/socket",
+                                               .identify =
+                                                   [this](uid_t) {
+                                                     const std::lock_guard lock(mutex_);
+                                                     return Result<Caller>(at_socket_);
+                                                   }},
+                                              *server_));
 }
 
 TestScheduler::~TestScheduler() {
-  door_->stop();
+  unix_socket_->stop();
   rest_->stop();
   rpc_->stop();
   EXPECT_TRUE(server_->stop().ok());
@@ -95,7 +95,7 @@ std::string TestScheduler::credentials_of(const Identity& caller) {
 std::unique_ptr<Client> TestScheduler::by_socket(const Identity& caller) {
   const std::lock_guard lock(mutex_);
   at_socket_ = caller_for(caller);
-  return std::make_unique<DoorClient>(DoorClientOptions{.path = folder_ / "socket"});
+  return std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = folder_ / "socket"});
 }
 
 std::unique_ptr<Client> TestScheduler::by_grpc(const Identity& caller) {

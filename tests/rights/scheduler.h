@@ -52,7 +52,7 @@ class TestScheduler {
   std::unique_ptr<Server> server_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<RestServer> rest_;
-  std::unique_ptr<DoorServer> door_;
+  std::unique_ptr<UnixSocketServer> unix_socket_;
   std::mutex mutex_;
   Caller at_socket_;
 };

@@ -57,9 +57,9 @@ TEST(LiveCalls, ASchedulerThatIsNotThereIsAFailureAndNotAWrongCall) {
   EXPECT_NE(run.err.find("says no address"), std::string::npos) << run.err;
 }
 
-class LiveDoor : public LiveTest {};
+class LiveUnixSocket : public LiveTest {};
 
-TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
+TEST_F(LiveUnixSocket, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   const auto scheduler = serve({});
   ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
   // Without its certificate there is no way but the socket.
@@ -77,7 +77,7 @@ TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   EXPECT_EQ(scheduler->stop(), 0);
 }
 
-TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
+TEST_F(LiveUnixSocket, AnotherLoginIsAUserUnderItsOwnName) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   const auto scheduler = serve({});
@@ -88,10 +88,10 @@ TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
   // The system's own call changes the calling thread alone.
   std::thread([&] {
     ASSERT_EQ(::syscall(SYS_setresuid, -1, kDaemon, -1), 0);
-    DoorClient door({.path = state() + "/socket"});
-    mine = door.submit({.job = {.argv = {"a"}}});
-    theirs = door.submit({.job = {.argv = {"a"}, .user = "root"}});
-    policy = door.set_policy({.policy = "srtf"});
+    UnixSocketClient socket({.path = state() + "/socket"});
+    mine = socket.submit({.job = {.argv = {"a"}}});
+    theirs = socket.submit({.job = {.argv = {"a"}, .user = "root"}});
+    policy = socket.set_policy({.policy = "srtf"});
   }).join();
   ASSERT_TRUE(mine->ok()) << mine->error().message;
   EXPECT_EQ(job(mine->value().first)->user, "daemon");

@@ -14,7 +14,7 @@
 #include "live/agent/test_jobs.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 #include "live/daemon/server/server.h"
 #include "live/rpc/client.h"
 #include "live/rpc/seen_server.h"

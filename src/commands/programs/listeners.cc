@@ -41,8 +41,8 @@ auto start_on(const std::string& address, const std::string& remembered,
 }  // namespace
 
 Status write_for_clients(const std::string& path, const std::string& line, Passage passage) {
-  const unsigned mode = passage == Passage::Others ? 0644 : 0600;
-  return write_file_atomically(path, line + "\n", {.mode = mode});
+  return write_file_atomically(path, line + "\n",
+                               {.mode = passage == Passage::Others ? 0644U : 0600U});
 }
 
 Status Listeners::open(const ListenOptions& options, const Credentials& own, Api& api,

@@ -10,7 +10,7 @@
 #include "commands/programs/own_certificate.h"
 #include "live/auth/certificates.h"
 #include "live/auth/credentials.h"
-#include "live/auth/private_files.h"
+#include "base/state_folder.h"
 #include "live/auth/tokens.h"
 #include "live/rpc/client.h"
 #include "live/rpc/https_client.h"
@@ -71,9 +71,10 @@ class RemoteClient final : public Client {
 }  // namespace
 
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
-  if (!endpoint.door.empty()) {
-    auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
-    if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
+  if (!endpoint.socket.empty()) {
+    auto socket =
+        std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = endpoint.socket});
+    if (socket->connect().ok()) return std::unique_ptr<Client>(std::move(socket));
   }
   TRY_ASSIGN(Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
   ClientOptions options{.address = endpoint.address,
@@ -92,8 +93,8 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
 }
 
 Status keep_https_port(const std::string& directory, int port) {
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
-  return write_private(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
+  return write_file_atomically(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port), {.durable = true});
 }
 
 int https_port_in(const std::string& credentials) {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 

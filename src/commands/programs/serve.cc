@@ -22,8 +22,8 @@
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
 #include "live/auth/derived_secret.h"
+#include "live/client/command_context.h"
 #include "live/client/connection.h"
-#include "live/client/surroundings.h"
 #include "live/daemon/server/clock.h"
 #include "live/daemon/server/server.h"
 #include "live/forecast/look_ahead.h"
@@ -75,7 +75,7 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
     return invalid(fmt::format("--node-timeout {}: write at least the lease, {}",
                                arguments.node_timeout, arguments.lease));
   }
-  options.log_id = process_surroundings().random_key().substr(0, 16);
+  options.log_id = process_context().random_key().substr(0, 16);
   if (!arguments.profiles.empty()) {
     TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }
@@ -139,7 +139,7 @@ class Service {
       failed_ = true;
       ::kill(::getpid(), SIGTERM);
     });
-    TRY(open_door());
+    TRY(open_unix_socket());
     TRY(listen());
     look_after_certificates();
     TRY(tell_address());
@@ -156,7 +156,7 @@ class Service {
     std::filesystem::remove(state_ + "/address", ignored);
     if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
     if (agent_thread_.joinable()) agent_thread_.join();
-    if (door_ != nullptr) door_->stop();
+    if (unix_socket_ != nullptr) unix_socket_->stop();
     ticker_.reset();
     listeners_.stop();
     const Status stopped = server_->stop();
@@ -212,23 +212,23 @@ class Service {
 
   Result<std::string> metrics(const Caller& caller) {
     TRY_ASSIGN(std::string text, server_->metrics(caller));
-    return text + door_metrics();
+    return text + unix_socket_metrics();
   }
 
   // For clients on this machine. Without it they are served as all others are.
-  Status open_door() {
+  Status open_unix_socket() {
     struct stat folder {};
     if (::stat(state_.c_str(), &folder) != 0) return system_error(state_, errno);
-    auto opened = DoorServer::start(
-        {.path = state_ + "/" + kDoorName,
+    auto opened = UnixSocketServer::start(
+        {.path = state_ + "/" + kSocketName,
          .identify = [this, owner = folder.st_uid](
                          uid_t uid) { return callers_->identify_local(uid, owner); },
          .admit = [this](const Caller& caller) { return callers_->admit(caller); }},
         *server_);
     if (opened.ok()) {
-      door_ = std::move(opened).value();
+      unix_socket_ = std::move(opened).value();
     } else {
-      log_to_stderr("no door for this machine: " + opened.error().message);
+      log_to_stderr("no Unix socket for this machine: " + opened.error().message);
     }
     return {};
   }
@@ -241,14 +241,14 @@ class Service {
     return {};
   }
 
-  std::string door_metrics() const {
-    if (door_ == nullptr) return "";
-    const DoorFigures figures = door_->figures();
+  std::string unix_socket_metrics() const {
+    if (unix_socket_ == nullptr) return "";
+    const UnixSocketFigures figures = unix_socket_->figures();
     std::string out;
     const auto put = [&](const char* name, const char* help, std::int64_t value) {
       out += fmt::format(
-          "# HELP orrery_door_{0} {1}\n# TYPE orrery_door_{0} counter\n"
-          "orrery_door_{0} {2}\n",
+          "# HELP orrery_unix_socket_{0} {1}\n# TYPE orrery_unix_socket_{0} counter\n"
+          "orrery_unix_socket_{0} {2}\n",
           name, help, value);
     };
     put("connections_total", "Connections from this machine.", figures.connections);
@@ -294,7 +294,7 @@ class Service {
   Listeners listeners_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Ticker> ticker_;
-  std::unique_ptr<DoorServer> door_;
+  std::unique_ptr<UnixSocketServer> unix_socket_;
   std::unique_ptr<AgentLoop> agent_;
   std::thread agent_thread_;
   Error failure_{Code::Internal, ""};

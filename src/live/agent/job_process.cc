@@ -227,7 +227,7 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   const std::string name = launch_name(launch);
   JobFiles files{.base = state_ + "/" + name};
   // It may be cut short by a crash; then nothing has been started, and adopt() says so.
-  TRY(write_new_file(files.launch(), launch_fields(launch).write()));
+  TRY(write_file_atomically(files.launch(), launch_fields(launch).write(), {.exclusive = true}));
   const auto begin = [&]() -> Result<JobProcess> {
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);

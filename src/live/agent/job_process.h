@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 #include "live/job_runner/fork_server.h"
 #include "live/job_runner/job_record.h"
 #include "live/job_runner/launch.h"

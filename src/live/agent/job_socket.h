@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "live/agent/job_conversation.h"
 #include "live/agent/job_message.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 #include "live/job_runner/launch.h"
 #include "model/time.h"
 

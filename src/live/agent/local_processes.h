@@ -10,7 +10,7 @@
 #include "live/agent/log_keeper.h"
 #include "live/agent/master_ports.h"
 #include "live/agent/processes.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 #include "model/time.h"
 
 namespace orrery {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "live/job_runner/cpu_sets.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "live/agent/job_process.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

@@ -10,7 +10,7 @@
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
 #include "live/auth/openssl.h"
-#include "live/auth/private_files.h"
+#include "base/state_folder.h"
 
 namespace orrery {
 
@@ -217,8 +217,8 @@ Result<Authority> Authority::load(const Secret& pem, std::chrono::sys_seconds no
 }
 
 Result<Authority> Authority::open(const std::string& directory, std::chrono::sys_seconds now) {
-  TRY(make_private_directory(directory));
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  TRY(make_state_folder(directory, Passage::None));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
   return open(directory, lock, now);
 }
 
@@ -226,21 +226,21 @@ Result<Authority> Authority::open(const std::string& directory, const Fd& /*lock
                                   std::chrono::sys_seconds now) {
   const std::string path = directory + "/authority.pem";
   const std::string public_path = directory + "/ca.pem";
-  auto content = read_private(path);
+  auto content = read_private_file(path);
   if (!content.ok() && content.error().code != Code::NotFound) return std::move(content).error();
   if (!content.ok()) {
     TRY_ASSIGN(Authority made, make(now));
     TRY_ASSIGN(const Secret key, write_key(made.parts_->key.get()));
     const Secret both(key.reveal() + made.certificate_pem());
-    TRY(write_private(path, both.reveal()));
-    TRY(write_private(public_path, made.certificate_pem()));
+    TRY(write_file_atomically(path, both.reveal(), {.durable = true}));
+    TRY(write_file_atomically(public_path, made.certificate_pem(), {.durable = true}));
     return made;
   }
   auto loaded = load(Secret(std::move(content).value()), now);
   if (!loaded.ok()) return std::move(loaded).error().at(path);
   const auto copy = read_file(public_path);
   if (!copy.ok() || copy.value() != loaded.value().certificate_pem()) {
-    TRY(write_private(public_path, loaded.value().certificate_pem()));
+    TRY(write_file_atomically(public_path, loaded.value().certificate_pem(), {.durable = true}));
   }
   return loaded;
 }

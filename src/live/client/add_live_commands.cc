@@ -23,22 +23,22 @@ void add_connection(CLI::App& command, ConnectionArguments& connection) {
 // Everything there is to add a command with.
 class Adder {
  public:
-  Adder(CLI::App& app, std::function<Status()>& run, std::shared_ptr<const Surroundings> around)
-      : app_(app), run_(run), around_(std::move(around)) {}
+  Adder(CLI::App& app, std::function<Status()>& run, std::shared_ptr<const CommandContext> context)
+      : app_(app), run_(run), context_(std::move(context)) {}
 
   // The subcommand, and its arguments in `arguments`, which live as long as it.
   template <class Arguments>
   CLI::App& add(const char* name, const char* line,
-                Status (*command)(const Arguments&, const Surroundings&), Arguments*& arguments) {
+                Status (*command)(const Arguments&, const CommandContext&), Arguments*& arguments) {
     const auto kept = std::make_shared<Arguments>();
     arguments = kept.get();
     CLI::App* added = app_.add_subcommand(name, line);
     constexpr bool kKeepsUnexpected = requires { kept->unexpected; };
     added->allow_extras(kKeepsUnexpected);
-    added->callback([kept, command, added, &run = run_, around = around_] {
+    added->callback([kept, command, added, &run = run_, context = context_] {
       std::vector<std::string> unexpected = added->remaining();
       if constexpr (kKeepsUnexpected) kept->unexpected = std::move(unexpected);
-      run = [kept, command, around] { return command(*kept, *around); };
+      run = [kept, command, context] { return command(*kept, *context); };
     });
     if constexpr (requires { kept->connection; }) add_connection(*added, kept->connection);
     return *added;
@@ -47,7 +47,7 @@ class Adder {
  private:
   CLI::App& app_;
   std::function<Status()>& run_;
-  std::shared_ptr<const Surroundings> around_;
+  std::shared_ptr<const CommandContext> context_;
 };
 
 void add_submit(Adder& adder, const std::vector<std::string>& program) {
@@ -218,15 +218,15 @@ void add_trust(Adder& adder) {
 
 void add_submit_command(CLI::App& app, std::function<Status()>& run,
                         const std::vector<std::string>& program,
-                        std::shared_ptr<const Surroundings> around) {
-  Adder adder(app, run, std::move(around));
+                        std::shared_ptr<const CommandContext> context) {
+  Adder adder(app, run, std::move(context));
   add_submit(adder, program);
 }
 
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
-                       std::shared_ptr<const Surroundings> around) {
-  Adder adder(app, run, std::move(around));
+                       std::shared_ptr<const CommandContext> context) {
+  Adder adder(app, run, std::move(context));
   add_submit(adder, program);
   add_jobs(adder);
   add_cluster(adder);

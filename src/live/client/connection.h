@@ -21,11 +21,11 @@ struct Endpoint {
   std::string address{};  // HOST:PORT, [ADDRESS]:PORT
   std::string credentials{};
   std::string certificate{};  // the NAME
-  std::string door{};         // a socket on this machine, which may be there; empty: elsewhere
+  std::string socket{};       // a socket on this machine, which may be there; empty: elsewhere
   bool operator==(const Endpoint&) const = default;
 };
 
-inline constexpr const char* kDoorName = "socket";           // in a state directory
+inline constexpr const char* kSocketName = "socket";         // in a state directory
 inline constexpr const char* kOwnersCertificate = "admin";   // in a state directory's trust/
 inline constexpr const char* kJoinedCertificate = "client";  // where `orrery join` leaves it
 inline constexpr const char* kAgentCertificate = "agent";    // the same for a node

@@ -27,10 +27,10 @@ std::string_view last_lines(std::string_view text, std::int64_t lines) {
 
 class LogReader {
  public:
-  LogReader(const LogsArguments& arguments, Client& client, const Surroundings& around)
+  LogReader(const LogsArguments& arguments, Client& client, const CommandContext& context)
       : arguments_(arguments),
         client_(client),
-        around_(around),
+        around_(context),
         request_{.id = arguments.id, .rank = arguments.rank, .errors = arguments.errors} {}
 
   Status run() {
@@ -94,7 +94,7 @@ class LogReader {
 
   const LogsArguments& arguments_;
   Client& client_;
-  const Surroundings& around_;
+  const CommandContext& around_;
   LogsRequest request_;
   Duration patience_ = kPatience;
   std::int64_t begun_at_ = 0;  // of the last piece
@@ -103,14 +103,14 @@ class LogReader {
 
 }  // namespace
 
-Status logs_command(const LogsArguments& arguments, const Surroundings& around) {
+Status logs_command(const LogsArguments& arguments, const CommandContext& context) {
   if (arguments.id < 1) {
     return invalid(fmt::format("there is no job {}; they are numbered from 1", arguments.id));
   }
   if (arguments.rank < 0) return invalid("--rank: they are numbered from 0");
   if (arguments.tail && *arguments.tail < 1) return invalid("--tail: write at least 1 line");
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  return LogReader(arguments, *client, around).run();
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  return LogReader(arguments, *client, context).run();
 }
 
 }  // namespace orrery

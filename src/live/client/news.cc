@@ -11,8 +11,8 @@ constexpr Duration kApart = std::chrono::milliseconds(50);
 
 }  // namespace
 
-News::News(Client& client, const Surroundings& around)
-    : client_(client), around_(around), last_(around.clock() - kApart) {
+News::News(Client& client, const CommandContext& context)
+    : client_(client), around_(context), last_(context.clock() - kApart) {
   const auto answer = client.events({.from = -1, .most = 1});
   deaf_ = !answer.ok();
   if (answer.ok()) next_ = answer.value().next;

@@ -10,7 +10,7 @@ namespace {
 std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
 
 TEST(TenantsCommand, ChangesOneTenantAndShowsIt) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   TenantRequest seen;
   fake.script.set_tenant = [&](const TenantRequest& request) {
     seen = request;
@@ -53,7 +53,7 @@ class LimitsCommand : public testing::Test {
     };
   }
 
-  FakeSurroundings fake_;
+  FakeCommandContext fake_;
   LimitsRequest seen_;
 };
 

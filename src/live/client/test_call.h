@@ -38,16 +38,16 @@ class StateFolder {
 };
 
 // `orrery WORDS` against the fake scheduler. An error of parsing is InvalidArgument.
-inline Status call(FakeSurroundings& fake, std::vector<std::string> words,
+inline Status call(FakeCommandContext& fake, std::vector<std::string> words,
                    const std::vector<std::string>& program = {}) {
   const StateFolder state;
-  if (!fake.around.environment.contains("ORRERY_STATE")) {
-    fake.around.environment["ORRERY_STATE"] = state.path();
+  if (!fake.context.environment.contains("ORRERY_STATE")) {
+    fake.context.environment["ORRERY_STATE"] = state.path();
   }
   CLI::App app;
   app.require_subcommand(1);  // as the program has it
   std::function<Status()> run;
-  add_live_commands(app, run, program, std::make_shared<const Surroundings>(fake.around));
+  add_live_commands(app, run, program, std::make_shared<const CommandContext>(fake.context));
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -55,8 +55,8 @@ inline Status call(FakeSurroundings& fake, std::vector<std::string> words,
     return invalid(problem.what());
   }
   Status done = run();
-  if (fake.around.environment["ORRERY_STATE"] == state.path()) {
-    fake.around.environment.erase("ORRERY_STATE");
+  if (fake.context.environment["ORRERY_STATE"] == state.path()) {
+    fake.context.environment.erase("ORRERY_STATE");
   }
   return done;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

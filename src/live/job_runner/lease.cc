@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "live/job_runner/fields.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

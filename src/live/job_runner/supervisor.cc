@@ -15,7 +15,7 @@
 #include <limits>
 
 #include "live/job_runner/cgroup.h"
-#include "live/job_runner/files.h"
+#include "base/files.h"
 #include "live/job_runner/fork_server.h"
 #include "live/job_runner/job_child.h"
 #include "live/job_runner/launch.h"

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-struct DoorOptions {
+struct UnixSocketServerOptions {
   std::string path{};
   // Who somebody is whose processes have this user id. May be asked again at each connection.
   std::function<Result<Caller>(uid_t uid)> identify{};
@@ -28,7 +28,7 @@ struct DoorOptions {
   Duration patience = std::chrono::seconds(10);
 };
 
-struct DoorFigures {
+struct UnixSocketFigures {
   std::int64_t connections = 0;  // that were ever taken
   std::int64_t calls = 0;
   std::int64_t refused = 0;    // connections and calls, for who they are or how many
@@ -42,19 +42,19 @@ struct DoorFigures {
 //
 // One thread belongs to it, and never waits for a caller or for the Api. The Api must outlive
 // stop(); after it the Api is not called again, and late replies go nowhere.
-class DoorServer {
+class UnixSocketServer {
  public:
-  static Result<std::unique_ptr<DoorServer>> start(DoorOptions options, Api& api);
-  ~DoorServer();
-  DoorServer(const DoorServer&) = delete;
-  DoorServer& operator=(const DoorServer&) = delete;
+  static Result<std::unique_ptr<UnixSocketServer>> start(UnixSocketServerOptions options, Api& api);
+  ~UnixSocketServer();
+  UnixSocketServer(const UnixSocketServer&) = delete;
+  UnixSocketServer& operator=(const UnixSocketServer&) = delete;
 
-  DoorFigures figures() const;
+  UnixSocketFigures figures() const;
   void stop();  // ends all connections and removes the socket; may be called twice
 
  private:
   struct Parts;
-  explicit DoorServer(std::unique_ptr<Parts> parts);
+  explicit UnixSocketServer(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;
 };
