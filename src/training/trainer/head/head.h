@@ -201,7 +201,7 @@ class Head {
   std::unique_ptr<BestKeeper> best_{};
   std::shared_ptr<ServersLine> shared_{};
   ShareTally share_{};
-  HindranceScript script_{};
+  StragglerScript script_{};
   std::size_t next_step_ = 0;
   std::string folder_{};
   bool own_folder_ = false;  // made for this run, and gone with it
