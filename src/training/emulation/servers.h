@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "model/time.h"
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 namespace orrery {
 

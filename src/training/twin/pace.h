@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 #include "training/twin/curves.h"
 #include "training/twin/twin.h"
 

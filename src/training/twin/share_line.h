@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 namespace orrery {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 #include "training/sync/conductor.h"
 #include "training/twin/convergence.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "training/emulation/script.h"
 #include "training/emulation/servers.h"
+#include "training/emulation/straggler_script.h"
 #include "training/sync/conductor.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/children.h"

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/invariant.h"
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 using namespace orrery;
 

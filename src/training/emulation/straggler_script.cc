@@ -1,4 +1,4 @@
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 #include <fmt/format.h>
 
