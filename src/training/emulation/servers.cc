@@ -71,11 +71,11 @@ class EmulatedServers final : public Servers {
     if (link_means() == "none") return {};
     return link_->set(server, wanted.bytes_per_s * shares.link);
   }
-  Status set_share(int server, Hindrance resource, double share) override {
+  Status set_share(int server, ServerResource resource, double share) override {
     const EmulatedSize& whole = size(server);
     INVARIANT(share > 0, "a share of nothing");
     Shares& shares = shares_[static_cast<std::size_t>(server)];
-    if (resource == Hindrance::Cpu) {
+    if (resource == ServerResource::Cpu) {
       shares.cpu = share;
       return cpu_->set(server, whole.cores * share);
     }

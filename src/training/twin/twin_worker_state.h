@@ -14,9 +14,9 @@ namespace orrery {
 struct TwinWorkerState {
   enum class Stage { Idle, Fetching, Computing, Done, Sending, AtParent };
 
-  TwinWorkerState(const HindranceScript& script, int server, std::uint64_t seed)
-      : cpu(script, server, Hindrance::Cpu),
-        link(script, server, Hindrance::Bandwidth),
+  TwinWorkerState(const StragglerScript& script, int server, std::uint64_t seed)
+      : cpu(script, server, ServerResource::Cpu),
+        link(script, server, ServerResource::Bandwidth),
         random(seed) {}
   ShareLine cpu, link;
   Random random;

@@ -206,7 +206,7 @@ Status Head::load_script() {
   const Duration horizon = time_limit_s_ > 0 ? from_seconds(time_limit_s_) : std::chrono::hours(24);
   const std::uint64_t seed =
       options_.straggler_seed != 0 ? options_.straggler_seed : options_.learner.seed;
-  TRY_ASSIGN(script_, read_hindrances(options_.stragglers, worker_slots(), seed, horizon));
+  TRY_ASSIGN(script_, read_straggler_script(options_.stragglers, worker_slots(), seed, horizon));
   return {};
 }
 
@@ -305,14 +305,14 @@ void Head::on_tick() {
 Status Head::set_cpu_of_all(double (*share)(const EmulatedSize&)) {
   if (servers_->cpu_means() == "none") return {};
   for (int server = 0; server < servers_->count(); ++server) {
-    TRY(servers_->set_share(server, Hindrance::Cpu, share(servers_->size(server))));
+    TRY(servers_->set_share(server, ServerResource::Cpu, share(servers_->size(server))));
   }
   return {};
 }
 
 void Head::apply_script() {
   while (next_step_ < script_.steps.size() && script_.steps[next_step_].at <= now()) {
-    const HindranceStep& step = script_.steps[next_step_++];
+    const StragglerStep& step = script_.steps[next_step_++];
     const Status done = servers_->set_share(step.server, step.resource, step.share);
     if (!done.ok()) return end_with(done.error());
     tell_link(step.server);

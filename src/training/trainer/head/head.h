@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "training/emulation/script.h"
 #include "training/emulation/servers.h"
+#include "training/emulation/straggler_script.h"
 #include "training/sync/conductor.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/children.h"
@@ -201,7 +201,7 @@ class Head {
   std::unique_ptr<BestKeeper> best_{};
   std::shared_ptr<ServersLine> shared_{};
   ShareTally share_{};
-  HindranceScript script_{};
+  StragglerScript script_{};
   std::size_t next_step_ = 0;
   std::string folder_{};
   bool own_folder_ = false;  // made for this run, and gone with it

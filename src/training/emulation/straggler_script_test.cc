@@ -1,4 +1,4 @@
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 #include <gtest/gtest.h>
 
@@ -11,34 +11,34 @@ namespace {
 
 using std::chrono::seconds;
 
-HindranceScript script(const std::string& text, int servers = 8, std::uint64_t seed = 1) {
-  auto parsed = parse_hindrances(text, "lines.txt", servers, seed, seconds(600));
+StragglerScript script(const std::string& text, int servers = 8, std::uint64_t seed = 1) {
+  auto parsed = parse_straggler_script(text, "lines.txt", servers, seed, seconds(600));
   EXPECT_TRUE(parsed.ok()) << parsed.error().message;
-  return parsed.ok() ? std::move(parsed).value() : HindranceScript{};
+  return parsed.ok() ? std::move(parsed).value() : StragglerScript{};
 }
 
 std::string refused(const std::string& text, int servers = 8) {
-  auto parsed = parse_hindrances(text, "lines.txt", servers, 1, seconds(600));
+  auto parsed = parse_straggler_script(text, "lines.txt", servers, 1, seconds(600));
   EXPECT_FALSE(parsed.ok()) << text;
   return parsed.ok() ? "" : parsed.error().message;
 }
 
-double cpu_at(const HindranceScript& script, int second, int server) {
-  return share_at(script, Time(seconds(second)), server, Hindrance::Cpu);
+double cpu_at(const StragglerScript& script, int second, int server) {
+  return share_at(script, Time(seconds(second)), server, ServerResource::Cpu);
 }
 
-TEST(HindranceScript, AStepHoldsFromItsTimeOnForItsServersAlone) {
-  const HindranceScript steps = script("# slow\n\nat 30s server 1,3-4 cpu 0.25 # a quarter\n");
+TEST(StragglerScript, AStepHoldsFromItsTimeOnForItsServersAlone) {
+  const StragglerScript steps = script("# slow\n\nat 30s server 1,3-4 cpu 0.25 # a quarter\n");
   EXPECT_EQ(steps.name, "lines");
   EXPECT_EQ(cpu_at(steps, 29, 3), 1);
   EXPECT_EQ(cpu_at(steps, 30, 3), 0.25);
   EXPECT_EQ(cpu_at(steps, 599, 1), 0.25);
   EXPECT_EQ(cpu_at(steps, 599, 2), 1);
-  EXPECT_EQ(share_at(steps, Time(seconds(40)), 3, Hindrance::Bandwidth), 1);
+  EXPECT_EQ(share_at(steps, Time(seconds(40)), 3, ServerResource::Bandwidth), 1);
 }
 
-TEST(HindranceScript, AtOneTimeTheLaterLineCounts) {
-  const HindranceScript steps =
+TEST(StragglerScript, AtOneTimeTheLaterLineCounts) {
+  const StragglerScript steps =
       script("at 10 server all cpu 0.5\nat 10 server last cpu 0.1 for 5\n", 4);
   EXPECT_EQ(cpu_at(steps, 10, 0), 0.5);
   EXPECT_EQ(cpu_at(steps, 10, 3), 0.1);
@@ -46,8 +46,8 @@ TEST(HindranceScript, AtOneTimeTheLaterLineCounts) {
   EXPECT_EQ(steps.steps.size(), 5u);
 }
 
-TEST(HindranceScript, OnAndOffTakeTurnsUntilTheHorizon) {
-  const HindranceScript steps = script("every 120s for 60s server 3 cpu 0.1 after 30s");
+TEST(StragglerScript, OnAndOffTakeTurnsUntilTheHorizon) {
+  const StragglerScript steps = script("every 120s for 60s server 3 cpu 0.1 after 30s");
   EXPECT_EQ(cpu_at(steps, 29, 3), 1);
   for (const int turn : {0, 120, 240, 360, 480}) {
     EXPECT_EQ(cpu_at(steps, turn + 30, 3), 0.1);
@@ -56,9 +56,9 @@ TEST(HindranceScript, OnAndOffTakeTurnsUntilTheHorizon) {
   EXPECT_LE(steps.steps.back().at, Time(seconds(600)));
 }
 
-TEST(HindranceScript, AWalkStaysInItsRangeMovesAndIsMovedByTheSeedAlone) {
+TEST(StragglerScript, AWalkStaysInItsRangeMovesAndIsMovedByTheSeedAlone) {
   const std::string text = "walk cpu server 0-1 from 0.4 to 0.9 every 5s";
-  const HindranceScript once = script(text), again = script(text), other = script(text, 8, 2);
+  const StragglerScript once = script(text), again = script(text), other = script(text, 8, 2);
   ASSERT_EQ(once.steps.size(), 2 * 121u);
   std::set<double> shares;
   bool differs = false;
@@ -73,8 +73,8 @@ TEST(HindranceScript, AWalkStaysInItsRangeMovesAndIsMovedByTheSeedAlone) {
   EXPECT_GT(shares.size(), 200u) << "two servers, each by itself";
 }
 
-TEST(HindranceScript, StepsAscend) {
-  const HindranceScript steps = script(
+TEST(StragglerScript, StepsAscend) {
+  const StragglerScript steps = script(
       "walk bandwidth server all from 0.1 to 1 every 7s\nevery 20s for 3s server 2 cpu 0.5\n"
       "at 9s server 0 cpu 0.2\n");
   for (std::size_t i = 1; i < steps.steps.size(); ++i) {
@@ -82,7 +82,7 @@ TEST(HindranceScript, StepsAscend) {
   }
 }
 
-TEST(HindranceScript, FaultsSayWhereAndWhatToWrite) {
+TEST(StragglerScript, FaultsSayWhereAndWhatToWrite) {
   EXPECT_EQ(refused("\nat 3s server 9 cpu 0.5"),
             "lines.txt:2: there is no server 9; this run has 8, from 0 to 7");
   EXPECT_NE(refused("at 3s server 1 cpuu 0.5").find("did you mean 'cpu'?"), std::string::npos);
@@ -108,15 +108,15 @@ TEST(HindranceScript, FaultsSayWhereAndWhatToWrite) {
   }
 }
 
-TEST(HindranceScript, TheOnesThatComeAlongAreReadWithEightServers) {
+TEST(StragglerScript, TheOnesThatComeAlongAreReadWithEightServers) {
   int read = 0;
   for (const auto& file : std::filesystem::directory_iterator(ORRERY_SOURCE "/data/stragglers")) {
-    auto parsed = read_hindrances(file.path(), 8, 1, seconds(600));
+    auto parsed = read_straggler_script(file.path(), 8, 1, seconds(600));
     EXPECT_TRUE(parsed.ok()) << parsed.error().message;
     ++read;
   }
   EXPECT_GE(read, 5);
-  EXPECT_FALSE(read_hindrances("not/there.txt", 8, 1, seconds(600)).ok());
+  EXPECT_FALSE(read_straggler_script("not/there.txt", 8, 1, seconds(600)).ok());
 }
 
 }  // namespace

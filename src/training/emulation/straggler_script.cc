@@ -1,4 +1,4 @@
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ struct Line {
   Pattern pattern = Pattern::At;
   std::optional<Duration> at{}, every{}, lasting{}, after{};
   std::vector<int> servers{};
-  std::optional<Hindrance> resource{};
+  std::optional<ServerResource> resource{};
   std::optional<double> share{}, low{}, high{};
 };
 
@@ -129,7 +129,7 @@ class LineReader {
     const std::string_view word = words_[next_++];
     if (word == "cpu" || word == "bandwidth") {
       if (line_.resource) return twice("the resource");
-      line_.resource = word == "cpu" ? Hindrance::Cpu : Hindrance::Bandwidth;
+      line_.resource = word == "cpu" ? ServerResource::Cpu : ServerResource::Bandwidth;
       return line_.pattern == Pattern::Walk ? Status{} : value(word, line_.share, parse_share);
     }
     if (word == "server") {
@@ -231,12 +231,12 @@ class Writer {
     return {};
   }
 
-  std::vector<HindranceStep> steps() && {
+  std::vector<StragglerStep> steps() && {
     // Lines were written one after another: at one time, the last word counts.
     std::stable_sort(steps_.begin(), steps_.end(),
                      [](const auto& a, const auto& b) { return key(a) < key(b); });
-    std::vector<HindranceStep> kept;
-    for (const HindranceStep& step : steps_) {
+    std::vector<StragglerStep> kept;
+    for (const StragglerStep& step : steps_) {
       if (!kept.empty() && key(kept.back()) == key(step)) kept.pop_back();
       kept.push_back(step);
     }
@@ -244,7 +244,7 @@ class Writer {
   }
 
  private:
-  static std::tuple<Time, int, Hindrance> key(const HindranceStep& step) {
+  static std::tuple<Time, int, ServerResource> key(const StragglerStep& step) {
     return {step.at, step.server, step.resource};
   }
 
@@ -271,13 +271,13 @@ class Writer {
 
   std::uint64_t seed_;
   Duration horizon_;
-  std::vector<HindranceStep> steps_{};
+  std::vector<StragglerStep> steps_{};
 };
 
 }  // namespace
 
-Result<HindranceScript> parse_hindrances(const std::string& text, const std::string& place,
-                                         int servers, std::uint64_t seed, Duration horizon) {
+Result<StragglerScript> parse_straggler_script(const std::string& text, const std::string& place,
+                                               int servers, std::uint64_t seed, Duration horizon) {
   INVARIANT(servers > 0, "a script without servers");
   Writer writer(seed, horizon);
   int number = 0;
@@ -293,19 +293,19 @@ Result<HindranceScript> parse_hindrances(const std::string& text, const std::str
   }
   const std::size_t slash = place.rfind('/');
   const std::string name = slash == std::string::npos ? place : place.substr(slash + 1);
-  return HindranceScript{.name = name.substr(0, name.rfind('.')),
+  return StragglerScript{.name = name.substr(0, name.rfind('.')),
                          .steps = std::move(writer).steps()};
 }
 
-Result<HindranceScript> read_hindrances(const std::string& path, int servers, std::uint64_t seed,
-                                        Duration horizon) {
+Result<StragglerScript> read_straggler_script(const std::string& path, int servers,
+                                              std::uint64_t seed, Duration horizon) {
   TRY_ASSIGN(const std::string text, read_file(path));
-  return parse_hindrances(text, path, servers, seed, horizon);
+  return parse_straggler_script(text, path, servers, seed, horizon);
 }
 
-double share_at(const HindranceScript& script, Time at, int server, Hindrance resource) {
+double share_at(const StragglerScript& script, Time at, int server, ServerResource resource) {
   auto step = std::upper_bound(script.steps.begin(), script.steps.end(), at,
-                               [](Time time, const HindranceStep& s) { return time < s.at; });
+                               [](Time time, const StragglerStep& s) { return time < s.at; });
   while (step != script.steps.begin()) {
     --step;
     if (step->server == server && step->resource == resource) return step->share;

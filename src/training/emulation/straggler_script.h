@@ -9,13 +9,13 @@
 
 namespace orrery {
 
-enum class Hindrance { Cpu, Bandwidth };
+enum class ServerResource { Cpu, Bandwidth };
 
 // From `at` on, the server has this share of its normal CPU or link: 1 is normal.
-struct HindranceStep {
+struct StragglerStep {
   Time at{};
   int server = 0;
-  Hindrance resource = Hindrance::Cpu;
+  ServerResource resource = ServerResource::Cpu;
   double share = 1;
 };
 
@@ -23,18 +23,18 @@ struct HindranceStep {
 // (on-off, random walk with a seed) that are written out to steps when it is read, so that the same
 // file gives the same steps everywhere, in real runs and in the twin. Format:
 // docs/formats/stragglers.md.
-struct HindranceScript {
+struct StragglerScript {
   std::string name{};
-  std::vector<HindranceStep> steps{};
+  std::vector<StragglerStep> steps{};
 };
 
 // `seed` moves what is random in it. Errors are file:line.
-Result<HindranceScript> read_hindrances(const std::string& path, int servers, std::uint64_t seed,
-                                        Duration horizon);
-Result<HindranceScript> parse_hindrances(const std::string& text, const std::string& place,
-                                         int servers, std::uint64_t seed, Duration horizon);
+Result<StragglerScript> read_straggler_script(const std::string& path, int servers,
+                                              std::uint64_t seed, Duration horizon);
+Result<StragglerScript> parse_straggler_script(const std::string& text, const std::string& place,
+                                               int servers, std::uint64_t seed, Duration horizon);
 
 // The share of a server's resource at a time.
-double share_at(const HindranceScript& script, Time at, int server, Hindrance resource);
+double share_at(const StragglerScript& script, Time at, int server, ServerResource resource);
 
 }  // namespace orrery
