@@ -10,7 +10,7 @@
 #include "training/mode_selection/scoring/noise_scale.h"
 #include "training/mode_selection/scoring/score.h"
 #include "training/mode_selection/star/calm_trial.h"
-#include "training/mode_selection/stragglers/foresight.h"
+#include "training/mode_selection/stragglers/iteration_forecast.h"
 #include "training/mode_selection/stragglers/pace_memory.h"
 
 namespace orrery {
@@ -27,8 +27,9 @@ class Star final : public StarDirector {
   Star(const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
        std::unique_ptr<ModeRegression> regression, std::shared_ptr<ModeGrant> grant)
       : options_(options),
-        foresight_({.ahead = options.ahead, .straggler = options.straggler, .plain = options.plain},
-                   std::move(predictors)),
+        forecast_(
+            {.horizon = options.horizon, .straggler = options.straggler, .plain = options.plain},
+            std::move(predictors)),
         cost_(options.staleness),
         cutter_(options.window),
         guard_(options.guard),
@@ -40,9 +41,8 @@ class Star final : public StarDirector {
 
   // What is told is put down, and worked through when it can matter: one by one, everything it goes
   // through would have left the processor's caches each time.
-  void saw(const IterationSample& sample) override { told_.emplace_back(sample); }
-  void saw(const UpdateSample& update) override { told_.emplace_back(update); }
-  void saw(const EvaluationSample&) override {}
+  void on_iteration(const IterationSample& sample) override { told_.emplace_back(sample); }
+  void on_update(const UpdateSample& update) override { told_.emplace_back(update); }
 
   Mode direct(const Situation& situation) override {
     follow_membership(situation);
@@ -56,7 +56,7 @@ class Star final : public StarDirector {
       guard_.keep_away(mode_, present_staleness_, situation.now);
       go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
     }
-    if (!situation.under_way.empty()) foresight_.look_at(situation.under_way);
+    if (!situation.under_way.empty()) forecast_.look_at(situation.under_way);
     if (is_due(situation)) {
       look(situation);
     } else {
@@ -65,12 +65,12 @@ class Star final : public StarDirector {
     return mode_;
   }
 
-  std::span<const SteerNote> notes() const override { return notes_; }
+  std::span<const ModeSwitch> notes() const override { return notes_; }
   std::vector<SelectorSample> take_windows() override { return std::exchange(windows_, {}); }
   const SelectorChoice& selector() const override { return selector_; }
   double lambda() const override { return cost_.lambda(); }
   double noise_scale() const override { return noise_.phi().value_or(0); }
-  std::vector<RaceStanding> predictors() const override { return foresight_.predictors(); }
+  std::vector<RaceStanding> predictors() const override { return forecast_.predictors(); }
 
  private:
   struct Refusal {
@@ -85,15 +85,15 @@ class Star final : public StarDirector {
     told_.clear();
   }
   void take_in(const IterationSample& sample) {
-    foresight_.saw(sample, mode_);
-    noise_.saw(sample);
-    guard_.saw(sample);
-    calm_.saw(sample);
-    if (const auto window = cutter_.saw(sample)) learn(*window);
+    forecast_.add(sample, mode_);
+    noise_.add(sample);
+    guard_.add(sample);
+    calm_.add(sample);
+    if (const auto window = cutter_.add(sample)) learn(*window);
   }
   void take_in(const UpdateSample& update) {
-    noise_.saw(update);
-    foresight_.saw(update);
+    noise_.add(update);
+    forecast_.add(update);
   }
 
   // Whether updates are sums among several.
@@ -110,7 +110,7 @@ class Star final : public StarDirector {
     const bool first = workers_.empty();
     seen_enough_ = false;
     workers_.assign(situation.workers.begin(), situation.workers.end());
-    foresight_.keep_only(workers_, situation.architecture);
+    forecast_.keep_only(workers_, situation.architecture);
     pace_.forget();
     synchronous_ = synchronous_mode(situation.architecture);
     if (first) {
@@ -129,24 +129,24 @@ class Star final : public StarDirector {
   bool is_due(const Situation& situation) {
     const double rounds = static_cast<double>(situation.samples_done - looked_samples_) /
                           std::max(1, situation.global_batch);
-    const bool waits_in_vain = foresight_.somebody_hangs() && !situation.under_way.empty();
+    const bool waits_in_vain = forecast_.any_worker_hangs() && !situation.under_way.empty();
     if (!waits_in_vain &&
         (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least)) {
       return false;
     }
-    if (sums() && !foresight_.ring().knows_sums() && !starts_slowly(situation)) return false;
+    if (sums() && !forecast_.ring().knows_sums() && !starts_slowly(situation)) return false;
     const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
-    seen_enough_ = foresight_.has_seen(least);
+    seen_enough_ = forecast_.has_seen(least);
     return seen_enough_;
   }
 
   // Before the first switch: who is slow beyond doubt shows it within a task or two, and every
   // round spent on making sure is one that waits for it.
   void look_early(const Situation& situation) {
-    if (!notes_.empty() || seen_enough_ || (sums() && !foresight_.ring().has_sums())) return;
+    if (!notes_.empty() || seen_enough_ || (sums() && !forecast_.ring().has_sums())) return;
     if (situation.now - looked_early_at_ < options_.look_least) return;
     looked_early_at_ = situation.now;
-    if (!foresight_.foresee_first(situation, mode_)) return;
+    if (!forecast_.predict_first(situation, mode_)) return;
     const ScoreSituation asked = score_situation(situation);
     const ScoredMode present = score_mode(asked, mode_);
     decide(situation, score_modes(asked), present);
@@ -160,7 +160,7 @@ class Star final : public StarDirector {
   bool has_stayed(const Situation& situation) const {
     const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
                           std::max(1, situation.global_batch);
-    if (foresight_.somebody_hangs()) return true;
+    if (forecast_.any_worker_hangs()) return true;
     const bool first = notes_.empty();  // before it, time alone teaches nothing
     const double least = starts_slowly(situation) ? options_.tasks_slow : options_.stay_rounds;
     return rounds >= least && (first || situation.now - switched_at_ >= options_.stay_least);
@@ -168,14 +168,14 @@ class Star final : public StarDirector {
 
   ScoreSituation score_situation(const Situation& situation) const {
     return {.architecture = situation.architecture,
-            .workers = foresight_.workers(),
+            .workers = forecast_.workers(),
             .global_batch = static_cast<double>(situation.global_batch),
             .batch_least = options_.batch_least,
             .blocks = options_.blocks,
-            .lambda = cost_.lambda_hoped(),
+            .lambda = cost_.lambda_optimistic(),
             .phi = noise_.phi().value_or(0),
-            .jitter = foresight_.jitter(),
-            .message_s = foresight_.message_s()};
+            .jitter = forecast_.jitter(),
+            .message_s = forecast_.message_s()};
   }
 
   void look(const Situation& situation) {
@@ -183,13 +183,13 @@ class Star final : public StarDirector {
     const double samples = static_cast<double>(situation.samples_done - looked_samples_);
     looked_at_ = situation.now;
     looked_samples_ = situation.samples_done;
-    foresight_.foresee(situation, mode_);
-    calm_.look(situation, foresight_.stragglers().empty());
+    forecast_.predict(situation, mode_);
+    calm_.look(situation, forecast_.stragglers().empty());
     const ScoreSituation asked = score_situation(situation);
     ScoredMode present = score_mode(asked, mode_);
     present_staleness_ = present.pace.staleness;
-    pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
-    const bool nobody = foresight_.stragglers().empty();
+    pace_.add(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
+    const bool nobody = forecast_.stragglers().empty();
     if (!nobody) follow_speeds(asked, present);
     pace_.correct(present, mode_);
     ScoredMode ssgd = present;
@@ -234,13 +234,13 @@ class Star final : public StarDirector {
   // As long as the same workers straggle and the mode stays, all modes are scored less and less
   // often: it is by far the greatest part of what STAR costs.
   bool is_time_to_score(const Situation& situation) {
-    const bool same = std::ranges::equal(foresight_.stragglers(), scored_for_);
+    const bool same = std::ranges::equal(forecast_.stragglers(), scored_for_);
     if (!same) score_wait_ = options_.score_least;
     if (!awaited_ && situation.now - scored_at_ < score_wait_) return false;
     if (same && !awaited_)
       score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
     scored_at_ = situation.now;
-    scored_for_.assign(foresight_.stragglers().begin(), foresight_.stragglers().end());
+    scored_for_.assign(forecast_.stragglers().begin(), forecast_.stragglers().end());
     return true;
   }
 
@@ -314,7 +314,7 @@ class Star final : public StarDirector {
       if (answer == GrantAnswer::Yes) {
         const std::string reason = too_stale ? "near the end: less stale"
                                    : chosen  ? "the selector expects the fastest fall of the loss"
-                                   : foresight_.stragglers().empty()
+                                   : forecast_.stragglers().empty()
                                        ? kTriedOut
                                        : "least time for the same progress";
         go_to(best->mode, reason, situation, noted(all, present));
@@ -384,15 +384,15 @@ class Star final : public StarDirector {
             .unequal_shares = scored.mode.shares.empty() ? 0.0 : 1.0,
             .gradients_ratio = scored.pace.samples_per_s / ssgd.pace.samples_per_s,
             .staleness = scored.pace.staleness,
-            .straggling = straggling_degree(foresight_.times()),
+            .straggling = straggling_degree(forecast_.times()),
             .noise_ratio = noise_.phi().value_or(0) / std::max(1, situation.global_batch),
             .rate = situation.rate,
             .phase = (first_loss_ > 0 ? loss_ / first_loss_ : 1),
-            .compute_share = foresight_.compute_share()};
+            .compute_share = forecast_.compute_share()};
   }
 
   void learn(const LossWindow& window) {
-    cost_.saw(window);
+    cost_.add(window);
     if (first_loss_ == 0) first_loss_ = window.loss;
     loss_ = window.loss;
     if (!present_sample_ || !(window.seconds_long() > 0) || !(first_loss_ > 0)) return;
@@ -402,17 +402,17 @@ class Star final : public StarDirector {
     sample.lambda = cost_.lambda();
     sample.at = window.to;
     if (!is_finite(sample)) return;
-    selector_.saw(sample);
+    selector_.add(sample);
     windows_.push_back(sample);
   }
 
   void go_to(const Mode& mode, const std::string& reason, const Situation& situation,
              const std::vector<ScoredMode>& scores) {
     const int n = static_cast<int>(workers_.size());
-    SteerNote note{.at = situation.now,
-                   .from = mode_name(mode_, n),
-                   .to = mode_name(mode, n),
-                   .reason = reason};
+    ModeSwitch note{.at = situation.now,
+                    .from = mode_name(mode_, n),
+                    .to = mode_name(mode, n),
+                    .reason = reason};
     for (const ScoredMode& scored : scores) {
       note.scores.push_back({.mode = mode_name(scored.mode, n),
                              .time_s = scored.time_s,
@@ -421,7 +421,7 @@ class Star final : public StarDirector {
     }
     notes_.push_back(std::move(note));
     calm_.switched();
-    if (mode.ring != mode_.ring) foresight_.ring_formed();
+    if (mode.ring != mode_.ring) forecast_.ring_formed();
     mode_ = mode;
     switched_at_ = situation.now;
     switched_samples_ = situation.samples_done;
@@ -450,7 +450,7 @@ class Star final : public StarDirector {
   }
 
   StarOptions options_;
-  Foresight foresight_;
+  IterationForecast forecast_;
   NoiseScale noise_;
   StalenessCost cost_;
   LossWindows cutter_;
@@ -480,7 +480,7 @@ class Star final : public StarDirector {
   std::vector<SelectorSample> windows_;           // not yet taken
   std::vector<Refusal> refusals_;
   std::optional<Mode> awaited_;  // asked for, and not answered yet
-  std::vector<SteerNote> notes_;
+  std::vector<ModeSwitch> notes_;
 };
 
 }  // namespace
