@@ -69,8 +69,8 @@ TEST(PsPlacement, KeepsAwayFromWhatIsFullInOneResource) {
 }
 
 TEST(PsPlacement, OfEqualPlacesTheOneWithTheLeastSufferingWins) {
-  const std::vector<PsHost> hosts = {{.capacity = {8, 100, 100}, .suffering = 2},
-                                     {.capacity = {8, 100, 100}, .suffering = 1}};
+  const std::vector<PsHost> hosts = {{.capacity = {8, 100, 100}, .slowdown_cost = 2},
+                                     {.capacity = {8, 100, 100}, .slowdown_cost = 1}};
   const std::vector<Load> one = {{1, 1, 1}};
   EXPECT_EQ(place_parameter_servers(one, hosts)->host_of[0], 1);
 }

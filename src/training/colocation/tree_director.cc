@@ -80,17 +80,17 @@ class TreeAdder final : public TreeDirector {
   TreeAdder(std::unique_ptr<Director> inner, const TreeDirectorOptions& options)
       : options_(options), inner_(std::move(inner)), pause_(options.pause) {}
 
-  void saw(const IterationSample& sample) override;
-  void saw(const UpdateSample& sample) override {
+  void on_iteration(const IterationSample& sample) override;
+  void on_update(const UpdateSample& sample) override {
     if (watches_) stretch_.add(sample.at, sample.samples);
     if (in_turns_ && !tree_.empty()) {
       take_in();
       drift_ = drift();
     }
-    inner_->saw(sample);
+    inner_->on_update(sample);
   }
-  void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
-  void saw(const LinkLook& look) override {
+  void on_evaluation(const EvaluationSample& sample) override { inner_->on_evaluation(sample); }
+  void on_links(const LinkLook& look) override {
     look_ = look;
     new_look_ = true;
   }
@@ -98,7 +98,7 @@ class TreeAdder final : public TreeDirector {
   std::span<const TreeNote> notes() const override { return notes_; }
 
  private:
-  enum class Stage { None, Settling, Trial, Kept };
+  enum class Stage { None, Settling, MatrixRun, Kept };
   // Shares of the link in which it carries gradients, and in which everybody waits for it.
   struct Use {
     double in = 0, out = 0, all = 0;
@@ -131,7 +131,7 @@ class TreeAdder final : public TreeDirector {
   std::vector<WorkerId> stragglers() const;
   double drift() const;
   double median_busy_s() const;
-  double rate_wished() const;
+  double rate_wanted() const;
   Parents plan(double in_use) const;
   void end_tree(Time now, const std::string& reason);
   void note(Time now, std::string reason) { notes_.push_back({now, std::move(reason)}); }
@@ -154,25 +154,25 @@ class TreeAdder final : public TreeDirector {
 
   Stage stage_ = Stage::None;
   Parents tree_{};
-  bool plan_anew_ = false;
+  bool replan_ = false;
   int overloaded_ = 0, relaxed_ = 0, slow_parent_ = 0;
   double before_ = 0;  // samples a second
   Time not_before_{};
   Duration pause_;
 };
 
-void TreeAdder::saw(const IterationSample& sample) {
-  if (!watches_) return inner_->saw(sample);
+void TreeAdder::on_iteration(const IterationSample& sample) {
+  if (!watches_) return inner_->on_iteration(sample);
   const double busy =
       sample.merged ? 0 : std::min(1.0, sample.usage.cpu_share + sample.usage.throttled_share);
   const double took_s = seconds(sample.took);
   told_.push_back({sample.worker, took_s, busy * took_s, sample.merged});
-  if (!sample.merged) return inner_->saw(sample);
+  if (!sample.merged) return inner_->on_iteration(sample);
   IterationSample passed_on = sample;
   const double before_s = times_[sample.worker].before_tree_s;
   if (before_s > 0) passed_on.took = std::min(sample.took, from_seconds(before_s * drift_));
   told_.back().took_s = seconds(passed_on.took);
-  inner_->saw(passed_on);
+  inner_->on_iteration(passed_on);
 }
 
 void TreeAdder::take_in() {
@@ -231,10 +231,10 @@ void TreeAdder::consider(const Situation& situation, const Mode& mode) {
   if (stage_ == Stage::None) return consider_none(situation.now);
   // What came of tasks that began without it is no part of its trial.
   if (stage_ == Stage::Settling) {
-    stage_ = Stage::Trial;
+    stage_ = Stage::MatrixRun;
     return stretch_.clear();
   }
-  if (stage_ == Stage::Trial) return judge(situation.now);
+  if (stage_ == Stage::MatrixRun) return judge(situation.now);
   consider_kept(situation.now);
 }
 
@@ -253,7 +253,7 @@ void TreeAdder::members_changed(const Situation& situation) {
     return end_tree(situation.now, "somebody came or left during its trial");
   std::erase_if(tree_,
                 [&](const auto& pair) { return !is_here(pair.first) || !is_here(pair.second); });
-  plan_anew_ = true;
+  replan_ = true;
   if (tree_.empty()) end_tree(situation.now, "nobody of it is left");
 }
 
@@ -311,15 +311,15 @@ void TreeAdder::consider_kept(Time now) {
   const bool slow = std::ranges::any_of(
       tree_, [&](const auto& pair) { return std::ranges::binary_search(slow_ones, pair.second); });
   slow_parent_ = slow ? slow_parent_ + 1 : 0;
-  if (!plan_anew_ && slow_parent_ < options_.looks) return;
+  if (!replan_ && slow_parent_ < options_.looks) return;
   Parents tree = plan(1);
   if (tree.empty()) return end_tree(now, "no tree would help those who are there now");
   if (tree != tree_) {
-    const std::string why = plan_anew_ ? "somebody came or left" : "a parent straggles";
+    const std::string why = replan_ ? "somebody came or left" : "a parent straggles";
     note(now, why + "; workers " + told(tree));
   }
   tree_ = std::move(tree);
-  plan_anew_ = false;
+  replan_ = false;
   slow_parent_ = 0;
 }
 
@@ -366,7 +366,7 @@ double TreeAdder::median_busy_s() const {
 // What a worker would hand in a second if the servers' link were endless. Where all wait for each
 // other they hand in at the same time, so each as fast as its own link is; otherwise as much as it
 // computes, between what its own link needs.
-double TreeAdder::rate_wished() const {
+double TreeAdder::rate_wanted() const {
   std::vector<double> in, out;
   for (const LinkLook::Worker& worker : look_.workers) {
     in.push_back(or_endless(worker.in));
@@ -388,8 +388,8 @@ Parents TreeAdder::plan(double in_use) const {
   const double down = look_.parameter_bytes / look_.gradient_bytes;
   const double alone = in / static_cast<double>(members_.size());
   const std::vector<WorkerId> slow = stragglers();
-  for (double rate = rate_wished(); rate > alone; rate *= kStep) {
-    if (in_use * (1 - alone / rate) < options_.gain_foreseen) break;
+  for (double rate = rate_wanted(); rate > alone; rate *= kStep) {
+    if (in_use * (1 - alone / rate) < options_.gain_predicted) break;
     std::vector<TreeWorker> workers;
     for (const LinkLook::Worker& link : look_.workers) {
       if (!std::ranges::binary_search(members_, link.worker)) continue;
@@ -415,7 +415,7 @@ void TreeAdder::end_tree(Time now, const std::string& reason) {
   tree_.clear();
   stage_ = Stage::None;
   stretch_.clear();
-  plan_anew_ = false;
+  replan_ = false;
   overloaded_ = relaxed_ = slow_parent_ = 0;
   note(now, "no tree: " + reason);
 }

@@ -38,7 +38,7 @@ struct TreeDirectorOptions {
   double relaxed = 0.78;
   int relaxed_looks = 5;
   double planned = 0.9;  // of every link, what a tree may be planned to use
-  double gain_foreseen = 0.05;
+  double gain_predicted = 0.05;
   // It stays if samples a second are more by this part over as long a stretch of time as before it:
   // not shorter than either of these.
   double gain_least = 0.03;
@@ -72,9 +72,8 @@ struct TreeNote {
 // themselves, if that is less. So a slow parent does not make its children stragglers.
 class TreeDirector : public Director {
  public:
-  using Director::saw;
   // About once a second. What is decided shows in the next direct().
-  virtual void saw(const LinkLook& look) = 0;
+  virtual void on_links(const LinkLook& look) = 0;
   virtual std::span<const TreeNote> notes() const = 0;
 };
 

@@ -67,14 +67,15 @@ class LinkWorld {
     for (const WorkerId worker : workers) {
       const bool merged = std::ranges::any_of(
           present.parents, [&](const auto& pair) { return pair.first == worker; });
-      director->saw(IterationSample{.worker = worker,
-                                    .at = time_from_seconds(now_s),
-                                    .took = from_seconds(merged ? took : own_s(worker)),
-                                    .samples = 64 / static_cast<int>(n),
-                                    .merged = merged});
+      director->on_iteration(IterationSample{.worker = worker,
+                                             .at = time_from_seconds(now_s),
+                                             .took = from_seconds(merged ? took : own_s(worker)),
+                                             .samples = 64 / static_cast<int>(n),
+                                             .merged = merged});
     }
     samples += 64;
-    director->saw(UpdateSample{.version = version, .at = time_from_seconds(now_s), .samples = 64});
+    director->on_update(
+        UpdateSample{.version = version, .at = time_from_seconds(now_s), .samples = 64});
     if (now_s - looked_s >= 1) look();
     present = director->direct(situation());
   }
@@ -93,7 +94,7 @@ class LinkWorld {
     for (const WorkerId worker : workers) {
       look.workers.push_back({.worker = worker, .in = options.link, .out = options.link});
     }
-    director->saw(look);
+    director->on_links(look);
     in = out = 0;
     looked_s = now_s;
   }
@@ -155,7 +156,7 @@ TEST(TreeDirector, ALinkThatBearsAllGetsNone) {
 TEST(TreeDirector, NorDoesOneWithoutALimit) {
   LinkWorld world({.server = 20});
   for (int i = 0; i < 100; ++i) {
-    world.director->saw(LinkLook{.in = 1000, .out = 1000, .gradient_bytes = 1});
+    world.director->on_links(LinkLook{.in = 1000, .out = 1000, .gradient_bytes = 1});
     world.present = world.director->direct(world.situation());
   }
   EXPECT_FALSE(world.has_tree());
@@ -308,7 +309,7 @@ TEST(TreeDirector, WaitingForAParentIsNotTakenForStraggling) {
   EXPECT_TRUE(last->merged);
   EXPECT_NEAR(seconds(last->took), world.own_s(child), 1e-6);
   // One that comes by itself is what it is.
-  world.director->saw(IterationSample{.worker = child, .took = from_seconds(9)});
+  world.director->on_iteration(IterationSample{.worker = child, .took = from_seconds(9)});
   EXPECT_EQ(world.asked->iterations.back().took, from_seconds(9));
 }
 

@@ -169,7 +169,7 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
   }
   const double sum_s =
       situation.architecture == Architecture::AllReduce ? add_ways(situation, mode, times) : 0;
-  const Pace pace = foresee_pace(mode, workers, times,
+  const Pace pace = predict_pace(mode, workers, times,
                                  {.jitter = situation.jitter,
                                   .updates = updates_looked_at(mode, workers.size()),
                                   .blocks = situation.blocks,

@@ -23,10 +23,10 @@ std::vector<double> newest(const IterationHistory& history, std::size_t most) {
 class LastValue final : public IterationPredictor {
  public:
   std::string_view name() const override { return "last"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     const std::vector<double> values = newest(history, 1);
     if (values.empty()) return {};
-    return std::vector<double>(static_cast<std::size_t>(ahead), values.back());
+    return std::vector<double>(static_cast<std::size_t>(horizon), values.back());
   }
 };
 
@@ -38,12 +38,12 @@ class Ewma final : public IterationPredictor {
     window_ = weight == 1 ? 1 : static_cast<std::size_t>(std::ceil(-7 / std::log(1 - weight)));
   }
   std::string_view name() const override { return "ewma"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     const std::vector<double> values = newest(history, window_);
     if (values.empty()) return {};
     double mean = values.front();
     for (const double value : values) mean += weight_ * (value - mean);
-    return std::vector<double>(static_cast<std::size_t>(ahead), mean);
+    return std::vector<double>(static_cast<std::size_t>(horizon), mean);
   }
 
  private:
@@ -76,9 +76,9 @@ class Autoregression final : public IterationPredictor {
   }
   std::string_view name() const override { return "ar"; }
 
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     std::vector<double> values = newest(history, window_);
-    if (values.size() < 3 * order_) return mean_.foresee(history, ahead);
+    if (values.size() < 3 * order_) return mean_.predict(history, horizon);
     double mean = 0;
     for (const double value : values) mean += value;
     mean /= static_cast<double>(values.size());
@@ -88,15 +88,15 @@ class Autoregression final : public IterationPredictor {
     const double most = *high + room;
 
     const std::vector<double> coefficients = fit(values, mean);
-    std::vector<double> foreseen;
-    for (int step = 0; step < ahead; ++step) {
+    std::vector<double> predicted;
+    for (int step = 0; step < horizon; ++step) {
       double next = mean;
       for (std::size_t lag = 0; lag < order_; ++lag) {
         next += coefficients[lag] * (values[values.size() - 1 - lag] - mean);
       }
-      values.push_back(foreseen.emplace_back(std::clamp(next, least, most)));
+      values.push_back(predicted.emplace_back(std::clamp(next, least, most)));
     }
-    return foreseen;
+    return predicted;
   }
 
  private:

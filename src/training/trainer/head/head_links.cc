@@ -55,7 +55,7 @@ void Head::look_at_links() {
   }
   tree_.used = std::move(used);
   tree_.at = now();
-  if (std::exchange(tree_.looked, true)) trees_->saw(look);
+  if (std::exchange(tree_.looked, true)) trees_->on_links(look);
 }
 
 }  // namespace orrery

@@ -14,22 +14,22 @@
 
 namespace orrery {
 
-struct ForesightOptions {
-  int ahead = 8;  // iterations over which times are foreseen
+struct IterationForecastOptions {
+  int horizon = 8;  // iterations over which times are predicted
   StragglerOptions straggler{};
   PlainSlowOptions plain{};
 };
 
 // From iterations to what each worker's next ones will take, and who straggles. It is told of
-// everything; foresee() and foresee_first() then change what is said below them.
-class Foresight {
+// everything; predict() and predict_first() then change what is said below them.
+class IterationForecast {
  public:
   // `predictors` run against the three built in.
-  Foresight(const ForesightOptions& options,
-            std::vector<std::unique_ptr<IterationPredictor>> predictors);
+  IterationForecast(const IterationForecastOptions& options,
+                    std::vector<std::unique_ptr<IterationPredictor>> predictors);
 
-  void saw(const IterationSample& sample, const Mode& present);
-  void saw(const UpdateSample& update);
+  void add(const IterationSample& sample, const Mode& present);
+  void add(const UpdateSample& update);
   void ring_formed() { ring_.formed(); }
   // These are here, ascending; of others everything is forgotten.
   void keep_only(std::span<const WorkerId> workers, Architecture architecture);
@@ -39,13 +39,13 @@ class Foresight {
 
   bool has_seen(int tasks) const;  // so many of every worker
   const RingCosts& ring() const { return ring_; }
-  bool somebody_hangs() const { return !hanging_.empty(); }
+  bool any_worker_hangs() const { return !hanging_.empty(); }
 
-  // What each will need, if somebody foresees it better than persistence does.
-  void foresee(const Situation& situation, const Mode& present);
+  // What each will need, if somebody predicts it better than persistence does.
+  void predict(const Situation& situation, const Mode& present);
   // The same from the first task or two, and from those under way: only who is slow beyond doubt
   // can be told. False if nobody is; then nothing changes.
-  bool foresee_first(const Situation& situation, const Mode& present);
+  bool predict_first(const Situation& situation, const Mode& present);
 
   std::span<const WorkerTime> times() const { return times_; }  // at equal batches
   std::span<const ScoreWorker> workers() const { return workers_; }
@@ -56,11 +56,11 @@ class Foresight {
   std::vector<RaceStanding> predictors() const { return race_->standings(); }
 
  private:
-  double foreseen_factor(const WorkerRecord& record);
+  double predicted_factor(const WorkerRecord& record);
   double equal_batch(const Situation& situation) const;
   void count_messages(const Situation& situation, const Mode& present);
 
-  const ForesightOptions options_;
+  const IterationForecastOptions options_;
   bool all_reduce_ = false;
   std::size_t members_ = 0;
   IterationBook book_{};

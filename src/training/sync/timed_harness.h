@@ -17,11 +17,11 @@
 namespace orrery {
 
 // Workers 0 .. N-1 that take given times, under a Conductor: what happens, when. Its parts are in
-// test_clockwork_test.cc.
-class Clockwork {
+// timed_harness_test.cc.
+class TimedHarness {
  public:
-  Clockwork(ConductorOptions options, Mode mode, std::vector<double> times_s, double jitter = 0,
-            std::uint64_t seed = 1)
+  TimedHarness(ConductorOptions options, Mode mode, std::vector<double> times_s, double jitter = 0,
+               std::uint64_t seed = 1)
       : times_(std::move(times_s)), jitter_(jitter), random_(seed), at_work_(times_.size()) {
     options.workers_first = static_cast<int>(times_.size());
     all_reduce_ = options.architecture == Architecture::AllReduce;

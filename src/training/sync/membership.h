@@ -26,7 +26,7 @@ struct Member {
 
 // Who takes part in a run. Everybody gets a seat, a small number that is never given again, so that
 // rules can keep tables by it.
-class Crowd {
+class Membership {
  public:
   int add(WorkerId worker);
   void remove(int seat);

@@ -1,4 +1,4 @@
-#include "training/colocation/bargain.h"
+#include "training/colocation/grant_decision.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,12 @@ namespace {
 // Every task's limit while a decision is being made.
 class Draft {
  public:
-  Draft(const LooserMode& wish, const std::map<JobId, BookedJob>& jobs, const BookOptions& options)
-      : wish_(wish), jobs_(jobs), options_(options) {}
+  Draft(const LooserMode& request, const std::map<JobId, BookedJob>& jobs,
+        const BookOptions& options)
+      : request_(request), jobs_(jobs), options_(options) {}
 
   // Makes room on one server for what the asker needs there; false: not to be had.
-  bool make_room(const Bargain& server);
+  bool make_room(const ServerLoad& server);
 
   double cost_s() const {
     double sum = 0;
@@ -38,7 +39,7 @@ class Draft {
   bool take_dearly(std::span<Held* const> others, double Load::*resource, double missing,
                    std::map<JobId, double>& slowdown);
 
-  const LooserMode& wish_;
+  const LooserMode& request_;
   const std::map<JobId, BookedJob>& jobs_;
   const BookOptions& options_;
   std::map<std::pair<JobId, int>, Held> held_;
@@ -49,7 +50,7 @@ class Draft {
 std::vector<Draft::Held*> Draft::on_server(ServerId server, bool askers) {
   std::vector<Held*> found;
   for (const auto& [id, job] : jobs_) {
-    if ((id == wish_.job) != askers) continue;
+    if ((id == request_.job) != askers) continue;
     for (const BookedTask& task : job.tasks) {
       if (task.server != server || (askers && !task.makes_updates)) continue;
       const Held held{.job = id, .task = &task, .limit = task.limit};
@@ -62,14 +63,14 @@ std::vector<Draft::Held*> Draft::on_server(ServerId server, bool askers) {
 // More than the limits of the asker's tasks on one server. What its update makers take together is
 // measured; each has the part in it that its limit has.
 Load Draft::needed_more(std::span<Held* const> mine) const {
-  const BookedJob& asker = jobs_.at(wish_.job);
+  const BookedJob& asker = jobs_.at(request_.job);
   Load here, everywhere;
   for (const Held* held : mine) here += held->limit;
   for (const BookedTask& task : asker.tasks) {
     if (task.makes_updates) everywhere += task.limit;
   }
-  if (!asker.extra.measured()) return here * std::max(wish_.rate_ratio - 1, 0.0);
-  const Load wanted = asker.extra.base() + asker.extra.extra(wish_.rate_ratio);
+  if (!asker.extra.measured()) return here * std::max(request_.rate_ratio - 1, 0.0);
+  const Load wanted = asker.extra.base() + asker.extra.extra(request_.rate_ratio);
   Load more;
   for (const auto resource : kResources) {
     const double part = everywhere.*resource > 0 ? here.*resource / everywhere.*resource : 0.0;
@@ -102,20 +103,20 @@ double Draft::take_slack(std::span<Held* const> others, double Load::*resource, 
 
 bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, double missing,
                         std::map<JobId, double>& slowdown) {
-  std::map<JobId, Giver> by_job;
+  std::map<JobId, Donor> by_job;
   for (const Held* held : others) {
-    Giver& giver = by_job[held->job];
+    Donor& donor = by_job[held->job];
     const double kept = (1 - options_.cut_most) * held->task->limit.*resource;
-    giver.limit += held->limit.*resource;
-    giver.most += std::max(0.0, held->limit.*resource - kept);
-    giver.weight = jobs_.at(held->job).left_s * jobs_.at(held->job).sensitivity.sensitivity();
+    donor.limit += held->limit.*resource;
+    donor.most += std::max(0.0, held->limit.*resource - kept);
+    donor.weight = jobs_.at(held->job).left_s * jobs_.at(held->job).sensitivity.sensitivity();
   }
-  std::vector<Giver> givers;
-  for (const auto& [job, giver] : by_job) givers.push_back(giver);
-  const std::vector<double> taken = cheapest_cuts(givers, missing);
+  std::vector<Donor> donors;
+  for (const auto& [job, donor] : by_job) donors.push_back(donor);
+  const std::vector<double> taken = cheapest_cuts(donors, missing);
   if (taken.empty()) return false;
   std::size_t i = 0;
-  for (const auto& [job, giver] : by_job) {
+  for (const auto& [job, donor] : by_job) {
     const double amount = taken[i++];
     if (!(amount > 0)) continue;
     double worst = 0;
@@ -123,7 +124,7 @@ bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, d
       if (held->job != job || !(held->limit.*resource > 0)) continue;
       // In proportion to what each may still give, so that nobody falls below what it keeps.
       const double kept = (1 - options_.cut_most) * held->task->limit.*resource;
-      const double gives = amount * std::max(0.0, held->limit.*resource - kept) / giver.most;
+      const double gives = amount * std::max(0.0, held->limit.*resource - kept) / donor.most;
       worst = std::max(worst, gives / held->limit.*resource);
       held->limit.*resource -= gives;
     }
@@ -132,7 +133,7 @@ bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, d
   return true;
 }
 
-bool Draft::make_room(const Bargain& server) {
+bool Draft::make_room(const ServerLoad& server) {
   const std::vector<Held*> mine = on_server(server.server, true);
   if (mine.empty()) return true;
   const Load more = needed_more(mine);
@@ -176,22 +177,22 @@ std::vector<LimitChange> Draft::changes() const {
 
 }  // namespace
 
-std::vector<double> cheapest_cuts(std::span<const Giver> givers, double missing) {
+std::vector<double> cheapest_cuts(std::span<const Donor> donors, double missing) {
   double most = 0;
-  for (const Giver& giver : givers) most += giver.most;
+  for (const Donor& donor : donors) most += donor.most;
   if (most < missing * (1 - 1e-12)) return {};
   // At the price p of one more unit: weight / limit / (1 - cut)^2 = p.
-  const auto given = [](const Giver& giver, double price) {
-    if (!(giver.limit > 0)) return 0.0;
-    const double cut = 1 - std::sqrt(giver.weight / giver.limit / price);
-    return std::clamp(cut * giver.limit, 0.0, giver.most);
+  const auto given = [](const Donor& donor, double price) {
+    if (!(donor.limit > 0)) return 0.0;
+    const double cut = 1 - std::sqrt(donor.weight / donor.limit / price);
+    return std::clamp(cut * donor.limit, 0.0, donor.most);
   };
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
-  for (const Giver& giver : givers) {
-    if (!(giver.limit > 0) || !(giver.most > 0)) continue;
-    const double first = giver.weight / giver.limit;
-    const double left = 1 - std::min(giver.most / giver.limit, 1 - 1e-6);
+  for (const Donor& donor : donors) {
+    if (!(donor.limit > 0) || !(donor.most > 0)) continue;
+    const double first = donor.weight / donor.limit;
+    const double left = 1 - std::min(donor.most / donor.limit, 1 - 1e-6);
     low = std::min(low, first);
     high = std::max(high, first / (left * left));
   }
@@ -199,7 +200,7 @@ std::vector<double> cheapest_cuts(std::span<const Giver> givers, double missing)
   high = high * (1 + 1e-9) + 1e-290;
   const auto total = [&](double price) {
     double sum = 0;
-    for (const Giver& giver : givers) sum += given(giver, price);
+    for (const Donor& donor : donors) sum += given(donor, price);
     return sum;
   };
   // Prices may be many powers of ten apart, so the middle is the geometric one.
@@ -209,23 +210,23 @@ std::vector<double> cheapest_cuts(std::span<const Giver> givers, double missing)
   }
   std::vector<double> taken;
   double sum = 0;
-  for (const Giver& giver : givers) sum += taken.emplace_back(given(giver, high));
+  for (const Donor& donor : donors) sum += taken.emplace_back(given(donor, high));
   // Whoever costs nothing gives all at once at any price; what is too much goes back.
   const double part = sum > 0 ? std::min(1.0, missing / sum) : 0;
   for (double& each : taken) each *= part;
   return taken;
 }
 
-Consideration strike_bargain(const LooserMode& wish, const std::map<JobId, BookedJob>& jobs,
-                             const std::vector<Bargain>& servers, const BookOptions& options) {
+Consideration decide_grant(const LooserMode& request, const std::map<JobId, BookedJob>& jobs,
+                           const std::vector<ServerLoad>& servers, const BookOptions& options) {
   Consideration decided;
-  decided.gain_s = std::max(0.0, wish.time_saved) * jobs.at(wish.job).left_s;
+  decided.gain_s = std::max(0.0, request.time_saved) * jobs.at(request.job).left_s;
   if (!(decided.gain_s > 0)) {
     decided.reason = "it gains nothing";
     return decided;
   }
-  Draft draft(wish, jobs, options);
-  for (const Bargain& server : servers) {
+  Draft draft(request, jobs, options);
+  for (const ServerLoad& server : servers) {
     if (!draft.make_room(server)) {
       decided.reason = "the server has too little, even if all others give what they may";
       return decided;

@@ -13,9 +13,10 @@ namespace orrery {
 
 // Workers 0 .. N-1 under a Conductor, for tests that say who hands in when. What was ordered is
 // kept, by kind.
-class TestBand {
+class ConductorHarness {
  public:
-  TestBand(ConductorOptions options, int workers, Mode mode, const ConductorState& from = {}) {
+  ConductorHarness(ConductorOptions options, int workers, Mode mode,
+                   const ConductorState& from = {}) {
     options.workers_first = workers;
     auto asked = std::make_unique<TestDirector>(std::move(mode));
     director = asked.get();

@@ -1,8 +1,8 @@
-#include "training/sync/test_clockwork.h"
+#include "training/sync/timed_harness.h"
 
 namespace orrery {
 
-void Clockwork::carry_out() {
+void TimedHarness::carry_out() {
   do {
     again_ = false;
     conductor->take_orders(orders_);
@@ -23,7 +23,7 @@ void Clockwork::carry_out() {
   } while (again_);
 }
 
-void Clockwork::begin(const Task& task) {
+void TimedHarness::begin(const Task& task) {
   const auto worker = static_cast<std::size_t>(task.worker);
   double seconds = times_[worker];
   if (jitter_ > 0) seconds *= std::max(0.1, 1 + jitter_ * random_.normal());
@@ -31,7 +31,7 @@ void Clockwork::begin(const Task& task) {
   ends_.push({at_work_[worker].end, task.number, worker});
 }
 
-void Clockwork::stop(const CutTask& cut) {
+void TimedHarness::stop(const CutTask& cut) {
   const auto worker = static_cast<std::size_t>(cut.worker);
   AtWork& work = at_work_[worker];
   if (work.task.number != cut.task) return;

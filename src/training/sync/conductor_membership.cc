@@ -35,7 +35,7 @@ Conductor::Inside::Inside(ConductorOptions with, std::unique_ptr<Director> asked
 }
 
 double Conductor::Inside::rate() const {
-  return options.rate.at(samples_done, crowd.size(), options.workers_first);
+  return options.rate.at(samples_done, membership.size(), options.workers_first);
 }
 
 void Conductor::Inside::begin(Time now) {
@@ -68,10 +68,10 @@ std::vector<TaskUnderWay> Conductor::Inside::under_way(Time now) {
 }
 
 void Conductor::Inside::ask(Time now, std::span<const TaskUnderWay> under_way) {
-  if (!director || crowd.size() == 0) return;
+  if (!director || membership.size() == 0) return;
   next_mode = possible(director->direct({.now = now,
                                          .architecture = options.architecture,
-                                         .workers = crowd.workers(),
+                                         .workers = membership.workers(),
                                          .global_batch = options.global_batch,
                                          .samples_done = samples_done,
                                          .rate = rate(),
@@ -98,10 +98,10 @@ void Conductor::Inside::change_mode() {
 void Conductor::Inside::reshape() {
   reshape_due = flying;  // a ring is not changed under its update
   if (flying) return;
-  split_batch(options.global_batch, std::max(1, options.batch_least), mode.shares, crowd);
+  split_batch(options.global_batch, std::max(1, options.batch_least), mode.shares, membership);
   if (mode.rule == SyncRuleKind::Ring) {
-    RingShape shape = ring_among(mode, crowd);
-    seat_parents(shape.parents, crowd);
+    RingShape shape = ring_among(mode, membership);
+    set_parents(shape.parents, membership);
     if (all_reduce() && shape != ring && !shape.ring.empty()) {
       orders.push_back(FormRing{++epoch, shape.ring, shape.parents});
       ring = std::move(shape);
@@ -109,25 +109,26 @@ void Conductor::Inside::reshape() {
   }
   ParentPairs wanted;
   const bool may_merge = mode.rule != SyncRuleKind::Ring && mode.rule != SyncRuleKind::Lgc;
-  if (may_merge) wanted = tree_among(mode, crowd);
-  if (mode.rule != SyncRuleKind::Ring) seat_parents(wanted, crowd);
+  if (may_merge) wanted = tree_among(mode, membership);
+  if (mode.rule != SyncRuleKind::Ring) set_parents(wanted, membership);
   if (wanted != tree) {
     orders.push_back(FormTree{wanted});
     tree = std::move(wanted);
   }
-  rule->regroup(crowd);
+  rule->regroup(membership);
 }
 
 void Conductor::Inside::set_idle(int seat) {
-  crowd.set(seat, MemberState::Idle);
-  crowd[seat].task = 0;
+  membership.set(seat, MemberState::Idle);
+  membership[seat].task = 0;
   idle.push_back(seat);
 }
 
 void Conductor::Inside::remove_member(int seat) {
-  const std::int64_t computing = crowd[seat].state == MemberState::Computing ? crowd[seat].task : 0;
-  retiring -= crowd[seat].retiring;
-  crowd.remove(seat);
+  const std::int64_t computing =
+      membership[seat].state == MemberState::Computing ? membership[seat].task : 0;
+  retiring -= membership[seat].retiring;
+  membership.remove(seat);
   std::erase(idle, seat);
   std::erase(parked, seat);
   if (computing != 0) lose(computing);
@@ -151,10 +152,10 @@ void Conductor::Inside::lose(std::int64_t task) {
   ++counts.lost;
   if (was_held && open.merged_into == 0) rule->lose(task);
   tasks.remove(task);
-  if (was_held && crowd[seat].state == MemberState::Waiting) {
+  if (was_held && membership[seat].state == MemberState::Waiting) {
     rule->freed(seat);
     set_idle(seat);
-  } else if (crowd[seat].state == MemberState::Computing && crowd[seat].task == task) {
+  } else if (membership[seat].state == MemberState::Computing && membership[seat].task == task) {
     set_idle(seat);
   }
   for (const std::int64_t child : merged) lose(child);

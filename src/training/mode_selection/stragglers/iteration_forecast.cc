@@ -1,4 +1,4 @@
-#include "training/mode_selection/stragglers/foresight.h"
+#include "training/mode_selection/stragglers/iteration_forecast.h"
 
 #include <algorithm>
 #include <array>
@@ -13,22 +13,22 @@ constexpr double kFactorLeast = 0.2, kFactorMost = 5;
 
 }  // namespace
 
-Foresight::Foresight(const ForesightOptions& options,
-                     std::vector<std::unique_ptr<IterationPredictor>> predictors)
+IterationForecast::IterationForecast(const IterationForecastOptions& options,
+                                     std::vector<std::unique_ptr<IterationPredictor>> predictors)
     : options_(options),
-      race_(make_predictor_race(std::move(predictors), {.ahead = options.ahead})),
+      race_(make_predictor_race(std::move(predictors), {.horizon = options.horizon})),
       watch_(options.straggler) {}
 
-void Foresight::saw(const IterationSample& sample, const Mode& present) {
-  book_.saw(all_reduce_ ? ring_.own_part(sample, present, book_) : sample);
-  if (const WorkerRecord* record = book_.find(sample.worker)) race_->saw(record->history);
+void IterationForecast::add(const IterationSample& sample, const Mode& present) {
+  book_.add(all_reduce_ ? ring_.own_part(sample, present, book_) : sample);
+  if (const WorkerRecord* record = book_.find(sample.worker)) race_->add(record->history);
 }
 
-void Foresight::saw(const UpdateSample& update) {
-  if (all_reduce_) ring_.saw_sum(update.took);
+void IterationForecast::add(const UpdateSample& update) {
+  if (all_reduce_) ring_.add_sum(update.took);
 }
 
-void Foresight::keep_only(std::span<const WorkerId> workers, Architecture architecture) {
+void IterationForecast::keep_only(std::span<const WorkerId> workers, Architecture architecture) {
   for (const WorkerRecord& record : book_.records()) {
     const WorkerId worker = record.history.worker;
     if (!std::ranges::binary_search(workers, worker)) race_->forget(worker);
@@ -39,23 +39,23 @@ void Foresight::keep_only(std::span<const WorkerId> workers, Architecture archit
   members_ = workers.size();
 }
 
-void Foresight::look_at(std::span<const TaskUnderWay> under_way) {
+void IterationForecast::look_at(std::span<const TaskUnderWay> under_way) {
   if (!all_reduce_) hanging_ = hanging(book_.records(), under_way, options_.plain);
 }
 
-bool Foresight::has_seen(int tasks) const {
+bool IterationForecast::has_seen(int tasks) const {
   return book_.records().size() == members_ &&
          std::ranges::all_of(book_.records(),
                              [tasks](const WorkerRecord& record) { return record.tasks >= tasks; });
 }
 
-double Foresight::equal_batch(const Situation& situation) const {
+double IterationForecast::equal_batch(const Situation& situation) const {
   return situation.global_batch / static_cast<double>(members_);
 }
 
-double Foresight::foreseen_factor(const WorkerRecord& record) {
+double IterationForecast::predicted_factor(const WorkerRecord& record) {
   if (race_->leader() == "last" || race_->leader() == "ewma") return 1;
-  const std::vector<double> next = race_->foresee(record.history, options_.ahead);
+  const std::vector<double> next = race_->predict(record.history, options_.horizon);
   double mean = 0;
   for (const double each : next) mean += each / static_cast<double>(next.size());
   const double batch = record.history.samples.back().samples;
@@ -63,7 +63,7 @@ double Foresight::foreseen_factor(const WorkerRecord& record) {
   return mean > 0 && now > 0 ? std::clamp(mean / now, kFactorLeast, kFactorMost) : 1;
 }
 
-void Foresight::foresee(const Situation& situation, const Mode& present) {
+void IterationForecast::predict(const Situation& situation, const Mode& present) {
   const double equal = equal_batch(situation);
   // What a sum takes beside the bytes is part of everybody's iteration, and nobody's fault.
   const double sum_s = all_reduce_ ? messages_of_sum(static_cast<int>(members_)) * message_s_ : 0;
@@ -73,7 +73,7 @@ void Foresight::foresee(const Situation& situation, const Mode& present) {
   compute_share_ = jitter_ = 0;
   for (const WorkerRecord& record : book_.records()) {
     const WorkerId worker = record.history.worker;
-    const double factor = foreseen_factor(record);
+    const double factor = predicted_factor(record);
     TaskCost cost{record.cost.fixed_s * factor, record.cost.per_sample_s * factor};
     const auto hangs = std::ranges::find(hanging_, worker, &std::pair<WorkerId, double>::first);
     if (hangs != hanging_.end()) cost.fixed_s = std::max(cost.fixed_s, hangs->second);
@@ -90,11 +90,11 @@ void Foresight::foresee(const Situation& situation, const Mode& present) {
   count_messages(situation, present);
 }
 
-bool Foresight::foresee_first(const Situation& situation, const Mode& present) {
+bool IterationForecast::predict_first(const Situation& situation, const Mode& present) {
   IterationBook seen = book_;
   for (const TaskUnderWay& task : situation.under_way) {
     if (book_.find(task.worker) != nullptr) continue;
-    seen.saw({.worker = task.worker, .took = task.took, .samples = task.samples});
+    seen.add({.worker = task.worker, .took = task.took, .samples = task.samples});
   }
   if (seen.records().size() != members_) return false;
   const std::vector<WorkerId> slow = plainly_slow(seen.records(), options_.plain);
@@ -120,7 +120,7 @@ bool Foresight::foresee_first(const Situation& situation, const Mode& present) {
   return true;
 }
 
-void Foresight::count_messages(const Situation& situation, const Mode& present) {
+void IterationForecast::count_messages(const Situation& situation, const Mode& present) {
   if (!all_reduce_) return;
   message_s_ = ring_.message_s(sum_members(workers_, present, equal_batch(situation)));
 }
