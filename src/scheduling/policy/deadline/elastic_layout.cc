@@ -150,7 +150,8 @@ bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob&
     packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
   }
   job.target = job.planned;
-  if (!place(packer, job, job.target) && !move_others(view, packer, job, promises)) return false;
+  if (!place(packer, job, job.target) && !place_by_moving(view, packer, job, promises))
+    return false;
   set_placed(job);
   return true;
 }
@@ -186,11 +187,10 @@ void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Prom
   packer.current().take(old, own);
 }
 
-bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& job,
-                                const Promises& promises) {
-  residents_.clear();
-  resident_jobs_.clear();
-  moves_.clear();
+bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob& job,
+                                    const Promises& promises) {
+  candidates_.clear();
+  MoveCandidates moves(packer, packer.current());
   for (ElasticJob* other : jobs_) {
     const bool placed = is_placed_[index(other->id)] != 0;
     const bool stays =
@@ -200,18 +200,14 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
     const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
-    residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
-                          placed ? places_[index(other->id)] : view.job(other->id).held.devices,
-                          cost});
-    resident_jobs_.push_back(other);
+    moves.add(shape(packer, *other, placed ? other->target : other->held),
+              placed ? places_[index(other->id)] : view.job(other->id).held.devices, cost);
+    candidates_.push_back(other);
   }
-  const ShapeId wanted = shape(packer, job, job.target);
-  if (!make_room(packer, packer.current(), wanted, residents_, places_[index(job.id)], moves_)) {
-    return false;
-  }
-  for (const Move& move : moves_) {
-    ElasticJob& other = *resident_jobs_[move.resident];
-    places_[index(other.id)] = residents_[move.resident].devices;
+  if (!moves.place(shape(packer, job, job.target), places_[index(job.id)])) return false;
+  for (const MoveCandidates::Move& move : moves.moves()) {
+    ElasticJob& other = *candidates_[move.candidate];
+    places_[index(other.id)] = moves.devices(move.candidate);
     if (is_placed_[index(other.id)] != 0) continue;
     other.target = other.held;
     moved_.push_back(&other);
