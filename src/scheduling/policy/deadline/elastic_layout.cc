@@ -83,13 +83,13 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
   }
   // Promises first, then the largest.
   const auto rank = [](const ElasticJob* job) {
-    return std::tuple(job->planned == 0, -job->room(job->target), job->id);
+    return std::tuple(job->planned == 0, -job->capacity(job->target), job->id);
   };
   std::ranges::stable_sort(changed_, {}, rank);
   std::ranges::stable_sort(growers_, {}, rank);
 }
 
-// Where somebody is pinned down in this round, all others go and look for room again.
+// Where somebody is pinned down in this round, all others are placed again.
 void ElasticLayout::clear_for_pins(const View& view) {
   cleared_.assign(view.cluster->nodes.size(), 0);
   any_cleared_ = false;
@@ -113,8 +113,8 @@ void ElasticLayout::set_placed(ElasticJob& job) {
   placed_.push_back(&job);
 }
 
-bool ElasticLayout::place(Packer& packer, ElasticJob& job, int rung) {
-  return packer.place(packer.current(), shape(packer, job, rung), places_[index(job.id)]);
+bool ElasticLayout::place(Packer& packer, ElasticJob& job, int option) {
+  return packer.place(packer.current(), shape(packer, job, option), places_[index(job.id)]);
 }
 
 // The first GPUs of an aligned block are an aligned block again.
@@ -165,10 +165,10 @@ bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
   return false;
 }
 
-// Where jobs take less than the room they were counted for, others may find a place after all.
+// Where jobs take less than their capacity, other jobs may still fit.
 void ElasticLayout::fill_holes(Packer& packer) {
   for (ElasticJob* job : jobs_) {
-    if (job->target > 0 || job->promised || job->ladder->top() == 0) continue;
+    if (job->target > 0 || job->promised || job->curve->top() == 0) continue;
     if (packer.current().gpus_free() == 0) return;
     job->target = 1;
     if (place_leftover(packer, *job)) std::erase(without_, job);
@@ -217,14 +217,14 @@ bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob
 }
 
 void ElasticLayout::grant(const ElasticJob& job, Plan& plan) {
-  const int gpus = (*job.ladder)[job.target].gpus;
+  const int gpus = (*job.curve)[job.target].gpus;
   const Shape own = shape_on(*job.spec, gpus);
   Grant& grant = plan.grant(job.id);
   grant.devices = places_[index(job.id)];
   INVARIANT(gpu_count(grant.devices) == gpus, "a place has as many GPUs as were granted");
   grant.cpu_milli = own.cpu_milli;
   grant.memory_bytes = own.memory_bytes;
-  grant.iterations_per_s = (*job.ladder)[job.target].speed;
+  grant.iterations_per_s = (*job.curve)[job.target].speed;
 }
 
 }  // namespace orrery

@@ -29,11 +29,11 @@ class ElasticLayout {
   bool place_leftover(Packer& packer, ElasticJob& job);
   void fill_holes(Packer& packer);
   void grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
-  bool place(Packer& packer, ElasticJob& job, int rung);
+  bool place(Packer& packer, ElasticJob& job, int option);
   bool place_by_moving(const View& view, Packer& packer, ElasticJob& job, const Promises& promises);
   void set_placed(ElasticJob& job);
-  ShapeId shape(Packer& packer, const ElasticJob& job, int rung) const {
-    return packer.intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));
+  ShapeId shape(Packer& packer, const ElasticJob& job, int option) const {
+    return packer.intern(shape_on(*job.spec, (*job.curve)[option].gpus));
   }
   void grant(const ElasticJob& job, Plan& plan);
 

@@ -38,11 +38,11 @@ class Promises {
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
-  struct Room {
+  struct Capacity {
     int gpus = 0;       // of the cluster
     int node_gpus = 1;  // of a node
   };
-  void refresh(Time now, const Room& room, std::span<ElasticJob* const> promised);
+  void refresh(Time now, const Capacity& capacity, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
   void note(const ElasticJob& job) { prices_.note(job, total_); }
@@ -55,11 +55,11 @@ class Promises {
   // Why admit() just said no, and the deadline that could be promised.
   Reason refusal(const ElasticJob& job);
 
-  // Whether a promised job may run on another rung than planned, for as long as it takes to earn
+  // Whether a promised job may run on another option than planned, for as long as it takes to earn
   // the start-ups there and back, so that its promise and all others hold whatever comes after.
-  bool allows(ElasticJob& job, int rung) { return detour(job, rung, false); }
+  bool allows(ElasticJob& job, int option) { return detour(job, option, false); }
   // The same; its plan then begins so.
-  bool detour(ElasticJob& job, int rung) { return detour(job, rung, true); }
+  bool detour(ElasticJob& job, int option) { return detour(job, option, true); }
   // Plans a promised job anew, beside the others, after it had to move or found no place. If that
   // fails its plan is no longer good, and the next refresh() has to see to it.
   bool disturbed(ElasticJob& job);
@@ -78,7 +78,7 @@ class Promises {
   Duration start_cost(const ElasticJob& job) const;  // at most
 
  private:
-  bool detour(ElasticJob& job, int rung, bool commit);
+  bool detour(ElasticJob& job, int option, bool commit);
   // What a job lets go is given to others in the next round.
   Time let_go(const SharePlan& plan, std::size_t segment) const {
     return round_from(plan.until(segment), options_.apart);
