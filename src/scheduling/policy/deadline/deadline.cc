@@ -215,7 +215,7 @@ class Deadline final : public Policy {
       if (std::ranges::find(arrived_, job) == arrived_.end()) waiting_.push_back(job);
     }
     std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
-      return job->work / job->curve->steps().front().slope;
+      return job->work / job->curve->hull_edges().front().slope;
     });
     int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {

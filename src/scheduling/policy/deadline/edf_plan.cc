@@ -48,10 +48,10 @@ void EdfPlan::plan_one(EdfEntry& entry) {
   std::size_t at = 0;
   int available = free_.front().gpus;
   for (std::size_t i = 1; i < free_.size(); ++i) {
-    const int gpus = available >= entry.most ? entry.most : entry.levels.fitting(available);
+    const int gpus = available >= entry.most ? entry.most : entry.curve.gpus_within(available);
     if (at == 0) entry.new_gpus = gpus;
     if (gpus > 0) {
-      const double speed = entry.levels.speed_on(gpus);
+      const double speed = entry.curve.speed_within(gpus);
       const std::int64_t end = done(free_[at].at, left, speed);
       if (free_[i].at >= end) {
         conclude(entry, at, gpus, end);
@@ -64,7 +64,7 @@ void EdfPlan::plan_one(EdfEntry& entry) {
     at = i;
   }
   if (at == 0) entry.new_gpus = entry.most;
-  const std::int64_t end = done(free_[at].at, left, entry.levels.speed_on(entry.most));
+  const std::int64_t end = done(free_[at].at, left, entry.curve.speed_within(entry.most));
   entry.new_end = end;
   free_[at].gpus = gpus_total_ - entry.most;
   set_free(aligned(end), gpus_total_);

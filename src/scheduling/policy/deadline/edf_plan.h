@@ -12,7 +12,7 @@ namespace orrery {
 // A job that is not done, as EDF keeps it.
 struct EdfEntry {
   JobId job = kNoJob;
-  Levels levels;
+  ScalingCurve curve;
   int most = 0;
   std::int64_t deadline = kNoDeadline_s;
   bool soft = false;  // its deadline is a wish

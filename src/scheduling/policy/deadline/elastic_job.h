@@ -43,6 +43,7 @@ struct ElasticJob {
   Time expected{};                         // the last end that was foretold
 
   double speed(int option) const { return (*curve)[option].speed * factor; }
+  ShapeId shape(int option) const { return (*curve)[option].shape; }
   int capacity(int option) const { return (*curve)[option].capacity; }
   ShareRequest request(Time now, Time by, Duration spare) const {
     ShareRequest request;

@@ -69,8 +69,7 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
       continue;
     }
     if (job->held > 0) {
-      packer.current().release(view.job(job->id).held.devices,
-                               packer.shape(shape(packer, *job, job->held)));
+      packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
     }
     if (job->pinned) continue;
     (job->target > 0 ? changed_ : without_).push_back(job);
@@ -78,7 +77,7 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
   for (ElasticJob* job : jobs_) {
     if (!job->pinned || stays(view, *job)) continue;
     places_[index(job->id)] = job->place;
-    packer.current().take(job->place, packer.shape(shape(packer, *job, job->target)));
+    packer.current().take(job->place, packer.shape(job->shape(job->target)));
     set_placed(*job);
   }
   // Promises first, then the largest.
@@ -114,14 +113,14 @@ void ElasticLayout::set_placed(ElasticJob& job) {
 }
 
 bool ElasticLayout::place(Packer& packer, ElasticJob& job, int option) {
-  return packer.place(packer.current(), shape(packer, job, option), places_[index(job.id)]);
+  return packer.place(packer.current(), job.shape(option), places_[index(job.id)]);
 }
 
 // The first GPUs of an aligned block are an aligned block again.
 bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
   Devices& devices = places_[index(job.id)];
   devices.clear();
-  const Shape& own = packer.shape(shape(packer, job, job.target));
+  const Shape& own = packer.shape(job.shape(job.target));
   int left = own.gpus;
   for (const NodeShare& share : view.job(job.id).held.devices) {
     std::uint64_t gpus = share.gpus;
@@ -147,7 +146,7 @@ bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob&
       set_placed(job);
       return true;
     }
-    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
   }
   job.target = job.planned;
   if (!place(packer, job, job.target) && !place_by_moving(view, packer, job, promises))
@@ -177,12 +176,12 @@ void ElasticLayout::fill_holes(Packer& packer) {
 
 void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises) {
   const Devices& old = view.job(job.id).held.devices;
-  const Shape own = packer.shape(shape(packer, job, job.held));
+  const Shape own = packer.shape(job.shape(job.held));
   packer.current().release(old, own);
   for (; job.target > job.held; --job.target) {
     if (!place(packer, job, job.target)) continue;
     if (promises.detour(job, job.target)) return set_placed(job);
-    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
   }
   packer.current().take(old, own);
 }
@@ -200,11 +199,11 @@ bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
     const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
-    moves.add(shape(packer, *other, placed ? other->target : other->held),
+    moves.add(other->shape(placed ? other->target : other->held),
               placed ? places_[index(other->id)] : view.job(other->id).held.devices, cost);
     candidates_.push_back(other);
   }
-  if (!moves.place(shape(packer, job, job.target), places_[index(job.id)])) return false;
+  if (!moves.place(job.shape(job.target), places_[index(job.id)])) return false;
   for (const MoveCandidates::Move& move : moves.moves()) {
     ElasticJob& other = *candidates_[move.candidate];
     places_[index(other.id)] = moves.devices(move.candidate);

@@ -32,9 +32,6 @@ class ElasticLayout {
   bool place(Packer& packer, ElasticJob& job, int option);
   bool place_by_moving(const View& view, Packer& packer, ElasticJob& job, const Promises& promises);
   void set_placed(ElasticJob& job);
-  ShapeId shape(Packer& packer, const ElasticJob& job, int option) const {
-    return packer.intern(shape_on(*job.spec, (*job.curve)[option].gpus));
-  }
   void grant(const ElasticJob& job, Plan& plan);
 
   Time now_{};

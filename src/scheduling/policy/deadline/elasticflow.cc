@@ -79,7 +79,7 @@ class ElasticFlow final : public Policy {
     const bool soft = options_.admission != ElasticFlowOptions::Admission::None && spec.deadline &&
                       spec.deadline_kind == DeadlineKind::Soft;
     entries_[index(job)] = std::make_unique<Entry>(
-        Entry{.job = job, .levels = Levels(*view.workload, spec, most), .soft = soft});
+        Entry{.job = job, .curve = measured_options(*view.workload, spec, most), .soft = soft});
     refresh(view, *entries_[index(job)]);
     return entries_[index(job)].get();
   }
@@ -158,7 +158,7 @@ class ElasticFlow final : public Policy {
 
   Reason refusal(const Entry& entry) const {
     const std::int64_t now_s = clock_.now_s();
-    const double alone_s = entry.work_left / entry.levels.speed_on(entry.levels.most());
+    const double alone_s = entry.work_left / entry.curve.speed_within(entry.curve.gpus_max());
     const auto alone = now_s + static_cast<std::int64_t>(std::ceil(alone_s));
     if (entry.deadline <= now_s) return {.code = Reason::Code::DeadlinePast};
     if (alone > entry.deadline) {
@@ -166,7 +166,7 @@ class ElasticFlow final : public Policy {
     }
     // What the trial left free says where it pinches: the first step with too little.
     Reason reason{.code = Reason::Code::Promised,
-                  .wanted = entry.levels.most(),
+                  .wanted = entry.curve.gpus_max(),
                   .available = gpus_total_,
                   .from = clock_.instant(now_s),
                   .until = clock_.instant(entry.deadline),

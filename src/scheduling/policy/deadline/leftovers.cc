@@ -11,7 +11,7 @@ namespace {
 // an iteration done now.
 double marginal(const ElasticJob& job) {
   if (job.promised) return job.plan.slope * job.factor;
-  const auto steps = job.curve->steps();
+  const auto steps = job.curve->hull_edges();
   return (job.hard ? steps.back().slope : steps.front().slope) * job.factor;
 }
 
@@ -19,7 +19,7 @@ double marginal(const ElasticJob& job) {
 // that is most of them; then what is worth most for its GPU-time; then whoever came first; and
 // those whose plan begins later.
 std::tuple<int, bool, double> standing(const ElasticJob& job) {
-  const double gpu_s = job.work / job.curve->steps().front().slope;
+  const double gpu_s = job.work / job.curve->hull_edges().front().slope;
   const bool waits = job.held == 0;
   if (job.promised) return {3, waits, job.plan.capacity_s};
   if (job.hard) return {0, waits, gpu_s};

@@ -11,8 +11,7 @@ void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> 
   mark_ = packer.current().mark();
   for (const ElasticJob* job : jobs) {
     if (job == nullptr || job->held == 0 || job->pinned) continue;
-    packer.current().release(view.job(job->id).held.devices,
-                             shape_on(*job->spec, (*job->curve)[job->held].gpus));
+    packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
   }
 }
 
@@ -33,7 +32,7 @@ bool Pins::stay(ElasticJob& job, Time due) {
   const Duration needed = from_seconds(job.work / job.speed(job.held));
   if (ready >= due || needed >= due - ready) return false;
   const Devices& held = view_->job(job.id).held.devices;
-  const Shape own = shape_on(*job.spec, (*job.curve)[job.held].gpus);
+  const Shape& own = packer_->shape(job.shape(job.held));
   Ledger& ledger = packer_->current();
   for (const NodeShare& share : held) {
     const int node = static_cast<int>(share.node);
@@ -51,8 +50,7 @@ bool Pins::admit(ElasticJob& job, Time due) {
   if (stay(job, due)) return job.pinned = true;
   const int enough = lowest(job, due);
   for (int option = enough; option > 0 && option < job.curve->size(); ++option) {
-    const ShapeId shape = packer_->intern(shape_on(*job.spec, (*job.curve)[option].gpus));
-    if (!packer_->place(packer_->current(), shape, job.place)) continue;
+    if (!packer_->place(packer_->current(), job.shape(option), job.place)) continue;
     job.target = option;
     job.plan.done = view_->now + job.spec->start_cost + from_seconds(job.work / job.speed(option));
     return job.pinned = true;

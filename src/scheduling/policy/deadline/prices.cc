@@ -15,7 +15,7 @@ constexpr std::size_t kEnough = kNoted / 2;  // to measure the demand, which lar
 }  // namespace
 
 void Prices::note(const ElasticJob& job, int total) {
-  const Noted fresh{.gpu_s = job.work / (job.curve->steps().front().slope * job.factor),
+  const Noted fresh{.gpu_s = job.work / (job.curve->hull_edges().front().slope * job.factor),
                     .submitted = job.spec->submitted,
                     .slack = job.deadline - job.spec->submitted};
   if (noted_.size() == kNoted) {

@@ -30,8 +30,7 @@ class Notes {
 
  private:
   Prices prices_;
-  const GpuOption options_[1] = {{1, 1, 1}};
-  ScalingCurve curve_{options_};
+  const ScalingCurve curve_ = ScalingCurve::with_hull({{1, 1, 1}});
   std::deque<JobSpec> specs_;
   double now_s_ = 0;
 };

@@ -26,7 +26,7 @@ class Jobs {
         gain *= 0.4 + 0.6 * random_.uniform();
         options.push_back({gpus, gpus, speed});
       }
-      curves_.emplace_back(options);
+      curves_.push_back(ScalingCurve::with_hull(std::move(options)));
     }
   }
 

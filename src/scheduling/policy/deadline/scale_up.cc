@@ -23,14 +23,14 @@ const std::vector<ScaleUp::Gift>& ScaleUp::run(SlotPlanner& planner, GpuSteps& f
   planner_ = &planner;
   free_ = &free;
   given_.clear();
-  for (FlowJob* job : line) job->next = job->levels.above(job->gpus);
+  for (FlowJob* job : line) job->next = job->curve.gpus_above(job->gpus);
   if (free.front().gpus == 0) return given_;
   rule_ == Rule::SavesMost ? run_lazily(line) : run_as_released(line);
   return given_;
 }
 
-// A plan depends on the level alone and not on those given before, so whoever has no rival left
-// takes all levels at once.
+// A plan depends on the option alone and not on those given before, so whoever has no rival left
+// takes all options at once.
 void ScaleUp::run_lazily(FlowLine& line) {
   heap_.clear();
   ++gifts_;
@@ -47,7 +47,7 @@ void ScaleUp::run_lazily(FlowLine& line) {
     heap_.pop_back();
     if (!fits(job)) continue;
     if (heap_.empty()) {
-      job.next = job.levels.fitting(job.gpus + free_->front().gpus);
+      job.next = job.curve.gpus_within(job.gpus + free_->front().gpus);
       give(job);
       return;
     }
@@ -65,7 +65,7 @@ void ScaleUp::run_lazily(FlowLine& line) {
   }
 }
 
-// As many levels as the job stays first for. What it holds is its own to begin with, so its merits
+// As many options as the job stays first for. What it holds is its own to begin with, so its merits
 // do not change by what it is given.
 void ScaleUp::climb(FlowJob& job) {
   const SlotPlanner::Held held{.gpus = &job.planned, .end = job.end};
@@ -74,8 +74,8 @@ void ScaleUp::climb(FlowJob& job) {
   };
   const int most = job.gpus + free_->front().gpus;
   std::int64_t now = job.gpus == 0 ? seconds_on(job.next) : job.next_seconds;
-  for (int next = job.levels.above(job.next); next > job.next && next <= most;
-       next = job.levels.above(next)) {
+  for (int next = job.curve.gpus_above(job.next); next > job.next && next <= most;
+       next = job.curve.gpus_above(next)) {
     const std::int64_t then = seconds_on(next);
     job.merit = -static_cast<double>(then - now) / (next - job.next);
     job.next_seconds = then;
@@ -132,7 +132,7 @@ void ScaleUp::give(FlowJob& job) {
   job.gpu_seconds = planner_->gpu_seconds();
   job.assured = planner_->done();
   job.gpus = job.next;
-  job.next = job.levels.above(job.gpus);
+  job.next = job.curve.gpus_above(job.gpus);
   given_.push_back({&job, job.end});
 }
 

@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// Gives away what the plans leave free now, a level at a time, to those who have none first and
+// Gives away what the plans leave free now, a option at a time, to those who have none first and
 // then to where it changes total GPU time most. Nobody's plan is touched but that of who is given.
 class ScaleUp {
  public:

@@ -63,13 +63,14 @@ const ScalingCurve& ScalingCurves::of(const JobSpec& spec, Packer& packer) {
   regular_ = regular_ && is_light(spec);
   const Key key(spec.curve, spec.gpus, spec.iteration_s, spec.cpu_milli, spec.memory_bytes,
                 spec.gpu_memory_bytes, spec.gpu_type);
-  auto& curve = curves_[key];
-  if (curve != nullptr) return *curve;
+  const auto [known, is_new] = curves_.try_emplace(key);
+  if (!is_new) return known->second;
   std::vector<GpuOption> options;
   const auto add = [&](int gpus, double speed) {
     const int taken = capacity(spec, gpus);
-    if (taken == 0 || packer.infeasible(packer.intern(shape_on(spec, gpus)))) return;
-    options.push_back({gpus, taken, std::min(speed, kFastest)});
+    const ShapeId shape = packer.intern(shape_on(spec, gpus));
+    if (taken == 0 || packer.infeasible(shape)) return;
+    options.push_back({gpus, taken, std::min(speed, kFastest), shape});
   };
   bool asked_for = false;
   if (spec.curve != kNoCurve) {
@@ -80,8 +81,7 @@ const ScalingCurve& ScalingCurves::of(const JobSpec& spec, Packer& packer) {
     }
   }
   if (!asked_for) add(spec.gpus, spec.iteration_s > 0 ? 1 / spec.iteration_s : kFastest);
-  curve = std::make_unique<const ScalingCurve>(options);
-  return *curve;
+  return known->second = ScalingCurve::with_hull(std::move(options));
 }
 
 }  // namespace orrery

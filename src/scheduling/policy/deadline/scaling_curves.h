@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "model/cluster.h"
@@ -11,7 +10,7 @@
 
 namespace orrery {
 
-// ScalingCurves of jobs on one cluster, kept by what they depend on.
+// Scaling curves of jobs on one cluster, kept by what they depend on.
 //
 // Nodes that are all alike, with a power of two of GPUs, and jobs that ask for no more CPUs and
 // memory than go with their GPUs make a regular cluster: a count takes the aligned
@@ -38,7 +37,7 @@ class ScalingCurves {
   Node node_;
   bool regular_ = false;
   int node_count_ = 0;
-  std::map<Key, std::unique_ptr<const ScalingCurve>> curves_;
+  std::map<Key, ScalingCurve> curves_;
 };
 
 }  // namespace orrery

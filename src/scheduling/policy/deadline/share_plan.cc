@@ -114,8 +114,8 @@ bool SharePlanner::fill(const FreeGpus& free, const ShareRequest& request, Time 
   last_step_ = -1;
   last_step_s_ = 0;
   double left = work / request.factor;
-  for (std::size_t s = 0; s < curve.steps().size() && left > 0; ++s) {
-    const ScalingCurve::Step& step = curve.steps()[s];
+  for (std::size_t s = 0; s < curve.hull_edges().size() && left > 0; ++s) {
+    const ScalingCurve::HullEdge& step = curve.hull_edges()[s];
     double length_s = 0;
     for (int limit = step.to; limit < curve.size(); ++limit) {
       if ((step.limits >> limit & 1) == 0 || length_s_[limit] == 0) continue;
@@ -134,7 +134,7 @@ bool SharePlanner::fill(const FreeGpus& free, const ShareRequest& request, Time 
 void SharePlanner::write(const FreeGpus& free, const ShareRequest& request, Time from, bool partly,
                          SharePlan& plan) const {
   const ScalingCurve& curve = *request.curve;
-  const ScalingCurve::Step& last = curve.steps()[static_cast<std::size_t>(last_step_)];
+  const ScalingCurve::HullEdge& last = curve.hull_edges()[static_cast<std::size_t>(last_step_)];
   const Duration worth = 2 * request.start_cost;
   double left_s = partly ? last_step_s_ : std::numeric_limits<double>::infinity();
   int option = plan.segments.empty() ? request.held : plan.segments.back().option;
@@ -200,7 +200,7 @@ bool SharePlanner::cheapest(const FreeGpus& free, const ShareRequest& request, S
   if (request.curve->top() == 0 || request.deadline <= request.now) return false;
   bool found = settle(free, request, true, plan);
   const double slope =
-      last_step_ < 0 ? 0 : request.curve->steps()[static_cast<std::size_t>(last_step_)].slope;
+      last_step_ < 0 ? 0 : request.curve->hull_edges()[static_cast<std::size_t>(last_step_)].slope;
   if (request.start_cost > Duration::zero()) {
     const auto keep_better = [&](bool ok) {
       if (!ok || (found && plan.capacity_s <= other_.capacity_s)) return;
@@ -233,7 +233,7 @@ bool SharePlanner::soonest(const FreeGpus& free, const ShareRequest& request, Sh
     append(plan, begin, wanted);
     option = wanted;
   }
-  plan.slope = curve.steps().back().slope;
+  plan.slope = curve.hull_edges().back().slope;
   return walk(request, kNever, true, plan) == 0;
 }
 

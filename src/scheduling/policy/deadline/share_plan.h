@@ -83,8 +83,8 @@ class SharePlanner {
 
   const Duration apart_;
   // How high a job goes where at most so much is free, by option.
-  double length_s_[ScalingCurve::kOptionsMax + 1] = {};
-  int level_[ScalingCurve::kOptionsMax + 1] = {};
+  double length_s_[ScalingCurve::kHullOptionsMax + 1] = {};
+  int level_[ScalingCurve::kHullOptionsMax + 1] = {};
   int last_step_ = -1;      // the step that is taken in part
   double last_step_s_ = 0;  // ...for so long
   SharePlan other_;

@@ -27,7 +27,7 @@ ScalingCurve random_curve(Random& random, bool concave, int options_max = 4) {
     gpus += step;
     options.push_back({gpus, gpus, speed});
   }
-  return ScalingCurve(options);
+  return ScalingCurve::with_hull(std::move(options));
 }
 
 FreeGpus random_free(Random& random, int total, int horizon) {
@@ -295,7 +295,7 @@ TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
 
 // One GPU works an iteration a second; a round was just held and the next is ten seconds away.
 TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
-  const ScalingCurve curve(std::vector<GpuOption>{{1, 1, 1}, {2, 2, 2}});
+  const ScalingCurve curve({{1, 1, 1}, {2, 2, 2}});
   ShareRequest request{.curve = &curve, .now = at(100), .deadline = at(200)};
   request.work = 20;
   request.late = std::chrono::seconds(10);
@@ -310,21 +310,6 @@ TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
   EXPECT_EQ(done_s({{at(100), 0}, {at(110), 1}}), 130);                // just then
   EXPECT_EQ(done_s({{at(100), 0}, {at(111), 1}}), 141);                // a round may come before it
   EXPECT_EQ(done_s({{at(100), 0}, {at(103), 2}, {at(105), 1}}), 130);  // never was higher
-}
-
-TEST(ScalingCurve, LeavesOutCountsThatBringNothing) {
-  const ScalingCurve curve(std::vector<GpuOption>{{4, 4, 3}, {1, 1, 2}, {2, 2, 1.5}, {8, 8, 3}});
-  ASSERT_EQ(curve.size(), 3);
-  EXPECT_EQ(curve[1].gpus, 1);
-  EXPECT_EQ(curve[2].gpus, 4);
-  EXPECT_EQ(curve.within(3), 1);
-  EXPECT_EQ(curve.within(100), 2);
-  EXPECT_EQ(curve.option_of(2), 0);
-}
-
-TEST(ScalingCurve, OfNothingHasNoRungToRunOn) {
-  EXPECT_EQ(ScalingCurve(std::vector<GpuOption>{}).top(), 0);
-  EXPECT_EQ(ScalingCurve(std::vector<GpuOption>{{1, 1, 0}, {2, 2, -1}, {4, 4, NAN}}).top(), 0);
 }
 
 TEST(FreeGpus, IsTheSameBuiltAtOnceOrOneByOne) {

@@ -17,7 +17,9 @@ struct Scene {
   GpuSteps free;
   std::int64_t now = 0;
 
-  Levels levels(int most = kTotal) const { return {workload, workload.jobs[0], most}; }
+  ScalingCurve curve(int most = kTotal) const {
+    return measured_options(workload, workload.jobs[0], most);
+  }
 };
 
 // A job with a curve that mostly rises, and some GPUs taken here and there until all are free.
@@ -47,12 +49,12 @@ int free_at(const GpuSteps& steps, std::int64_t at) {
   return next == steps.begin() ? 0 : std::prev(next)->gpus;
 }
 
-double work_of(const Levels& levels, const GpuSteps& gpus, std::int64_t end) {
+double work_of(const ScalingCurve& curve, const GpuSteps& gpus, std::int64_t end) {
   double work = 0;
   for (std::size_t i = 0; i < gpus.size() && gpus[i].at < end; ++i) {
     const std::int64_t until = i + 1 < gpus.size() ? std::min(gpus[i + 1].at, end) : end;
     if (gpus[i].gpus > 0) {
-      work += static_cast<double>(until - gpus[i].at) * levels.speed_on(gpus[i].gpus);
+      work += static_cast<double>(until - gpus[i].at) * curve.speed_within(gpus[i].gpus);
     }
   }
   return work;
@@ -62,9 +64,9 @@ TEST(SlotPlanner, APlanFitsIntoWhatIsFreeAndDoesTheWork) {
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
     const Scene scene = random_scene(random);
-    const Levels levels = scene.levels();
+    const ScalingCurve curve = scene.curve();
     SlotPlanner planner(scene.now, kSlot, kTotal);
-    const SlotPlanner::Request request{.levels = &levels,
+    const SlotPlanner::Request request{.curve = &curve,
                                        .work_left = 1 + 4000 * random.uniform(),
                                        .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
     planner.plan(request, scene.free);
@@ -72,7 +74,7 @@ TEST(SlotPlanner, APlanFitsIntoWhatIsFreeAndDoesTheWork) {
     GpuSteps rest;
     planner.write(own, rest);
     ASSERT_LE(planner.done(), planner.end());
-    ASSERT_GE(work_of(levels, own, planner.done()), request.work_left - 1e-6);
+    ASSERT_GE(work_of(curve, own, planner.done()), request.work_left - 1e-6);
     for (std::int64_t at = scene.now; at < planner.end() + kSlot; at += kSlot) {
       const int held = at < planner.end() ? free_at(own, at) : 0;
       ASSERT_GE(free_at(rest, at), 0);
@@ -85,9 +87,9 @@ TEST(SlotPlanner, WeighsWhatItWouldPlan) {
   Random random(2);
   for (int round = 0; round < 3000; ++round) {
     const Scene scene = random_scene(random);
-    const Levels levels = scene.levels();
+    const ScalingCurve curve = scene.curve();
     SlotPlanner planner(scene.now, kSlot, kTotal);
-    SlotPlanner::Request request{.levels = &levels,
+    SlotPlanner::Request request{.curve = &curve,
                                  .work_left = 1 + 4000 * random.uniform(),
                                  .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
     planner.plan(request, scene.free);
@@ -95,7 +97,7 @@ TEST(SlotPlanner, WeighsWhatItWouldPlan) {
     GpuSteps rest;
     planner.write(own, rest);
     const SlotPlanner::Held held{.gpus = &own, .end = planner.end()};
-    request.now_gpus = levels.above(own.front().gpus);
+    request.now_gpus = curve.gpus_above(own.front().gpus);
     if (request.now_gpus - own.front().gpus > rest.front().gpus) continue;
     planner.plan(request, rest, &held);
     const std::int64_t planned = planner.gpu_seconds();
@@ -103,23 +105,23 @@ TEST(SlotPlanner, WeighsWhatItWouldPlan) {
   }
 }
 
-TEST(SlotPlanner, UsesTheLowestLevelThatIsEnoughAsLateAsPossible) {
+TEST(SlotPlanner, UsesTheSmallestOptionThatIsEnoughAsLateAsPossible) {
   Scene scene;
   JobSpec& job = scene.workload.jobs.emplace_back();
   job.curve = CurveId{0};
   scene.workload.curves.emplace_back().points = {{1, 1}, {2, 1.9}, {4, 3.5}};
-  const Levels levels = scene.levels();
+  const ScalingCurve curve = scene.curve();
   SlotPlanner planner(0, kSlot, 8);
   GpuSteps own;
   GpuSteps rest;
-  planner.plan({.levels = &levels, .work_left = 500, .deadline = 600}, {{0, 8}});
+  planner.plan({.curve = &curve, .work_left = 500, .deadline = 600}, {{0, 8}});
   planner.write(own, rest);
   EXPECT_EQ(own, (GpuSteps{{0, 1}}));
   EXPECT_EQ(planner.done(), 500);
   EXPECT_EQ(planner.end(), 540);
   EXPECT_EQ(rest, (GpuSteps{{0, 7}, {540, 8}}));
   // One GPU until others let go, two afterwards.
-  planner.plan({.levels = &levels, .work_left = 800, .deadline = 600}, {{0, 1}, {240, 8}});
+  planner.plan({.curve = &curve, .work_left = 800, .deadline = 600}, {{0, 1}, {240, 8}});
   planner.write(own, rest);
   EXPECT_EQ(own, (GpuSteps{{0, 1}, {240, 2}}));
 }
@@ -129,11 +131,11 @@ TEST(SlotPlanner, AJobThatCannotBeInTimeTakesWhatItCanGet) {
   JobSpec& job = scene.workload.jobs.emplace_back();
   job.curve = CurveId{0};
   scene.workload.curves.emplace_back().points = {{1, 1}, {2, 2}};
-  const Levels levels = scene.levels();
+  const ScalingCurve curve = scene.curve();
   SlotPlanner planner(0, kSlot, 8);
-  planner.plan({.levels = &levels, .work_left = 1000, .deadline = 120}, {{0, 8}});
+  planner.plan({.curve = &curve, .work_left = 1000, .deadline = 120}, {{0, 8}});
   EXPECT_EQ(planner.done(), 500);
-  planner.plan({.levels = &levels, .work_left = 1000, .deadline = -300}, {{0, 8}});
+  planner.plan({.curve = &curve, .work_left = 1000, .deadline = -300}, {{0, 8}});
   EXPECT_EQ(planner.done(), 500);
 }
 
