@@ -17,7 +17,7 @@ struct FlowJob {
   bool soft = false;  // its deadline is a wish
   double work_left = 0;
   int gpus = 0;
-  GpuSteps planned = {};
+  SlotTimeline planned = {};
   std::int64_t end = 0;
   std::int64_t gpu_seconds = 0;  // of the plan
   std::int64_t assured = 0;      // done, by the plan

@@ -54,7 +54,7 @@ double Prices::dearest() const {
   return sorted_[static_cast<std::size_t>(nearly_all_ * static_cast<double>(sorted_.size()))];
 }
 
-double Prices::price(const ElasticJob& job, const SharePlan& plan, const FreeGpus& free,
+double Prices::price(const ElasticJob& job, const SharePlan& plan, const Timeline& free,
                      int total) const {
   double sum = 0;
   for (std::size_t k = 0; k < plan.segments.size(); ++k) {
@@ -62,9 +62,9 @@ double Prices::price(const ElasticJob& job, const SharePlan& plan, const FreeGpu
     const Time until = plan.until(k);
     const int capacity = job.capacity(plan.segments[k].option);
     if (capacity == 0) continue;
-    for (std::size_t i = free.step_at(from); i < free.size() && free.begin(i) < until; ++i) {
-      const Duration length = std::min(until, free.end(i)) - std::max(from, free.begin(i));
-      const double load = 1 - static_cast<double>(free.free(i) - capacity) / total;
+    for (std::size_t i = free.step_at(from); i < free.size() && free.from(i) < until; ++i) {
+      const Duration length = std::min(until, free.until(i)) - std::max(from, free.from(i));
+      const double load = 1 - static_cast<double>(free.gpus(i) - capacity) / total;
       sum += capacity * seconds(length) * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
     }
   }

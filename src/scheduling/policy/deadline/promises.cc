@@ -243,12 +243,12 @@ Reason Promises::refusal(const ElasticJob& job) {
   reason.earliest = kNever;
   // The first stretch in which it cannot have all it could use, and the least that is left there.
   std::size_t i = free_.step_at(now_);
-  while (i + 1 < free_.size() && free_.free(i) >= wanted && free_.end(i) < job.deadline) ++i;
-  reason.from = std::max(now_, free_.begin(i));
-  reason.available = free_.free(i);
-  for (; i < free_.size() && free_.begin(i) < job.deadline && free_.free(i) < wanted; ++i) {
-    reason.until = std::min(free_.end(i), job.deadline);
-    reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
+  while (i + 1 < free_.size() && free_.gpus(i) >= wanted && free_.until(i) < job.deadline) ++i;
+  reason.from = std::max(now_, free_.from(i));
+  reason.available = free_.gpus(i);
+  for (; i < free_.size() && free_.from(i) < job.deadline && free_.gpus(i) < wanted; ++i) {
+    reason.until = std::min(free_.until(i), job.deadline);
+    reason.available = std::min<std::int64_t>(reason.available, free_.gpus(i));
   }
   if (planner_.soonest(free_, ask(job, kNever, spare(job)), plan_)) {
     reason.earliest = plan_.end + (job.deadline - due(job));

@@ -64,7 +64,7 @@ class Promises {
   // fails its plan is no longer good, and the next refresh() has to see to it.
   bool disturbed(ElasticJob& job);
 
-  const FreeGpus& free() const { return free_; }
+  const Timeline& free() const { return free_; }
   Time due(const ElasticJob& job) const;        // the deadline less what is kept in reserve
   Duration spare(const ElasticJob& job) const;  // kept at the end of its plan, for moves
   // What a promise to one that goes on as it is asks for besides its work.
@@ -104,13 +104,13 @@ class Promises {
   int node_gpus_ = 1;
   double too_dear_ = 0;  // the price of the job that was just refused, if that was the reason
   double limit_ = 0;     // what it might have cost
-  FreeGpus free_;
-  FreeGpus draft_;
+  Timeline free_;
+  Timeline draft_;
   SharePlanner planner_;
   std::vector<ElasticJob*> jobs_;
   std::vector<ElasticJob*> order_;
   std::vector<ElasticJob*> late_;
-  std::vector<FreeGpus::Taken> taken_;
+  std::vector<Timeline::Taken> taken_;
   SharePlan plan_;
 };
 

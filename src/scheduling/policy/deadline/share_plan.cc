@@ -21,11 +21,11 @@ void append(SharePlan& plan, Time from, int option) {
 }
 
 // Where going up does not last, it does not earn its start-up cost.
-bool lasts(const FreeGpus& free, const ScalingCurve& curve, std::size_t step, int above, Time from,
+bool lasts(const Timeline& free, const ScalingCurve& curve, std::size_t step, int above, Time from,
            Duration wanted) {
   for (std::size_t i = step; i < free.size(); ++i) {
-    if (curve.within(free.free(i)) <= above) return false;
-    if (free.end(i) == kNever || free.end(i) - from >= wanted) return true;
+    if (curve.within(free.gpus(i)) <= above) return false;
+    if (free.until(i) == kNever || free.until(i) - from >= wanted) return true;
   }
   return true;
 }
@@ -101,15 +101,15 @@ double walk(const ShareRequest& request, Time until, bool in_full, SharePlan& pl
   return std::max(left + speed * spare_ns / 1e9, request.work * 1e-12);
 }
 
-bool SharePlanner::fill(const FreeGpus& free, const ShareRequest& request, Time from, double work) {
+bool SharePlanner::fill(const Timeline& free, const ShareRequest& request, Time from, double work) {
   const ScalingCurve& curve = *request.curve;
   std::fill(length_s_, length_s_ + curve.size(), 0.0);
   std::fill(level_, level_ + curve.size(), 0);
   for (std::size_t i = free.step_at(from); i < free.size(); ++i) {
-    const Time begin = std::max(from, free.begin(i));
+    const Time begin = std::max(from, free.from(i));
     if (begin >= request.deadline) break;
-    length_s_[curve.within(free.free(i))] +=
-        seconds(std::min(free.end(i), request.deadline) - begin);
+    length_s_[curve.within(free.gpus(i))] +=
+        seconds(std::min(free.until(i), request.deadline) - begin);
   }
   last_step_ = -1;
   last_step_s_ = 0;
@@ -131,7 +131,7 @@ bool SharePlanner::fill(const FreeGpus& free, const ShareRequest& request, Time 
   return left <= 0;
 }
 
-void SharePlanner::write(const FreeGpus& free, const ShareRequest& request, Time from, bool partly,
+void SharePlanner::write(const Timeline& free, const ShareRequest& request, Time from, bool partly,
                          SharePlan& plan) const {
   const ScalingCurve& curve = *request.curve;
   const ScalingCurve::HullEdge& last = curve.hull_edges()[static_cast<std::size_t>(last_step_)];
@@ -139,10 +139,10 @@ void SharePlanner::write(const FreeGpus& free, const ShareRequest& request, Time
   double left_s = partly ? last_step_s_ : std::numeric_limits<double>::infinity();
   int option = plan.segments.empty() ? request.held : plan.segments.back().option;
   for (std::size_t i = free.step_at(from); i < free.size(); ++i) {
-    const Time begin = std::max(from, free.begin(i));
+    const Time begin = std::max(from, free.from(i));
     if (begin >= request.deadline) break;
-    const int limit = curve.within(free.free(i));
-    const Time end = std::min(free.end(i), request.deadline);
+    const int limit = curve.within(free.gpus(i));
+    const Time end = std::min(free.until(i), request.deadline);
     const bool in_last = (last.limits >> limit & 1) != 0 && level_[limit] == last.to;
     int wanted = in_last && left_s <= 0 ? last.from : level_[limit];
     if (wanted > option && option > 0 && worth > Duration::zero() &&
@@ -162,7 +162,7 @@ void SharePlanner::write(const FreeGpus& free, const ShareRequest& request, Time
   }
 }
 
-bool SharePlanner::settle(const FreeGpus& free, const ShareRequest& request, bool partly,
+bool SharePlanner::settle(const Timeline& free, const ShareRequest& request, bool partly,
                           SharePlan& plan) {
   double work = request.work;
   for (int round = 0; round < kRounds; ++round) {
@@ -183,20 +183,20 @@ bool SharePlanner::settle(const FreeGpus& free, const ShareRequest& request, boo
   return false;
 }
 
-bool SharePlanner::hold_on(const FreeGpus& free, const ShareRequest& request,
+bool SharePlanner::hold_on(const Timeline& free, const ShareRequest& request,
                            SharePlan& plan) const {
   const int held = request.forced != 0 ? request.forced : request.held;
   if (held == 0) return false;
   const Time from = begin_plan(request, plan);
   for (std::size_t i = free.step_at(from); i < free.size(); ++i) {
-    const Time begin = std::max(from, free.begin(i));
+    const Time begin = std::max(from, free.from(i));
     if (begin >= request.deadline) break;
-    append(plan, begin, std::min(held, request.curve->within(free.free(i))));
+    append(plan, begin, std::min(held, request.curve->within(free.gpus(i))));
   }
   return walk(request, request.deadline, true, plan) == 0;
 }
 
-bool SharePlanner::cheapest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan) {
+bool SharePlanner::cheapest(const Timeline& free, const ShareRequest& request, SharePlan& plan) {
   if (request.curve->top() == 0 || request.deadline <= request.now) return false;
   bool found = settle(free, request, true, plan);
   const double slope =
@@ -217,15 +217,15 @@ bool SharePlanner::cheapest(const FreeGpus& free, const ShareRequest& request, S
   return found;
 }
 
-bool SharePlanner::soonest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan) {
+bool SharePlanner::soonest(const Timeline& free, const ShareRequest& request, SharePlan& plan) {
   const ScalingCurve& curve = *request.curve;
   if (curve.top() == 0) return false;
   plan.segments.clear();
   const Duration worth = 2 * request.start_cost;
   int option = request.held;
   for (std::size_t i = free.step_at(request.now); i < free.size(); ++i) {
-    const Time begin = std::max(request.now, free.begin(i));
-    int wanted = curve.within(free.free(i));
+    const Time begin = std::max(request.now, free.from(i));
+    int wanted = curve.within(free.gpus(i));
     if (wanted > option && option > 0 && worth > Duration::zero() &&
         !lasts(free, curve, i, option, begin, worth)) {
       wanted = option;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "scheduling/policy/deadline/free_gpus.h"
+#include "scheduling/policy/deadline/timeline.h"
 #include "scheduling/prediction/scaling_curve.h"
 
 namespace orrery {
@@ -64,22 +64,22 @@ class SharePlanner {
  public:
   explicit SharePlanner(Duration apart = {}) : apart_(apart) {}
 
-  bool cheapest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan);
+  bool cheapest(const Timeline& free, const ShareRequest& request, SharePlan& plan);
 
   // The fastest option that is free at every instant, until the work is done: when it could be done
   // at the earliest, whatever the deadline. False if that is never.
-  bool soonest(const FreeGpus& free, const ShareRequest& request, SharePlan& plan);
+  bool soonest(const Timeline& free, const ShareRequest& request, SharePlan& plan);
 
   // Lets a plan begin now and holds it against the work that is left; it ends as soon as that is
   // done, with what remains of its spare time. False if the work cannot be done by its end.
   bool carry_on(const ShareRequest& request, SharePlan& plan);
 
  private:
-  bool fill(const FreeGpus& free, const ShareRequest& request, Time from, double work);
-  void write(const FreeGpus& free, const ShareRequest& request, Time from, bool partly,
+  bool fill(const Timeline& free, const ShareRequest& request, Time from, double work);
+  void write(const Timeline& free, const ShareRequest& request, Time from, bool partly,
              SharePlan& plan) const;
-  bool settle(const FreeGpus& free, const ShareRequest& request, bool partly, SharePlan& plan);
-  bool hold_on(const FreeGpus& free, const ShareRequest& request, SharePlan& plan) const;
+  bool settle(const Timeline& free, const ShareRequest& request, bool partly, SharePlan& plan);
+  bool hold_on(const Timeline& free, const ShareRequest& request, SharePlan& plan) const;
 
   const Duration apart_;
   // How high a job goes where at most so much is free, by option.

@@ -30,8 +30,8 @@ ScalingCurve random_curve(Random& random, bool concave, int options_max = 4) {
   return ScalingCurve::with_hull(std::move(options));
 }
 
-FreeGpus random_free(Random& random, int total, int horizon) {
-  FreeGpus free;
+Timeline random_free(Random& random, int total, int horizon) {
+  Timeline free;
   free.reset(at(0), total);
   const auto count = random.between(0, 4);
   for (int i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ FreeGpus random_free(Random& random, int total, int horizon) {
 // The least GPU-time over all ways to divide each step between two options, by linear programming
 // done the long way: for a fixed marginal speed, each step takes the option that is best at it, so
 // the optimum lies at one of the slopes between two options.
-double least_capacity_s(const FreeGpus& free, const ScalingCurve& curve, double work,
+double least_capacity_s(const Timeline& free, const ScalingCurve& curve, double work,
                         Time deadline) {
   std::vector<double> prices;  // GPU-seconds for an iteration
   for (int a = 0; a < curve.size(); ++a) {
@@ -56,13 +56,13 @@ double least_capacity_s(const FreeGpus& free, const ScalingCurve& curve, double 
   for (const double price : prices) {
     // The dual value at this price is a bound from below, and it is reached at one of them.
     double value = price * work;
-    for (std::size_t i = 0; i < free.size() && free.begin(i) < deadline; ++i) {
+    for (std::size_t i = 0; i < free.size() && free.from(i) < deadline; ++i) {
       double cheapest = 0;
       for (int option = 0; option < curve.size(); ++option) {
-        if (curve[option].capacity > free.free(i)) continue;
+        if (curve[option].capacity > free.gpus(i)) continue;
         cheapest = std::min(cheapest, curve[option].capacity - price * curve[option].speed);
       }
-      value += cheapest * seconds(std::min(free.end(i), deadline) - free.begin(i));
+      value += cheapest * seconds(std::min(free.until(i), deadline) - free.from(i));
     }
     best = std::max(best, value);
   }
@@ -71,13 +71,13 @@ double least_capacity_s(const FreeGpus& free, const ScalingCurve& curve, double 
 
 // The same over whole seconds by dynamic programming, for every amount of GPU-time: what work can
 // be done at most. Exact where work is a multiple of what a second brings.
-bool can_be_done(const FreeGpus& free, const ScalingCurve& curve, double work, Time deadline) {
+bool can_be_done(const Timeline& free, const ScalingCurve& curve, double work, Time deadline) {
   double most = 0;
-  for (std::size_t i = 0; i < free.size() && free.begin(i) < deadline; ++i) {
-    const double length_s = seconds(std::min(free.end(i), deadline) - free.begin(i));
+  for (std::size_t i = 0; i < free.size() && free.from(i) < deadline; ++i) {
+    const double length_s = seconds(std::min(free.until(i), deadline) - free.from(i));
     double fastest = 0;
     for (int option = 0; option < curve.size(); ++option) {
-      if (curve[option].capacity <= free.free(i)) fastest = std::max(fastest, curve[option].speed);
+      if (curve[option].capacity <= free.gpus(i)) fastest = std::max(fastest, curve[option].speed);
     }
     most += fastest * length_s;
   }
@@ -85,7 +85,7 @@ bool can_be_done(const FreeGpus& free, const ScalingCurve& curve, double work, T
 }
 
 // What a plan comes to, second by second, without looking at how it was made.
-void expect_sound(const FreeGpus& free, const ShareRequest& request, const SharePlan& plan) {
+void expect_sound(const Timeline& free, const ShareRequest& request, const SharePlan& plan) {
   double left = request.work;
   int option = request.held;
   Time ready = request.ready;
@@ -109,7 +109,7 @@ void expect_cheapest(std::uint64_t seed, bool concave) {
   Random random(seed);
   const int horizon = static_cast<int>(random.between(2, 12));
   const ScalingCurve curve = random_curve(random, concave);
-  const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+  const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
   if (curve.top() == 0) return;
   const double work = random.uniform() * horizon * curve[curve.top()].speed * 1.1 + 0.01;
   const ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon), .work = work};
@@ -140,7 +140,7 @@ TEST(SharePlan, TakesTheLeastGpuTimeOnAnyCurve) {
 }
 
 // All plans that give each second one option. None of them may beat the planner.
-double brute_force(const FreeGpus& free, const ScalingCurve& curve, double work, int second,
+double brute_force(const Timeline& free, const ScalingCurve& curve, double work, int second,
                    int horizon) {
   if (work <= 0) return 0;
   double best = std::numeric_limits<double>::infinity();
@@ -161,7 +161,7 @@ TEST(SharePlan, NoPlanOfWholeSecondsIsCheaper) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(1, 6));
     const ScalingCurve curve = random_curve(random, seed % 2 == 0, 3);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 6)), horizon);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 6)), horizon);
     if (curve.top() == 0) continue;
     const double work = random.uniform() * horizon * curve[curve.top()].speed + 0.01;
     const ShareRequest request{
@@ -185,7 +185,7 @@ TEST(SharePlan, PaysForEveryStartAndStillEndsInTime) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(20, 200));
     const ScalingCurve curve = random_curve(random, seed % 2 == 0);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
     if (curve.top() == 0) continue;
     ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon)};
     request.work = random.uniform() * horizon * curve[curve.top()].speed;
@@ -195,7 +195,7 @@ TEST(SharePlan, PaysForEveryStartAndStillEndsInTime) {
     request.ready = at(double(random.between(-3, 3)));
     if (random.uniform() < 0.3) {
       request.forced = curve.within(free.at(at(0)));
-      request.forced_until = std::min(free.end(0), at(double(random.between(1, 10))));
+      request.forced_until = std::min(free.until(0), at(double(random.between(1, 10))));
     }
     SharePlanner planner;
     SharePlan plan;
@@ -215,7 +215,7 @@ TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(2, 12));
     const ScalingCurve curve = random_curve(random, false);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
     if (curve.top() == 0) continue;
     ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon)};
     request.work = random.uniform() * horizon * curve[curve.top()].speed;
@@ -223,7 +223,7 @@ TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
     SharePlan cheap;
     SharePlan soon;
     const bool ever = planner.soonest(free, request, soon);
-    ASSERT_TRUE(ever || curve.within(free.free(free.size() - 1)) == 0) << "seed " << seed;
+    ASSERT_TRUE(ever || curve.within(free.gpus(free.size() - 1)) == 0) << "seed " << seed;
     if (!planner.cheapest(free, request, cheap)) continue;
     ASSERT_LE(soon.done, cheap.end) << "seed " << seed;
   }
@@ -233,7 +233,7 @@ TEST(SharePlan, ThatIsCarriedOnNeverTakesMoreThanBefore) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
     const ScalingCurve curve = random_curve(random, true);
-    const FreeGpus free = random_free(random, 8, 50);
+    const Timeline free = random_free(random, 8, 50);
     ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(60)};
     request.work = random.uniform() * 40;
     request.start_cost = from_seconds(double(random.between(0, 2)));
@@ -269,7 +269,7 @@ TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
     const ScalingCurve curve = random_curve(random, seed % 2 == 0);
-    FreeGpus free;
+    Timeline free;
     free.reset(at(0), 8);
     for (int i = 0; i < 3; ++i) {
       const auto from = random.between(0, 9);
@@ -310,24 +310,6 @@ TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
   EXPECT_EQ(done_s({{at(100), 0}, {at(110), 1}}), 130);                // just then
   EXPECT_EQ(done_s({{at(100), 0}, {at(111), 1}}), 141);                // a round may come before it
   EXPECT_EQ(done_s({{at(100), 0}, {at(103), 2}, {at(105), 1}}), 130);  // never was higher
-}
-
-TEST(FreeGpus, IsTheSameBuiltAtOnceOrOneByOne) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Random random(seed);
-    std::vector<FreeGpus::Taken> taken;
-    FreeGpus one_by_one;
-    one_by_one.reset(at(5), 50);
-    for (int i = 0; i < 10; ++i) {
-      const auto from = random.between(0, 20);
-      const auto until = random.uniform() < 0.1 ? kNever : at(double(random.between(from, 25)));
-      taken.push_back({at(double(from)), until, static_cast<int>(random.between(1, 4))});
-      one_by_one.take(std::max(at(5), taken.back().from), until, taken.back().gpus);
-    }
-    FreeGpus at_once;
-    at_once.build(at(5), 50, taken);
-    for (double s = 5; s < 30; s += 0.5) ASSERT_EQ(at_once.at(at(s)), one_by_one.at(at(s)));
-  }
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void SlotPlanner::open_until_deadline() {
   if (own_.size() < due_step_) own_.resize(due_step_, 0);
 }
 
-void SlotPlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
+void SlotPlanner::plan(const Request& request, const SlotTimeline& free, const Held* held) {
   due_ = aligned(request.deadline);
   load(free, held);
   rest_.assign(was_.begin(), was_.begin() + static_cast<std::ptrdiff_t>(steps_));

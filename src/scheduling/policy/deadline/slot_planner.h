@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scheduling/policy/deadline/elastic_clock.h"
-#include "scheduling/policy/deadline/gpu_steps.h"
+#include "scheduling/policy/deadline/timeline.h"
 #include "scheduling/prediction/scaling_curve.h"
 
 namespace orrery {
@@ -29,24 +29,24 @@ class SlotPlanner {
   };
   // A plan that stands: to be taken back before the job is planned again.
   struct Held {
-    const GpuSteps* gpus = nullptr;
+    const SlotTimeline* gpus = nullptr;
     std::int64_t end = 0;
   };
 
   // `free` begins now. With `held`, what that holds is free too.
-  void plan(const Request& request, const GpuSteps& free, const Held* held = nullptr);
+  void plan(const Request& request, const SlotTimeline& free, const Held* held = nullptr);
 
   // GPU seconds of the plan that plan() would make, at less than half its cost.
-  std::int64_t weigh(const Request& request, const GpuSteps& free, const Held& held);
+  std::int64_t weigh(const Request& request, const SlotTimeline& free, const Held& held);
 
   // Of the last plan:
   std::int64_t end() const { return end_; }    // its last slot
   std::int64_t done() const { return done_; }  // in whole seconds
   std::int64_t gpu_seconds() const;
-  void write(GpuSteps& gpus, GpuSteps& free) const;  // the job's own, and what remains
+  void write(SlotTimeline& gpus, SlotTimeline& free) const;  // the job's own, and what remains
 
  private:
-  void load(const GpuSteps& free, const Held* held);
+  void load(const SlotTimeline& free, const Held* held);
   struct Loader;
   std::size_t find(std::int64_t at) const;
   bool finish_at_once(const Request& request);

@@ -5,7 +5,8 @@
 
 namespace orrery {
 
-std::int64_t SlotPlanner::weigh(const Request& request, const GpuSteps& free, const Held& held) {
+std::int64_t SlotPlanner::weigh(const Request& request, const SlotTimeline& free,
+                                const Held& held) {
   due_ = aligned(request.deadline);
   load(free, &held);
   from_ = 0;
