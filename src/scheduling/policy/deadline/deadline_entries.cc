@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array kDeadline = {
     OptionInfo{"second-chance",
-               "a job whose deadline cannot be promised waits for room; false: it is refused",
+               "a job whose deadline cannot be promised waits for capacity; false: it is refused",
                "true"},
     OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
                "true"},

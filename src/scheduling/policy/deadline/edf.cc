@@ -66,9 +66,9 @@ class Edf final : public Policy {
     }
     if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
     auto& entry = entries_[index(job)];
-    entry = std::make_unique<Entry>(
-        Entry{.job = job, .levels = Levels(*view.workload, spec, std::min(most, gpus_total_))});
-    entry->most = entry->levels.most();
+    entry = std::make_unique<Entry>(Entry{
+        .job = job, .curve = measured_options(*view.workload, spec, std::min(most, gpus_total_))});
+    entry->most = entry->curve.gpus_max();
     entry->soft = options_.admits && spec.deadline && spec.deadline_kind == DeadlineKind::Soft;
     refresh(view, *entry);
     return entry.get();

@@ -79,7 +79,7 @@ class ElasticFlow final : public Policy {
     const bool soft = options_.admission != ElasticFlowOptions::Admission::None && spec.deadline &&
                       spec.deadline_kind == DeadlineKind::Soft;
     entries_[index(job)] = std::make_unique<Entry>(
-        Entry{.job = job, .levels = Levels(*view.workload, spec, most), .soft = soft});
+        Entry{.job = job, .curve = measured_options(*view.workload, spec, most), .soft = soft});
     refresh(view, *entries_[index(job)]);
     return entries_[index(job)].get();
   }
@@ -87,17 +87,17 @@ class ElasticFlow final : public Policy {
   // Everybody in turn, by deadline. Answers whether all will be in time.
   bool plan_all(Line& line) {
     sort_stably(line, [](const Entry* a, const Entry* b) { return a->turn() < b->turn(); });
-    free_.assign(1, {clock_.now_s(), gpus_total_});
+    free_.reset(clock_.now_s(), gpus_total_);
     bool all_in_time = true;
     for (Entry* entry : line) {
       planner_->plan(entry->request(), free_);
       planner_->write(entry->planned, next_free_);
-      free_.swap(next_free_);
+      std::swap(free_, next_free_);
       entry->end = planner_->end();
       entry->gpu_seconds = planner_->gpu_seconds();
       entry->assured = planner_->done();
       entry->in_time = planner_->done() <= entry->deadline;
-      entry->gpus = entry->planned.front().gpus;
+      entry->gpus = entry->planned.gpus(0);
       all_in_time = all_in_time && (entry->in_time || entry->soft);
     }
     return all_in_time;
@@ -158,7 +158,7 @@ class ElasticFlow final : public Policy {
 
   Reason refusal(const Entry& entry) const {
     const std::int64_t now_s = clock_.now_s();
-    const double alone_s = entry.work_left / entry.levels.speed_on(entry.levels.most());
+    const double alone_s = entry.work_left / entry.curve.speed_within(entry.curve.gpus_max());
     const auto alone = now_s + static_cast<std::int64_t>(std::ceil(alone_s));
     if (entry.deadline <= now_s) return {.code = Reason::Code::DeadlinePast};
     if (alone > entry.deadline) {
@@ -166,17 +166,16 @@ class ElasticFlow final : public Policy {
     }
     // What the trial left free says where it pinches: the first step with too little.
     Reason reason{.code = Reason::Code::Promised,
-                  .wanted = entry.levels.most(),
+                  .wanted = entry.curve.gpus_max(),
                   .available = gpus_total_,
                   .from = clock_.instant(now_s),
                   .until = clock_.instant(entry.deadline),
                   .earliest = clock_.instant(std::max(entry.assured, alone))};
-    for (std::size_t i = 0; i < free_.size() && free_[i].at < entry.deadline; ++i) {
-      if (free_[i].gpus >= reason.available) continue;
-      reason.available = free_[i].gpus;
-      reason.from = clock_.instant(free_[i].at);
-      const std::int64_t until = i + 1 < free_.size() ? free_[i + 1].at : entry.deadline;
-      reason.until = clock_.instant(std::min(until, entry.deadline));
+    for (std::size_t i = 0; i < free_.size() && free_.from(i) < entry.deadline; ++i) {
+      if (free_.gpus(i) >= reason.available) continue;
+      reason.available = free_.gpus(i);
+      reason.from = clock_.instant(free_.from(i));
+      reason.until = clock_.instant(std::min(free_.until(i), entry.deadline));
     }
     return reason;
   }
@@ -224,10 +223,8 @@ class ElasticFlow final : public Policy {
   void note_changes(const Line& line) {
     if (!keeps_changes()) return;
     for (const Entry* entry : line) {
-      const auto begins =
-          std::ranges::find_if(entry->planned, [](const GpuStep& step) { return step.gpus > 0; });
-      if (begins == entry->planned.end() || begins->at <= clock_.now_s()) continue;
-      changes_.change(begins->at);
+      const std::int64_t begins = entry->planned.first_use();
+      if (begins != kNoDeadline_s && begins > clock_.now_s()) changes_.change(begins);
     }
   }
 
@@ -249,19 +246,10 @@ class ElasticFlow final : public Policy {
   }
 
   void seat(Entry& entry) {
-    const auto begins =
-        std::ranges::find_if(entry.planned, [](const GpuStep& step) { return step.gpus > 0; });
     seats_.push_back({.job = entry.job,
                       .gpus = entry.gpus,
-                      .begins = begins == entry.planned.end() ? kNever : clock_.instant(begins->at),
+                      .begins = clock_.instant(entry.planned.first_use()),
                       .is_new = std::exchange(entry.is_new, false)});
-  }
-
-  static std::int64_t next_change(const Entry& entry, std::int64_t now_s) {
-    for (const GpuStep& step : entry.planned) {
-      if (step.at > now_s) return step.at;
-    }
-    return kNoDeadline_s;
   }
 
   // At the next change of somebody's plan, unless somebody's end comes first.
@@ -274,7 +262,7 @@ class ElasticFlow final : public Policy {
     std::int64_t change = kNoDeadline_s;
     std::int64_t end = kNoDeadline_s;
     for (const Entry* entry : line_) {
-      change = std::min(change, next_change(*entry, now_s));
+      change = std::min(change, entry->planned.next_step(now_s));
       end = std::min(end, entry->end);
     }
     if (change < end) plan.wake(clock_.instant(change));
@@ -283,7 +271,7 @@ class ElasticFlow final : public Policy {
   // The ends of those who run are put off by what a round costs, which is not for a plan to know.
   void wake_at_all(Plan& plan) {
     for (const Entry* entry : started_) {
-      const std::int64_t change = next_change(*entry, clock_.now_s());
+      const std::int64_t change = entry->planned.next_step(clock_.now_s());
       if (change != kNoDeadline_s) changes_.change(change);
     }
     for (Entry* entry : started_) {
@@ -307,8 +295,8 @@ class ElasticFlow final : public Policy {
   Line started_;
   Line fresh_;
   Line trial_;
-  GpuSteps free_;
-  GpuSteps next_free_;
+  SlotTimeline free_;
+  SlotTimeline next_free_;
   std::vector<ElasticGrants::Seat> seats_;
   ChangeList changes_;
 };
