@@ -1,4 +1,4 @@
-#include "live/daemon/core/foreign_agents.h"
+#include "live/daemon/agents/foreign_agents.h"
 
 #include <gtest/gtest.h>
 

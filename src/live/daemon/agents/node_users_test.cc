@@ -1,4 +1,4 @@
-#include "live/daemon/core/node_users.h"
+#include "live/daemon/agents/node_users.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "live/daemon/core/admission.h"
+#include "live/daemon/rights/admission.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "live/daemon/core/job_spec.h"
+#include "live/daemon/policy/job_spec.h"
 
 namespace orrery {
 namespace {

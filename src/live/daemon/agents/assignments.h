@@ -4,7 +4,7 @@
 #include <string>
 
 #include "live/api/api_jobs.h"
-#include "live/daemon/core/rendezvous.h"
+#include "live/daemon/agents/rendezvous.h"
 #include "live/daemon/log/book.h"
 #include "model/grant.h"
 

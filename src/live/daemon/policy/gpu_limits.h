@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "live/daemon/core/gate.h"
+#include "live/daemon/policy/gate.h"
 #include "live/daemon/rights/entitlements.h"
 
 namespace orrery {

@@ -1,4 +1,4 @@
-#include "live/daemon/core/gpu_limits.h"
+#include "live/daemon/policy/gpu_limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "live/daemon/core/gate.h"
+#include "live/daemon/policy/gate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "live/daemon/core/assignments.h"
+#include "live/daemon/agents/assignments.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "live/daemon/core/job_spec.h"
+#include "live/daemon/policy/job_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "live/daemon/core/assignments.h"
+#include "live/daemon/agents/assignments.h"
 
 #include "live/daemon/core/test_core.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "live/daemon/core/live.h"
+#include "live/daemon/log/live.h"
 #include "model/reason.h"
 
 namespace orrery {

@@ -1,4 +1,4 @@
-#include "live/daemon/core/admission.h"
+#include "live/daemon/rights/admission.h"
 
 #include <gtest/gtest.h>
 

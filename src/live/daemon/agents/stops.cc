@@ -1,4 +1,4 @@
-#include "live/daemon/core/stops.h"
+#include "live/daemon/agents/stops.h"
 
 #include <algorithm>
 #include <utility>

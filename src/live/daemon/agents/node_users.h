@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "live/daemon/core/live.h"
+#include "live/daemon/log/live.h"
 
 namespace orrery {
 

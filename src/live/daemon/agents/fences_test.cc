@@ -1,4 +1,4 @@
-#include "live/daemon/core/fences.h"
+#include "live/daemon/agents/fences.h"
 
 #include <gtest/gtest.h>
 
