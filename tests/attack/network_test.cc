@@ -40,7 +40,7 @@ void say(const Fd& to, std::string_view bytes) {
   static_cast<void>(send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }
 
-// Whether the other side closes within a time that is far from for ever.
+// True if the other side closes within half a minute.
 bool is_closed_in_time(const Fd& connection) {
   const timeval patience{.tv_sec = 30, .tv_usec = 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -98,7 +98,7 @@ TEST_F(AttackOnPorts, HandshakesWithoutACertificateThatThenSayNothingAreEnded) {
   EXPECT_EQ(rest_status(), 200);
 }
 
-TEST_F(AttackOnPorts, NoiseOnEveryPortAndTheSocketHarmsNobody) {
+TEST_F(AttackOnPorts, NoiseOnEveryPortAndTheSocketHarmsNoCaller) {
   const int grpc = port_in(state() + "/address");
   for (const int port : {grpc, rest_port()}) {
     for (const std::string& noise :

@@ -52,7 +52,7 @@ TEST_F(AttackByALogin, ASchedulerThatIsNotRootRunsNoCommandOfAnotherLogin) {
   EXPECT_EQ(run_orrery(command("status", anns_state(), {})).exit_code, 0) << "root is served";
 }
 
-TEST_F(AttackByALogin, ToldToServeOthersItStillRunsNothingOfTheirsAsItsOwner) {
+TEST_F(AttackByALogin, WithOtherUsersItStillRunsNothingOfTheirsAsItsOwner) {
   const auto scheduler = serve_as_ann({"--local", "--gpus", "1", "--other-users"});
   ASSERT_TRUE(eventually([&] {
     return as(bob(), command("nodes", anns_state(), {})).out.find("up") != std::string::npos;

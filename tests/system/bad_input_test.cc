@@ -109,7 +109,7 @@ TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
                    "job_id,submit_time,iteration,model_name,batch_size,num_gpu,duration\n"
                    "j7,0,10,bert,96,1,5\n");
   const std::string head = "model,batch_size,gpu_type,gpus,iterations_per_s\n";
-  const auto told = [&](const std::string& text, const std::string& type) {
+  const auto refusal = [&](const std::string& text, const std::string& type) {
     Words words = simulate(trace);
     words.insert(words.end(), {"--profiles", folder.write("p.csv", text), "--gpu-type", type});
     const Finished run = run_orrery(words);
@@ -119,18 +119,19 @@ TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
   const auto expect = [](const std::string& err, const std::string& part) {
     EXPECT_NE(err.find(part), std::string::npos) << err;
   };
-  expect(told(head + "bert,96,A,1,x\n", "A"),
+  expect(refusal(head + "bert,96,A,1,x\n", "A"),
          folder.file("p.csv") + ":2: column 'iterations_per_s'");
-  expect(told(head + "bert,96,A,1,0\n", "A"), "p.csv:2: bert with batch 96 on A cannot run");
-  expect(told(head + "bert,96,A,1,2\n", "B"),
+  expect(refusal(head + "bert,96,A,1,0\n", "A"), "p.csv:2: bert with batch 96 on A cannot run");
+  expect(refusal(head + "bert,96,A,1,2\n", "B"),
          "no profiles of the GPU type 'B'; those there are: A");
-  expect(told(head + "bert,64,A,1,2\n", "A"), "t.csv: job 'j7': bert with batch 96 is not in " +
-                                                  folder.file("p.csv") +
-                                                  "; the batches of bert there: 64");
-  expect(told("a,b\n", "A"), "p.csv:1: is no table of speeds");
+  expect(refusal(head + "bert,64,A,1,2\n", "A"), "t.csv: job 'j7': bert with batch 96 is not in " +
+                                                     folder.file("p.csv") +
+                                                     "; the batches of bert there: 64");
+  expect(refusal("a,b\n", "A"), "p.csv:1: is no table of speeds");
   const std::string host = "model,iteration_s,cpus_per_gpu,memory_gb_per_gpu,speed\n";
-  expect(told(host + "bert,1,1,8,fast\n", ""), "p.csv:2: column 'speed': 'fast' is not a number");
-  expect(told(host + "bert,1,1,8,1\nbert,1,2,9,1\n", ""),
+  expect(refusal(host + "bert,1,1,8,fast\n", ""),
+         "p.csv:2: column 'speed': 'fast' is not a number");
+  expect(refusal(host + "bert,1,1,8,1\nbert,1,2,9,1\n", ""),
          "p.csv:2: bert has no row for 1 CPUs and 9 GB");
 }
 

@@ -194,7 +194,7 @@ TEST(Simulate, TablesAndCsvAreForPeopleAndSheets) {
   EXPECT_EQ(std::ranges::count(csv.out, '\n'), 3);
 }
 
-TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
+TEST(Simulate, LongWorkShowsProgressUnlessQuiet) {
   const auto words = [](const std::string& jobs) {
     return Words{"simulate",       "--trace", "philly-like:gpus=1024,arrivals=at-once,jobs=" + jobs,
                  "--cluster",      "128x8",   "--policy",
@@ -210,7 +210,7 @@ TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
 }
 
 TEST(Interrupt, EndsSoonWithWhatIsKnown) {
-  // A round for each of thirty thousand ends, each round over all who wait: minutes of work.
+  // A round for each of thirty thousand ends, each round over all waiting jobs: minutes of work.
   const Words words = {"simulate",
                        "--trace",
                        "philly-like:jobs=30000,gpus=1024,arrivals=at-once",
@@ -260,7 +260,7 @@ TEST(Interrupt, ARunThatNeverBeganHasNoFigures) {
   EXPECT_NE(table.out.find("not run"), std::string::npos) << table.out;
 }
 
-TEST(Output, ThatCannotBeWrittenIsTold) {
+TEST(Output, ThatCannotBeWrittenIsAnError) {
   const std::vector<Words> calls = {
       simulate(kTrace, "fifo"),
       simulate(kTrace, "fifo", {"--json"}),
@@ -310,9 +310,9 @@ TEST(Simulate, WarnsWhatAPolicyLacks) {
   Words words = {"simulate", "--trace", trace, "--cluster", "1x8", "--policy", "muri-l", "--json"};
   const Finished run = run_orrery(words);
   EXPECT_EQ(run.exit_code, 0);
-  const Json told = Json::parse(run.out)["runs"][0]["warnings"];
-  ASSERT_EQ(told.size(), 3U) << told;
-  for (const Json& warning : told) {
+  const Json warnings = Json::parse(run.out)["runs"][0]["warnings"];
+  ASSERT_EQ(warnings.size(), 3U) << warnings;
+  for (const Json& warning : warnings) {
     EXPECT_NE(run.err.find("orrery: warning: t, muri-l: " + warning.get<std::string>()),
               std::string::npos)
         << run.err;
@@ -405,11 +405,11 @@ TEST(Traces, SayWhatAFileHolds) {
   EXPECT_EQ(run_orrery({"traces", "no-such-file"}).exit_code, 2);
 }
 
-TEST(Traces, OdditiesAreToldOnceUnlessQuiet) {
+TEST(Traces, OdditiesAreReportedOnceUnlessQuiet) {
   const Words words = {"simulate", "--trace", kSample, "--cluster", "4x8", "--policy", "fifo"};
-  const Finished told = run_orrery(words);
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_EQ(told.err, kSample + ": 3 jobs left out; `orrery traces` says which\n");
+  const Finished loud = run_orrery(words);
+  EXPECT_EQ(loud.exit_code, 0) << loud.err;
+  EXPECT_EQ(loud.err, kSample + ": 3 jobs left out; `orrery traces` says which\n");
   Words quiet = words;
   quiet.emplace_back("--quiet");
   EXPECT_EQ(run_orrery(quiet).err, "");

@@ -61,7 +61,7 @@ bool eventually(const std::function<bool()>& holds, std::chrono::seconds patienc
   return true;
 }
 
-int trials(int usually, int nightly) {
+int repetitions(int usually, int nightly) {
   const char* const set = std::getenv("ORRERY_NIGHTLY");
   return set != nullptr && std::string_view(set) == "1" ? nightly : usually;
 }

@@ -17,7 +17,7 @@ struct WrongCall {
   std::vector<std::string> said;
 };
 
-// No scheduler is needed to be told what is wrong with a call.
+// A wrong call is refused without a scheduler.
 TEST(LiveCalls, WrongOnesAreRefusedWithWhatToWriteInstead) {
   const TempFolder folder;
   const std::string file = folder.write("job.toml", "command = [\"a\"]\n\nmemry = \"16G\"\n");
@@ -64,8 +64,8 @@ TEST_F(LiveUnixSocket, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
   // Without its certificate there is no way but the socket.
   std::filesystem::rename(state() + "/trust/admin.pem", file("admin.pem"));
-  const Finished near = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
-  EXPECT_EQ(near.out, "{\"id\":1}\n") << near.err;
+  const Finished local = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
+  EXPECT_EQ(local.out, "{\"id\":1}\n") << local.err;
   std::filesystem::remove(state() + "/socket");
   const Finished neither = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
   EXPECT_EQ(neither.exit_code, 1);
@@ -78,7 +78,7 @@ TEST_F(LiveUnixSocket, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
 }
 
 TEST_F(LiveUnixSocket, AnotherLoginIsAUserUnderItsOwnName) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   const auto scheduler = serve({});
   constexpr uid_t kDaemon = 1;

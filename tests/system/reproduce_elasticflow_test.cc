@@ -84,7 +84,7 @@ TEST_F(ReproduceElasticFlow, TheReportHoldsTheFigureAndItsRuns) {
   EXPECT_EQ(text.find("orrery:figures"), std::string::npos);
 }
 
-TEST_F(ReproduceElasticFlow, AMissingClusterIsToldWithWhatIsWanted) {
+TEST_F(ReproduceElasticFlow, AMissingClusterIsRefusedWithWhatIsWanted) {
   add_trace("fig10_authors.csv");
   std::filesystem::remove(folder_.path() / "cluster_specs" / "n16g8.csv");
   const Finished run = reproduce({"--figure", "10"});

@@ -80,7 +80,7 @@ TEST_F(ReproduceSynergy, WithoutAReferenceThereIsNothingToBeOffBy) {
   EXPECT_NE(missing.err.find("dynamic/srtf.log is not there"), std::string::npos) << missing.err;
 }
 
-TEST(ReproduceSynergyArguments, WhatThereIsNotIsTold) {
+TEST(ReproduceSynergyArguments, UnknownValuesAreRefused) {
   const TempFolder folder;
   const auto complaint = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"reproduce", "synergy", "--data", folder.path().string()});

@@ -67,7 +67,7 @@ TEST_F(Reproduce, OneFigureSaysWhatIsMissing) {
   EXPECT_NE(run.out.find(folder_.path().string()), std::string::npos);
 }
 
-TEST_F(Reproduce, ABadTraceIsToldWithItsLine) {
+TEST_F(Reproduce, ABadTraceIsRefusedWithItsLine) {
   const std::string path = folder_.write("job_type_1.csv", "job_id,num_gpu\n0,1\n");
   const Finished run = reproduce({"--figure", "13"});
   EXPECT_EQ(run.exit_code, 2);

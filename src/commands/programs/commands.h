@@ -76,7 +76,7 @@ Status restore_command(const RestoreArguments& arguments);
 
 // An error where the log is missing although there was one: `state` has an authority.
 Status check_log_is_there(const std::string& state, bool new_log);
-// For a log that begins anew where there was one: beyond the jobs of that.
+// For a new log where there was one: beyond the numbers of the old jobs.
 JobNumber first_number_of_new_log(const std::string& state);
 
 void add_service_commands(CLI::App& app, std::function<Status()>& run);

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/state_folder.h"
 #include "commands/programs/own_certificate.h"
 #include "live/auth/certificates.h"
 #include "live/auth/credentials.h"
-#include "base/state_folder.h"
 #include "live/auth/tokens.h"
 #include "live/rpc/client.h"
 #include "live/rpc/https_client.h"
@@ -80,7 +80,7 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
   ClientOptions options{.address = endpoint.address,
                         .tls = tls_material(own),
                         .https_port = https_port_in(endpoint.credentials)};
-  // The scheduler renews its owner's by itself. What hinders it here is told by the call itself.
+  // The scheduler renews its owner's by itself. If renewal fails here, the call says why.
   if (endpoint.certificate != kOwnersCertificate) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto renewed = renew_if_due(endpoint.credentials, endpoint.certificate, own, now,
@@ -94,7 +94,8 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
 
 Status keep_https_port(const std::string& directory, int port) {
   TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
-  return write_file_atomically(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port), {.durable = true});
+  return write_file_atomically(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port),
+                               {.durable = true});
 }
 
 int https_port_in(const std::string& credentials) {

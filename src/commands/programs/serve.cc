@@ -142,7 +142,7 @@ class Service {
     TRY(open_unix_socket());
     TRY(listen());
     look_after_certificates();
-    TRY(tell_address());
+    TRY(write_address());
     if (arguments_.local) TRY(start_agent());
     return {};
   }
@@ -234,7 +234,7 @@ class Service {
   }
 
   // Last, since it is what clients wait for.
-  Status tell_address() {
+  Status write_address() {
     const std::string& address = listeners_.address();
     TRY(write_for_clients(state_ + "/address", address, passage()));
     log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
@@ -301,9 +301,8 @@ class Service {
   std::atomic<bool> failed_{false};
 };
 
-Status serve_until_told_to_end(const ServeArguments& arguments,
-                               const std::function<void()>& ready) {
-  // Held back from every thread there will be; wait() asks for them.
+Status serve_until_signal(const ServeArguments& arguments, const std::function<void()>& ready) {
+  // Blocked in every later thread; wait() takes them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   raise_open_files_limit();
@@ -316,11 +315,10 @@ Status serve_until_told_to_end(const ServeArguments& arguments,
 }  // namespace
 
 Status serve_command(const ServeArguments& arguments) {
-  if (!arguments.detach) return serve_until_told_to_end(arguments, {});
-  return run_detached([&] { return arguments.state + "/serve.log"; },
-                      [&](const std::function<void()>& ready) {
-                        return serve_until_told_to_end(arguments, ready);
-                      });
+  if (!arguments.detach) return serve_until_signal(arguments, {});
+  return run_detached(
+      [&] { return arguments.state + "/serve.log"; },
+      [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); });
 }
 
 }  // namespace orrery

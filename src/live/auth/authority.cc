@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/state_folder.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
 #include "live/auth/openssl.h"
-#include "base/state_folder.h"
 
 namespace orrery {
 
@@ -147,7 +147,7 @@ struct Wanted {
   const char* use{};
 };
 
-// The key of a request, from whoever has it.
+// The key of a request that its owner signed.
 Result<EVP_PKEY*> key_in(X509_REQ* request) {
   EVP_PKEY* key = X509_REQ_get0_pubkey(request);
   if (!is_p256(key)) {
@@ -182,7 +182,7 @@ Result<Authority> Authority::make(std::chrono::sys_seconds now) {
   unsigned char mark[4];
   if (RAND_bytes(mark, sizeof mark) != 1) return openssl_error("no random numbers");
   // Two authorities must not have one name: a certificate of the wrong one would then be refused
-  // for its signature, which tells people less.
+  // for its signature, which says less to people.
   const std::string name =
       "Orrery authority " + hex({reinterpret_cast<const char*>(mark), sizeof mark});
   const auto until = now + kAuthorityLife;
@@ -210,7 +210,7 @@ Result<Authority> Authority::load(const Secret& pem, std::chrono::sys_seconds no
   if (now >= validity.until) {
     return Error{Code::FailedPrecondition,
                  "the authority has expired: remove the file, start again, and let every agent "
-                 "and user join anew"};
+                 "and user join again"};
   }
   return Authority(std::make_shared<Parts>(
       Parts{std::move(certificate), std::move(key), std::move(certificate_pem), validity.until}));

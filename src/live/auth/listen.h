@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// Whether what is sent to an address stays on this machine: 127.0.0.0/8, ::1, localhost, or a
+// True if what is sent to an address stays on this machine: 127.0.0.0/8, ::1, localhost, or a
 // socket in the file system (unix:PATH). With or without a port: 127.0.0.1:7000, [::1]:7000. Names
 // are not looked up; what cannot be read is no loopback address.
 bool is_loopback(std::string_view address);

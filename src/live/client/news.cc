@@ -35,7 +35,7 @@ void News::wait(Duration most) {
       deaf_ = code != Code::Unavailable && code != Code::DeadlineExceeded;
     }
     around_.pause(std::min(left, kOneCall));
-    news = true;  // perhaps; whoever waits has to look
+    news = true;  // perhaps; the caller has to look
   }
   if (const Duration early = last_ + kApart - around_.clock(); early > Duration::zero()) {
     around_.pause(early);

@@ -10,7 +10,7 @@ class News {
   // What happens from now on is news. Both outlive this.
   News(Client& client, const CommandContext& context);
 
-  // Comes back when there is news, `most` has passed or somebody interrupts; at most twenty times
+  // Comes back when there is news, `most` has passed or the user interrupts; at most twenty times
   // a second. While the scheduler does not answer, it waits.
   void wait(Duration most);
 

@@ -151,7 +151,7 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
     for (const Submitted& job : jobs) {
       const std::string whose = several && !job.name.empty() ? job.name + ": " : "";
       for (const std::string& warning : job.answer.warnings) {
-        context.tell(plain_text("warning: " + whose + warning));
+        context.print_error(plain_text("warning: " + whose + warning));
       }
     }
     return context.print(text);
