@@ -48,7 +48,7 @@ Words simulate(const std::string& trace, const std::string& cluster = "2x8") {
 }
 
 TEST(BadInput, TracesAreRefusedWithFileAndLine) {
-  const TempFolder folder;
+  const TestFolder folder;
   for (const BadFile& bad : bad_traces()) {
     SCOPED_TRACE(bad.what);
     const std::string path = folder.write(bad.what + ".csv", bad.text);
@@ -62,7 +62,7 @@ TEST(BadInput, TracesAreRefusedWithFileAndLine) {
 }
 
 TEST(BadInput, ClustersAreRefusedWithTheFile) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const std::string spec =
       "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n";
@@ -90,8 +90,8 @@ TEST(BadInput, ClustersAreRefusedWithTheFile) {
 }
 
 TEST(BadInput, FoldersAndMissingFilesAreNamed) {
-  const TempFolder folder;
-  const Finished directory = run_orrery(simulate(folder.path().string()));
+  const TestFolder folder;
+  const Finished directory = run_orrery(simulate(folder.path()));
   EXPECT_EQ(directory.exit_code, 2);
   EXPECT_NE(directory.err.find("is a directory"), std::string::npos) << directory.err;
   const Finished missing = run_orrery(simulate(folder.file("none.csv")));
@@ -103,7 +103,7 @@ TEST(BadInput, FoldersAndMissingFilesAreNamed) {
 }
 
 TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace =
       folder.write("t.csv",
                    "job_id,submit_time,iteration,model_name,batch_size,num_gpu,duration\n"
@@ -136,7 +136,7 @@ TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
 }
 
 TEST(BadInput, CarriageReturnsAndByteOrderMarksAreNone) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string text =
       "\xEF\xBB\xBFjob_id,submit_s,gpus,duration_s\r\na,0,1,5\r\n\r\nb,1,2,7\r\n";
   const Finished run = run_orrery(simulate(folder.write("dos.csv", text)));
@@ -150,7 +150,7 @@ struct BadCall {
 };
 
 TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const auto with = [&](const std::string& policy, const Words& more) {
     Words words = {"simulate", "--trace", trace, "--cluster", "2x8", "--policy", policy};
@@ -192,11 +192,11 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {{"generate", "philly-like", "--format", "xml"}, {"xml", "csv", "jsonl"}},
       {{"generate", "philly-like", "--option", "jobs"}, {"jobs", "key=value"}},
       {{"reproduce", "nope", "--data", "."}, {"'nope'", "muri"}},
-      {{"reproduce", "muri", "--data", folder.path().string(), "--figure", "8"}, {"9, 10, 11"}},
-      {{"reproduce", "muri", "--data", folder.path().string()}, {"trace1.csv", "folder"}},
+      {{"reproduce", "muri", "--data", folder.path(), "--figure", "8"}, {"9, 10, 11"}},
+      {{"reproduce", "muri", "--data", folder.path()}, {"trace1.csv", "folder"}},
       {{"reproduce", "muri", "--data", folder.file("none")}, {"no such folder"}},
       {{"reproduce", "elasticflow", "--data", folder.file("none")}, {"no such folder", "traces/"}},
-      {{"reproduce", "elasticflow", "--data", folder.path().string()}, {"elasticVpollux_e.csv"}},
+      {{"reproduce", "elasticflow", "--data", folder.path()}, {"elasticVpollux_e.csv"}},
       {{"reproduce", "elasticflow", "--data", ".", "--figure", "12"}, {"8a, 8b, 9, 10, 11"}},
       {{"reproduce", "elasticflow", "--data", ".", "--semantics", "muri"},
        {"elasticflow", "orrery"}},
@@ -220,7 +220,7 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
 }
 
 TEST(BadInput, SmallMistakesAreNamedForWhatTheyAre) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const auto with = [&](const std::string& policy, const Words& more) {
     Words words = {"simulate", "--trace", trace, "--cluster", "2x8", "--policy", policy};
@@ -235,8 +235,7 @@ TEST(BadInput, SmallMistakesAreNamedForWhatTheyAre) {
       {{"simulate", "--trase", trace}, {"--trase: there is no such option; did you mean --trace?"}},
       {{"simulate", "--polcy=las"}, {"--polcy=las", "did you mean --policy?"}},
       {{"replay", "nope.jsonl"}, {"nope.jsonl: there is no such file"}},
-      {{"reproduce", "muri", "--data", folder.path().string(), "--semantics", "muri"},
-       {"--semantics"}},
+      {{"reproduce", "muri", "--data", folder.path(), "--semantics", "muri"}, {"--semantics"}},
       {{"help", "simulat"}, {"'simulat'", "did you mean simulate?"}},
       {{"help", "simulate", "x"}, {"orrery simulate has no commands of its own"}},
   };

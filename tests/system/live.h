@@ -81,7 +81,7 @@ class LiveTest : public testing::Test {
   // Every job is Done, and ran once for each time it was given devices.
   void expect_all_done_once();
 
-  const TempFolder folder_;
+  const TestFolder folder_;
 
  private:
   int started_ = 0;

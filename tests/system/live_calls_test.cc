@@ -19,7 +19,7 @@ struct WrongCall {
 
 // A wrong call is refused without a scheduler.
 TEST(LiveCalls, WrongOnesAreRefusedWithWhatToWriteInstead) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string file = folder.write("job.toml", "command = [\"a\"]\n\nmemry = \"16G\"\n");
   const std::string trace = folder.write("t.csv", "x");
   const std::vector<WrongCall> calls = {
@@ -50,9 +50,9 @@ TEST(LiveCalls, WrongOnesAreRefusedWithWhatToWriteInstead) {
 }
 
 TEST(LiveCalls, ASchedulerThatIsNotThereIsAFailureAndNotAWrongCall) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Finished run =
-      run_orrery({"submit", "--state", folder.path().string(), "--", "a", "[1,2]", "--help"});
+      run_orrery({"submit", "--state", folder.path(), "--", "a", "[1,2]", "--help"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("says no address"), std::string::npos) << run.err;
 }

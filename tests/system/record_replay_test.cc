@@ -34,7 +34,7 @@ class RecordReplay : public testing::Test {
     return log;
   }
 
-  TempFolder folder_;
+  TestFolder folder_;
   std::string cluster_ = folder_.write("cluster.ini", kCluster);
 };
 

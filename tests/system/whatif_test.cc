@@ -23,7 +23,7 @@ class Whatif : public testing::Test {
     return run_orrery(words);
   }
 
-  const TempFolder folder_;
+  const TestFolder folder_;
   const std::string trace_ = folder_.write("t.csv", kTrace);
 };
 

@@ -12,6 +12,7 @@
 #include <future>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "live/api/fake_api.h"
 #include "live/unix_socket/client.h"
 #include "live/unix_socket/frame.h"
@@ -78,16 +79,7 @@ std::string framed(std::uint8_t word, std::string_view body) {
 
 class UnixSocketTest : public testing::Test {
  protected:
-  UnixSocketTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "socket-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  ~UnixSocketTest() override {
-    server_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
+  ~UnixSocketTest() override { server_.reset(); }
 
   std::string path() const { return folder_ + "/socket"; }
   void start(const std::function<void(UnixSocketServerOptions&)>& change = {}) {
@@ -126,7 +118,8 @@ class UnixSocketTest : public testing::Test {
   }
 
   FakeApi api_;
-  std::string folder_;
+  const TestFolder above_;
+  std::string folder_ = above_.path();
   std::unique_ptr<UnixSocketServer> server_;
 };
 
