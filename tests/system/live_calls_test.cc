@@ -77,6 +77,19 @@ TEST_F(LiveUnixSocket, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   EXPECT_EQ(scheduler->stop(), 0);
 }
 
+// The certificate names the address, so clients elsewhere that connect by it verify the scheduler.
+TEST_F(LiveUnixSocket, TheAddressThatItListensOnIsInItsCertificate) {
+  const Background scheduler({"serve", "--state", state(), "--listen", "127.0.0.2:0"},
+                             file("serve.err"));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(state() + "/address"); }))
+      << scheduler.errors();
+  const std::string credentials = join("user", "bob");
+  const Finished far =
+      run_orrery({"nodes", "--server", address(), "--credentials", credentials, "--json"});
+  EXPECT_EQ(far.exit_code, 0) << far.err;
+  EXPECT_EQ(address().substr(0, 9), "127.0.0.2");
+}
+
 TEST_F(LiveUnixSocket, AnotherLoginIsAUserUnderItsOwnName) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));

@@ -36,7 +36,7 @@ struct ServeArguments {
   std::string listen = "127.0.0.1:0";
   std::string rest{};                // empty: the host of `listen`; "off": for joining alone
   bool other_users = false;          // serves them although it does not run as root
-  std::vector<std::string> hosts{};  // further names the scheduler is reached by
+  std::vector<std::string> hosts{};  // of its certificate, besides those of `listen` and `rest`
   std::string lease = "15s";
   std::string node_timeout = "12h";
   bool new_log = false;  // although there was one

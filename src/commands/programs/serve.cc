@@ -22,6 +22,7 @@
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
 #include "live/auth/derived_secret.h"
+#include "live/auth/listen.h"
 #include "live/client/command_context.h"
 #include "live/client/connection.h"
 #include "live/daemon/server/clock.h"
@@ -103,7 +104,9 @@ class Service {
     TRY(make_state());
     if (arguments_.new_log) core.first_number = first_number_of_new_log(state_);
     TRY(check_log_is_there(state_, arguments_.new_log));
-    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
+    hosts_ = certificate_hosts(
+        arguments_.hosts, {arguments_.listen, arguments_.rest == "off" ? "" : arguments_.rest});
+    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", hosts_, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,
                                                         .ca_pem = trust_->server.ca_pem,
@@ -202,7 +205,7 @@ class Service {
   void look_after_certificates() {
     upkeep_ = std::make_unique<Upkeep>(
         UpkeepOptions{.directory = state_ + "/trust",
-                      .hosts = arguments_.hosts,
+                      .hosts = hosts_,
                       .check_callers = [this] { listeners_.rpc().check_agents_again(); },
                       .let_agents_reconnect = [this] { listeners_.rpc().let_agents_reconnect(); },
                       .say = log_to_stderr},
@@ -287,6 +290,7 @@ class Service {
 
   const ServeArguments& arguments_;
   std::string state_;
+  std::vector<std::string> hosts_;  // for the certificate
   const std::shared_ptr<Revocations> revocations_ = std::make_shared<Revocations>();
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<LocalTrust> trust_;

@@ -1,6 +1,7 @@
 #include "live/auth/authority.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -22,8 +23,6 @@ struct Authority::Parts {
 };
 
 namespace {
-
-constexpr std::size_t kHostsMax = 64;
 
 Status set_serial(X509* certificate) {
   unsigned char bytes[16];
@@ -264,7 +263,7 @@ Result<std::string> Authority::issue_server(std::string_view request_pem,
                                             std::chrono::seconds life,
                                             std::chrono::sys_seconds now) const {
   if (hosts.empty()) return invalid("a server's certificate needs a name or an address");
-  if (hosts.size() > kHostsMax) return invalid("a server's certificate takes at most 64 names");
+  if (hosts.size() > kHostsMax) return invalid(fmt::format("a server's certificate takes at most {} names", kHostsMax));
   TRY_ASSIGN(const Validity validity, validity_from(now, life, parts_->until));
   const NamesHandle names(sk_GENERAL_NAME_new_null());
   if (!names) return openssl_error("cannot make a certificate");
