@@ -104,10 +104,10 @@ TEST_F(AttackOnFiles, AStateThatOthersCouldReadIsRefusedByName) {
   serve({})->stop();
   const std::string database = state() + "/orrery.db";
   fs::permissions(database, fs::perms(0644));
-  expect_refused(run_orrery({"serve", "--state", state()}), {database, "others", "chmod 600"});
+  expect_refused(run_orrery({"serve", "--state", state()}), {database, "other users", "chmod 600"});
   fs::permissions(database, fs::perms(0600));
   fs::permissions(state(), fs::perms(0755));
-  expect_refused(run_orrery({"serve", "--state", state()}), {state(), "others", "chmod go-rw"});
+  expect_refused(run_orrery({"serve", "--state", state()}), {state(), "other users", "chmod go-rw"});
   fs::permissions(state(), fs::perms(0700));
   serve({})->stop();
 }

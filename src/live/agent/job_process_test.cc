@@ -320,7 +320,7 @@ TEST_F(JobProcessTest, TheStateFolderIsClosedToOthersAndRefusedWhereItWasOpen) {
   std::filesystem::permissions(state, std::filesystem::perms(0755));
   const auto opened = LocalJobs::open(state);
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.error().message.find("others have access"), std::string::npos);
+  EXPECT_NE(opened.error().message.find("other users have access"), std::string::npos);
 }
 
 TEST_F(JobProcessTest, WithoutRootAnotherUsersJobIsRefused) {

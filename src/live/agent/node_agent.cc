@@ -344,10 +344,11 @@ void NodeAgent::end(Known& known, JobEnd end) {
   known.report.state = LaunchState::Ended;
   known.report.end = std::move(end);
   changed_ = true;
-  const JobEnd& end = known.report.end;
-  say("ended launch=" + text(known.report.name) + " how=\"" + std::string(end_name(end.kind)) +
-      "\" exit=" + std::to_string(end.exit_code) + " signal=" + std::to_string(end.signal) +
-      (end.message.empty() ? "" : " why=\"" + end.message + "\""));
+  const JobEnd& reported = known.report.end;
+  say("ended launch=" + text(known.report.name) + " how=\"" + std::string(end_name(reported.kind)) +
+      "\" exit=" + std::to_string(reported.exit_code) +
+      " signal=" + std::to_string(reported.signal) +
+      (reported.message.empty() ? "" : " why=\"" + reported.message + "\""));
 }
 
 void NodeAgent::on_process_change(Duration now) {

@@ -16,9 +16,9 @@ class News {
 
  private:
   Client& client_;
-  const CommandContext& around_;
+  const CommandContext& context_;
   std::int64_t next_ = 0;
-  bool deaf_ = false;  // events cannot be had: the time is waited for instead
+  bool gets_no_events_ = false;  // events cannot be had: the time is waited for instead
   Duration last_{};
 };
 
