@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent_fleet.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "crowd.h"
 #include "live/daemon/server/server.h"
 #include "live/rpc/client.h"
 #include "live/unix_socket/client.h"
@@ -50,7 +50,7 @@ Result<ClientOptions> admin_of(const std::string& state) {
 
 // ---- Load
 
-// So many submissions, each a call of its own, from so many clients at a time.
+// COUNT submissions, each a call of its own, from CLIENTS clients at a time.
 using SubmitMany = Status (*)(const std::string& state, int count, int clients, double& took);
 
 // A client with a connection of its own that has always one submission under way.
@@ -81,16 +81,16 @@ Status submit_by_grpc(const std::string& state, int count, int clients, double& 
   TRY_ASSIGN(const ClientOptions options, admin_of(state));
   std::atomic<int> left = count;
   std::latch done(clients);
-  std::vector<std::unique_ptr<BusyClient>> crowd;
+  std::vector<std::unique_ptr<BusyClient>> connections;
   for (int i = 0; i < clients; ++i) {
-    crowd.push_back(std::make_unique<BusyClient>(options, left, done));
-    TRY(crowd.back()->connect());
+    connections.push_back(std::make_unique<BusyClient>(options, left, done));
+    TRY(connections.back()->connect());
   }
   const auto begin = SteadyClock::now();
-  for (const auto& client : crowd) client->go_on();
+  for (const auto& client : connections) client->go_on();
   done.wait();
   took = since(begin);
-  for (const auto& client : crowd) {
+  for (const auto& client : connections) {
     if (client->refused() > 0) return Error{Code::Internal, "submissions were refused"};
   }
   return {};
@@ -103,9 +103,9 @@ Status submit_by_socket(const std::string& state, int count, int clients, double
   std::atomic<int> left = count;
   std::atomic<int> refused = 0;
   std::latch ready(clients + 1);
-  std::vector<std::thread> crowd;
+  std::vector<std::thread> threads;
   for (int i = 0; i < clients; ++i) {
-    crowd.emplace_back([&] {
+    threads.emplace_back([&] {
       UnixSocketClient client({.path = socket_of(state)});
       if (!client.connect().ok()) ++refused;
       const SubmitRequest request{.job = small_job()};
@@ -117,7 +117,7 @@ Status submit_by_socket(const std::string& state, int count, int clients, double
   }
   ready.arrive_and_wait();
   const auto begin = SteadyClock::now();
-  for (std::thread& one : crowd) one.join();
+  for (std::thread& one : threads) one.join();
   took = since(begin);
   if (refused > 0) return Error{Code::Internal, fmt::format("{} refused", refused.load())};
   return {};
@@ -218,8 +218,8 @@ Status scale(const Arguments& arguments) {
   TRY(fill(server, random, jobs));
   std::printf("filled in %.3f s\n", since(begin));
   {
-    const Crowd crowd(server, std::atoi(arguments[2].c_str()), std::chrono::seconds(10),
-                      std::chrono::seconds(50));
+    const AgentFleet fleet(server, std::atoi(arguments[2].c_str()), std::chrono::seconds(10),
+                           std::chrono::seconds(50));
     begin = SteadyClock::now();
     while (since(begin) < std::atof(arguments[4].c_str())) {
       TRY(fill(server, random, 1));
@@ -242,7 +242,7 @@ struct Command {
   Status (*run)(const Arguments&);
 };
 constexpr Command kCommands[] = {
-    {"submit", "STATE COUNT CLIENTS socket|grpc: so many calls, each with one job", 4, submit},
+    {"submit", "STATE COUNT CLIENTS socket|grpc: COUNT calls, each with one job", 4, submit},
     {"array", "STATE COUNT socket|grpc: one call with an array", 3, array},
     {"empty", "STATE COUNT CLIENTS socket|grpc: until as many jobs have run", 4, empty},
     {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/live/run.py: Orrery's live scheduler and Slurm, in turn, on this machine, with ratios.
+"""bench/live/run.py: Orrery's live scheduler and Slurm, one after the other, on this machine, with ratios.
 
 Needs root and what tools/packages.txt lists under [bench-live] (--install calls tools/setup for
 it), and `ninja -C build/release live_benches`. Everything is on loopback and in a folder that is
@@ -37,7 +37,7 @@ def call(*words, **options):
 
 
 def others_busy(seconds=1.0):
-    """The part of all processors' time that somebody used while we did nothing."""
+    """The part of all processors' time that other processes used while we did nothing."""
     def ticks():
         numbers = [int(word) for word in open("/proc/stat").readline().split()[1:9]]
         return sum(numbers), numbers[3] + numbers[4]
@@ -160,7 +160,7 @@ class Bench:
         self.failed = []
 
     def compare(self, title, bar, runs, ours, theirs, agents=0, more=True):
-        """Runs all in turn; `ours` by way; `more`: a rate, of which more is better. The bar is for
+        """Runs all of them, one after the other; `ours` by way; `more`: a rate, of which more is better. The bar is for
         the first way."""
         mine, other, busy = {way: [] for way in ours}, [], [others_busy()]
         for _ in range(runs):
@@ -192,7 +192,7 @@ class Bench:
         print(f"  {' and '.join(f'{ratio:.2f}' for ratio in ratios)} times Slurm; bar {bar}: "
               f"{verdict} (others used up to {max(busy):.0%} of the processors)")
 
-    # Slurm's clients are on this machine and prove who they are over a Unix socket (munge); ours do
+    # Slurm's clients are on this machine and prove their user over a Unix socket (munge); ours do
     # the same by the scheduler's socket (socket). Over mutual TLS (grpc) they could be anywhere.
 
     def clients(self):
@@ -233,9 +233,9 @@ class Bench:
         for _ in range(self.options.runs):
             self.orrery.clear()
             self.orrery.state.mkdir()
-            told = call(self.orrery.load, "scale", self.orrery.state, policy, 1000, 100000,
+            output = call(self.orrery.load, "scale", self.orrery.state, policy, 1000, 100000,
                         self.options.seconds, "kill")
-            figures = dict(re.findall(r"^orrery_(\S+) (\S+)$", told, re.MULTILINE))
+            figures = dict(re.findall(r"^orrery_(\S+) (\S+)$", output, re.MULTILINE))
             rounds.append({name: 1e3 * float(figures[f"round_seconds{key}"]) for name, key in
                            (("p50", '{quantile="0.5"}'), ("p99", '{quantile="0.99"}'),
                             ("max", "_max"))})

@@ -37,9 +37,7 @@ Caller caller_for(const Identity& identity) {
 }
 
 TestScheduler::TestScheduler() {
-  std::string path = testing::TempDir() + "/orrery-rights-XXXXXX";
-  INVARIANT(::mkdtemp(path.data()) != nullptr, "the temporary folder can be written");
-  folder_ = path;
+  const std::string& path = folder_.path();
   trust_ = std::make_unique<LocalTrust>(must(load_or_make_local(path + "/trust", {}, now())));
   callers_ = std::make_unique<Callers>(
       CallersOptions{.limits = {.per_second = 1'000'000, .burst = 1'000'000},
@@ -74,8 +72,6 @@ TestScheduler::~TestScheduler() {
   rest_->stop();
   rpc_->stop();
   EXPECT_TRUE(server_->stop().ok());
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 std::string TestScheduler::credentials_of(const Identity& caller) {

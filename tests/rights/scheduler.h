@@ -1,10 +1,10 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "base/test_folder.h"
 #include "commands/programs/callers.h"
 #include "live/api/client.h"
 #include "live/auth/calls.h"
@@ -45,7 +45,7 @@ class TestScheduler {
   // A folder with the caller's certificate.
   std::string credentials_of(const Identity& caller);
 
-  std::filesystem::path folder_;
+  const TestFolder folder_;
   std::unique_ptr<Callers> callers_;
   GatekeeperOptions::Ports ports_;
   std::unique_ptr<LocalTrust> trust_;

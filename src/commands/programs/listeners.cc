@@ -49,7 +49,7 @@ Status Listeners::open(const ListenOptions& options, const Credentials& own, Api
                        AgentHost& host) {
   const std::string trust = options.state + "/trust";
   const TlsMaterial tls{
-      // With the authority's, so that a joiner can tell by its token that this is it.
+      // With the authority's, so that a joiner can check it against its token.
       .certificate = own.certificate_pem + own.ca_pem,
       .key = own.key_pem.reveal(),
       .authority = own.ca_pem,

@@ -80,7 +80,7 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
   ClientOptions options{.address = endpoint.address,
                         .tls = tls_material(own),
                         .https_port = https_port_in(endpoint.credentials)};
-  // The scheduler renews its owner's by itself. What hinders it here is told by the call itself.
+  // The scheduler renews its owner's by itself. If renewal fails here, the call says why.
   if (endpoint.certificate != kOwnersCertificate) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto renewed = renew_if_due(endpoint.credentials, endpoint.certificate, own, now,

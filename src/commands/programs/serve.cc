@@ -22,6 +22,7 @@
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
 #include "live/auth/derived_secret.h"
+#include "live/auth/listen.h"
 #include "live/client/command_context.h"
 #include "live/client/connection.h"
 #include "live/daemon/server/clock.h"
@@ -103,7 +104,9 @@ class Service {
     TRY(make_state());
     if (arguments_.new_log) core.first_number = first_number_of_new_log(state_);
     TRY(check_log_is_there(state_, arguments_.new_log));
-    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
+    hosts_ = certificate_hosts(
+        arguments_.hosts, {arguments_.listen, arguments_.rest == "off" ? "" : arguments_.rest});
+    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", hosts_, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,
                                                         .ca_pem = trust_->server.ca_pem,
@@ -142,7 +145,7 @@ class Service {
     TRY(open_unix_socket());
     TRY(listen());
     look_after_certificates();
-    TRY(tell_address());
+    TRY(write_address());
     if (arguments_.local) TRY(start_agent());
     return {};
   }
@@ -202,7 +205,7 @@ class Service {
   void look_after_certificates() {
     upkeep_ = std::make_unique<Upkeep>(
         UpkeepOptions{.directory = state_ + "/trust",
-                      .hosts = arguments_.hosts,
+                      .hosts = hosts_,
                       .check_callers = [this] { listeners_.rpc().check_agents_again(); },
                       .let_agents_reconnect = [this] { listeners_.rpc().let_agents_reconnect(); },
                       .say = log_to_stderr},
@@ -234,7 +237,7 @@ class Service {
   }
 
   // Last, since it is what clients wait for.
-  Status tell_address() {
+  Status write_address() {
     const std::string& address = listeners_.address();
     TRY(write_for_clients(state_ + "/address", address, passage()));
     log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
@@ -287,6 +290,7 @@ class Service {
 
   const ServeArguments& arguments_;
   std::string state_;
+  std::vector<std::string> hosts_;  // for the certificate
   const std::shared_ptr<Revocations> revocations_ = std::make_shared<Revocations>();
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<LocalTrust> trust_;
@@ -301,9 +305,8 @@ class Service {
   std::atomic<bool> failed_{false};
 };
 
-Status serve_until_told_to_end(const ServeArguments& arguments,
-                               const std::function<void()>& ready) {
-  // Held back from every thread there will be; wait() asks for them.
+Status serve_until_signal(const ServeArguments& arguments, const std::function<void()>& ready) {
+  // Blocked in every later thread; wait() takes them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   raise_open_files_limit();
@@ -316,11 +319,10 @@ Status serve_until_told_to_end(const ServeArguments& arguments,
 }  // namespace
 
 Status serve_command(const ServeArguments& arguments) {
-  if (!arguments.detach) return serve_until_told_to_end(arguments, {});
-  return run_detached([&] { return arguments.state + "/serve.log"; },
-                      [&](const std::function<void()>& ready) {
-                        return serve_until_told_to_end(arguments, ready);
-                      });
+  if (!arguments.detach) return serve_until_signal(arguments, {});
+  return run_detached(
+      [&] { return arguments.state + "/serve.log"; },
+      [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); });
 }
 
 }  // namespace orrery

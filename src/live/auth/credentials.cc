@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/logins.h"
+#include "base/state_folder.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
-#include "base/state_folder.h"
 
 namespace orrery {
 namespace {
@@ -36,7 +36,7 @@ bool says_yes(const Result<T>& answer) {
   return answer.ok() && answer.value();
 }
 
-// What tells the server's certificate and the admin's apart.
+// What differs between the server's certificate and the admin's.
 struct Kind {
   std::string name{};
   CertificateUse use{};
@@ -52,8 +52,8 @@ bool still_good(const Kind& kind, const Credentials& credentials, std::chrono::s
          kind.fits(credentials.certificate_pem);
 }
 
-// A key that is there is kept: whoever reads the pair while it is renewed must not find a key and
-// the certificate of another.
+// An existing key is kept: a process that reads the pair while it is renewed must not find a key
+// and the certificate of another.
 Result<Credentials> load_or_issue(const std::string& directory, const Kind& kind,
                                   const std::string& ca_pem, std::chrono::sys_seconds now) {
   const Paths paths = paths_of(directory, kind.name);

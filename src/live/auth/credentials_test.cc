@@ -5,8 +5,8 @@
 
 #include <fstream>
 
-#include "live/auth/limits.h"
 #include "base/state_folder.h"
+#include "live/auth/limits.h"
 #include "live/auth/test_trust.h"
 
 namespace orrery {
@@ -76,7 +76,7 @@ TEST_F(LocalTrustTest, RenewsWithTheOldKeyWhatIsNearItsEnd) {
   EXPECT_GT(good(validity_of(second.admin.certificate_pem)).until, later + kPersonLife / 2);
 }
 
-TEST_F(LocalTrustTest, IssuesTheServersAnewForANewHost) {
+TEST_F(LocalTrustTest, IssuesTheServersAgainForANewHost) {
   const LocalTrust first = open();
   const LocalTrust second = open(kToday, {"10.0.0.7"});
   EXPECT_NE(second.server.certificate_pem, first.server.certificate_pem);
@@ -84,7 +84,7 @@ TEST_F(LocalTrustTest, IssuesTheServersAnewForANewHost) {
   EXPECT_EQ(second.admin.certificate_pem, first.admin.certificate_pem);
 }
 
-TEST_F(LocalTrustTest, MakesAnewWhatTheAuthorityCanMakeAnew) {
+TEST_F(LocalTrustTest, RebuildsWhatTheAuthorityCanRebuild) {
   const LocalTrust first = open();
   overwrite(state_ + "/server.key", "garbage");
   overwrite(state_ + "/admin.pem", "garbage");
@@ -130,7 +130,7 @@ TEST_F(LocalTrustTest, AnExpiredAuthoritySaysWhatToDo) {
   const auto late = load_or_make_local(state_, {}, kToday + kAuthorityLife);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code, Code::FailedPrecondition);
-  EXPECT_NE(late.error().message.find("join anew"), std::string::npos);
+  EXPECT_NE(late.error().message.find("join again"), std::string::npos);
 }
 
 TEST_F(LocalTrustTest, IsPrivateWhateverTheUmask) {

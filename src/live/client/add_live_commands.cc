@@ -96,7 +96,7 @@ void add_jobs(Adder& adder) {
   output.add_option("id", logs->id, "the job")->required();
   output.add_flag("--follow,-f", logs->follow, "go on until it has ended");
   output.add_option("--rank", logs->rank, "which of its processes, from 0");
-  output.add_option("--tail", logs->tail, "only so many lines from the end");
+  output.add_option("--tail", logs->tail, "only this many lines from the end");
   output.add_flag("--stderr", logs->errors, "standard error, of a job submitted with --error");
 }
 
@@ -129,7 +129,7 @@ void add_cluster(Adder& adder) {
   log.add_flag("--json", events->json, "the lines as they are kept");
 
   PolicyArguments* policy = nullptr;
-  CLI::App& rule = adder.add("policy", "who rules, or shall", policy_command, policy);
+  CLI::App& rule = adder.add("policy", "show or set the policy", policy_command, policy);
   rule.add_option("name", policy->policy, "one of `orrery policies`; shows it if left out");
   rule.add_option("--option", policy->options, "key=value for it (repeatable)");
 
@@ -193,9 +193,9 @@ void add_rights(Adder& adder) {
 
 void add_trust(Adder& adder) {
   TokenArguments* token = nullptr;
-  CLI::App& make = adder.add("token", "a token with which somebody can join", token_command, token);
+  CLI::App& make = adder.add("token", "make a token for `orrery join`", token_command, token);
   make.add_option("--role", token->role, std::string(kJoinRoles))->capture_default_str();
-  make.add_option("--name", token->name, "who it is for; an agent may be anybody");
+  make.add_option("--name", token->name, "the name it is for; an agent may choose one if left out");
   make.add_option("--valid", token->valid, "for how long")->capture_default_str();
   make.add_option("--uses", token->uses, "how often")
       ->capture_default_str()
@@ -204,14 +204,14 @@ void add_trust(Adder& adder) {
   add_admission(adder);
 
   JoinArguments* join = nullptr;
-  CLI::App& become = adder.add("join", "get a certificate for a token", join_command, join);
-  become.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
+  CLI::App& joining = adder.add("join", "get a certificate for a token", join_command, join);
+  joining.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
       ->required();
-  become.add_option("--credentials", join->credentials, "folder to keep the certificate in");
-  become.add_option("--token-file", join->token_file, "the token; standard input if left out");
-  become.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
-  become.add_option("--name", join->name,
-                    "who joins; the login name, or for an agent that of the machine");
+  joining.add_option("--credentials", join->credentials, "folder to keep the certificate in");
+  joining.add_option("--token-file", join->token_file, "the token; standard input if left out");
+  joining.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
+  joining.add_option("--name", join->name,
+                     "the name to join as; the login name, or for an agent that of the machine");
 }
 
 }  // namespace

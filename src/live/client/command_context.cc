@@ -60,7 +60,7 @@ CommandContext process_context() {
   context.directory = std::filesystem::current_path(problem).string();
   context.host = host_name();
   context.terminal = isatty(STDOUT_FILENO) == 1;
-  context.tell = [](std::string_view line) {
+  context.print_error = [](std::string_view line) {
     std::fputs(fmt::format("{}\n", line).c_str(), stderr);
   };
   context.read_input = read_standard_input;

@@ -32,10 +32,10 @@ struct CommandContext {
   std::string directory{};  // where the command was called
   std::string host{};       // the name of this machine
   int width = 120;          // of the terminal
-  bool terminal = false;    // somebody looks at standard output
+  bool terminal = false;    // standard output is a terminal
 
-  std::function<Status(std::string_view)> print{};  // to standard output
-  std::function<void(std::string_view)> tell{};     // to standard error, a line
+  std::function<Status(std::string_view)> print{};      // to standard output
+  std::function<void(std::string_view)> print_error{};  // a line to standard error
   std::function<Result<std::string>()> read_input{};
 
   std::function<Duration()> clock{};      // only differences mean something
@@ -54,11 +54,11 @@ Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
                                         const CommandContext& context);
 
 // Asks again for `most` while there is no answer, waiting longer each time; for questions that may
-// be heard twice. After some seconds the user is told.
+// arrive twice. After some seconds the user sees why.
 template <class Question>
 auto ask_for(const CommandContext& context, Duration most, Question question) {
   constexpr Duration kFirst = std::chrono::milliseconds(200);
-  constexpr Duration kTold = 16 * kFirst;
+  constexpr Duration kReported = 16 * kFirst;
   constexpr Duration kLongest = std::chrono::seconds(5);
   const Duration end = context.clock() + most;
   for (Duration pause = kFirst;; pause = std::min(pause * 2, kLongest)) {
@@ -66,7 +66,7 @@ auto ask_for(const CommandContext& context, Duration most, Question question) {
     if (answer.ok() || context.interrupted() || context.clock() >= end) return answer;
     const Code code = answer.error().code;
     if (code != Code::Unavailable && code != Code::DeadlineExceeded) return answer;
-    if (pause == kTold) context.tell(answer.error().message + "; waits");
+    if (pause == kReported) context.print_error(answer.error().message + "; waits");
     context.pause(std::min(pause, std::max(end - context.clock(), Duration(1))));
   }
 }

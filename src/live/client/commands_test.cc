@@ -13,7 +13,7 @@ namespace {
 
 std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
 
-TEST(Cancel, TellsWhoWasEndedAndWhoHadEnded) {
+TEST(Cancel, ListsTheJobsItEndedAndThoseThatHadEnded) {
   FakeCommandContext fake;
   fake.script.cancel = [](const CancelRequest& request) -> Result<CancelAnswer> {
     EXPECT_EQ(request.ids, (std::vector<JobNumber>{5, 17, 18, 19}));

@@ -16,7 +16,7 @@ struct ConnectionArguments {
   std::string credentials{};  // a directory, with --server
 };
 
-// Where it is reached, and as whom: DIRECTORY/ca.pem, NAME.pem and NAME.key.
+// Its address and the certificate of the caller: DIRECTORY/ca.pem, NAME.pem and NAME.key.
 struct Endpoint {
   std::string address{};  // HOST:PORT, [ADDRESS]:PORT
   std::string credentials{};

@@ -88,7 +88,7 @@ struct FakeCommandContext {
       out += text;
       return Status();
     };
-    context.tell = [](std::string_view) {};
+    context.print_error = [](std::string_view) {};
     context.read_input = [this]() -> Result<std::string> { return input; };
     context.clock = [this] { return now; };
     context.now_s = [this] { return 1'800'000'000 + seconds(now); };

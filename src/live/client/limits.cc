@@ -117,7 +117,7 @@ Status limits_command(const LimitsArguments& arguments, const CommandContext& co
     TRY_ASSIGN(request, request_of(arguments));
   } else if (changes) {
     return invalid(
-        "say for whom, as in `orrery limits user ann --gpus 8` or `orrery limits users`");
+        "name a user or tenant, as in `orrery limits user ann --gpus 8` or `orrery limits users`");
   }
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (changes) TRY(client->set_limits(request));

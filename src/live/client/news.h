@@ -10,15 +10,15 @@ class News {
   // What happens from now on is news. Both outlive this.
   News(Client& client, const CommandContext& context);
 
-  // Comes back when there is news, `most` has passed or somebody interrupts; at most twenty times
+  // Comes back when there is news, `most` has passed or the user interrupts; at most twenty times
   // a second. While the scheduler does not answer, it waits.
   void wait(Duration most);
 
  private:
   Client& client_;
-  const CommandContext& around_;
+  const CommandContext& context_;
   std::int64_t next_ = 0;
-  bool deaf_ = false;  // events cannot be had: the time is waited for instead
+  bool gets_no_events_ = false;  // events cannot be had: the time is waited for instead
   Duration last_{};
 };
 

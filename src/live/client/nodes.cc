@@ -41,9 +41,9 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
     for (const auto& row : rows) widest = std::max(widest, columns_of(row[i]));
     used += widest + 2;
   }
-  const auto room = static_cast<std::size_t>(std::max(40, width));
+  const auto columns = static_cast<std::size_t>(std::max(40, width));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].push_back(fitted(jobs_text(answer.nodes[i]), room > used + 8 ? room - used : 8));
+    rows[i].push_back(fitted(jobs_text(answer.nodes[i]), columns > used + 8 ? columns - used : 8));
   }
   if (rows.empty()) return "no nodes; `orrery agent` on a machine makes it one\n";
   std::string notes;

@@ -23,7 +23,7 @@ Status show(Client& client, const std::string& tenant, const CommandContext& con
   TRY_ASSIGN(const QuotasAnswer answer, client.quotas());
   const std::string text = table(answer, tenant);
   if (!text.empty()) return context.print(text);
-  return context.print(tenant.empty() ? "no quotas: everybody may hold everything\n"
+  return context.print(tenant.empty() ? "no quotas: every tenant may hold all GPUs\n"
                                       : fmt::format("{} has no quota\n", tenant));
 }
 

@@ -30,7 +30,7 @@ Result<StatusRequest> request_of(const StatusArguments& arguments) {
   return request;
 }
 
-// Whoever asks for a job by its number wants to know when there is none.
+// A number without a job is an error.
 Status all_there(const StatusRequest& request, const StatusAnswer& answer) {
   for (const JobNumber id : request.ids) {
     const auto& jobs = answer.jobs;

@@ -87,7 +87,7 @@ Result<std::vector<JobDraft>> drafts_of(const SubmitArguments& arguments) {
 // Jobs of one file, each of which may name earlier ones.
 class Submission {
  public:
-  Submission(Client& client, const CommandContext& context) : client_(client), around_(context) {}
+  Submission(Client& client, const CommandContext& context) : client_(client), context_(context) {}
 
   Status submit(JobRequest request, const std::vector<std::string>& after_names) {
     for (const std::string& name : after_names) {
@@ -96,8 +96,8 @@ class Submission {
     }
     TRY(check(request));
     std::string name = request.name;
-    const SubmitRequest order{.job = std::move(request), .key = around_.random_key()};
-    TRY_ASSIGN(SubmitAnswer answer, ask_again(around_, [&] { return client_.submit(order); }));
+    const SubmitRequest order{.job = std::move(request), .key = context_.random_key()};
+    TRY_ASSIGN(SubmitAnswer answer, ask_again(context_, [&] { return client_.submit(order); }));
     if (order.job.deadline) add_refusals(answer);
     by_name_[name] = answer;
     jobs_.push_back({.name = std::move(name), .answer = std::move(answer)});
@@ -134,7 +134,7 @@ class Submission {
 
   static constexpr std::int64_t kAskedMax = 100;
   Client& client_;
-  const CommandContext& around_;
+  const CommandContext& context_;
   std::vector<Submitted> jobs_;
   std::map<std::string, SubmitAnswer> by_name_;
 };
@@ -151,7 +151,7 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
     for (const Submitted& job : jobs) {
       const std::string whose = several && !job.name.empty() ? job.name + ": " : "";
       for (const std::string& warning : job.answer.warnings) {
-        context.tell(plain_text("warning: " + whose + warning));
+        context.print_error(plain_text("warning: " + whose + warning));
       }
     }
     return context.print(text);

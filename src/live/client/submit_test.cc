@@ -6,7 +6,7 @@
 namespace orrery {
 namespace {
 
-const Error kUnreachable{Code::Unavailable, "nobody answers"};
+const Error kUnreachable{Code::Unavailable, "no answer"};
 
 // Takes every job, numbering them from 17 on.
 void take_all(FakeCommandContext& fake, std::vector<SubmitRequest>& seen) {
@@ -55,8 +55,8 @@ TEST(Submit, AJobIsItsProgramAndWhatWasSaid) {
 
 TEST(Submit, WarningsGoToStandardErrorOrIntoTheObject) {
   FakeCommandContext fake;
-  std::string told;
-  fake.context.tell = [&](std::string_view line) { told += std::string(line) + "\n"; };
+  std::string errors;
+  fake.context.print_error = [&](std::string_view line) { errors += std::string(line) + "\n"; };
   fake.script.submit = [](const SubmitRequest&) -> Result<SubmitAnswer> {
     return SubmitAnswer{.first = 17, .count = 1, .warnings = {"the policy las ignores it"}};
   };
@@ -68,14 +68,14 @@ TEST(Submit, WarningsGoToStandardErrorOrIntoTheObject) {
   };
   ASSERT_TRUE(call(fake, {"submit", "--deadline", "1h"}, {"train"}).ok());
   EXPECT_EQ(fake.out, "job 17\n");
-  EXPECT_EQ(told,
+  EXPECT_EQ(errors,
             "warning: the policy las ignores it\n"
             "warning: job 17 is refused: not even alone could it be done in time\n");
-  told.clear();
+  errors.clear();
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"submit", "--json"}, {"train"}).ok());
   EXPECT_EQ(fake.out, "{\"id\":17,\"warnings\":[\"the policy las ignores it\"]}\n");
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(errors, "");
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -146,7 +146,7 @@ TEST(Submit, AnOutputPatternThatDoesNotExistIsRefused) {
   EXPECT_FALSE(call(fake, {"submit", "--error", "%a"}, {"a"}).ok());
 }
 
-TEST(Submit, AnArrayIsToldFromItsFirstToItsLast) {
+TEST(Submit, AnArrayIsPrintedFromItsFirstToItsLast) {
   FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
@@ -271,7 +271,7 @@ array = "1-3"
   EXPECT_NE(named.error().message.find("has 2 jobs"), std::string::npos);
 }
 
-TEST(Submit, JobsThatWereTakenBeforeARefusalAreTold) {
+TEST(Submit, JobsThatWereTakenBeforeARefusalArePrinted) {
   FakeCommandContext fake;
   int calls = 0;
   fake.script.submit = [&](const SubmitRequest&) -> Result<SubmitAnswer> {

@@ -6,35 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "live/client/commands.h"
 #include "live/client/fake_client.h"
 
 namespace orrery {
 
-// A folder with what a running scheduler leaves in its state directory; it goes away with this.
-class StateFolder {
+// A folder with what a running scheduler leaves in its state directory.
+class StateFolder : public TestFolder {
  public:
-  StateFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "orrery-ctl-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-    write("address", "127.0.0.1:7077\n");
-  }
-  ~StateFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  StateFolder(const StateFolder&) = delete;
-  StateFolder& operator=(const StateFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-    return file(name);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
+  StateFolder() { write("address", "127.0.0.1:7077\n"); }
 };
 
 // `orrery WORDS` against the fake scheduler. An error of parsing is InvalidArgument.

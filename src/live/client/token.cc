@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-// Never on the command line, where everybody on the machine could read it.
+// Never on the command line, where every login could read it.
 Result<std::string> read_token(const std::string& path, const CommandContext& context) {
   std::string text;
   if (path.empty()) {
@@ -39,7 +39,7 @@ Status token_command(const TokenArguments& arguments, const CommandContext& cont
   if (request.valid <= Duration::zero()) return invalid("--valid: it would be over at once");
   if (request.role != Caller::Role::Agent && request.name.empty()) {
     return invalid(
-        fmt::format("--name: say who the {} is; only agents may choose a name", arguments.role));
+        fmt::format("--name: name the {}; only agents may choose a name", arguments.role));
   }
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const TokenAnswer answer, client->make_token(request));
@@ -56,7 +56,7 @@ Status join_command(const JoinArguments& arguments, const CommandContext& contex
   if (order.name.empty()) {
     const auto user = context.environment.find("USER");
     order.name = agent ? context.host : user == context.environment.end() ? "" : user->second;
-    if (order.name.empty()) return invalid("--name: say who joins");
+    if (order.name.empty()) return invalid("--name: write the name to join as");
   }
   order.certificate = agent ? kAgentCertificate : kJoinedCertificate;
   TRY_ASSIGN(order.credentials, credentials_directory(arguments.credentials, context.environment));

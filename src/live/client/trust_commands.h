@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// The commands about who may come in: tokens, certificates, nodes.
+// The commands about access: tokens, certificates, nodes.
 
 struct TokenArguments {
   ConnectionArguments connection{};

@@ -23,7 +23,7 @@ std::string some(const std::vector<JobNumber>& jobs) {
 }  // namespace
 
 Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandContext& context,
-                     bool tells) {
+                     bool prints) {
   context.catch_interrupts();
   const std::size_t all = jobs.size();
   std::string first_failure;
@@ -45,7 +45,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandC
       }
       ++ended;
       const std::string line = end_line(job);
-      if (tells) TRY(context.print(line + '\n'));
+      if (prints) TRY(context.print(line + '\n'));
       if (job.state == JobState::Done) continue;
       if (failed++ == 0) first_failure = line;
     }

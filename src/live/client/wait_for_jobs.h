@@ -7,10 +7,10 @@
 
 namespace orrery {
 
-// Until all of them have ended; ok if all are Done. With `tells`, each end is a line on standard
+// Until all of them have ended; ok if all are Done. With `prints`, each end is a line on standard
 // output. An interrupt ends the waiting and nothing else.
 Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandContext& context,
-                     bool tells);
+                     bool prints);
 
 // Until nothing is pending, running or settling, or `most` has passed.
 Status wait_until_idle(Duration most, Client& client, const CommandContext& context);

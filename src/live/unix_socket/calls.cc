@@ -45,7 +45,7 @@ std::string error_frame(const Error& error) {
 }
 
 void answer_frame(Api& api, const Caller& caller, const Frame& request, Answered done) {
-  // What is wrong with a body is for whoever sent it, and not for our log, which it could fill.
+  // What is wrong with a body goes to its sender and not to our log, which it could fill.
   static const bool quiet = (google::protobuf::SetLogHandler(nullptr), true);
   static_cast<void>(quiet);
   const auto call = [&]<class In, class Out>(auto method) {

@@ -49,7 +49,7 @@ Status UnixSocketClient::connect() {
     return unavailable(std::strerror(errno));
   }
   if (server != 0 && server != folder.st_uid) {
-    return unavailable("whoever listens there does not own the folder");
+    return unavailable("the process that listens there does not own the folder");
   }
   fd_ = std::move(made).value();
   return {};
@@ -66,7 +66,7 @@ Status UnixSocketClient::wait_for(short events, Duration until) {
   pollfd wanted{.fd = fd_.get(), .events = events, .revents = 0};
   const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<long>(left, 0, 1 << 30)));
   if (ready > 0) return {};
-  // A signal is for whoever asked: the answer may be long in coming.
+  // A signal ends the call for its caller: the answer may take long.
   if (ready < 0) return lost(std::strerror(errno));
   fd_.close();
   return Error{

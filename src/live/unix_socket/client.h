@@ -16,14 +16,14 @@ struct UnixSocketClientOptions {
   std::size_t answer_bytes_max = std::size_t{256} << 20;
 };
 
-// Asks a scheduler on this machine. A connection is made when it is needed, and anew after one that
+// Asks a scheduler on this machine. It connects when needed, and again after a connection
 // broke. For one thread at a time.
 class UnixSocketClient final : public Client {
  public:
   explicit UnixSocketClient(UnixSocketClientOptions options) : options_(std::move(options)) {}
 
-  // Nothing is asked yet. Unavailable: nobody is there, or somebody who is neither the owner of the
-  // folder that the socket is in nor root, and could be anybody.
+  // Sends no call yet. Unavailable: no process listens there, or one whose user is neither root nor
+  // the owner of the folder, and which could be any user's.
   Status connect();
 
   Result<SubmitAnswer> submit(const SubmitRequest& request) override;

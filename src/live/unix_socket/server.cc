@@ -43,7 +43,7 @@ struct Connection {
   bool idle() const { return !asked && unsent.empty() && !reader.midway(); }
 };
 
-// The last word to somebody who is not served: what the socket does not take at once is lost.
+// The last answer to a caller that is not served: what the socket does not take at once is lost.
 void turn_away(const Fd& fd, const Error& error) {
   const std::string frame = error_frame(error);
   static_cast<void>(::send(fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
@@ -61,7 +61,7 @@ struct UnixSocketServer::Parts {
   void run();
   void wait(std::vector<pollfd>& fds) const;
   void accept();
-  Status make_room(uid_t uid, bool admin);
+  Status admit_connection(uid_t uid, bool admin);
   void read(Connection& connection);
   void take_calls(Connection& connection);
   void ask(Connection& connection, const Frame& frame);
@@ -153,8 +153,9 @@ void UnixSocketServer::Parts::accept() {
   const auto uid = peer_uid(fd);
   if (!uid.ok()) return;
   auto caller = options.identify(uid.value());
-  Status may = caller.ok() ? make_room(uid.value(), caller.value().role == Caller::Role::Admin)
-                           : Status(caller.error());
+  Status may = caller.ok()
+                   ? admit_connection(uid.value(), caller.value().role == Caller::Role::Admin)
+                   : Status(caller.error());
   if (!may.ok()) {
     ++refused;
     return turn_away(fd, may.error());
@@ -168,7 +169,7 @@ void UnixSocketServer::Parts::accept() {
 }
 
 // So that no caller can keep others out by holding connections.
-Status UnixSocketServer::Parts::make_room(uid_t uid, bool admin) {
+Status UnixSocketServer::Parts::admit_connection(uid_t uid, bool admin) {
   const Instant now = SteadyClock::now();
   std::vector<OpenConnection> open;
   std::vector<Connection*> whose;
@@ -288,7 +289,7 @@ void UnixSocketServer::Parts::end_if_late(Connection& connection, Instant now) {
 
 Result<std::unique_ptr<UnixSocketServer>> UnixSocketServer::start(UnixSocketServerOptions options,
                                                                   Api& api) {
-  INVARIANT(options.identify, "a server knows how to tell who calls");
+  INVARIANT(options.identify, "a server identifies its callers");
   TRY_ASSIGN(Fd listener, listen_at(options.path));
   Fd bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!bell.ok()) return system_error("eventfd", errno);

@@ -12,6 +12,7 @@
 #include <future>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "live/api/fake_api.h"
 #include "live/unix_socket/client.h"
 #include "live/unix_socket/frame.h"
@@ -78,16 +79,7 @@ std::string framed(std::uint8_t word, std::string_view body) {
 
 class UnixSocketTest : public testing::Test {
  protected:
-  UnixSocketTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "socket-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  ~UnixSocketTest() override {
-    server_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
+  ~UnixSocketTest() override { server_.reset(); }
 
   std::string path() const { return folder_ + "/socket"; }
   void start(const std::function<void(UnixSocketServerOptions&)>& change = {}) {
@@ -111,13 +103,13 @@ class UnixSocketTest : public testing::Test {
     return true;
   }
 
-  // What the Api was asked last must be this, and the answer what it was told to say.
+  // The last request of the Api must be this one, and the answer the one that was set.
   template <class Answer, class Request, class Ask>
-  void expect_call(const std::string& call, const Request& request, const Answer& told, Ask ask) {
-    api_.answers[call] = told;
+  void expect_call(const std::string& call, const Request& request, const Answer& set, Ask ask) {
+    api_.answers[call] = set;
     const Result<Answer> answer = ask();
     ASSERT_TRUE(answer.ok()) << call << ": " << answer.error().message;
-    EXPECT_TRUE(answer.value() == told) << call;
+    EXPECT_TRUE(answer.value() == set) << call;
     const FakeApi::Asked asked = api_.asked().back();
     EXPECT_EQ(asked.call, call);
     EXPECT_EQ(asked.caller, ann());
@@ -126,7 +118,8 @@ class UnixSocketTest : public testing::Test {
   }
 
   FakeApi api_;
-  std::string folder_;
+  const TestFolder above_;
+  std::string folder_ = above_.path();
   std::unique_ptr<UnixSocketServer> server_;
 };
 
@@ -214,7 +207,7 @@ TEST_F(UnixSocketTest, AFieldOutOfItsBoundsIsNamed) {
   EXPECT_TRUE(socket.nodes().ok()) << "the connection goes on";
 }
 
-TEST_F(UnixSocketTest, TheKernelSaysWhoCalls) {
+TEST_F(UnixSocketTest, TheKernelNamesTheCaller) {
   uid_t seen = 12345678;
   start([&](UnixSocketServerOptions& options) {
     options.identify = [&](uid_t uid) {
@@ -226,16 +219,16 @@ TEST_F(UnixSocketTest, TheKernelSaysWhoCalls) {
   EXPECT_EQ(seen, ::geteuid());
 }
 
-TEST_F(UnixSocketTest, WhoIsNobodyHearsWhyAndIsCounted) {
+TEST_F(UnixSocketTest, ACallerWithoutANameGetsTheReasonAndIsCounted) {
   start([](UnixSocketServerOptions& options) {
     options.identify = [](uid_t) -> Result<Caller> {
-      return Error{Code::Unauthenticated, "nobody knows you"};
+      return Error{Code::Unauthenticated, "this login is unknown"};
     };
   });
   const auto answer = client().nodes();
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::Unauthenticated);
-  EXPECT_EQ(answer.error().message, "nobody knows you");
+  EXPECT_EQ(answer.error().message, "this login is unknown");
   EXPECT_TRUE(api_.asked().empty());
   EXPECT_EQ(server_->figures().refused, 1);
 }
@@ -257,7 +250,7 @@ TEST_F(UnixSocketTest, CallsThatAreTooManyAreRefusedOneByOne) {
   EXPECT_TRUE(socket.nodes().ok());
 }
 
-TEST_F(UnixSocketTest, GarbageIsToldSoAndEnded) {
+TEST_F(UnixSocketTest, GarbageIsAnsweredWithAnErrorAndClosed) {
   start([](UnixSocketServerOptions& options) { options.message_bytes_max = 1000; });
   const RawPeer peer(path());
   peer.say("GET / HTTP/1.1\r\n\r\n");
@@ -290,7 +283,7 @@ TEST_F(UnixSocketTest, ABodyThatIsNoMessageAndACallThatIsNoneAreErrorsOfThatCall
   EXPECT_EQ(reader.next().value()->word, static_cast<int>(Code::Unimplemented));
 }
 
-TEST_F(UnixSocketTest, WhoStopsHalfWayThroughAMessageIsNotWaitedFor) {
+TEST_F(UnixSocketTest, ACallerThatStopsHalfWayThroughAMessageIsNotWaitedFor) {
   start([](UnixSocketServerOptions& options) { options.patience = std::chrono::milliseconds(20); });
   const RawPeer peer(path());
   peer.say(framed(static_cast<std::uint8_t>(UnixSocketCall::Nodes), "body").substr(0, 6));
@@ -298,7 +291,7 @@ TEST_F(UnixSocketTest, WhoStopsHalfWayThroughAMessageIsNotWaitedFor) {
   EXPECT_EQ(server_->figures().timed_out, 1);
 }
 
-TEST_F(UnixSocketTest, WhoDoesNotFetchAnAnswerIsNotWaitedFor) {
+TEST_F(UnixSocketTest, ACallerThatDoesNotFetchAnAnswerIsNotWaitedFor) {
   api_.answers["situation"] = SituationAnswer{.json = std::string(std::size_t{8} << 20, 'x')};
   start([](UnixSocketServerOptions& options) { options.patience = std::chrono::milliseconds(20); });
   const RawPeer peer(path());
@@ -314,7 +307,7 @@ TEST_F(UnixSocketTest, ALongAnswerArrivesWhole) {
   EXPECT_EQ(answer.value().json.size(), std::size_t{32} << 20);
 }
 
-TEST_F(UnixSocketTest, ACallerWhoHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
+TEST_F(UnixSocketTest, ACallerThatHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
   api_.hold = true;
   start();
   RawPeer peer(path());
@@ -348,7 +341,7 @@ TEST_F(UnixSocketTest, StoppingEndsCallsAndLateRepliesGoNowhere) {
   EXPECT_EQ(client().nodes().error().code, Code::Unavailable);
 }
 
-TEST_F(UnixSocketTest, AClientFindsASchedulerThatWasStartedAnew) {
+TEST_F(UnixSocketTest, AClientFindsASchedulerThatWasRestarted) {
   start();
   UnixSocketClient socket = client();
   ASSERT_TRUE(socket.nodes().ok());
@@ -358,7 +351,7 @@ TEST_F(UnixSocketTest, AClientFindsASchedulerThatWasStartedAnew) {
   EXPECT_TRUE(socket.nodes().ok());
 }
 
-TEST_F(UnixSocketTest, WhoSitsThereIdleMakesWayForOthers) {
+TEST_F(UnixSocketTest, AnIdleConnectionGivesWayToOthers) {
   start([](UnixSocketServerOptions& options) { options.connections_max = 2; });
   UnixSocketClient first = client();
   UnixSocketClient second = client();
@@ -370,7 +363,7 @@ TEST_F(UnixSocketTest, WhoSitsThereIdleMakesWayForOthers) {
   EXPECT_TRUE(first.nodes().ok()) << "and comes back by a new connection";
 }
 
-TEST_F(UnixSocketTest, WhenAllAreBusyTheNextOneIsToldSo) {
+TEST_F(UnixSocketTest, WhenAllAreBusyTheNextOneIsRefusedWithTheReason) {
   api_.hold = true;
   start([](UnixSocketServerOptions& options) {
     options.connections_of_one_max = 1;
@@ -431,17 +424,17 @@ TEST_F(UnixSocketTest, AnAdminComesInWhereOthersHoldEveryPlace) {
 
 TEST_F(UnixSocketTest, ManyClientsAtOnceGetTheirOwnAnswers) {
   start();
-  std::vector<std::thread> crowd;
+  std::vector<std::thread> clients;
   std::atomic<int> wrong = 0;
   for (int i = 1; i <= 16; ++i) {
-    crowd.emplace_back([&, i] {
+    clients.emplace_back([&, i] {
       UnixSocketClient socket = client();
       for (int j = 0; j < 50; ++j) {
         if (!socket.submit({.job = {.argv = {std::to_string(i)}}}).ok()) ++wrong;
       }
     });
   }
-  for (std::thread& one : crowd) one.join();
+  for (std::thread& one : clients) one.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(server_->figures().calls, 16 * 50);
 }
@@ -469,8 +462,8 @@ TEST_F(UnixSocketTest, EveryLoginMayConnect) {
   EXPECT_EQ(found.st_mode & 0777, 0666U);
 }
 
-TEST_F(UnixSocketTest, AListenerWhoDoesNotOwnTheFolderIsNotBelieved) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+TEST_F(UnixSocketTest, AListenerThatDoesNotOwnTheFolderIsNotTrusted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   ASSERT_EQ(::chown(folder_.c_str(), 12345, 12345), 0);
   std::filesystem::permissions(folder_, std::filesystem::perms::all);
   Fd impostor;
