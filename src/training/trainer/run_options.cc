@@ -125,7 +125,8 @@ Result<RateRule> rate_rule(const RunOptions& options) {
     const bool has_colon = samples.ec == std::errc() && samples.ptr != end && *samples.ptr == ':';
     const auto factor = has_colon ? std::from_chars(samples.ptr + 1, end, step.factor)
                                   : std::from_chars_result{end, std::errc::invalid_argument};
-    if (factor.ec != std::errc() || factor.ptr != end || !(step.factor > 0)) {
+    if (factor.ec != std::errc() || factor.ptr != end || step.after_samples < 0 ||
+        !(step.factor > 0) || !std::isfinite(step.factor)) {
       return invalid(fmt::format("--rate-step {}: write SAMPLES:FACTOR, such as 100000:0.1", text));
     }
     rule.steps.push_back(step);
