@@ -6,11 +6,9 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "base/files.h"
 #include "training/trainer/checkpoint/checkpoint.h"
@@ -29,15 +27,6 @@ std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-bool wait_until(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
 }
 
 // A run that goes on until it is told to stop.
