@@ -152,6 +152,7 @@ std::string run_options_text(const RunOptions& options) {
   values["spoiled_most"] = options.spoiled_most;
   values["experience"] = options.experience;
   values["silence_s"] = options.silence_s;
+  values["anyway"] = options.anyway;
   return values.dump(1) + "\n";
 }
 
@@ -167,6 +168,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.spoiled_most = values.value("spoiled_most", options.spoiled_most);
     options.experience = values.value("experience", options.experience);
     options.silence_s = values.value("silence_s", options.silence_s);
+    options.anyway = values.value("anyway", options.anyway);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

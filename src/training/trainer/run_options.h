@@ -19,6 +19,7 @@ struct RunOptions {
   std::string arch = "ps";  // or "allreduce"
   int workers = 2;
   int workers_most = 0;  // to which the run may be resized; 0: as many as at first
+  bool anyway = false;   // more workers than cores and memory of the machine allow
   int shards = 1;
   std::string mode = "ssgd";
   int x = 0;

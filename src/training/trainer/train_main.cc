@@ -127,6 +127,8 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--workers-most", o.workers_most, "to which it may be resized")
       ->check(whole(0, kWorkersMost));
+  command->add_flag("--anyway", o.anyway,
+                    "more workers than cores and memory of this machine allow");
   command->add_option("--shards", o.shards, "of the parameters, with ps")
       ->check(whole(1, kShardsMost))
       ->capture_default_str();
@@ -267,7 +269,7 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
       ->check(whole(1, 1 << 30))
       ->required();
   bool anyway = false;
-  resize->add_flag("--anyway", anyway, "also more than cores and memory of this machine bear");
+  resize->add_flag("--anyway", anyway, "more than cores and memory of this machine allow");
   resize->callback([&] { run = [&] { return resize_command(folder, workers, anyway); }; });
   EvaluateArguments evaluation;
   CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");

@@ -146,12 +146,16 @@ Status Head::note_options(bool anew) {
                                workers_first_, gpus, options_.workers, noted.gpus));
   }
   if (gang_place_) workers_first_ = std::max(workers_first_, gang_place_->ranks);
+  if (anew) TRY(check_workers());
   return write_file_atomically(path, run_options_text(noted));
 }
 
+bool Head::emulates_servers() const {
+  return !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
+}
+
 Status Head::open_servers() {
-  const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
-  if (wanted) {
+  if (emulates_servers()) {
     TRY_ASSIGN(const std::vector<EmulatedSize> sizes, server_sizes());
     TRY_ASSIGN(
         servers_,

@@ -24,6 +24,7 @@
 #include "training/trainer/head/run_end.h"
 #include "training/trainer/head/servers_line.h"
 #include "training/trainer/head/worker_clocks.h"
+#include "training/trainer/head/worker_limit.h"
 #include "training/trainer/run_folder/folder_lock.h"
 #include "training/trainer/run_folder/run_log.h"
 #include "training/trainer/run_folder/run_summary.h"
@@ -55,6 +56,7 @@ class Head {
   Status open_run();
   Status note_options(bool anew);
   int worker_slots() const;  // places for workers
+  bool emulates_servers() const;
   Status open_servers();
   Status open_host();
   Status load_script();
@@ -159,8 +161,11 @@ class Head {
   void command_came(Connection& from, Frame& frame);
   void resize(Connection& from, const ResizeMessage& wish);
   int workers_present() const;
+  WorkerCapacity worker_capacity(bool anyway) const;
+  Status check_workers() const;
   void shrink();
   void grow();
+  void cannot_grow(const std::string& why);
   int free_slot() const;
 
   // head_gang.cc: other ranks of the same job.
@@ -227,6 +232,7 @@ class Head {
   int next_worker_ = 0;
   int workers_first_ = 0;  // of each session
   int workers_wanted_ = 0;
+  bool anyway_ = false;  // a resize went beyond what the machine allows
   std::int64_t session_ = 0;
   bool training_ = false, finishing_ = false, over_ = false;
   std::vector<TensorPlace> tensors_{};

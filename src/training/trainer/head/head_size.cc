@@ -35,22 +35,12 @@ void Head::resize(Connection& from, const ResizeMessage& wish) {
   if (!training_ || finishing_ || conductor_->ending()) {
     return answer(false, "the run is not training");
   }
-  std::vector<pid_t> processes;
-  for (const auto& [id, worker] : workers_) {
-    if (worker.pid > 0 && worker.joined) processes.push_back(worker.pid);
-  }
-  const WorkerLimit limit = worker_limit({.present = workers_wanted_,
-                                          .batch = options_.batch,
-                                          .emulated = servers_ ? worker_slots() : 0,
-                                          .asked_most = options_.workers_most,
-                                          .anyway = wish.anyway,
-                                          .cores = machine_cores(),
-                                          .memory_free = memory_free_bytes(),
-                                          .worker_bytes = memory_used_bytes(processes)});
+  const WorkerLimit limit = worker_limit(worker_capacity(wish.anyway));
   if (wish.count < 1) return answer(false, "a run has 1 worker at least");
   if (wish.count > limit.most) {
     return answer(false, fmt::format("at most {} workers: {}", limit.most, limit.why));
   }
+  anyway_ = anyway_ || wish.anyway;
   const int before = std::exchange(workers_wanted_, wish.count);
   shrink();
   grow();
@@ -81,20 +71,63 @@ void Head::shrink() {
   }
 }
 
-// One worker at a time starts, so that the machine and the run bear it.
-void Head::grow() {
-  if (!training_ || finishing_ || over_ || conductor_->ending()) return;
-  const bool one_starts = std::ranges::any_of(workers_, [](const auto& each) {
-    return each.second.pid > 0 && !each.second.joined && !each.second.dismissed;
-  });
-  if (one_starts || workers_present() >= workers_wanted_) return;
-  const int slot = free_slot();
-  if (slot < 0) return;
-  if (const Status started = start_worker(slot); !started.ok()) {
-    workers_wanted_ = workers_present();
-    tally_.warnings.push_back(started.error().message);
-    progress_->say(fmt::format("no further worker is started: {}", started.error().message));
+WorkerCapacity Head::worker_capacity(bool anyway) const {
+  std::vector<pid_t> processes;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.pid > 0 && worker.ready) processes.push_back(worker.pid);
   }
+  return {.present = workers_wanted_,
+          .batch = options_.batch,
+          .emulated = servers_ ? worker_slots() : 0,
+          .asked_most = options_.workers_most,
+          .anyway = anyway || anyway_ || options_.anyway,
+          // Quotas of emulated servers already bound what workers use.
+          .cores = emulates_servers() ? 0 : machine_cores(),
+          .memory_free = memory_free_bytes(),
+          .worker_bytes = memory_used_bytes(processes)};
+}
+
+// Before anything starts. What memory allows is known when the first worker is ready.
+Status Head::check_workers() const {
+  const int own =
+      gang_place_ ? GangPlace::workers_of(0, gang_place_->ranks, workers_first_) : workers_first_;
+  const WorkerLimit limit = worker_limit(worker_capacity(false));
+  if (own <= limit.most) return {};
+  return invalid(fmt::format("--workers {}: at most {} ({}); write --workers {}, or add --anyway",
+                             own, limit.most, limit.why, limit.most));
+}
+
+void Head::grow() {
+  if (finishing_ || over_ || (training_ && conductor_->ending())) return;
+  WorkerStart start{.wanted = workers_wanted_, .cores = machine_cores()};
+  for (const auto& [id, worker] : workers_) {
+    if (worker.dismissed) continue;
+    ++(worker.ready ? start.ready : start.starting);
+  }
+  for (int missing = workers_to_start(start); missing > 0; --missing) {
+    const int slot = free_slot();
+    if (slot < 0) return;
+    WorkerCapacity capacity = worker_capacity(false);
+    capacity.present = workers_present();
+    capacity.cores = 0;  // they were looked at when this number was asked for
+    if (const WorkerLimit limit = worker_limit(capacity); limit.most <= capacity.present) {
+      return cannot_grow(fmt::format("at most {} workers: {}", limit.most, limit.why));
+    }
+    if (const Status started = start_worker(slot); !started.ok()) {
+      return cannot_grow(started.error().message);
+    }
+  }
+}
+
+void Head::cannot_grow(const std::string& why) {
+  if (!training_) {
+    return end_with(
+        {Code::ResourceExhausted,
+         fmt::format("{} of {} workers are started: {}", workers_present(), workers_wanted_, why)});
+  }
+  workers_wanted_ = workers_present();
+  tally_.warnings.push_back(why);
+  progress_->say(fmt::format("no further worker is started: {}", why));
 }
 
 }  // namespace orrery

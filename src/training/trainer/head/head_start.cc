@@ -95,7 +95,7 @@ Status Head::begin_session(const Checkpoint* from) {
   ring_record_ = {};
   // The other ranks of a gang start theirs.
   workers_wanted_ = gang_ ? gang_->own_workers() : workers_first_;
-  for (int slot = 0; slot < workers_wanted_; ++slot) TRY(start_worker(slot));
+  grow();
   return {};
 }
 
@@ -259,6 +259,7 @@ void Head::part_ready(PartState& part, Frame& frame) {
     return lose(part.role, part.id, "it has another model");
   }
   admit(part);
+  grow();
 }
 
 void Head::evaluator_ready(PartState&, const ReadyMessage& ready, Frame& frame) {
