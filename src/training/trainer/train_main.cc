@@ -28,7 +28,7 @@ constexpr int kWorkersMost = 4096, kShardsMost = 256;
 Check between(double low, double high) {
   return [=](const std::string& text) { return check_number_between(text, low, high); };
 }
-Check above_0(double high = kLargest) {
+Check above_0(double high) {
   return [=](const std::string& text) { return check_number_above_0(text, high); };
 }
 Check whole(std::int64_t low, std::int64_t high) {
@@ -51,7 +51,9 @@ void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--batch", o.batch, "samples of all workers together")
       ->check(whole(1, 1 << 22))
       ->capture_default_str();
-  command.add_option("--rate", o.rate, "learning rate")->check(above_0())->capture_default_str();
+  command.add_option("--rate", o.rate, "learning rate")
+      ->check(above_0(1e300))
+      ->capture_default_str();
   command
       .add_option("--rate-scaling", o.rate_scaling,
                   "with the number of workers: none, linear or sqrt")
