@@ -104,6 +104,10 @@ Architecture architecture(const RunOptions& options) {
   return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
 }
 
+bool emulates_servers(const RunOptions& options) {
+  return !options.stragglers.empty() || options.cores > 0 || options.link > 0;
+}
+
 std::int64_t samples_limit(const RunOptions& options) {
   return options.steps * options.batch / options.workers;
 }

@@ -74,6 +74,7 @@ RunOptions completed(RunOptions options);
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+bool emulates_servers(const RunOptions& options);
 // After how many a run ends, by its steps; 0: does not. A step is a gradient, and the mean gradient
 // is a worker's part of the batch.
 std::int64_t samples_limit(const RunOptions& options);

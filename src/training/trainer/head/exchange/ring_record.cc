@@ -1,4 +1,4 @@
-#include "training/trainer/head/ring_record.h"
+#include "training/trainer/head/exchange/ring_record.h"
 
 #include <algorithm>
 #include <utility>
