@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "training/colocation/tree_director.h"
+#include "training/mode_selection/tree/tree_director.h"
 #include "training/trainer/head/head.h"
 
 namespace orrery {

@@ -1,4 +1,4 @@
-#include "training/colocation/tree_director.h"
+#include "training/mode_selection/tree/tree_director.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "training/colocation/tree.h"
+#include "training/mode_selection/tree/tree.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "training/colocation/tree_director.h"
+#include "training/mode_selection/tree/tree_director.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "training/colocation/tree.h"
+#include "training/mode_selection/tree/tree.h"
 
 #include <algorithm>
 #include <cmath>
