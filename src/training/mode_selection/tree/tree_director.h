@@ -59,17 +59,14 @@ struct TreeNote {
 };
 
 // Adds a tree to the modes of another director while the parameter server's link is overloaded, and
-// otherwise passes on what both sides say. It never touches a mode that has parents already, nor
+// otherwise passes on what both sides say. It never changes a mode that has parents already, nor
 // one that cannot merge (a ring, LGC).
 //
-// A congested link hides what would flow if it could: so a tree is planned for the highest rate
-// that some tree bears, up to what workers could do by themselves, and is judged by what comes of
-// it. It goes when it is not needed any more, and when another rule is in force, whose rhythm is
-// not the one it was tried in; when somebody comes or goes it is planned anew.
+// A tree is judged by the samples a second that come of it (tree_choice.h says which tree). It ends
+// when it is not needed any more, and when another rule is in force, whose rhythm is not the one it
+// was tried in. It is replanned when a worker joins or leaves, or a parent becomes a straggler.
 //
-// How long a merged child took itself is not known, as it waits for its parent. It is passed on as
-// what it took before the tree, longer or shorter by what has changed for all who hand in by
-// themselves, if that is less. So a slow parent does not make its children stragglers.
+// The inner director sees a merged task without its waiting for the parent (worker_times.h).
 class TreeDirector : public Director {
  public:
   // About once a second. What is decided shows in the next direct().
