@@ -27,7 +27,7 @@ Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options
 Result<std::unique_ptr<MeetingPlace>> open_fake_meeting_place(const std::string& host);
 Result<std::unique_ptr<AllReduceGroup>> join_fake_all_reduce(const AllReduceOptions& options);
 
-// A selector that foresees what the mode of the same rule brought on the mean.
+// A selector that predicts what the mode of the same rule brought on the mean.
 TrainPorts fake_ports();
 
 }  // namespace orrery

@@ -25,7 +25,7 @@ struct RunOptions {
   int x = 0;
   std::string
       predictor{};  // of star: a file that `predictor fit` made; empty: none but the built-in
-  std::string selector = "learned";       // of star: where it foresees better; or "heuristic"
+  std::string selector = "learned";       // of star: where it predicts better; or "heuristic"
   std::vector<std::string> experience{};  // of star: folders of earlier runs to learn from
   LearnerOptions learner{};
   std::int32_t batch = 256;  // global

@@ -60,7 +60,7 @@ double mean_cpu_s(std::span<const RunTask> tasks) {
   return sum_s / static_cast<double>(tasks.size());
 }
 
-double foreseen_s(const TwinWorker& worker, const TaskWork& point) {
+double predicted_s(const TwinWorker& worker, const TaskWork& point) {
   return worker.fixed_s + worker.per_sample_s * point.samples;
 }
 
@@ -94,11 +94,11 @@ TwinWorker line_through(std::span<const TaskWork> points, const std::map<int, do
 }
 
 std::map<int, double> slowness_of(std::span<const TaskWork> points, const TwinWorker& fitted) {
-  std::map<int, std::pair<double, double>> sums;  // measured, foreseen
+  std::map<int, std::pair<double, double>> sums;  // measured, predicted
   for (const TaskWork& point : points) {
     if (point.blocks > 1) continue;
     sums[point.run].first += point.tasks * point.work_s;
-    sums[point.run].second += point.tasks * foreseen_s(fitted, point);
+    sums[point.run].second += point.tasks * predicted_s(fitted, point);
   }
   std::map<int, double> slowness;
   double mean = 0;
@@ -156,7 +156,7 @@ TwinWorker fit_work(std::span<const TaskWork> points) {
   for (const TaskWork& point : points) {
     if (point.blocks == 1) continue;
     if (slowness.empty()) fitted.per_sample_s = point.work_s / point.samples;
-    more += point.tasks * (point.work_s - foreseen_s(fitted, point));
+    more += point.tasks * (point.work_s - predicted_s(fitted, point));
     blocks += point.tasks * (point.blocks - 1);
   }
   if (!slowness.empty() && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);

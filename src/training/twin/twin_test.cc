@@ -217,7 +217,7 @@ TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
 // Tells what it sees and goes from SSGD to static-7 as soon as somebody is slow.
 class Leaver final : public Director {
  public:
-  void saw(const IterationSample& sample) override {
+  void on_iteration(const IterationSample& sample) override {
     slow_ = slow_ || sample.usage.throttled_share > 0.5;
   }
   Mode direct(const Situation&) override { return {.x = slow_ ? 7 : 8}; }

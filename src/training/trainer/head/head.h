@@ -12,7 +12,7 @@
 #include "training/trainer/head/exchange/parameter_exchange.h"
 #include "training/trainer/head/exchange/task_book.h"
 #include "training/trainer/head/gang_desk.h"
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/membership/silence_watch.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/session_start.h"
@@ -92,7 +92,7 @@ class Head {
   std::shared_ptr<Transport> transport_{std::make_shared<Transport>()};
   std::unique_ptr<Host> host_{};
   std::unique_ptr<MeetingPlace> meeting_{};
-  Membership members_;
+  RunMembers members_;
   ServerEmulation emulation_;
   TaskBook tasks_;
   std::unique_ptr<ParameterExchange> exchange_{};

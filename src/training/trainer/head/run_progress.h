@@ -25,7 +25,7 @@ struct ProgressState {
 };
 
 // Follows a run, sessions before this one included: samples and seconds count from its first start.
-// The time left is foreseen from this session alone, since an earlier one may have had other
+// The time left is predicted from this session alone, since an earlier one may have had other
 // workers. An accuracy as the only goal gives no time left: how training rises is not known.
 class RunProgress {
  public:

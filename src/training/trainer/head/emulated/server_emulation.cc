@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/session/training_session.h"
 
 namespace orrery {
@@ -16,7 +16,7 @@ constexpr double kEvaluatorCores = 0.1, kHeadCores = 0.1, kShardCoresLeast = 0.1
 
 }  // namespace
 
-ServerEmulation::ServerEmulation(RunContext& run, TrainingSession& session, Membership& members)
+ServerEmulation::ServerEmulation(RunContext& run, TrainingSession& session, RunMembers& members)
     : run_(run), session_(session), members_(members), script_timer_(run.io) {}
 
 Status ServerEmulation::open(int workers_first) {

@@ -15,7 +15,7 @@
 
 namespace orrery {
 
-class Membership;
+class RunMembers;
 struct TrainingSession;
 
 // The emulated servers that the processes of a run are on, the straggler script that slows them
@@ -24,7 +24,7 @@ struct TrainingSession;
 // shared), then the evaluator's.
 class ServerEmulation {
  public:
-  ServerEmulation(RunContext& run, TrainingSession& session, Membership& members);
+  ServerEmulation(RunContext& run, TrainingSession& session, RunMembers& members);
 
   Status open(int workers_first);
   // Loading libraries is no part of what is measured: until now servers had whole cores.
@@ -82,7 +82,7 @@ class ServerEmulation {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   std::unique_ptr<Servers> servers_{};
   std::unique_ptr<LoadWatch> load_{};
   std::shared_ptr<ServersLine> shared_{};

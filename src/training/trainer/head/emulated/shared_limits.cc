@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "training/trainer/head/emulated/server_emulation.h"
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/session/training_session.h"
 
 namespace orrery {

@@ -139,7 +139,7 @@ void RingExchange::form(const FormRing& order) {
     const PartState* const worker = members_.connected(child);
     const PartState* const above = members_.find(PartRole::Worker, static_cast<int>(parent));
     if (worker == nullptr || above == nullptr) continue;
-    place.parent_address = Membership::address_of(*above, *worker);
+    place.parent_address = RunMembers::address_of(*above, *worker);
     place.parent_port = above->port;
     worker->line->send(MessageType::FormRing, order.epoch, place);
   }

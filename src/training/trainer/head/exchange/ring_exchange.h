@@ -24,7 +24,7 @@ class RingExchange final : public ParameterExchange {
     std::function<std::string()> head_address{};
     std::function<bool()> sums_on_cpus{};
   };
-  RingExchange(RunContext& run, TrainingSession& session, Membership& members, TaskBook& tasks,
+  RingExchange(RunContext& run, TrainingSession& session, RunMembers& members, TaskBook& tasks,
                Calls calls)
       : run_(run), session_(session), members_(members), tasks_(tasks), calls_(std::move(calls)) {}
 
@@ -71,7 +71,7 @@ class RingExchange final : public ParameterExchange {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   TaskBook& tasks_;
   const Calls calls_;
   std::int64_t epoch_ = 0;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "training/colocation/tree_director.h"
+#include "training/mode_selection/tree/tree_director.h"
 
 namespace orrery {
 
@@ -106,7 +106,7 @@ void ShardExchange::form(const FormTree& order) {
     ParentMessage message{.waits = waits};
     if (const auto found = parents_.find(id); found != parents_.end()) {
       const PartState& parent = members_.workers()[found->second];
-      message.address = Membership::address_of(parent, worker);
+      message.address = RunMembers::address_of(parent, worker);
       message.port = parent.port;
     }
     worker.line->send(MessageType::FormTree, 0, message);
@@ -209,7 +209,7 @@ void ShardExchange::measure_links() {
   }
   links_.used = std::move(used);
   links_.at = run_.now();
-  if (std::exchange(links_.looked, true)) session_.trees->saw(look);
+  if (std::exchange(links_.looked, true)) session_.trees->on_links(look);
 }
 
 // Children whose parent is gone get their parameters from the shards. A child that has them already

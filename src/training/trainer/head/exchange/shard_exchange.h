@@ -12,7 +12,7 @@ namespace orrery {
 // at their parents, which also pass parameters on to their children.
 class ShardExchange final : public ParameterExchange {
  public:
-  ShardExchange(RunContext& run, TrainingSession& session, Membership& members,
+  ShardExchange(RunContext& run, TrainingSession& session, RunMembers& members,
                 ServerEmulation& emulation, TaskBook& tasks)
       : run_(run), session_(session), members_(members), emulation_(emulation), tasks_(tasks) {}
 
@@ -55,7 +55,7 @@ class ShardExchange final : public ParameterExchange {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   ServerEmulation& emulation_;
   TaskBook& tasks_;
   std::vector<ShardPlace> places_{};

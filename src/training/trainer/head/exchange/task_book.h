@@ -7,7 +7,7 @@
 
 #include "training/sync/order.h"
 #include "training/trainer/head/emulated/server_emulation.h"
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
 
@@ -30,7 +30,7 @@ struct RunningTask {
 // pieces have arrived where updates are made; the Conductor gets it then.
 class TaskBook {
  public:
-  TaskBook(RunContext& run, TrainingSession& session, Membership& members,
+  TaskBook(RunContext& run, TrainingSession& session, RunMembers& members,
            ServerEmulation& emulation)
       : run_(run), session_(session), members_(members), emulation_(emulation) {}
 
@@ -53,7 +53,7 @@ class TaskBook {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   ServerEmulation& emulation_;
   std::map<std::int64_t, RunningTask> open_{};
   std::map<std::int64_t, std::int32_t> samples_{};  // of gradients that are complete

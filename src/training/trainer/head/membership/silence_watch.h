@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/pulse_board.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
@@ -15,7 +15,7 @@ namespace orrery {
 // time that depends on what waits for them.
 class SilenceWatch {
  public:
-  SilenceWatch(RunContext& run, TrainingSession& session, Membership& members)
+  SilenceWatch(RunContext& run, TrainingSession& session, RunMembers& members)
       : run_(run), session_(session), members_(members), board_(run.options.silence_s / 2) {}
 
   void listen(const std::shared_ptr<Connection>& line) { board_.listen(line); }
@@ -30,7 +30,7 @@ class SilenceWatch {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   PulseBoard board_;
 };
 

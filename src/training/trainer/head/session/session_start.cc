@@ -151,7 +151,7 @@ void SessionStart::admit(PartState& worker) {
   PeersMessage peers{.id = worker.id};
   for (const PartState& shard : members_.shards()) {
     peers.places.push_back(exchange_.place_of(shard));
-    peers.shards.emplace_back(Membership::address_of(shard, worker), shard.port);
+    peers.shards.emplace_back(RunMembers::address_of(shard, worker), shard.port);
   }
   worker.line->send(MessageType::Peers, 0, peers);
 }

@@ -4,7 +4,7 @@
 
 #include "training/trainer/head/emulated/server_emulation.h"
 #include "training/trainer/head/exchange/parameter_exchange.h"
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
 #include "training/trainer/transport/host.h"
@@ -15,7 +15,7 @@ namespace orrery {
 // each other (evaluator, shards, workers), and starts training when enough workers have joined.
 class SessionStart {
  public:
-  SessionStart(RunContext& run, TrainingSession& session, Membership& members,
+  SessionStart(RunContext& run, TrainingSession& session, RunMembers& members,
                ServerEmulation& emulation, ParameterExchange& exchange)
       : run_(run),
         session_(session),
@@ -41,7 +41,7 @@ class SessionStart {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   ServerEmulation& emulation_;
   ParameterExchange& exchange_;
   int workers_first_ = 0;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "training/colocation/tree_director.h"
+#include "training/mode_selection/tree/tree_director.h"
 #include "training/sync/conductor.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/director_choice.h"

@@ -14,7 +14,7 @@ constexpr std::int32_t kValidationSamples = 256;
 
 }  // namespace
 
-Snapshots::Snapshots(RunContext& run, TrainingSession& session, Membership& members,
+Snapshots::Snapshots(RunContext& run, TrainingSession& session, RunMembers& members,
                      ParameterExchange& exchange, std::function<void()> done)
     : run_(run),
       session_(session),

@@ -9,7 +9,7 @@
 
 #include "training/trainer/checkpoint/best_keeper.h"
 #include "training/trainer/head/exchange/parameter_exchange.h"
-#include "training/trainer/head/membership/membership.h"
+#include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
 
@@ -20,7 +20,7 @@ namespace orrery {
 class Snapshots {
  public:
   // `done` is called when nothing is under way any more.
-  Snapshots(RunContext& run, TrainingSession& session, Membership& members,
+  Snapshots(RunContext& run, TrainingSession& session, RunMembers& members,
             ParameterExchange& exchange, std::function<void()> done);
 
   void save(ParameterVersion version);
@@ -74,7 +74,7 @@ class Snapshots {
 
   RunContext& run_;
   TrainingSession& session_;
-  Membership& members_;
+  RunMembers& members_;
   ParameterExchange& exchange_;
   const std::function<void()> done_;
   BestKeeper best_;
