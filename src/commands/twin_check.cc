@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/statistics.h"
 #include "commands/twin_commands.h"
 #include "experiments/runs/output.h"
 #include "experiments/twin_fit/measured_run.h"
@@ -54,12 +55,6 @@ TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t
     setup.conductor.samples_limit = static_cast<std::int64_t>(2 * run.run.curve.back().samples);
   }
   return setup;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 void take_work(const TwinWorker& worker, Checked& checked) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "commands/input_files.h"
 #include "experiments/runs/output.h"
 #include "experiments/twin_fit/measured_run.h"
@@ -91,12 +92,6 @@ std::string curve_text(const TwinResult& run) {
                         point.accuracy, point.loss, point.staleness, point.mode);
   }
   return text;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::string row_of(const std::string& mode, const std::vector<TwinResult>& runs) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/grid.h"
+#include "base/statistics.h"
 #include "experiments/star/two_jobs.h"
 
 namespace orrery {
@@ -14,9 +16,7 @@ constexpr double kMissed = std::numeric_limits<double>::infinity();
 
 std::optional<double> middle(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return median(std::move(values));
 }
 
 std::string_view arm_name(TwoJobsArm arm) {

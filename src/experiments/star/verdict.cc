@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
+
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -20,10 +23,7 @@ constexpr double kMissed = std::numeric_limits<double>::infinity();
 
 std::optional<double> middle(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  const double found =
-      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const double found = median(std::move(values));
   return found == kMissed ? std::nullopt : std::optional(found);
 }
 

@@ -93,7 +93,7 @@ class EmulatedServers final : public Servers {
   }
   Result<ServerUse> use(int server) const override {
     TRY_ASSIGN(const CpuUse cpu, cpu_->use(server));
-    TRY_ASSIGN(const LinkUse link, link_->use(server));
+    TRY_ASSIGN(const LinkBytes link, link_->use(server));
     return ServerUse{.cpu_s = cpu.cpu_s,
                      .throttled_s = cpu.throttled_s,
                      .in_bytes = link.in_bytes,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/statistics.h"
 #include "training/mode_selection/rivals/fixed.h"
 #include "training/sync/intervals.h"
 #include "training/sync/ring_sum.h"
@@ -124,9 +125,7 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
 double middle_task_s(std::span<const ScoreWorker> workers, double batch) {
   std::vector<double> tasks;
   for (const ScoreWorker& worker : workers) tasks.push_back(worker.cost.at(batch));
-  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
-  std::ranges::nth_element(tasks, middle);
-  return tasks.empty() ? 0 : *middle;
+  return tasks.empty() ? 0 : upper_median(tasks);
 }
 
 }  // namespace

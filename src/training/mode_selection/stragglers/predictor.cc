@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -50,23 +51,6 @@ class Ewma final : public IterationPredictor {
   double weight_;
   std::size_t window_;
 };
-
-// Solves a symmetric positive definite system in place by elimination without exchange.
-std::vector<double> solved(std::vector<double> matrix, std::vector<double> right) {
-  const std::size_t n = right.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i + 1; j < n; ++j) {
-      const double factor = matrix[j * n + i] / matrix[i * n + i];
-      for (std::size_t k = i; k < n; ++k) matrix[j * n + k] -= factor * matrix[i * n + k];
-      right[j] -= factor * right[i];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) right[i] -= matrix[i * n + k] * right[k];
-    right[i] /= matrix[i * n + i];
-  }
-  return right;
-}
 
 class Autoregression final : public IterationPredictor {
  public:
@@ -129,7 +113,8 @@ class Autoregression final : public IterationPredictor {
     for (std::size_t i = 0; i < order_; ++i) trace += matrix[i * order_ + i];
     const double ridge = 1e-3 * trace / static_cast<double>(order_) + 1e-12 * mean * mean + 1e-300;
     for (std::size_t i = 0; i < order_; ++i) matrix[i * order_ + i] += ridge;
-    return solved(std::move(matrix), std::move(right));
+    solve_positive_definite(matrix, right);
+    return right;
   }
 
   std::size_t order_;
