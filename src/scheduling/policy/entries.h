@@ -6,7 +6,10 @@
 
 namespace orrery {
 
-// The lines of the registry: names, options, and how options become a policy.
+// The lines of the registry: names, options, and how options become a policy. Each stands beside
+// its policy.
+extern const PolicyInfo kElasticFlowPolicy;
+
 std::span<const PolicyInfo> order_policies();
 std::span<const PolicyInfo> fair_order_policies();
 std::span<const PolicyInfo> family_policies();

@@ -16,10 +16,12 @@
 
 namespace orrery {
 
+struct PublishedWorld;
+
 // What a policy is built from besides its own options.
 struct PolicyContext {
   const Workload& workload;
-  Defaults defaults = Defaults::Ours;
+  const PublishedWorld* published = nullptr;  // policies as they were released with a simulator
   std::uint64_t seed = 0;
   Duration round{};                 // how far apart rounds are held; 0: whenever something happens
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
@@ -35,11 +37,14 @@ struct JobData {
   std::string_view without = {};  // what becomes of a job without stage profiles
 };
 
+using MakePolicy = Result<std::unique_ptr<Policy>>(const Options& options,
+                                                   const PolicyContext& context);
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
   std::span<const OptionInfo> options;
-  Result<std::unique_ptr<Policy>> (*make)(const Options& options, const PolicyContext& context);
+  MakePolicy* make;
   // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
   // of CPUs and memory.
   Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;

@@ -19,10 +19,9 @@ constexpr std::array kDeadline = {
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
-    OptionInfo{"late-rounds", "by so many rounds a change may come later than it is asked for", "0",
-               "", "1"},
-    OptionInfo{"rounds-cost", "each round costs time, as in ElasticFlow's simulator", "false", "",
-               "true"},
+    OptionInfo{"late-rounds", "by so many rounds a change may come later than it is asked for",
+               "0"},
+    OptionInfo{"rounds-cost", "each round costs time, as in ElasticFlow's simulator", "false"},
     OptionInfo{"speed-margin",
                "by how much slower than its curve a job may be that was not seen running yet; "
                "auto: as those that were seen",

@@ -7,6 +7,7 @@
 #include "scheduling/policy/deadline/elastic.h"
 #include "scheduling/policy/deadline/elastic_clock.h"
 #include "scheduling/policy/deadline/elastic_grants.h"
+#include "scheduling/policy/published/node_fill_grants.h"
 #include "scheduling/prediction/speed_curve.h"
 
 namespace orrery {
@@ -21,7 +22,9 @@ class Edf final : public Policy {
   explicit Edf(const EdfOptions& options)
       : options_(options),
         edf_(options.slot),
-        grants_(options.anew, options.admits ? Fill::AsGiven : Fill::BySize) {}
+        grants_(options.anew
+                    ? make_node_fill_grants(options.admits ? FillOrder::AsGiven : FillOrder::BySize)
+                    : std::make_unique<ElasticGrants>()) {}
 
   bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
     return adopt_elastic(view, job, grant);
@@ -43,7 +46,6 @@ class Edf final : public Policy {
   }
 
  private:
-  using Fill = ElasticGrants::Fill;
   using Entry = EdfEntry;
 
   void forget_ended(const View& view) {
@@ -59,7 +61,7 @@ class Edf final : public Policy {
 
   Entry* enter(const View& view, JobId job) {
     const JobSpec& spec = view.spec(job);
-    int most = most_gpus(*view.workload, spec, {});
+    int most = knee_gpus(*view.workload, spec);
     if (options_.widest && spec.curve != kNoCurve) {
       most = std::min({kWidestPublished, view.workload->curves[index(spec.curve)].widest,
                        spec.batch_size > 0 ? spec.batch_size : kWidestPublished});
@@ -137,13 +139,13 @@ class Edf final : public Policy {
         plan.expect({.job = entry->job, .done = clock_.instant(entry->end)});
       }
     }
-    grants_.write(view, packer, seats_, plan);
+    grants_->write(view, packer, seats_, plan);
   }
 
   const EdfOptions options_;
   ElasticClock clock_;
   EdfPlan edf_;
-  ElasticGrants grants_;
+  const std::unique_ptr<ElasticGrants> grants_;
   int gpus_total_ = 0;
   std::vector<std::unique_ptr<Entry>> entries_;  // by job
   EdfLine line_;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "scheduling/policy/registry.h"
+
+namespace orrery {
+
+// Policies of released simulators, for the tables of published.cc.
+MakePolicy published_elasticflow;
+
+}  // namespace orrery
