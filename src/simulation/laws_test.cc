@@ -35,7 +35,6 @@ void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.text()
 const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
       {"admission", {"batch", "none"}},
-      {"anew", {"true", "false"}},
       {"backfill", {"false"}},
       {"by-count", {"true"}},
       {"choice", {"adaptive", "latest"}},
@@ -49,7 +48,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"guesses", {"true", "false"}},
       {"interval", {"2m", "10m"}},
       {"isolated-rate", {"true", "false"}},
-      {"late-blocks", {"true", "false"}},
       {"late-rounds", {"0", "1"}},
       {"lease", {"0s", "2m"}},
       {"leftover", {"proportion", "centre"}},
@@ -82,7 +80,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"sticky", {"true", "false"}},
       {"tick", {"1s"}},
       {"variant", {"ours", "reference"}},
-      {"widest", {"true", "false"}},
   };
   return values;
 }
@@ -188,11 +185,9 @@ void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t se
   ASSERT_EQ(outcome.value().unfinished, 0) << where;
   for (const Job& job : laws.state().jobs()) {
     const bool feasible = ever_fits(cluster, shape_of(*job.spec));
-    const auto said = variant.options.find("late-blocks");
-    const bool anybody = said != variant.options.end()
-                             ? said->second == "true"
-                             : variant.semantics == SemanticsKind::ElasticFlow;
-    const bool may_be_refused = anybody || job.spec->deadline.has_value();
+    // The released admission refuses any job while another one is late.
+    const bool any = variant.semantics == SemanticsKind::ElasticFlow;
+    const bool may_be_refused = any || job.spec->deadline.has_value();
     if (job.state == JobState::Rejected && may_be_refused && admits(variant)) continue;
     ASSERT_EQ(to_string(job.state), to_string(feasible ? JobState::Done : JobState::Rejected))
         << where << ": " << job.spec->name;

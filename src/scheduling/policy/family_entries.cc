@@ -49,7 +49,7 @@ Made themis(const Options& options, const PolicyContext& context) {
 
 Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { return make_antman(); }
 
-constexpr std::array<std::string_view, 2> kVariants = {"ours"};
+constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array kGandiva = {
     OptionInfo{"quantum", "ours: who waits takes over from others this often; 0s: never", "1h"},
     OptionInfo{"variant", "ours, or reference: as released with ElasticFlow's simulator", "ours"}};

@@ -25,9 +25,11 @@ constexpr std::array kCommon = {
 std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
     std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
-    list.push_back(kElasticFlowPolicy);
-    for (const auto more : {fair_order_policies(), family_policies(), elastic_policies(),
-                            rival_policies(), deadline_policies()}) {
+    for (const auto more : {fair_order_policies(), family_policies()}) {
+      list.insert(list.end(), more.begin(), more.end());
+    }
+    list.insert(list.end(), {kElasticFlowPolicy, kEdfPolicy, kEdfAdmissionPolicy});
+    for (const auto more : {rival_policies(), deadline_policies()}) {
       list.insert(list.end(), more.begin(), more.end());
     }
     return list;

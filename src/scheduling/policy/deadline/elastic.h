@@ -33,11 +33,8 @@ Result<Duration> slot_option(const Options& options, const PolicyContext& contex
 // Earliest deadline first, as many GPUs as are of use, with or without admission.
 struct EdfOptions {
   bool admits = false;
-  bool late_blocks = false;  // while somebody is late nobody is let in, as released
-  bool widest = false;       // as many GPUs as the profile has a column for, even if slower
-  bool anew = false;
   Duration slot = std::chrono::minutes(1);
+  int (*most_gpus)(const Workload& workload, const JobSpec& job) = knee_gpus;
 };
-std::unique_ptr<Policy> make_edf(const EdfOptions& options);
 
 }  // namespace orrery

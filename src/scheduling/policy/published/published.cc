@@ -32,11 +32,6 @@ constexpr std::array kElasticFlowThemis = {
     OptionDefault{"lease", "auto"}, OptionDefault{"isolated-rate", "false"},
     OptionDefault{"priority", "share"}, OptionDefault{"leftover", "centre"},
     OptionDefault{"locality", "off"}};
-constexpr std::array kElasticFlowEdf = {OptionDefault{"widest", "true"},
-                                        OptionDefault{"anew", "true"}};
-constexpr std::array kElasticFlowEdfAdmission = {OptionDefault{"widest", "true"},
-                                                 OptionDefault{"anew", "true"},
-                                                 OptionDefault{"late-blocks", "true"}};
 constexpr std::array kElasticFlowChronus = {
     OptionDefault{"slot", "4m"}, OptionDefault{"resume", "500ms"},
     OptionDefault{"choice", "latest"}, OptionDefault{"lost", "first"},
@@ -48,8 +43,8 @@ constexpr std::array kElasticFlow = {
     PublishedPolicy{"themis", kElasticFlowThemis},
     PublishedPolicy{"gandiva", kReference},
     PublishedPolicy{"elasticflow", {}, published_elasticflow},
-    PublishedPolicy{"edf", kElasticFlowEdf},
-    PublishedPolicy{"edf-admission", kElasticFlowEdfAdmission},
+    PublishedPolicy{"edf", {}, published_edf},
+    PublishedPolicy{"edf-admission", {}, published_edf_admission},
     PublishedPolicy{"chronus", kElasticFlowChronus},
     PublishedPolicy{"orrery-deadline", kElasticFlowDeadline},
 };
