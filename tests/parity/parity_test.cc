@@ -19,8 +19,8 @@ std::vector<std::string> all_policies() {
         "gittins delta=60s", "themis sticky=false", "gandiva variant=reference",
         "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none", "muri-l round=6m",
         "elasticflow admission=none", "elasticflow scale-up=reference", "chronus early=false",
-        "chronus lease=2m", "orrery-deadline second-chance=false",
-        "orrery-deadline rounds-cost=true", "fifo placement=spread", "srtf placement=random"}) {
+        "chronus lease=2m", "orrery-deadline second-chance=false", "fifo placement=spread",
+        "srtf placement=random"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las"}) {

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "scheduling/policy/execution_cost.h"
 #include "scheduling/policy/host/host_needs.h"
 #include "scheduling/policy/options.h"
 #include "scheduling/policy/order/order.h"
@@ -23,7 +25,8 @@ struct PolicyContext {
   const Workload& workload;
   const PublishedWorld* published = nullptr;  // policies as they were released with a simulator
   std::uint64_t seed = 0;
-  Duration round{};                 // how far apart rounds are held; 0: whenever something happens
+  Duration round{};  // how far apart rounds are held; 0: whenever something happens
+  std::optional<ExecutionCost> cost = {};  // none: a round costs nothing
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
 

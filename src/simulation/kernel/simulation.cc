@@ -121,12 +121,18 @@ const PublishedWorld* published_world_of(SemanticsKind kind) {
   return kind == SemanticsKind::Synergy ? &synergy_world() : nullptr;
 }
 
+std::optional<ExecutionCost> cost_of(const SimulationSetup& setup) {
+  if (setup.semantics != SemanticsKind::ElasticFlow) return {};
+  return RoundCost(*setup.cluster, setup.round).expected();
+}
+
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
   return make_policy(setup.policy, setup.options,
                      {.workload = *setup.workload,
                       .published = published_world_of(setup.semantics),
                       .seed = setup.seed,
                       .round = setup.round,
+                      .cost = cost_of(setup),
                       .contention = contention_of(setup)});
 }
 

@@ -36,8 +36,6 @@ constexpr std::array kElasticFlowChronus = {
     OptionDefault{"slot", "4m"}, OptionDefault{"resume", "500ms"},
     OptionDefault{"choice", "latest"}, OptionDefault{"lost", "first"},
     OptionDefault{"early", "false"}};
-constexpr std::array kElasticFlowDeadline = {OptionDefault{"late-rounds", "1"},
-                                             OptionDefault{"rounds-cost", "true"}};
 constexpr std::array kElasticFlow = {
     PublishedPolicy{"las", kElasticFlowLas},
     PublishedPolicy{"themis", kElasticFlowThemis},
@@ -46,7 +44,6 @@ constexpr std::array kElasticFlow = {
     PublishedPolicy{"edf", {}, published_edf},
     PublishedPolicy{"edf-admission", {}, published_edf_admission},
     PublishedPolicy{"chronus", kElasticFlowChronus},
-    PublishedPolicy{"orrery-deadline", kElasticFlowDeadline},
 };
 
 constexpr std::array kSynergyShortest = {OptionDefault{"count-start", "false"}};
