@@ -19,11 +19,14 @@
 namespace orrery {
 
 struct PublishedWorld;
+struct ReleasedClock;
 
 // What a policy is built from besides its own options.
 struct PolicyContext {
   const Workload& workload;
-  const PublishedWorld* published = nullptr;  // policies as they were released with a simulator
+  // Policies as they were released with a simulator, and its clock.
+  const PublishedWorld* published = nullptr;
+  ReleasedClock* clock = nullptr;
   std::uint64_t seed = 0;
   Duration round{};  // how far apart rounds are held; 0: whenever something happens
   std::optional<ExecutionCost> cost = {};  // none: a round costs nothing
@@ -43,6 +46,8 @@ struct JobData {
 using MakePolicy = Result<std::unique_ptr<Policy>>(const Options& options,
                                                    const PolicyContext& context);
 
+using MakeOrder = Result<std::unique_ptr<Order>>(const Options& options, CountedSpeed counted);
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
@@ -50,7 +55,7 @@ struct PolicyInfo {
   MakePolicy* make;
   // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
   // of CPUs and memory.
-  Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;
+  MakeOrder* order = nullptr;
   JobData data = {};
 };
 

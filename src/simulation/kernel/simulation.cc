@@ -62,21 +62,21 @@ SynergyRules synergy_rules_of(const SimulationSetup& setup) {
   return rules;
 }
 
-std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup) {
+std::unique_ptr<Semantics> make_semantics(const SimulationSetup& setup, ReleasedClock& clock) {
   if (setup.semantics == SemanticsKind::Orrery) {
     return make_orrery_semantics(setup.workload->jobs.size());
   }
   if (setup.semantics == SemanticsKind::Muri) {
-    return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy));
+    return make_muri_semantics(*setup.workload, muri_ends_of(setup.policy), clock);
   }
   if (setup.semantics == SemanticsKind::Synergy) {
     return make_synergy_semantics(*setup.workload, *setup.cluster, synergy_rules_of(setup));
   }
   if (const auto rules = rigid_rules_of(setup.policy)) {
-    return make_rigid_semantics(*setup.workload, *setup.cluster, setup.round, *rules);
+    return make_rigid_semantics(*setup.workload, *setup.cluster, setup.round, *rules, clock);
   }
   return make_elasticflow_semantics(*setup.workload, *setup.cluster, setup.round,
-                                    elasticflow_rules_of(setup));
+                                    elasticflow_rules_of(setup), clock);
 }
 
 // The published ablation without matching ran with another factor for groups of four.
@@ -126,10 +126,11 @@ std::optional<ExecutionCost> cost_of(const SimulationSetup& setup) {
   return RoundCost(*setup.cluster, setup.round).expected();
 }
 
-Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
+Result<PolicySetup> set_up_policy(const SimulationSetup& setup, ReleasedClock* clock) {
   return make_policy(setup.policy, setup.options,
                      {.workload = *setup.workload,
                       .published = published_world_of(setup.semantics),
+                      .clock = clock,
                       .seed = setup.seed,
                       .round = setup.round,
                       .cost = cost_of(setup),
@@ -138,10 +139,11 @@ Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
 
 class Simulation {
  public:
-  Simulation(const SimulationSetup& setup, PolicySetup& policy, EventSink& sink)
+  Simulation(const SimulationSetup& setup, PolicySetup& policy, ReleasedClock& clock,
+             EventSink& sink)
       : setup_(setup),
         jobs_(setup.workload->jobs),
-        semantics_(make_semantics(setup)),
+        semantics_(make_semantics(setup, clock)),
         machines_(*setup.workload, *semantics_, contention_of(setup), policy.policy->trainer()),
         packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
@@ -257,7 +259,7 @@ std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::
 
 Status check(const SimulationSetup& setup) {
   TRY(check_slot(setup));
-  const auto policy = set_up_policy(setup);
+  const auto policy = set_up_policy(setup, nullptr);
   return policy.ok() ? Status() : policy.error();
 }
 
@@ -273,8 +275,9 @@ Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink
     world.workload = &published;
   }
   TRY(check_slot(world));
-  TRY_ASSIGN(PolicySetup policy, set_up_policy(world));
-  Simulation simulation(world, policy, sink);
+  ReleasedClock clock(setup.workload->jobs.size());
+  TRY_ASSIGN(PolicySetup policy, set_up_policy(world, &clock));
+  Simulation simulation(world, policy, clock, sink);
   return simulation.run();
 }
 

@@ -10,6 +10,7 @@
 #include "model/plan.h"
 #include "model/time.h"
 #include "model/view.h"
+#include "scheduling/policy/published/released_clock.h"
 
 namespace orrery {
 
@@ -72,7 +73,8 @@ struct MuriEnds {
   enum class Line : std::uint8_t { ByRemaining, ByService, ByClass, ByGpus };
   Line line = Line::ByClass;
 };
-std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends);
+std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends,
+                                               ReleasedClock& clock);
 
 // The published simulator of ElasticFlow: rounds are a slot apart at least, everybody who runs is
 // charged for every round. The jobs of its own schedulers end when their plan says so, and each of
@@ -85,7 +87,8 @@ struct ElasticFlowRules {
 };
 std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
                                                       const Cluster& cluster, Duration slot,
-                                                      const ElasticFlowRules& rules);
+                                                      const ElasticFlowRules& rules,
+                                                      ReleasedClock& clock);
 
 // The same simulator's world for its schedulers that are not elastic: a job runs for its length in
 // whole seconds on the GPUs it asked for.
@@ -101,7 +104,8 @@ struct RigidRules {
   bool counts_iterations = false;  // a job also ends when these are done at the profile's speed
 };
 std::unique_ptr<Semantics> make_rigid_semantics(const Workload& workload, const Cluster& cluster,
-                                                Duration slot, const RigidRules& rules);
+                                                Duration slot, const RigidRules& rules,
+                                                ReleasedClock& clock);
 
 // The published simulator of Synergy: rounds at fixed times, in which whole rounds' iterations are
 // done, and after which everybody lets go; moving costs nothing. A job is as fast as with all the

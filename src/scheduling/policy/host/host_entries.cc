@@ -97,12 +97,11 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   if (has(order.options, "preempt")) {
     TRY_ASSIGN(how.preempt, own.flag("preempt"));
   }
-  if (has(order.options, "by-count")) {
-    TRY_ASSIGN(how.chosen_by_gpus, own.flag("by-count"));
-    how.largest_first = how.chosen_by_gpus && parsed.allocator == "tune";
-  }
+  how.chosen_by_gpus = released.chosen_by_count;
+  how.largest_first = how.chosen_by_gpus && parsed.allocator == "tune";
   TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
-  TRY_ASSIGN(auto line, order.order(own, counted));
+  MakeOrder* const make_line = released.order != nullptr ? released.order : order.order;
+  TRY_ASSIGN(auto line, make_line(own, counted));
   TRY_ASSIGN(auto allocator, make_allocator(parsed, stage));
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));

@@ -59,7 +59,7 @@ class Gittins final : public LevelOrder {
     learnt_from_ = services_.size();
     std::ranges::sort(services_);
     std::vector<double> keys = {-index_at(0)};
-    for (const Duration limit : limits()) keys.push_back(-index_at(seconds(limit)));
+    for (const Duration limit : options().limits) keys.push_back(-index_at(seconds(limit)));
     set_keys(std::move(keys));
   }
 

@@ -45,30 +45,13 @@ constexpr std::array kLas = {
                "a job that waited this many times as long as it ran starts over in the "
                "first level; 0: never",
                "0"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"},
-    OptionInfo{"tick", "demotions are timed in whole units of this; 0s: exactly", "0s"},
-    OptionInfo{"guesses",
-               "demotions are timed by a guess, and the widest sink first, as ElasticFlow's "
-               "simulator has it",
-               "false"},
-    OptionInfo{"levels", "off: ranked by the GPU time itself", "on"},
-    OptionInfo{"by-count",
-               "with an allocator: who runs is chosen by GPUs alone, and under tune the largest "
-               "is seated first",
-               "false"},
-    kPreempt,
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"}, kPreempt,
     kSticky};
 
 Line las_order(const Options& options, CountedSpeed /*counted*/) {
-  TRY_ASSIGN(const bool levels, options.flag("levels"));
-  TRY_ASSIGN(const bool by_count, options.flag("by-count"));
-  static_cast<void>(by_count);
   LasOptions las;
   TRY_ASSIGN(las.limits, options.durations("limits"));
   TRY_ASSIGN(las.promote, options.number("promote", 0, 1e6));
-  TRY_ASSIGN(las.tick, options.duration("tick"));
-  TRY_ASSIGN(las.guesses, options.flag("guesses"));
-  if (!levels) return make_attained();
   return make_las(las);
 }
 

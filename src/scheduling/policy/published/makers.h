@@ -8,5 +8,9 @@ namespace orrery {
 MakePolicy published_elasticflow;
 MakePolicy published_edf;
 MakePolicy published_edf_admission;
+MakePolicy published_las_of_muri;
+MakePolicy published_las_of_elasticflow;
+MakePolicy published_las_alone_of_synergy;
+MakeOrder published_las_of_synergy;
 
 }  // namespace orrery

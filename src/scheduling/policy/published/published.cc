@@ -11,23 +11,19 @@ namespace {
 constexpr std::array kRebuilds = {OptionDefault{"sticky", "false"}};
 constexpr std::array kMuriShortest = {OptionDefault{"sticky", "false"},
                                       OptionDefault{"count-start", "false"}};
-constexpr std::array kMuriLas = {OptionDefault{"sticky", "false"}, OptionDefault{"locality", "off"},
-                                 OptionDefault{"tick", "1s"}};
+constexpr std::array kLevels = {OptionDefault{"sticky", "false"}, OptionDefault{"locality", "off"}};
 constexpr std::array kMuriThemis = {OptionDefault{"sticky", "false"}, OptionDefault{"lease", "0s"},
                                     OptionDefault{"isolated-rate", "false"}};
 constexpr std::array kReference = {OptionDefault{"variant", "reference"}};
 constexpr std::array kMuri = {
     PublishedPolicy{"sjf", kRebuilds},      PublishedPolicy{"srtf", kMuriShortest},
-    PublishedPolicy{"srsf", kMuriShortest}, PublishedPolicy{"las", kMuriLas},
+    PublishedPolicy{"srsf", kMuriShortest}, PublishedPolicy{"las", kLevels, published_las_of_muri},
     PublishedPolicy{"gittins", kRebuilds},  PublishedPolicy{"ftf", kRebuilds},
     PublishedPolicy{"drf", kRebuilds},      PublishedPolicy{"tetris", kRebuilds},
     PublishedPolicy{"themis", kMuriThemis}, PublishedPolicy{"muri-s", kReference},
     PublishedPolicy{"muri-l", kReference},
 };
 
-constexpr std::array kElasticFlowLas = {
-    OptionDefault{"sticky", "false"}, OptionDefault{"locality", "off"}, OptionDefault{"tick", "1s"},
-    OptionDefault{"guesses", "true"}};
 constexpr std::array kElasticFlowThemis = {
     OptionDefault{"lease", "auto"}, OptionDefault{"isolated-rate", "false"},
     OptionDefault{"priority", "share"}, OptionDefault{"leftover", "centre"},
@@ -37,7 +33,7 @@ constexpr std::array kElasticFlowChronus = {
     OptionDefault{"choice", "latest"}, OptionDefault{"lost", "first"},
     OptionDefault{"early", "false"}};
 constexpr std::array kElasticFlow = {
-    PublishedPolicy{"las", kElasticFlowLas},
+    PublishedPolicy{"las", kLevels, published_las_of_elasticflow},
     PublishedPolicy{"themis", kElasticFlowThemis},
     PublishedPolicy{"gandiva", kReference},
     PublishedPolicy{"elasticflow", {}, published_elasticflow},
@@ -47,8 +43,6 @@ constexpr std::array kElasticFlow = {
 };
 
 constexpr std::array kSynergyShortest = {OptionDefault{"count-start", "false"}};
-constexpr std::array kSynergyLas = {OptionDefault{"levels", "off"},
-                                    OptionDefault{"by-count", "true"}};
 constexpr std::array kSynergyFtf = {OptionDefault{"first", "least"}};
 constexpr std::array kSynergyAllocators = {
     OptionDefault{"sticky", "false"}, OptionDefault{"boost", "1000h"},
@@ -57,7 +51,10 @@ constexpr std::array kSynergyAllocators = {
 constexpr std::array kSynergy = {
     PublishedPolicy{"srtf", kSynergyShortest},
     PublishedPolicy{"srsf", kSynergyShortest},
-    PublishedPolicy{"las", kSynergyLas},
+    PublishedPolicy{.name = "las",
+                    .make = published_las_alone_of_synergy,
+                    .order = published_las_of_synergy,
+                    .chosen_by_count = true},
     PublishedPolicy{"ftf", kSynergyFtf},
 };
 

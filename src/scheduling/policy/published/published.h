@@ -12,6 +12,9 @@ struct PublishedPolicy {
   std::string_view name;
   std::span<const OptionDefault> defaults = {};  // of options, where they differ
   MakePolicy* make = nullptr;                    // nullptr: as ours
+  // With an allocator of CPUs and memory:
+  MakeOrder* order = nullptr;    // nullptr: as ours
+  bool chosen_by_count = false;  // jobs are chosen by GPUs alone; under tune the largest is first
 };
 
 // The policies of one released simulator. A simulated world hands them in (PolicyContext); those
