@@ -45,9 +45,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"first", {"most", "least"}},
       {"gain", {"1", "1.5"}},
       {"interval", {"2m", "10m"}},
-      {"isolated-rate", {"true", "false"}},
       {"lease", {"0s", "2m"}},
-      {"leftover", {"proportion", "centre"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
       {"lost", {"last", "first"}},
@@ -59,7 +57,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"pollux-data", {}},  // a folder: pollux_test.cc
       {"placement", {}},    // every rule is tried with every variant
       {"preempt", {"true", "false"}},
-      {"priority", {"owed", "share"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
       {"replan", {"false"}},

@@ -14,6 +14,7 @@
 #include "scheduling/policy/options.h"
 #include "scheduling/policy/order/order.h"
 #include "scheduling/policy/policy.h"
+#include "scheduling/policy/published/released_loop.h"
 #include "scheduling/prediction/group_speed.h"
 
 namespace orrery {
@@ -46,7 +47,9 @@ struct JobData {
 using MakePolicy = Result<std::unique_ptr<Policy>>(const Options& options,
                                                    const PolicyContext& context);
 
-using MakeOrder = Result<std::unique_ptr<Order>>(const Options& options, CountedSpeed counted);
+using MakeOrder = Result<std::unique_ptr<Order>>(const Options& options,
+                                                 const PolicyContext& context,
+                                                 CountedSpeed counted);
 
 struct PolicyInfo {
   std::string_view name;
@@ -63,6 +66,7 @@ struct PolicyInfo {
 struct PolicySetup {
   std::unique_ptr<Policy> policy;
   std::unique_ptr<PlacementRule> rule;
+  ReleasedLoop loop = {};  // with a PublishedWorld: the event loop it was released with
 };
 
 std::span<const PolicyInfo> policies();
@@ -73,6 +77,7 @@ struct AllocatorInfo {
   std::string_view name;
   std::string_view line;
   bool sensitivities = false;  // reads how CPUs and memory change the speed of jobs
+  bool between = false;        // may give less than all a job wants and more than its fair share
 };
 std::span<const AllocatorInfo> allocators();
 std::span<const OptionInfo> allocator_options();

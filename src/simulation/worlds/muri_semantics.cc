@@ -87,6 +87,7 @@ class MuriSemantics final : public Semantics {
   }
 
   Duration coincidence() const override { return from_seconds(kArrivalsMerge); }
+  ContentionModel contention() const override { return ends_.contention; }
 
  private:
   struct Run {

@@ -56,7 +56,7 @@ class RigidSemantics final : public Semantics {
     return workload_.jobs[index(job)].iterations * (1 - part);
   }
 
-  // Those of the others are seen in the next slot.
+  // In the other worlds ends are seen in the next slot.
   Time next_end() override {
     if (holders_.empty() || last_round_ == kNever) return kNever;
     return rules_.rounds == Rounds::AtEvents ? next_end_ : last_round_ + slot_;
@@ -135,8 +135,8 @@ class RigidSemantics final : public Semantics {
     return all_done || run.iterations_left <= 0;
   }
 
-  // Who starts is charged, but its end is foreseen without that; in a round in which everybody
-  // restarts all are, and it counts.
+  // A job that starts is charged, but its end is predicted without that; in a round in which all
+  // jobs restart all are charged, and it counts.
   void charge_starts() {
     cost_.next_round();
     next_end_ = kNever;
@@ -157,7 +157,7 @@ class RigidSemantics final : public Semantics {
       runs_[index(job)].cost_s = cost_.start_s(runs_[index(job)].gpus);
   }
 
-  // Those who wait for their turn are charged as well, and pay when it comes.
+  // Jobs that wait for their time slice are charged as well, and pay when it comes.
   void charge_late(Run& run, const JobSpec& spec) const {
     if (spec.submitted <= charged_at_ && run.worked_until <= charged_at_) {
       run.cost_s = cost_.start_s(run.gpus);

@@ -122,7 +122,7 @@ TEST(RigidSemantics, WhereIterationsCountAJobEndsWithTheFirstOfTheTwo) {
   }
   workload.jobs[0].curve = CurveId{0};
   workload.jobs[1].curve = CurveId{1};
-  World world(workload, {Rounds::EverySlot, Charged::Nobody, true});
+  World world(workload, {Rounds::EverySlot, Charged::Nothing, true});
   world.round(at(0), {kA, kB});
   const auto first = world.round(at(60));
   ASSERT_EQ(first.size(), 1u);
@@ -135,7 +135,7 @@ TEST(RigidSemantics, WhereIterationsCountAJobEndsWithTheFirstOfTheTwo) {
 
 TEST(RigidSemantics, RoundsInEverySlotAreCountedFromTheFirst) {
   const Workload workload = jobs({{7, 100}, {500, 100}});
-  World world(workload, {Rounds::EverySlot, Charged::Nobody, true});
+  World world(workload, {Rounds::EverySlot, Charged::Nothing, true});
   world.round(at(7), {kA});
   EXPECT_EQ(world->next_end(), at(67));
   EXPECT_EQ(world->round_at(at(67), {.arrival = at(500), .end = at(67)}), at(67));

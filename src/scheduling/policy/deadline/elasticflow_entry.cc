@@ -1,7 +1,7 @@
 #include <array>
 
 #include "scheduling/policy/deadline/elasticflow.h"
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
 #include "scheduling/policy/published/elasticflow_published.h"
 
 namespace orrery {

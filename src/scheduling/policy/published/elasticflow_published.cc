@@ -104,8 +104,8 @@ class ElasticFlowOpen final : public ElasticFlow {
 
 }  // namespace
 
-Result<std::unique_ptr<Policy>> published_elasticflow(const Options& options,
-                                                      const PolicyContext& context) {
+Result<std::unique_ptr<Policy>> elasticflow_of_elasticflow(const Options& options,
+                                                           const PolicyContext& context) {
   TRY_ASSIGN(ElasticFlowOptions made, elasticflow_options(options, context));
   made.most_gpus = published_most_gpus;
   auto grants = make_node_fill_grants(FillOrder::BySize);

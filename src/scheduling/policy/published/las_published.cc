@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
-#include "scheduling/policy/host/served.h"
 #include "scheduling/policy/order/levels.h"
+#include "scheduling/policy/order/order_entry.h"
 #include "scheduling/policy/published/makers.h"
 #include "scheduling/policy/published/released_clock.h"
 
@@ -110,29 +110,38 @@ class LasPublished final : public LevelOrder {
   std::vector<Running> running_;
 };
 
-Made las(const Options& options, const PolicyContext& context, Sinking sinking) {
+Line las(const Options& options, const PolicyContext& context, Sinking sinking) {
   LevelOrder::Options levels;
   TRY_ASSIGN(levels.limits, options.durations("limits"));
   TRY_ASSIGN(levels.promote, options.number("promote", 0, 1e6));
-  TRY_ASSIGN(const InOrderOptions how, in_order(options));
-  return make_in_order(std::make_unique<LasPublished>(levels, sinking, context.clock), how);
+  std::unique_ptr<Order> order = std::make_unique<LasPublished>(levels, sinking, context.clock);
+  return order;
 }
 
 }  // namespace
 
-Made published_las_of_muri(const Options& options, const PolicyContext& context) {
+Line las_order_of_muri(const Options& options, const PolicyContext& context,
+                       CountedSpeed /*counted*/) {
   return las(options, context, Sinking::ById);
 }
-Made published_las_of_elasticflow(const Options& options, const PolicyContext& context) {
+Line las_order_of_elasticflow(const Options& options, const PolicyContext& context,
+                              CountedSpeed /*counted*/) {
   return las(options, context, Sinking::Widest);
 }
-
 // Without levels: ranked by GPU time held.
-Line published_las_of_synergy(const Options& /*options*/, CountedSpeed /*counted*/) {
+Line las_order_of_synergy(const Options& /*options*/, const PolicyContext& /*context*/,
+                          CountedSpeed /*counted*/) {
   return make_attained();
 }
-Made published_las_alone_of_synergy(const Options& options, const PolicyContext& context) {
-  return served_in<published_las_of_synergy>(options, context);
+
+Made las_of_muri(const Options& options, const PolicyContext& context) {
+  return served_in<las_order_of_muri>(options, context);
+}
+Made las_of_elasticflow(const Options& options, const PolicyContext& context) {
+  return served_in<las_order_of_elasticflow>(options, context);
+}
+Made las_of_synergy(const Options& options, const PolicyContext& context) {
+  return served_in<las_order_of_synergy>(options, context);
 }
 
 }  // namespace orrery
