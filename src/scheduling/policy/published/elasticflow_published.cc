@@ -56,9 +56,8 @@ class ElasticFlowOpen final : public ElasticFlow {
     const auto starts = [](const FlowJob* job) { return job->gpus > 0; };
     std::ranges::copy_if(pending_, std::back_inserter(started_), starts);
     for (const FlowJob* job : pending_) {
-      const auto begins = first_start(*job);
-      if (begins == job->planned.end() || begins->at <= clock().now_s()) continue;
-      changes_.change(begins->at);
+      const std::int64_t begins = job->planned.first_use();
+      if (begins != kNoDeadline_s && begins > clock().now_s()) changes_.change(begins);
     }
     std::erase_if(pending_, starts);
   }
@@ -83,7 +82,7 @@ class ElasticFlowOpen final : public ElasticFlow {
 
   void wake(Plan& plan) override {
     for (const FlowJob* job : started_) {
-      const std::int64_t change = next_change(*job, clock().now_s());
+      const std::int64_t change = job->planned.next_step(clock().now_s());
       if (change != kNoDeadline_s) changes_.change(change);
     }
     for (const FlowJob* job : started_) {
