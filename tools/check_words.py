@@ -88,7 +88,7 @@ PEOPLE = (
     "thief|person|newcomers?|strangers?|authors?|tenants?|anyone|someone|those|he|she|they"
 )
 WHO = re.compile(r"(?<!\w)who(?!\w)", re.IGNORECASE)
-PERSON_WHO = re.compile(rf"\b(?:{PEOPLE})`?,?\s+$", re.IGNORECASE)
+PERSON_WHO = re.compile(rf"\b(?:{PEOPLE})[`*]*,?\s+$", re.IGNORECASE)
 WHO_INSTEAD = "the job that, any worker that ('who' only right after a word for people)"
 QUESTION = re.compile(r"(?:What|How|Who|Why|Where|When|Which|Whether|Whom|Whose)\b.*|.*\?$")
 OPENING = re.compile(r"(?:Who|Whom|Whoever|Whether)\b")
@@ -192,7 +192,7 @@ def in_document(where, text, banned):
         if plain.lstrip().startswith("```"):
             fenced = not fenced
         elif not fenced:
-            if len(plain) > LINE and not plain.startswith("|") and not re.match(r"\s*\S*\]\(\S+\)\S*$|\S+$", plain):
+            if len(plain) > LINE and not plain.startswith(("|", "![")) and not re.match(r"\s*\S*\]\(\S+\)\S*$|\S+$", plain):
                 yield offset, f"{len(plain)} characters", f"at most {LINE} in a line of prose"
             if (heading := re.match(r"#+ +(.*)", plain)) and QUESTION.match(heading[1]):
                 yield offset, f"heading '{heading[1]}'", "a noun phrase that can be searched for"

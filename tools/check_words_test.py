@@ -11,7 +11,7 @@ CLEAN = {
     "src/live/rpc/call.h": "#pragma once\n// True if the user who asked may see it. whoami, who_am_i.\nint bandwidth, whoami();\n",
     "src/model/job.h": "// The nearest of them. Turns text into a number; ahead of the end it becomes 3.\n"
     "int near_end, look_ahead, turn_away, becomes, share, pins, prices;\n",
-    "docs/page.md": "# Adding nodes\n\nPeople who read this set a line aside. A folder is a room.\n\n"
+    "docs/page.md": "# Adding nodes\n\n![" + "z" * 120 + "](a b.png)\n\n**People** who read this set a line aside. A folder is a room.\n\n"
     "```\n" + "x" * 120 + "\n```\n\n| " + "y" * 120 + " |\n",
     "docs/decisions/001-old.md": "# Renames\n\n`MakersOfRoom` is `PreemptionCandidates`.\n",
     "tools/run.py": '"""No room may include it."""\n',
