@@ -9,11 +9,10 @@ namespace orrery {
 PolicyHost::PolicyHost(const Book& book, EventSink& sink) : book_(book), sink_(sink) { rebuild(); }
 
 Status PolicyHost::make(const ChosenPolicy& choice, PolicySetup& setup) const {
-  TRY_ASSIGN(setup, make_policy(choice.name, choice.options,
-                                {.workload = book_.workload(),
-                                 .defaults = Defaults::Ours,
-                                 .seed = choice.seed,
-                                 .round = choice.round}));
+  TRY_ASSIGN(
+      setup,
+      make_policy(choice.name, choice.options,
+                  {.workload = book_.workload(), .seed = choice.seed, .round = choice.round}));
   return {};
 }
 
