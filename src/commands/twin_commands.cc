@@ -57,7 +57,7 @@ Result<TwinResult> run_one(const TwinRunArguments& a, TwinSetup setup, const std
   constexpr int kBlocksOfLgc = 4;  // as the trainer does
   setup.conductor.blocks = mode.starts_with("lgc") ? kBlocksOfLgc : 1;
   if (!a.stragglers.empty()) {
-    TRY_ASSIGN(setup.script, read_hindrances(a.stragglers, a.workers, seed, kHorizon / 30));
+    TRY_ASSIGN(setup.script, read_straggler_script(a.stragglers, a.workers, seed, kHorizon / 30));
   }
   TRY_ASSIGN(auto director, director_by_name(mode, 0,
                                              {.workers = a.workers,

@@ -19,6 +19,7 @@ struct RunOptions {
   std::string arch = "ps";  // or "allreduce"
   int workers = 2;
   int workers_most = 0;  // to which the run may be resized; 0: as many as at first
+  bool anyway = false;   // more workers than cores and memory of the machine allow
   int shards = 1;
   std::string mode = "ssgd";
   int x = 0;
@@ -73,6 +74,7 @@ RunOptions completed(RunOptions options);
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+bool emulates_servers(const RunOptions& options);
 // After how many a run ends, by its steps; 0: does not. A step is a gradient, and the mean gradient
 // is a worker's part of the batch.
 std::int64_t samples_limit(const RunOptions& options);

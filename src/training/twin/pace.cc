@@ -19,7 +19,7 @@ double shape_of(const TwinWorker& shape, const RunTask& task) {
 // Mean time of these tasks on an emulated server that rested between them as long as it did.
 double replayed_s(std::span<const RunTask> tasks, const RunServers& servers,
                   const TwinWorker& worker, double transfer_s) {
-  const ShareLine line(servers.script, tasks.front().worker, Hindrance::Cpu);
+  const ShareLine line(servers.script, tasks.front().worker, ServerResource::Cpu);
   QuotaCpu cpu(servers.cores, 1);
   double sum_s = 0, late_s = 0;  // how much later than in reality we are
   for (const RunTask& task : tasks) {
@@ -110,9 +110,9 @@ std::map<int, double> slowness_of(std::span<const TaskWork> points, const TwinWo
   return slowness;
 }
 
-bool link_was_cut(const HindranceScript& script, int server) {
-  return std::ranges::any_of(script.steps, [&](const HindranceStep& step) {
-    return step.server == server && step.resource == Hindrance::Bandwidth;
+bool link_was_cut(const StragglerScript& script, int server) {
+  return std::ranges::any_of(script.steps, [&](const StragglerStep& step) {
+    return step.server == server && step.resource == ServerResource::Bandwidth;
   });
 }
 
@@ -172,7 +172,7 @@ std::vector<double> measured_messages(const TrainingRun& run, const RunServers& 
   std::vector<ShareLine> shares;
   for (int worker = 0; worker < run.workers; ++worker) {
     if (link_was_cut(servers.script, worker)) return messages;
-    shares.emplace_back(servers.script, worker, Hindrance::Cpu);
+    shares.emplace_back(servers.script, worker, ServerResource::Cpu);
   }
   const double way_s = servers.bytes_per_s > 0 ? parameter_bytes / servers.bytes_per_s : 0;
   const double bytes_s = ring_sum_s(run.workers, way_s, 0);

@@ -40,8 +40,9 @@ void TwinRun::begin() {
     events_.push(change.at, Event::Kind::Change, static_cast<int>(i), 0);
     if (change.joins) later[static_cast<std::size_t>(change.worker)] = true;
   }
-  for (const HindranceStep& step : setup_.script.steps) {
-    if (step.resource == Hindrance::Bandwidth && step.server < static_cast<int>(workers_.size())) {
+  for (const StragglerStep& step : setup_.script.steps) {
+    if (step.resource == ServerResource::Bandwidth &&
+        step.server < static_cast<int>(workers_.size())) {
       events_.push(step.at, Event::Kind::LinkStep, step.server, 0);
     }
   }

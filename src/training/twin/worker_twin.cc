@@ -31,7 +31,7 @@ TwinProcessor::TwinProcessor(const TwinSetup& setup, int worker, Random& seeds)
     : facts_(facts_of(setup, worker)),
       jitter_(setup.jitter),
       exchange_s_(exchange_s(setup, worker)),
-      line_(setup.script, worker, Hindrance::Cpu),
+      line_(setup.script, worker, ServerResource::Cpu),
       random_(seeds.bits()) {
   if (facts_.cores > 0) quota_.emplace(facts_.cores, seeds.bits());
 }
@@ -97,7 +97,7 @@ void TwinProcessor::break_off(Time now) {
 TwinOwnLink::TwinOwnLink(const TwinSetup& setup, int worker)
     : bytes_per_s_(facts_of(setup, worker).bytes_per_s),
       burst_s_(facts_of(setup, worker).burst_s),
-      line_(setup.script, worker, Hindrance::Bandwidth) {}
+      line_(setup.script, worker, ServerResource::Bandwidth) {}
 
 double TwinOwnLink::rate(Time now) {
   return bytes_per_s_ > 0 ? bytes_per_s_ * share_ * line_.at(seconds(now)) : SharedLink::kEndless;

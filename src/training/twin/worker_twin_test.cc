@@ -56,7 +56,7 @@ TEST(WorkerTwin, ACutTaskIsDoneInPart) {
 TEST(WorkerTwin, AScriptSlowsTheCpuForItsTime) {
   TwinSetup setup = two_workers();
   setup.script =
-      parse_hindrances("at 1s server 0 cpu 0.5 for 1s", "script", 2, 1, std::chrono::hours(1))
+      parse_straggler_script("at 1s server 0 cpu 0.5 for 1s", "script", 2, 1, std::chrono::hours(1))
           .value();
   TwinProcessor cpu = processor(setup);
   EXPECT_NEAR(seconds(cpu.begin({.samples = kTen}, at(1))), 1 + 0.4 + 0.04, 1e-9);

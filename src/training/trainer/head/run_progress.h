@@ -36,6 +36,7 @@ class RunProgress {
   void evaluated(double accuracy) { accuracy_ = accuracy; }
 
   ProgressState at(std::int64_t samples, double elapsed_s) const;
+  const RunGoal& goal() const { return goal_; }
   const std::optional<double>& loss() const { return loss_; }
 
  private:
