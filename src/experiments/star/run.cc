@@ -21,8 +21,8 @@ struct Ended {
   bool stopped = false;
 };
 
-// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once. Whoever
-// is told to stop alone passes it on; a terminal tells both.
+// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once. A
+// terminal stops both processes; a stop of this one alone is passed on.
 Result<Ended> run_program(const std::vector<std::string>& command, const std::string& folder,
                           const std::atomic<bool>& stop) {
   TRY_ASSIGN(Program program, Program::start(command, folder + "/result.new", folder + "/log.txt"));

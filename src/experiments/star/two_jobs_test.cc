@@ -58,7 +58,7 @@ TEST(TwoJobs, RunsOfABusyMachineAreNotCounted) {
   EXPECT_NE(two_jobs_text(judged).find("not run"), std::string::npos);
 }
 
-TEST(TwoJobs, AServerProcessThatFailsIsAProblemOfTheTrialAndNothingHangs) {
+TEST(TwoJobs, AServerProcessThatFailsIsAProblemOfTheRunAndNothingHangs) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / ("two-jobs" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);

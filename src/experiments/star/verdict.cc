@@ -16,7 +16,7 @@ namespace {
 constexpr double kGainOverSsgd = 0.48;     // under a steady slow worker and a cut link
 constexpr double kRegret = 0.15;           // against the best fixed mode known afterwards
 constexpr double kRivalsLead = 0.05;       // no rival may be further below
-constexpr double kCostWithoutNeed = 0.05;  // against ssgd where nobody straggles
+constexpr double kCostWithoutNeed = 0.05;  // against ssgd where no worker straggles
 constexpr double kAccuracyLoss = 0.005;    // in the end, against ssgd
 
 constexpr double kMissed = std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An emulated link's bucket: hinder/ makes it of what 10 ms bring.
+// An emulated link's bucket: training/emulation makes it of what 10 ms bring.
 constexpr double kLinkBurst_s = 0.01;
 
 template <class T>
@@ -130,7 +130,8 @@ TwinWorker fit_work_of(std::span<const MeasuredRun* const> runs) {
   return fitted;
 }
 
-// All-reduce in which nobody is a child: what a child's task took, it also waited for its parent.
+// All-reduce in which no worker is a child: what a child's task took, it also waited for its
+// parent.
 bool is_whole_ring(const MeasuredRun& run) {
   return run.architecture != "ps" && (run.mode == "ssgd" || run.mode == "lb-bsp");
 }
@@ -147,9 +148,9 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   MeasuredRun run;
   fs::path path = fs::path(folder).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
-  const bool trial = fs::exists(path / "run" / "run.json");
+  const bool of_matrix = fs::exists(path / "run" / "run.json");
   run.name = path.filename().string();
-  const std::string inner = (trial ? path / "run" : path).string();
+  const std::string inner = (of_matrix ? path / "run" : path).string();
   TRY_ASSIGN(const nlohmann::json settings, read_json(inner + "/run.json"));
   if (auto taken = take_settings(settings, path.string(), run); !taken.ok()) {
     return std::move(taken).error().at(inner);
@@ -217,7 +218,7 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   std::vector<double> messages, served, served_waiting;
   for (const MeasuredRun* const run : runs) {
     if (!is_whole_ring(*run)) continue;
-    // Who waits for others looks out for them, which is no part of a sum.
+    // A worker that waits looks out for the others, which is no part of a sum.
     const bool calm = run->servers.script.steps.empty();
     if (run->servers.sum_work_s > 0)
       (calm ? served : served_waiting).push_back(run->servers.sum_work_s);
