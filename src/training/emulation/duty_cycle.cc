@@ -203,7 +203,7 @@ void remove_left_duty_cycles(const std::string& folder) {
     if (!name.starts_with(kNote)) continue;
     const std::string tag = name.substr(kNote.size());
     struct stat facts {};
-    // Nobody else's note is believed.
+    // Only a note of our own is believed.
     const bool own = ::lstat(found.path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
                      facts.st_uid == ::geteuid();
     if (!own || !is_owner_tag(tag) || owner_runs(tag)) continue;

@@ -36,8 +36,9 @@ struct AllReduceOptions {
 };
 
 // A group of processes that sum and copy buffers together (Gloo, or NCCL on GPUs). An error means
-// that the group is broken: somebody died or was later than the patience; what the buffer holds
-// then is undefined, and whoever is left forms another group. Destroying it closes its connections.
+// that the group is broken: a member died or was later than the patience. What the buffer holds
+// then is undefined, and the members that are left form another group. Destroying it closes its
+// connections.
 class AllReduceGroup {
  public:
   virtual ~AllReduceGroup() = default;

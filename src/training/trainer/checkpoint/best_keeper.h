@@ -16,7 +16,7 @@ namespace orrery {
 // what is better meanwhile replaces what waits. Lives on the thread of `io`, writes on `writer`.
 class BestKeeper {
  public:
-  // Told after each write: how it went.
+  // Called after each write, with how it went.
   using Written = std::function<void(const Status&)>;
   // Without a folder nothing is written, and the best is known all the same.
   BestKeeper(boost::asio::io_context& io, boost::asio::thread_pool& writer, std::string folder,

@@ -150,7 +150,7 @@ Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkp
 }
 
 Status begin_at_best(const std::string& folder) {
-  constexpr std::string_view kAside = "set-aside-";
+  constexpr std::string_view kNewer = "set-aside-";
   TRY_ASSIGN(const Checkpoint best, read_checkpoint(best_checkpoint_path(folder)));
   const ParameterVersion version = best.conductor.version;
   const auto found = checkpoints_in(folder);
@@ -158,8 +158,8 @@ Status begin_at_best(const std::string& folder) {
     TRY(write_file(path_of(folder, kPrefix, version), folder, best));
   }
   for (auto newer = found.upper_bound(version); newer != found.end(); ++newer) {
-    const std::string aside = path_of(folder, kAside, newer->first);
-    if (rename(newer->second.c_str(), aside.c_str()) != 0) return system_error(aside, errno);
+    const std::string renamed = path_of(folder, kNewer, newer->first);
+    if (rename(newer->second.c_str(), renamed.c_str()) != 0) return system_error(renamed, errno);
   }
   return sync_folder(folder);
 }

@@ -39,8 +39,9 @@ class Shard {
         return send_parameters(frame);
       case MessageType::Drop:
         expected_.erase(frame.header.number);
-        std::erase_if(
-            owed_, [&frame](const auto& owed) { return owed.second.task == frame.header.number; });
+        std::erase_if(pending_, [&frame](const auto& pending) {
+          return pending.second.task == frame.header.number;
+        });
         return store_->drop(frame.header.number);
       case MessageType::TakeSnapshot:
         return send_snapshot(frame);
@@ -101,23 +102,23 @@ class Shard {
       gradient_came(frame.header.number, values);
     }
     if (!message.send) return;
-    const Owed owed{.task = frame.header.number, .parameters = store_->parameters()};
+    const Pending pending{.task = frame.header.number, .parameters = store_->parameters()};
     const auto found = workers_.find(message.worker);
     // The head may be quicker than a worker's hello; or it died, and the task will be dropped.
     if (found == workers_.end()) {
-      owed_[message.worker] = owed;
+      pending_[message.worker] = pending;
     } else {
-      pay(*found->second, owed);
+      send_parameters(*found->second, pending);
     }
   }
 
-  struct Owed {
+  struct Pending {
     std::int64_t task = 0;
     ShardStore::Shared parameters{};
   };
-  static void pay(Connection& worker, const Owed& owed) {
-    worker.send(MessageType::Parameters, owed.task, Nothing{},
-                {.floats = {*owed.parameters}, .keep = owed.parameters, .sent = {}});
+  static void send_parameters(Connection& worker, const Pending& pending) {
+    worker.send(MessageType::Parameters, pending.task, Nothing{},
+                {.floats = {*pending.parameters}, .keep = pending.parameters, .sent = {}});
   }
 
   void send_snapshot(Frame& frame) {
@@ -152,9 +153,9 @@ class Shard {
              },
          .place = {}},
         {.body = 4096, .floats = count_});
-    if (const auto owed = owed_.find(worker); owed != owed_.end()) {
-      pay(*connection, owed->second);
-      owed_.erase(owed);
+    if (const auto pending = pending_.find(worker); pending != pending_.end()) {
+      send_parameters(*connection, pending->second);
+      pending_.erase(pending);
     }
   }
 
@@ -162,7 +163,7 @@ class Shard {
     if (frame.header.type != MessageType::Gradient) {
       return from.close(invalid("a worker sends gradients to a shard"));
     }
-    // Who got its parameters from a parent can be quicker than the head.
+    // A worker with parameters from its parent can be quicker than the head.
     if (frame.header.number > heard_of_) {
       if (early_.size() >= workers_.size()) return from.close(invalid("gradients of no task"));
       early_[frame.header.number] = std::move(frame.floats);
@@ -172,7 +173,7 @@ class Shard {
   }
 
   void gradient_came(std::int64_t task, std::vector<float>& values) {
-    // Nobody waits for it: it was dropped while it was under way.
+    // No update waits for it: it was dropped while it was under way.
     if (expected_.erase(task) == 0) return;
     const PieceMessage facts = store_->keep(task, values);
     part_->head->send(MessageType::Piece, task, facts);
@@ -186,7 +187,7 @@ class Shard {
   std::set<std::int64_t> expected_{};
   std::int64_t heard_of_ = 0;  // the newest task
   std::map<std::int64_t, std::vector<float>> early_{};
-  std::map<WorkerId, Owed> owed_{};
+  std::map<WorkerId, Pending> pending_{};
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void close(const Error& why);
   void close_when_sent();
-  void tell_refusals() { tells_refusals_ = true; }  // a peer with another token is told so
+  void send_refusals() { sends_refusals_ = true; }  // to a peer with another token
   bool open() const { return socket_.is_open(); }
   std::string peer() const;
   std::string own_address() const;
@@ -98,11 +98,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::chrono::steady_clock::time_point header_came_{};
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};
-  bool writing_ = false, closing_ = false, closed_ = false, tells_refusals_ = false;
+  bool writing_ = false, closing_ = false, closed_ = false, sends_refusals_ = false;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 
-// Blocks until it is there or has failed; tries again for a few seconds where nobody listens yet.
+// Blocks until it is there or has failed; tries again for a few seconds while no process listens
+// there.
 Result<std::shared_ptr<Connection>> connect_to(boost::asio::io_context& io, const std::string& host,
                                                std::uint16_t port,
                                                std::shared_ptr<Transport> transport);

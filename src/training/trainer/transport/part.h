@@ -70,7 +70,7 @@ class Part {
   // What every part does the same way; false: something else.
   bool common(Frame& frame);
   void limit(FrameLimits limits);  // of what the head may send from now on
-  void fail(const Error& error);   // tells the head, and ends
+  void fail(const Error& error);   // reports it to the head, and ends
   void run();                      // until it is over
   void start_pulse();              // once the part has its number
 
@@ -85,7 +85,7 @@ Status run_shard(const PartStart& start);
 Status run_worker(const PartStart& start, const TrainPorts& ports);
 Status run_evaluator(const PartStart& start, const TrainPorts& ports);
 
-// `part`: whichever of them standard input asks for.
+// `part`: the process that standard input asks for.
 Status run_part(const TrainPorts& ports);
 
 // A body that is not what its kind says is a fault of our own processes; it ends the connection.

@@ -37,7 +37,7 @@ class GangMember {
     TRY(reach_head());
     while (!outcome_ && end_.ok() && io_.run_one() > 0) {
     }
-    // The workers are told by the head as well.
+    // The head stops the workers as well.
     const auto deadline = Clock::now() + kEndPatience;
     while (!children_.running().empty() && io_.run_one_until(deadline) > 0) {
     }
@@ -94,7 +94,7 @@ class GangMember {
     if (!started.ok()) end_ = started.error();
   }
 
-  // When the head begins a session anew it drops its workers, and expects them again.
+  // When the head begins another session it drops its workers, and expects them again.
   void worker_ended(const std::string& how) {
     constexpr int kRestartsMost = 100;
     // One that was killed is missed by the head, as any other worker.
