@@ -170,7 +170,7 @@ void Head::end_gang() {
   if (!gang_) return;
   const bool whole =
       run_.failure.ok() && run_.end.outcome(session_.conductor->state().version).ok();
-  const bool stopped = run_.tally.reason.find("asked to stop") != std::string::npos;
+  const bool stopped = run_.tally.ended.find("asked to stop") != std::string::npos;
   gang_->end(!whole ? RunOutcome::Failed : stopped ? RunOutcome::Stopped : RunOutcome::Finished);
 }
 

@@ -190,14 +190,10 @@ void Snapshots::evaluated(Frame& frame) {
                          .samples = pending.samples,
                          .accuracy = evaluation.accuracy,
                          .loss = evaluation.loss};
-  run_.tally.curve.push_back(point);
+  run_.curve.push_back(point);
   run_.log->curve(point);
   run_.pace.evaluated(evaluation.accuracy);
-  judge_best(pending, {.version = pending.version,
-                       .at_s = point.at_s,
-                       .samples = pending.samples,
-                       .accuracy = evaluation.accuracy,
-                       .loss = evaluation.loss});
+  keep_if_best(pending, point);
   session_.conductor->evaluated({.version = pending.version,
                                  .at = pending.at,
                                  .accuracy = evaluation.accuracy,
@@ -222,7 +218,7 @@ Checkpoint Snapshots::checkpoint_at(const ConductorState& state, Time at) const 
           .tensors = session_.tensors};
 }
 
-void Snapshots::judge_best(const PendingEvaluation& pending, const Judgement& judged) {
+void Snapshots::keep_if_best(const PendingEvaluation& pending, const CurvePoint& judged) {
   if (!best_.improves(judged)) return;
   auto checkpoint = std::make_shared<Checkpoint>(checkpoint_at(pending.state, pending.at));
   checkpoint->parameters = *pending.parameters;
