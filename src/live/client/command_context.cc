@@ -1,4 +1,4 @@
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -53,44 +53,44 @@ Result<std::string> read_standard_input() {
 
 }  // namespace
 
-Surroundings process_surroundings() {
-  Surroundings around;
-  around.environment = whole_environment();
+CommandContext process_context() {
+  CommandContext context;
+  context.environment = whole_environment();
   std::error_code problem;
-  around.directory = std::filesystem::current_path(problem).string();
-  around.host = host_name();
-  around.terminal = isatty(STDOUT_FILENO) == 1;
-  around.tell = [](std::string_view line) {
+  context.directory = std::filesystem::current_path(problem).string();
+  context.host = host_name();
+  context.terminal = isatty(STDOUT_FILENO) == 1;
+  context.print_error = [](std::string_view line) {
     std::fputs(fmt::format("{}\n", line).c_str(), stderr);
   };
-  around.read_input = read_standard_input;
-  around.clock = [] {
+  context.read_input = read_standard_input;
+  context.clock = [] {
     return std::chrono::duration_cast<Duration>(
         std::chrono::steady_clock::now().time_since_epoch());
   };
-  around.now_s = [] {
+  context.now_s = [] {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
         .count();
   };
-  around.pause = pause_for;
-  around.random_key = random_key;
-  return around;
+  context.pause = pause_for;
+  context.random_key = random_key;
+  return context;
 }
 
 Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
-                                        const Surroundings& around) {
+                                        const CommandContext& context) {
   // `orrery serve` in the background makes the folder first and its address last.
   constexpr Duration kStart = std::chrono::seconds(3);
   constexpr Duration kBetween = std::chrono::milliseconds(50);
-  auto found = find_scheduler(arguments, around.environment);
-  const Duration end = around.clock() + kStart;
-  while (!found.ok() && may_be_starting(arguments, around.environment) && around.clock() < end &&
-         !(around.interrupted && around.interrupted())) {
-    around.pause(kBetween);
-    found = find_scheduler(arguments, around.environment);
+  auto found = find_scheduler(arguments, context.environment);
+  const Duration end = context.clock() + kStart;
+  while (!found.ok() && may_be_starting(arguments, context.environment) && context.clock() < end &&
+         !(context.interrupted && context.interrupted())) {
+    context.pause(kBetween);
+    found = find_scheduler(arguments, context.environment);
   }
   TRY_ASSIGN(const Endpoint endpoint, std::move(found));
-  if (around.connect) return around.connect(endpoint);
+  if (context.connect) return context.connect(endpoint);
   return Error{Code::Unimplemented,
                fmt::format("{}: this program was built without the wire", endpoint.address)};
 }

@@ -1,4 +1,4 @@
-#include "crowd.h"
+#include "agent_fleet.h"
 
 #include <chrono>
 #include <string>
@@ -16,7 +16,7 @@ constexpr Duration kStep = std::chrono::milliseconds(10);
 
 }  // namespace
 
-struct Crowd::Member {
+struct AgentFleet::Member {
   Member(const std::string& name, FakeProcesses::ScriptOf script)
       : processes(std::move(script)),
         agent({.instance = "instance of " + name,
@@ -31,22 +31,23 @@ struct Crowd::Member {
   Duration due{};
 };
 
-class Crowd::Link final : public AgentLink {
+class AgentFleet::Link final : public AgentLink {
  public:
-  Link(Crowd& crowd, std::size_t member) : crowd_(crowd), member_(member) {}
+  Link(AgentFleet& fleet, std::size_t member) : fleet_(fleet), member_(member) {}
 
   void send(Orders orders) override {
-    const std::lock_guard lock(crowd_.mutex_);
-    crowd_.inbox_.emplace_back(member_, std::move(orders));
+    const std::lock_guard lock(fleet_.mutex_);
+    fleet_.inbox_.emplace_back(member_, std::move(orders));
   }
   void close() override {}
 
  private:
-  Crowd& crowd_;
+  AgentFleet& fleet_;
   std::size_t member_;
 };
 
-Crowd::Crowd(AgentHost& host, int agents, Duration job_least, Duration job_most) : host_(host) {
+AgentFleet::AgentFleet(AgentHost& host, int agents, Duration job_least, Duration job_most)
+    : host_(host) {
   const auto script = [=](const LaunchName& name) {
     Random random(static_cast<std::uint64_t>(name.job));
     return FakeProcesses::Script{.runs =
@@ -62,7 +63,7 @@ Crowd::Crowd(AgentHost& host, int agents, Duration job_least, Duration job_most)
   thread_ = std::thread([this] { run(); });
 }
 
-Crowd::~Crowd() {
+AgentFleet::~AgentFleet() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -71,15 +72,15 @@ Crowd::~Crowd() {
   thread_.join();
 }
 
-void Crowd::run() {
+void AgentFleet::run() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     const auto orders = std::exchange(inbox_, {});
     lock.unlock();
     const Duration now = boot_time();
-    for (const auto& [who, told] : orders) {
-      members_[who]->agent.on_orders(told, now);
-      members_[who]->due = now;
+    for (const auto& [member, newest] : orders) {
+      members_[member]->agent.on_orders(newest, now);
+      members_[member]->due = now;
     }
     for (const auto& member : members_) {
       member->processes.advance(now);

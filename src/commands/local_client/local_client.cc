@@ -1,4 +1,4 @@
-#include "commands/local_client/near.h"
+#include "commands/local_client/local_client.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,24 +26,25 @@ constexpr std::array<std::string_view, 15> kCommands = {
     "submit", "status", "cancel", "logs",   "nodes",        "drain",  "resume", "events",
     "policy", "quota",  "token",  "tokens", "certificates", "revoke", "remove"};
 
-std::shared_ptr<Surroundings> surroundings(void (*run_whole)(char**), char** argv) {
-  const auto around = std::make_shared<Surroundings>(process_surroundings());
-  around->connect = [=](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
-    auto client = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
+std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char** argv) {
+  const auto context = std::make_shared<CommandContext>(process_context());
+  context->connect = [=](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
+    auto client =
+        std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = endpoint.socket});
     // Nothing has been asked so far, so it can all be done again.
-    if (endpoint.door.empty() || !client->connect().ok()) run_whole(argv);
+    if (endpoint.socket.empty() || !client->connect().ok()) run_whole(argv);
     return std::unique_ptr<Client>(std::move(client));
   };
-  around->print = print_stream;
-  around->width = terminal_width();
-  around->catch_interrupts = catch_interrupts;
-  around->interrupted = [] { return interrupted().load(); };
-  return around;
+  context->print = print_stream;
+  context->width = terminal_width();
+  context->catch_interrupts = catch_interrupts;
+  context->interrupted = [] { return interrupted().load(); };
+  return context;
 }
 
 }  // namespace
 
-int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
+int run_local_client(int argc, char** argv, void (*run_whole)(char** argv)) {
   const bool ours = argc > 1 && std::ranges::find(kCommands, argv[1]) != kCommands.end();
   if (!ours) run_whole(argv);
   CLI::App app;
@@ -54,7 +55,7 @@ int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
   const auto words = split_program({argv, static_cast<std::size_t>(argc)}, takers, program);
   // What is not asked for need not be described.
   const auto add = argv[1] == takers.front() ? add_submit_command : add_live_commands;
-  add(app, chosen, program, surroundings(run_whole, argv));
+  add(app, chosen, program, client_context(run_whole, argv));
   std::signal(SIGPIPE, SIG_IGN);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
@@ -64,7 +65,7 @@ int run_near(int argc, char** argv, void (*run_whole)(char** argv)) {
   return exit_code(chosen());
 }
 
-void become(const char* name, char** argv) {
+void exec_sibling(const char* name, char** argv) {
   std::error_code failed;
   const auto beside = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name;
   if (!failed) ::execv(beside.c_str(), argv);

@@ -12,12 +12,12 @@ namespace orrery {
 
 // Agents without machines: NodeAgents over FakeProcesses on the machine's clock, all on one thread,
 // with eight GPUs each. Jobs take as long as a number drawn for them says.
-class Crowd {
+class AgentFleet {
  public:
-  Crowd(AgentHost& host, int agents, Duration job_least, Duration job_most);
-  ~Crowd();
-  Crowd(const Crowd&) = delete;
-  Crowd& operator=(const Crowd&) = delete;
+  AgentFleet(AgentHost& host, int agents, Duration job_least, Duration job_most);
+  ~AgentFleet();
+  AgentFleet(const AgentFleet&) = delete;
+  AgentFleet& operator=(const AgentFleet&) = delete;
 
  private:
   struct Member;

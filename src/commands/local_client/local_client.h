@@ -6,9 +6,9 @@ namespace orrery {
 // quick. Gives its exit code; whatever else is asked, and all that the socket of the state
 // directory has no answer to, is for the whole program: `run_whole` takes the words as they are and
 // does not come back.
-int run_near(int argc, char** argv, void (*run_whole)(char** argv));
+int run_local_client(int argc, char** argv, void (*run_whole)(char** argv));
 
-// Becomes the program of this name beside this one; ends with 1 where there is none.
-[[noreturn]] void become(const char* name, char** argv);
+// Replaces this process by the program NAME in the same folder; exits with 1 if there is none.
+[[noreturn]] void exec_sibling(const char* name, char** argv);
 
 }  // namespace orrery

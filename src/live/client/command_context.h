@@ -24,18 +24,18 @@ struct JoinOrder {
   std::string certificate = kJoinedCertificate;
 };
 
-// What a command has around it. Tests hand in their own.
-struct Surroundings {
+// The ports and facts that a command depends on. Tests pass their own.
+struct CommandContext {
   std::function<Result<std::unique_ptr<Client>>(const Endpoint&)> connect{};
   std::function<Result<std::string>(const JoinOrder&)> join{};  // answers HOST:PORT for calls
   Variables environment{};
   std::string directory{};  // where the command was called
   std::string host{};       // the name of this machine
   int width = 120;          // of the terminal
-  bool terminal = false;    // somebody looks at standard output
+  bool terminal = false;    // standard output is a terminal
 
-  std::function<Status(std::string_view)> print{};  // to standard output
-  std::function<void(std::string_view)> tell{};     // to standard error, a line
+  std::function<Status(std::string_view)> print{};      // to standard output
+  std::function<void(std::string_view)> print_error{};  // a line to standard error
   std::function<Result<std::string>()> read_input{};
 
   std::function<Duration()> clock{};      // only differences mean something
@@ -47,27 +47,27 @@ struct Surroundings {
 };
 
 // This process: environment, directory, streams but standard output, clocks and random keys.
-Surroundings process_surroundings();
+CommandContext process_context();
 
 // Finds the scheduler and connects.
 Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
-                                        const Surroundings& around);
+                                        const CommandContext& context);
 
 // Asks again for `most` while there is no answer, waiting longer each time; for questions that may
-// be heard twice. After some seconds the user is told.
+// arrive twice. After some seconds the user sees why.
 template <class Question>
-auto ask_for(const Surroundings& around, Duration most, Question question) {
+auto ask_for(const CommandContext& context, Duration most, Question question) {
   constexpr Duration kFirst = std::chrono::milliseconds(200);
-  constexpr Duration kTold = 16 * kFirst;
+  constexpr Duration kReported = 16 * kFirst;
   constexpr Duration kLongest = std::chrono::seconds(5);
-  const Duration end = around.clock() + most;
+  const Duration end = context.clock() + most;
   for (Duration pause = kFirst;; pause = std::min(pause * 2, kLongest)) {
     auto answer = question();
-    if (answer.ok() || around.interrupted() || around.clock() >= end) return answer;
+    if (answer.ok() || context.interrupted() || context.clock() >= end) return answer;
     const Code code = answer.error().code;
     if (code != Code::Unavailable && code != Code::DeadlineExceeded) return answer;
-    if (pause == kTold) around.tell(answer.error().message + "; waits");
-    around.pause(std::min(pause, std::max(end - around.clock(), Duration(1))));
+    if (pause == kReported) context.print_error(answer.error().message + "; waits");
+    context.pause(std::min(pause, std::max(end - context.clock(), Duration(1))));
   }
 }
 
@@ -78,8 +78,8 @@ inline constexpr Duration kPatience = std::chrono::seconds(6);
 inline constexpr Duration kPatienceOfFollowers = std::chrono::hours(24 * 365);
 
 template <class Question>
-auto ask_again(const Surroundings& around, Question question) {
-  return ask_for(around, kPatience, std::move(question));
+auto ask_again(const CommandContext& context, Question question) {
+  return ask_for(context, kPatience, std::move(question));
 }
 
 }  // namespace orrery
