@@ -24,7 +24,7 @@ struct Job {
   Duration worked{};             // of the time it held devices, what went into iterations, up to...
   Time worked_until{};           // ...then
   double work_left = 0;          // iterations, as of the last event about it
-  std::optional<Time> promised;  // to be done then, by whoever admitted it
+  std::optional<Time> promised;  // to be done then, by the policy that admitted it
 
   Duration attained_at(Time now) const {
     return state == JobState::Running ? attained + (now - run_since) : attained;
@@ -36,23 +36,11 @@ struct Job {
   }
 };
 
-// Time as some published simulators count it: in floating seconds. Where two things happen at once
-// their rounding decides which is first, so a policy that is to agree with them has to round alike.
-class FloatingTime {
- public:
-  virtual ~FloatingTime() = default;
-  virtual double now_s() const = 0;
-  virtual double held_s(JobId job) const = 0;      // how long it has held devices, in all
-  virtual Time instant(double exact_s) const = 0;  // to wake at exactly this
-};
-
 // How far running jobs have come: measured by agents, or computed by a simulation.
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual double work_left(JobId job) const = 0;                     // iterations; of a running job
-  virtual Time expected_end(JobId /*job*/) const { return kNever; }  // kNever: not known
-  virtual const FloatingTime* floating_time() const { return nullptr; }
+  virtual double work_left(JobId job) const = 0;  // iterations; of a running job
 };
 
 // What a policy may know at one instant. Orders inside the spans mean nothing.
@@ -70,7 +58,7 @@ struct View {
   std::span<const JobId> arrived;  // since the last plan
   std::span<const JobId> ended;    // since the last plan: final, or out of sight
   std::span<const NodeId> freed;   // where something was let go of since the last plan
-  std::span<const std::vector<JobId>> on_nodes;  // by node: who holds GPUs there
+  std::span<const std::vector<JobId>> on_nodes;  // by node: jobs that hold GPUs there
   const Progress* progress = nullptr;
 
   const Job& job(JobId id) const { return jobs[index(id)]; }

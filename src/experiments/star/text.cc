@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "experiments/star/verdict.h"
-#include "report/grid.h"
 #include "report/page/chart.h"
 #include "report/page/html.h"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/grid.h"
 #include "base/statistics.h"
 #include "experiments/star/two_jobs.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

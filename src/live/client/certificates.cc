@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/grid.h"
 #include "live/client/roles.h"
 #include "live/client/trust_commands.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "live/client/job_texts.h"
 #include "live/client/rights_commands.h"
 #include "live/client/status_text.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

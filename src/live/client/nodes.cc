@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "base/plain_text.h"
 #include "live/client/commands.h"
 #include "live/client/job_texts.h"
 #include "live/client/status_text.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/grid.h"
 #include "live/client/commands.h"
 #include "live/client/job_texts.h"
 #include "live/client/status_text.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/grid.h"
 #include "live/client/status_text.h"
 #include "live/client/test_call.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

@@ -9,9 +9,9 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "base/plain_text.h"
 #include "live/client/job_texts.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

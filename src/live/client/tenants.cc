@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "live/client/rights_commands.h"
 #include "live/client/status_text.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {
