@@ -70,7 +70,7 @@ Status resize_command(const std::string& folder, int workers, bool anyway) {
   TRY_ASSIGN(const auto line, connect_to(io, place.host, place.port, transport));
   Status result = Error{Code::Unavailable, "the head gave no answer"};
   line->start({.frame =
-                   [&result](Connection& from, Frame& frame) {
+                   [&result](Connection& from, MessageFrame& frame) {
                      Text answer;
                      if (!take(from, frame, answer)) return;
                      result = answer.ok ? print(answer.text + "\n")

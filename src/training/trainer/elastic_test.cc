@@ -224,7 +224,7 @@ class Rogue {
     transport_->token = run.token();
     head_ = connect_to(io_, run.host(), run.port(), transport_).value();
     head_->send(MessageType::Hello, 0, Hello{.role = PartRole::Worker, .id = -1, .pid = 0});
-    head_->start({.frame = [this](Connection&, Frame& frame) { from_head(frame); },
+    head_->start({.frame = [this](Connection&, MessageFrame& frame) { from_head(frame); },
                   .closed = [this](Connection&, const Error&) { over_ = true; },
                   .place = {}},
                  {.floats = 100});
@@ -236,7 +236,7 @@ class Rogue {
   int tasks() const { return tasks_; }
 
  private:
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (frame.header.type == MessageType::Setup) {
       auto learner = make_fake_learner({.data = "line"});
       head_->send(MessageType::Ready, 0, ReadyMessage{.tensors = learner.value()->tensors()});
@@ -246,7 +246,7 @@ class Rogue {
       shard_->send(MessageType::Hello, 0,
                    Hello{.role = PartRole::Worker, .id = peers.id, .pid = 0});
       shard_->start({.frame =
-                         [this](Connection&, Frame& got) {
+                         [this](Connection&, MessageFrame& got) {
                            parameters_of_ = got.header.number;
                            hand_in_if_complete();
                          },

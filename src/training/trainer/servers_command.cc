@@ -55,10 +55,10 @@ class BookKeeper {
 
   Status open();
   void greet(const std::shared_ptr<Connection>& connection, const Hello& hello);
-  void from_run(std::int64_t id, Frame& frame);
-  bool join(Line& line, Frame& frame);
-  bool ask(Line& line, Frame& frame);
-  bool report(Line& line, Frame& frame);
+  void from_run(std::int64_t id, MessageFrame& frame);
+  bool join(Line& line, MessageFrame& frame);
+  bool ask(Line& line, MessageFrame& frame);
+  bool report(Line& line, MessageFrame& frame);
   void leave(std::int64_t id, const Error& why);
   void enforce(const std::vector<LimitChange>& changes);
   void note(JobId job, std::string_view what, const std::string& detail);
@@ -127,13 +127,14 @@ void BookKeeper::greet(const std::shared_ptr<Connection>& connection, const Hell
   }
   const std::int64_t id = next_++;
   lines_[id] = {.connection = connection, .job = JobId{static_cast<int>(id)}};
-  connection->handle({.frame = [this, id](Connection&, Frame& frame) { from_run(id, frame); },
-                      .closed = [this, id](Connection&, const Error& why) { leave(id, why); },
-                      .place = {}},
-                     {});
+  connection->handle(
+      {.frame = [this, id](Connection&, MessageFrame& frame) { from_run(id, frame); },
+       .closed = [this, id](Connection&, const Error& why) { leave(id, why); },
+       .place = {}},
+      {});
 }
 
-void BookKeeper::from_run(std::int64_t id, Frame& frame) {
+void BookKeeper::from_run(std::int64_t id, MessageFrame& frame) {
   Line& line = lines_.at(id);
   bool good = false;
   switch (frame.header.type) {
@@ -162,7 +163,7 @@ void BookKeeper::from_run(std::int64_t id, Frame& frame) {
   line.connection->close(invalid("a message that makes no sense here"));
 }
 
-bool BookKeeper::join(Line& line, Frame& frame) {
+bool BookKeeper::join(Line& line, MessageFrame& frame) {
   auto message = read_fields<JoinServersMessage>(frame.body);
   if (!message.ok()) return false;
   PlacesMessage answer{.job = static_cast<std::int64_t>(line.job),
@@ -191,7 +192,7 @@ bool BookKeeper::join(Line& line, Frame& frame) {
   return true;
 }
 
-bool BookKeeper::report(Line& line, Frame& frame) {
+bool BookKeeper::report(Line& line, MessageFrame& frame) {
   auto message = read_fields<ReportMessage>(frame.body);
   if (!message.ok()) return false;
   auto changes = shared_.report(line.job, message.value().report);
@@ -202,7 +203,7 @@ bool BookKeeper::report(Line& line, Frame& frame) {
   return true;
 }
 
-bool BookKeeper::ask(Line& line, Frame& frame) {
+bool BookKeeper::ask(Line& line, MessageFrame& frame) {
   auto message = read_fields<AskModeMessage>(frame.body);
   if (!message.ok()) return false;
   const AskModeMessage& request = message.value();

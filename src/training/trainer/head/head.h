@@ -57,12 +57,12 @@ class Head {
   // head_frames.cc: what processes report.
   void greet(const std::shared_ptr<Connection>& line, const Hello& hello);
   void adopt(PartState& part, const std::shared_ptr<Connection>& line);
-  void from_part(PartRole role, int id, Frame& frame);
-  void part_ready(PartState& part, Frame& frame);
-  void applied(int id, Frame& frame);
+  void from_part(PartRole role, int id, MessageFrame& frame);
+  void part_ready(PartState& part, MessageFrame& frame);
+  void applied(int id, MessageFrame& frame);
   void complete(std::int64_t task);
   void leaves(PartState& part);
-  void command_came(Connection& from, Frame& frame);
+  void command_came(Connection& from, MessageFrame& frame);
   void resize(Connection& from, const ResizeMessage& request);
   void look_at_gang();
   void end_gang();

@@ -60,7 +60,7 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
       new ServersLine(std::move(connection), static_cast<int>(workers)));
   const std::weak_ptr<ServersLine> weak = line;
   line->connection_->start({.frame =
-                                [weak](Connection&, Frame& frame) {
+                                [weak](Connection&, MessageFrame& frame) {
                                   if (const auto self = weak.lock()) self->came(frame);
                                 },
                             .closed =
@@ -88,7 +88,7 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
   return line;
 }
 
-void ServersLine::came(Frame& frame) {
+void ServersLine::came(MessageFrame& frame) {
   bool good = false;
   switch (frame.header.type) {
     case MessageType::Places:
@@ -106,7 +106,7 @@ void ServersLine::came(Frame& frame) {
   if (!good) connection_->close(invalid("the servers said what makes no sense"));
 }
 
-bool ServersLine::take_places(Frame& frame) {
+bool ServersLine::take_places(MessageFrame& frame) {
   auto message = read_fields<PlacesMessage>(frame.body);
   if (!message.ok()) return false;
   const PlacesMessage& answer = message.value();
@@ -118,7 +118,7 @@ bool ServersLine::take_places(Frame& frame) {
   return std::ranges::all_of(places_, [](const TaskPlace& p) { return is_limit(p.limit); });
 }
 
-bool ServersLine::take_limits(Frame& frame) {
+bool ServersLine::take_limits(MessageFrame& frame) {
   auto message = read_fields<LimitsMessage>(frame.body);
   if (!message.ok()) return false;
   for (const auto& [task, limit] : message.value().limits) {
@@ -133,7 +133,7 @@ bool ServersLine::take_limits(Frame& frame) {
   return true;
 }
 
-bool ServersLine::take_answer(Frame& frame) {
+bool ServersLine::take_answer(MessageFrame& frame) {
   auto message = read_fields<ModeAnswerMessage>(frame.body);
   if (!message.ok()) return false;
   const bool granted = message.value().granted;

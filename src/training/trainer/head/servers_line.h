@@ -48,10 +48,10 @@ class ServersLine final : public ModeGrant, public std::enable_shared_from_this<
 
  private:
   ServersLine(std::shared_ptr<Connection> connection, int workers);
-  void came(Frame& frame);
-  bool take_places(Frame& frame);
-  bool take_limits(Frame& frame);
-  bool take_answer(Frame& frame);
+  void came(MessageFrame& frame);
+  bool take_places(MessageFrame& frame);
+  bool take_limits(MessageFrame& frame);
+  bool take_answer(MessageFrame& frame);
   void give_back();
 
   struct Question {

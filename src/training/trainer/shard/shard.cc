@@ -18,7 +18,7 @@ namespace {
 class Shard {
  public:
   Status run(const PartStart& start) {
-    auto part = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+    auto part = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
     if (!part.ok()) return std::move(part).error();
     part_ = std::move(part).value();
     part_->run();
@@ -26,7 +26,7 @@ class Shard {
   }
 
  private:
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (part_->common(frame)) return;
     if (frame.header.type == MessageType::Setup) return set_up(frame);
     if (!store_) return part_->fail(invalid("a shard is set up first"));
@@ -55,7 +55,7 @@ class Shard {
     }
   }
 
-  void set_up(Frame& frame) {
+  void set_up(MessageFrame& frame) {
     Text text;
     if (!take(*part_->head, frame, text)) return;
     auto setup = parse_setup(text.text);
@@ -74,7 +74,7 @@ class Shard {
                       ReadyMessage{.address = host_->address(), .port = host_->port()});
   }
 
-  void load(Frame& frame) {
+  void load(MessageFrame& frame) {
     SnapshotMessage state;
     if (!take(*part_->head, frame, state)) return;
     if (auto done = store_->load(frame.floats, state.batches, state.version); !done.ok()) {
@@ -82,7 +82,7 @@ class Shard {
     }
   }
 
-  void apply(Frame& frame) {
+  void apply(MessageFrame& frame) {
     ApplyMessage message;
     if (!take(*part_->head, frame, message)) return;
     auto done = store_->apply(message);
@@ -91,7 +91,7 @@ class Shard {
                       AppliedMessage{.fresh_mean_norm2 = done.value()});
   }
 
-  void send_parameters(Frame& frame) {
+  void send_parameters(MessageFrame& frame) {
     SendParametersMessage message;
     if (!take(*part_->head, frame, message)) return;
     expected_.insert(frame.header.number);
@@ -121,7 +121,7 @@ class Shard {
                 {.floats = {*pending.parameters}, .keep = pending.parameters, .sent = {}});
   }
 
-  void send_snapshot(Frame& frame) {
+  void send_snapshot(MessageFrame& frame) {
     SnapshotMessage message;
     if (!take(*part_->head, frame, message)) return;
     const auto parameters = store_->parameters();
@@ -145,7 +145,7 @@ class Shard {
     const WorkerId worker{hello.id};
     workers_[worker] = connection;
     connection->handle(
-        {.frame = [this](Connection& from, Frame& frame) { from_worker(from, frame); },
+        {.frame = [this](Connection& from, MessageFrame& frame) { from_worker(from, frame); },
          .closed =
              [this, worker](Connection& gone, const Error&) {
                const auto found = workers_.find(worker);
@@ -159,7 +159,7 @@ class Shard {
     }
   }
 
-  void from_worker(Connection& from, Frame& frame) {
+  void from_worker(Connection& from, MessageFrame& frame) {
     if (frame.header.type != MessageType::Gradient) {
       return from.close(invalid("a worker sends gradients to a shard"));
     }

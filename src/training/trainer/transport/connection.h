@@ -20,7 +20,7 @@ namespace orrery {
 
 using boost::asio::ip::tcp;
 
-struct Frame {
+struct MessageFrame {
   FrameHeader header{};
   std::vector<std::byte> body{};
   std::vector<float> floats{};                     // empty if they were placed elsewhere
@@ -40,7 +40,7 @@ struct Transport {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Handlers {
-    std::function<void(Connection&, Frame&)> frame{};
+    std::function<void(Connection&, MessageFrame&)> frame{};
     std::function<void(Connection&, const Error&)> closed{};  // once, never from within send()
     // Where the floats of a message go, in all just as many as it has; none: into the frame.
     std::function<std::vector<std::span<float>>(const FrameHeader&)> place{};
@@ -94,7 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Handlers handlers_{};
   FrameLimits limits_{};
   std::array<std::byte, kHeaderBytes> header_bytes_{};
-  Frame frame_{};
+  MessageFrame frame_{};
   std::chrono::steady_clock::time_point header_came_{};
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};

@@ -90,7 +90,7 @@ void Host::greet(tcp::socket socket) {
     ++refused_;
     callers_.erase(connection.shared_from_this());
   };
-  const auto first = [this, alive = alive_, timer](Connection& connection, Frame& frame) {
+  const auto first = [this, alive = alive_, timer](Connection& connection, MessageFrame& frame) {
     if (!*alive) return;
     auto hello = read_fields<Hello>(frame.body);
     if (frame.header.type != MessageType::Hello || !hello.ok()) {

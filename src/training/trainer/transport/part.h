@@ -55,7 +55,7 @@ class Pulse;
 
 class Part {
  public:
-  using OnFrame = std::function<void(Frame&)>;
+  using OnFrame = std::function<void(MessageFrame&)>;
 
   static Result<std::unique_ptr<Part>> connect(const PartStart& start, OnFrame on_frame);
   ~Part();
@@ -68,7 +68,7 @@ class Part {
   Status end{};
 
   // What every part does the same way; false: something else.
-  bool common(Frame& frame);
+  bool common(MessageFrame& frame);
   void limit(FrameLimits limits);  // of what the head may send from now on
   void fail(const Error& error);   // reports it to the head, and ends
   void run();                      // until it is over
@@ -90,7 +90,7 @@ Status run_part(const TrainPorts& ports);
 
 // A body that is not what its kind says is a fault of our own processes; it ends the connection.
 template <class M>
-bool take(Connection& connection, const Frame& frame, M& message) {
+bool take(Connection& connection, const MessageFrame& frame, M& message) {
   auto read = read_fields<M>(frame.body);
   if (!read.ok()) {
     connection.close(read.error());

@@ -63,7 +63,7 @@ class GangMember {
     }
     line_->send(MessageType::Hello, 0,
                 Hello{.role = PartRole::Gang, .id = place_.rank, .pid = getpid()});
-    line_->start({.frame = [this](Connection&, Frame& frame) { from_head(frame); },
+    line_->start({.frame = [this](Connection&, MessageFrame& frame) { from_head(frame); },
                   .closed =
                       [this](Connection&, const Error& why) {
                         if (!outcome_) end_ = Error(why).at("the head of the gang is gone");
@@ -73,7 +73,7 @@ class GangMember {
     return {};
   }
 
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (frame.header.type == MessageType::Stop) {
       outcome_ = static_cast<RunOutcome>(frame.header.number);
       return;

@@ -85,7 +85,7 @@ void Snapshots::ask_others(int lost) {
   for (ParameterSnapshot& snapshot : again) ask(std::move(snapshot));
 }
 
-void Snapshots::came(PartRole role, int id, Frame& frame) {
+void Snapshots::came(PartRole role, int id, MessageFrame& frame) {
   const auto found = snapshots_.find(frame.header.number);
   auto read = read_fields<SnapshotMessage>(frame.body);
   if (found == snapshots_.end() || !read.ok()) return;
@@ -175,7 +175,7 @@ void Snapshots::send_evaluations() {
   for (const auto& [number, evaluation] : evaluations_) send_evaluation(number);
 }
 
-void Snapshots::evaluated(Frame& frame) {
+void Snapshots::evaluated(MessageFrame& frame) {
   const auto found = evaluations_.find(frame.header.number);
   auto read = read_fields<EvaluatedMessage>(frame.body);
   if (found == evaluations_.end() || !read.ok()) return;
@@ -202,7 +202,7 @@ void Snapshots::evaluated(Frame& frame) {
   run_.pump();
 }
 
-void Snapshots::validated(Frame& frame) {
+void Snapshots::validated(MessageFrame& frame) {
   validating_ = false;
   if (frame.floats.size() != static_cast<std::size_t>(session_.parameter_count)) return;
   exchange_.send_validation(frame.header.number, frame.floats);
