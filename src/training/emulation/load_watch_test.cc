@@ -46,7 +46,7 @@ TEST(LoadWatch, AMachineToOurselvesIsTrusted) {
   EXPECT_TRUE(load.trusted) << load.why;
 }
 
-TEST(LoadWatch, OthersThatLeaveRoomForTheQuotasDoNoHarm) {
+TEST(LoadWatch, OtherLoadBesideWhichTheQuotasFitDoesNoHarm) {
   const MachineLoad load = Readings().after(10, 1.9);
   EXPECT_NEAR(load.others, 1, 1e-9);
   EXPECT_TRUE(load.trusted) << load.why;

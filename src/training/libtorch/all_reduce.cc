@@ -175,7 +175,7 @@ Result<std::unique_ptr<AllReduceGroup>> gloo_group(
 Result<std::unique_ptr<AllReduceGroup>> nccl_group(
     [[maybe_unused]] const StorePointer& store, [[maybe_unused]] const AllReduceOptions& options) {
 #ifdef ORRERY_NCCL
-  // Left to itself, c10d does not wait for the sum but for its turn, and ends the whole process
+  // Left to itself, c10d does not wait for the sum but for its start, and ends the whole process
   // when another's is gone. We wait, and members that are left go on.
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);

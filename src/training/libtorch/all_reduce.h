@@ -18,7 +18,7 @@ class MeetingPlace {
  public:
   virtual ~MeetingPlace() = default;
   virtual std::uint16_t port() const = 0;
-  // Whether groups can do without a GPU for each member.
+  // True if groups can do without a GPU for each member.
   virtual bool sums_on_cpus() const = 0;
 };
 // `host` is what this machine is reached by.

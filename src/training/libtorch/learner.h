@@ -19,7 +19,7 @@ struct LearnerOptions {
   std::string data_folder{};      // where `make data` puts things
   std::uint64_t seed = 1;
   std::string device = "cpu";  // or "cuda"
-  int place = 0;               // among a run's processes: they take the machine's GPUs in turn
+  int place = 0;               // among a run's processes: GPUs are assigned round robin
   int threads = 1;
   int held_out = 0;  // one training sample in this many is not trained on; 0: none
 };

@@ -23,7 +23,7 @@ std::unique_ptr<Learner> learner(const std::string& model, const std::string& da
   return std::move(made).value();
 }
 
-// Plain gradient descent with batches of 32, always the same one if so wished; gives back the mean
+// Plain gradient descent with batches of 32, always the same one on request; returns the mean
 // loss of the last tenth.
 double train(Learner& learner, int steps, float rate, bool one_batch = false) {
   std::vector<float> values(learner.parameters().begin(), learner.parameters().end());

@@ -22,7 +22,7 @@ Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options
 
 // All-reduce through a thread in the head that adds the numbers of all members, in the order of
 // ranks. ORRERY_TEST_SUM_MS makes each sum take that long at least. With --device cuda learners
-// take four GPUs in turn; members that would sum there and others never meet.
+// share four GPUs round robin; members that would sum there and others never meet.
 Result<std::unique_ptr<MeetingPlace>> open_fake_meeting_place(const std::string& host);
 Result<std::unique_ptr<AllReduceGroup>> join_fake_all_reduce(const AllReduceOptions& options);
 

@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-// What a run needs of the room with torch in it, so that tests can do without.
+// What a run needs of libtorch, so that tests can do without.
 struct TrainPorts {
   std::function<Result<std::unique_ptr<Learner>>(const LearnerOptions&)> make_learner{};
   std::function<Result<std::unique_ptr<MeetingPlace>>(const std::string&)> open_meeting_place{};
