@@ -88,11 +88,11 @@ ordered_json modes_json(const TrainingResult& result) {
 void take_best(const json& object, TrainingResult& result) {
   const auto best = object.find("best");
   if (best == object.end() || !best->is_object()) return;
-  result.best = CurvePoint{.at_s = value_of(*best, "time_s", 0.0),
-                           .version = value_of(*best, "version", ParameterVersion{0}),
-                           .samples = value_of(*best, "samples", std::int64_t{0}),
-                           .accuracy = value_of(*best, "accuracy", 0.0),
-                           .loss = value_of(*best, "loss", 0.0)};
+  result.best = EvaluatedVersion{.at_s = value_of(*best, "time_s", 0.0),
+                                 .version = value_of(*best, "version", ParameterVersion{0}),
+                                 .samples = value_of(*best, "samples", std::int64_t{0}),
+                                 .accuracy = value_of(*best, "accuracy", 0.0),
+                                 .loss = value_of(*best, "loss", 0.0)};
   result.best_file = value_of(*best, "file", std::string());
 }
 

@@ -12,7 +12,7 @@
 namespace orrery {
 
 // One evaluation on the test set.
-struct CurvePoint {
+struct EvaluatedVersion {
   double at_s = 0;  // when the version was made
   ParameterVersion version = 0;
   std::int64_t samples = 0;
@@ -52,12 +52,12 @@ struct TrainingResult {
   int target_over = TargetWatch::kOver;
   std::optional<double> time_to_target_s{};  // none: not reached
   std::optional<double> final_accuracy{}, final_loss{};
-  std::optional<CurvePoint> best{};      // evaluation; with a folder: of the model that is kept
-  std::string best_file{};               // empty: the model is not kept
-  double training_s = 0;                 // since the first task, earlier sessions included
-  double wall_s = 0;                     // of this process
-  int workers = 0;                       // at the end
-  std::optional<double> worker_cpu_s{};  // of one worker, on average
+  std::optional<EvaluatedVersion> best{};  // evaluation; with a folder: of the model that is kept
+  std::string best_file{};                 // empty: the model is not kept
+  double training_s = 0;                   // since the first task, earlier sessions included
+  double wall_s = 0;                       // of this process
+  int workers = 0;                         // at the end
+  std::optional<double> worker_cpu_s{};    // of one worker, on average
   std::string cpu_means = "none", link_means = "none";
   std::optional<MachineLoad> load{};  // where servers were emulated
   std::string folder{};

@@ -11,7 +11,8 @@ TrainingResult full_result() {
       .final_accuracy = 0.91,
       .final_loss = 0.3,
       .best =
-          CurvePoint{.at_s = 11, .version = 40, .samples = 2560, .accuracy = 0.93, .loss = 0.25},
+          EvaluatedVersion{
+              .at_s = 11, .version = 40, .samples = 2560, .accuracy = 0.93, .loss = 0.25},
       .best_file = "run/checkpoint-best.orc",
       .training_s = 20,
       .wall_s = 23,

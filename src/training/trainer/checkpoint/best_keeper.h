@@ -24,13 +24,13 @@ class BestKeeper {
 
   // The best of earlier sessions, if there is one that is whole.
   void recall();
-  bool improves(const CurvePoint& judged) const;
+  bool improves(const EvaluatedVersion& judged) const;
   // `checkpoint` holds the judged parameters and says how they were judged; it improves.
   void keep(std::shared_ptr<Checkpoint> checkpoint);
   bool busy() const { return writing_; }
 
-  const std::optional<CurvePoint>& best() const { return best_; }
-  const std::optional<CurvePoint>& on_disk() const { return on_disk_; }
+  const std::optional<EvaluatedVersion>& best() const { return best_; }
+  const std::optional<EvaluatedVersion>& on_disk() const { return on_disk_; }
 
  private:
   void write(const std::shared_ptr<Checkpoint>& checkpoint);
@@ -39,7 +39,7 @@ class BestKeeper {
   boost::asio::thread_pool& writer_;
   const std::string folder_;
   const Written written_;
-  std::optional<CurvePoint> best_{}, on_disk_{};
+  std::optional<EvaluatedVersion> best_{}, on_disk_{};
   std::shared_ptr<Checkpoint> waiting_{};
   bool writing_ = false;
 };

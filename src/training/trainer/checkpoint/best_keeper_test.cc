@@ -15,7 +15,7 @@ std::shared_ptr<Checkpoint> judged(ParameterVersion version, double accuracy, do
   auto checkpoint = std::make_shared<Checkpoint>();
   checkpoint->conductor.version = version;
   checkpoint->parameters = {static_cast<float>(version)};
-  checkpoint->judged = CurvePoint{.version = version, .accuracy = accuracy, .loss = loss};
+  checkpoint->judged = EvaluatedVersion{.version = version, .accuracy = accuracy, .loss = loss};
   return checkpoint;
 }
 

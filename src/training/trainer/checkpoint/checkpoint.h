@@ -24,7 +24,7 @@ struct Checkpoint {
   double optimizer_batches = 0;  // global batches that the optimizer has stepped by
   std::vector<float> parameters{};
   std::vector<float> optimizer_state{};
-  std::optional<CurvePoint> judged{};  // of the best model
+  std::optional<EvaluatedVersion> judged{};  // of the best model
 };
 
 // FOLDER/checkpoint-VERSION.orc, written whole or not at all, and on the disk when this returns.

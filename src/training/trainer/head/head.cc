@@ -310,9 +310,9 @@ void Head::tick_training() {
 }
 
 TrainingResult Head::result() {
-  const std::vector<CurvePoint>& curve = run_.curve;
+  const std::vector<EvaluatedVersion>& curve = run_.curve;
   TargetWatch watch(run_.options.target, run_.options.target_over);
-  for (const CurvePoint& point : curve) watch.add(point.at_s, point.accuracy);
+  for (const EvaluatedVersion& point : curve) watch.add(point.at_s, point.accuracy);
   const BestKeeper& best = snapshots_->best();
   TrainingResult result{
       .tally = run_.tally,

@@ -59,7 +59,7 @@ class RunContext {
   TrainingClock clock{};
   WorkerClocks worker_clocks{};
   RunTally tally{};
-  std::vector<CurvePoint> curve{};
+  std::vector<EvaluatedVersion> curve{};
   RunEnd end{};
   std::string folder{};
   bool own_folder = false;  // made for this run, and removed after it

@@ -20,7 +20,7 @@ class RunLog {
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder);
   ~RunLog();
 
-  void curve(const CurvePoint& point);
+  void curve(const EvaluatedVersion& point);
   void iteration(const IterationSample& sample);
   void mode(const ModeChange& change);
   void window(const SelectorSample& window);

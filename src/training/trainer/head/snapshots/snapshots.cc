@@ -185,11 +185,11 @@ void Snapshots::evaluated(MessageFrame& frame) {
   const PendingEvaluation pending = std::move(found->second);
   evaluations_.erase(found);
   const Evaluation& evaluation = read.value().evaluation;
-  const CurvePoint point{.at_s = seconds(pending.at),
-                         .version = pending.version,
-                         .samples = pending.samples,
-                         .accuracy = evaluation.accuracy,
-                         .loss = evaluation.loss};
+  const EvaluatedVersion point{.at_s = seconds(pending.at),
+                               .version = pending.version,
+                               .samples = pending.samples,
+                               .accuracy = evaluation.accuracy,
+                               .loss = evaluation.loss};
   run_.curve.push_back(point);
   run_.log->curve(point);
   run_.pace.evaluated(evaluation.accuracy);
@@ -218,7 +218,7 @@ Checkpoint Snapshots::checkpoint_at(const ConductorState& state, Time at) const 
           .tensors = session_.tensors};
 }
 
-void Snapshots::keep_if_best(const PendingEvaluation& pending, const CurvePoint& judged) {
+void Snapshots::keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged) {
   if (!best_.improves(judged)) return;
   auto checkpoint = std::make_shared<Checkpoint>(checkpoint_at(pending.state, pending.at));
   checkpoint->parameters = *pending.parameters;

@@ -67,7 +67,7 @@ class Snapshots {
   void use(ParameterSnapshot& snapshot);
   void write(ParameterSnapshot& snapshot);
   void send_evaluation(std::int64_t number);
-  void keep_if_best(const PendingEvaluation& pending, const CurvePoint& judged);
+  void keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged);
   Checkpoint checkpoint_at(const ConductorState& state, Time at) const;
   void saved(const Status& status, const ConductorState& state);
   void note_failure(const Status& status);
