@@ -69,7 +69,7 @@ Result<RunResult> result_of(const MatrixRun& run, const RunMatrixOptions& option
   const std::string folder = options.folder + "/" + run.name();
   Result<RunResult> result = read_result(folder);
   for (int tried = 0; tried < options.tries && !stop; ++tried) {
-    if (result.ok() && result.value().trusted) break;
+    if (result.ok() && result.value().trusted()) break;
     const Status status = run_once(run, options, folder, stop);
     if (stop) break;
     result = status.ok() ? read_result(folder) : Result<RunResult>(status.error());

@@ -149,7 +149,7 @@ Result<TwoJobsResult> read_result(const TwoJobsRun& run, const std::string& fold
 }
 
 bool trusted(const TwoJobsResult& result) {
-  return (!result.a || result.a->trusted) && (!result.b || result.b->trusted);
+  return (!result.a || result.a->trusted()) && (!result.b || result.b->trusted());
 }
 
 }  // namespace

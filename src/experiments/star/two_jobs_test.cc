@@ -50,7 +50,8 @@ TEST(TwoJobs, RunsOfABusyMachineAreNotCounted) {
   const auto runs = two_jobs_runs(3, "");
   TwoJobsResults results = give(25, 50);
   for (auto& [name, result] : results) {
-    if (name.find("two-jobs-with-") != std::string::npos) result.b->trusted = false;
+    if (name.find("two-jobs-with-") != std::string::npos)
+      result.b->load = MachineLoad{.trusted = false};
   }
   const TwoJobsVerdict judged = judge_two_jobs(runs, results);
   EXPECT_FALSE(judged.a_is_faster.has_value());

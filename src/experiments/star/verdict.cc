@@ -38,13 +38,13 @@ ModeTimes times_of(const MatrixMode& mode, std::span<const MatrixRun> runs,
     const RunResult& result = found->second;
     if (!result.problem.empty()) {
       times.problems.push_back(fmt::format("{}: {}", run.name(), result.problem));
-    } else if (!result.trusted) {
+    } else if (!result.trusted()) {
       ++times.untrusted;
     } else if (!run.to_target) {
-      accuracies.push_back(result.final_accuracy);
+      accuracies.push_back(result.final_accuracy.value_or(0));
     } else {
       ++times.runs;
-      if (result.task_cpu_s > 0) cpu.push_back(result.task_cpu_s);
+      if (result.task_cpu_s() > 0) cpu.push_back(result.task_cpu_s());
       all.push_back(result.time_to_target_s.value_or(kMissed));
       if (result.time_to_target_s) {
         times.times_s.push_back(*result.time_to_target_s);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "training/result/training_result.h"
 #include "training/twin/fit.h"
 
 namespace orrery {
@@ -78,20 +79,14 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   return {};
 }
 
-void take_result(const nlohmann::json& json, MeasuredRun& run) {
-  run.time_to_target_s = value_or(json, "time_to_target_s", -1.0);
-  run.mode_switches = value_or(json, "mode_switches", 0);
-  run.worker_cpu_s = value_or(json, "worker_cpu_s", 0.0);
-  const auto trusted = json.find("trusted");
-  if (trusted != json.end() && trusted->is_boolean() && !trusted->get<bool>()) {
-    run.not_trusted = "the machine was too busy";
-    const auto machine = json.find("machine");
-    if (machine != json.end() && machine->is_object()) {
-      const std::string why = value_or(*machine, "why", std::string());
-      if (!why.empty()) run.not_trusted = why;
-    }
+void take_result(const TrainingResult& result, MeasuredRun& run) {
+  run.time_to_target_s = result.time_to_target_s.value_or(-1);
+  run.mode_switches = static_cast<int>(result.tally.counts.mode_switches);
+  run.worker_cpu_s = result.worker_cpu_s.value_or(0);
+  if (!result.trusted()) {
+    run.not_trusted = result.load->why.empty() ? "the machine was too busy" : result.load->why;
   }
-  const double updates = value_or(json, "updates", 0.0);
+  const auto updates = static_cast<double>(result.tally.counts.updates);
   double last_s = 0;
   for (const RunTask& task : run.run.tasks) last_s = std::max(last_s, task.end_s);
   if (updates > 0) run.interval_s = last_s / updates;
@@ -157,8 +152,11 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   }
   TRY_ASSIGN(run.run, read_training_run(inner));
   if (fs::exists(path / "result.json")) {
-    TRY_ASSIGN(const nlohmann::json result, read_json((path / "result.json").string()));
-    take_result(result, run);
+    const std::string file = (path / "result.json").string();
+    TRY_ASSIGN(const std::string text, read_file(file));
+    auto result = parse_training_result(text);
+    if (!result.ok()) return std::move(result).error().at(file);
+    take_result(result.value(), run);
   } else {
     run.not_trusted = "there is no result.json; it did not end";
   }
