@@ -1,16 +1,15 @@
 #include <array>
 
 #include "scheduling/policy/deadline/deadline.h"
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::array kDeadline = {
     OptionInfo{"second-chance",
-               "a job whose deadline cannot be promised waits for capacity; false: it is refused",
-               "true"},
-    OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
+               "a job whose deadline cannot be promised waits; false: it is refused", "true"},
+    OptionInfo{"replan", "before refusing, plan all promised jobs again within their deadlines",
                "true"},
     OptionInfo{"dearest",
                "a full cluster promises no job more GPU-time than this part of all jobs take at "
@@ -19,10 +18,6 @@ constexpr std::array kDeadline = {
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
-    OptionInfo{"late-rounds", "by so many rounds a change may come later than it is asked for", "0",
-               "", "1"},
-    OptionInfo{"rounds-cost", "each round costs time, as in ElasticFlow's simulator", "false", "",
-               "true"},
     OptionInfo{"speed-margin",
                "by how much slower than its curve a job may be that was not seen running yet; "
                "auto: as those that were seen",
@@ -36,31 +31,30 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
   TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
-  TRY_ASSIGN(chosen.rounds_cost, options.flag("rounds-cost"));
   chosen.slot = context.round;
-  if (!chosen.rounds_cost) chosen.promises.apart = context.round;
+  chosen.cost = context.cost;
+  if (chosen.cost) {
+    chosen.promises.late = chosen.cost->late;
+  } else {
+    chosen.promises.apart = context.round;
+  }
   // What is decided may be put off until the next round.
   TRY_ASSIGN(const int spare_rounds, options.integer("spare-rounds", 0, 1000));
   chosen.promises.spare += spare_rounds * context.round;
-  TRY_ASSIGN(const int late_rounds, options.integer("late-rounds", 0, 1000));
-  chosen.promises.late = late_rounds * context.round;
   if (options.text("speed-margin") != "auto") {
     TRY_ASSIGN(chosen.margin, options.number("speed-margin", 0, 0.9));
   }
   return make_deadline(chosen);
 }
 
-constexpr std::array kPolicies = {
-    PolicyInfo{"orrery-deadline",
-               "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
-               kDeadline,
-               deadline,
-               nullptr,
-               {.curves = true, .deadlines = true}},
-};
-
 }  // namespace
 
-std::span<const PolicyInfo> deadline_policies() { return kPolicies; }
+const PolicyInfo kOrreryDeadlinePolicy = {
+    "orrery-deadline",
+    "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
+    kDeadline,
+    deadline,
+    nullptr,
+    {.curves = true, .deadlines = true}};
 
 }  // namespace orrery
