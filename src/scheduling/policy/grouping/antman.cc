@@ -8,7 +8,6 @@
 #include "scheduling/policy/adopt.h"
 #include "scheduling/policy/families.h"
 #include "scheduling/policy/grouping/antman_devices.h"
-#include "scheduling/policy/grouping/policies.h"
 #include "scheduling/policy/order/in_order.h"
 
 namespace orrery {
@@ -146,24 +145,5 @@ class Antman final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_antman() { return std::make_unique<Antman>(); }
-
-namespace {
-
-Result<std::unique_ptr<Policy>> antman(const Options& /*options*/,
-                                       const PolicyContext& /*context*/) {
-  return make_antman();
-}
-
-}  // namespace
-
-const PolicyInfo kAntmanPolicy = {
-    "antman",
-    "guaranteed jobs own devices, opportunistic ones use what they leave",
-    {},
-    antman,
-    nullptr,
-    {.stages = true,
-     .classes = true,
-     .without = "an opportunistic job beside another runs at half its speed"}};
 
 }  // namespace orrery
