@@ -15,7 +15,9 @@ constexpr double kArrivalsMerge = 1e-4;  // seconds
 class MuriSemantics final : public Semantics {
  public:
   MuriSemantics(const Workload& workload, const MuriEnds& ends, ReleasedClock& clock)
-      : workload_(workload), ends_(ends), clock_(clock), places_(workload.jobs.size(), -1) {}
+      : workload_(workload), ends_(ends), clock_(clock), places_(workload.jobs.size(), -1) {
+    clock.runs = true;
+  }
 
   void hold(JobId job, double work_left, Time /*ready*/, const Grant& /*grant*/) override {
     std::int32_t& place = places_[index(job)];

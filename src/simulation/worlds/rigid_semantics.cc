@@ -22,6 +22,7 @@ class RigidSemantics final : public Semantics {
         slot_(slot),
         cost_(cluster, slot),
         runs_(workload.jobs.size()) {
+    clock.runs = rules.rounds == Rounds::AtEvents;
     for (const JobSpec& spec : workload.jobs) {
       Run& run = runs_[index(spec.id)];
       // Lengths are whole seconds there; what rounding made of one is not to make it longer.

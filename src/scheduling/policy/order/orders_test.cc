@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "scheduling/policy/order/policies.h"
+#include "scheduling/policy/published/makers.h"
 #include "scheduling/policy/test_view.h"
 
 namespace orrery {
@@ -73,6 +75,13 @@ TEST(Srtf, OfARunningJobOnlyTheRestOfItsStartUpCounts) {
 class LasTest : public testing::Test {
  protected:
   void use(const LasOptions& options) { order = make_las(options); }
+  // Counts the time to start as service, and looks at whole seconds.
+  void use_published(const std::string& limits) {
+    const std::map<std::string, std::string> given = {{"limits", limits}};
+    const Options options(kLasPolicy.options, {}, given);
+    auto made = las_order_of_muri(options, {.workload = jobs.workload}, CountedSpeed::Measured);
+    order = std::move(made).value();
+  }
   void arrive(int id) { order->arrived(jobs.at(0), static_cast<JobId>(id)); }
   void start(int id, double at_s) {
     order->started(jobs.at(at_s), static_cast<JobId>(id));
@@ -174,8 +183,7 @@ TEST_F(LasTest, WhoWaitedLongEnoughStartsOver) {
 }
 
 TEST_F(LasTest, AJobThatIsStartedTwiceSinksOnce) {
-  use({.limits = {std::chrono::seconds(100), std::chrono::seconds(200)},
-       .tick = std::chrono::seconds(1)});
+  use_published("100s,200s");
   jobs.add(0, 1e6);
   arrive(0);
   start(0, 0);
@@ -184,8 +192,7 @@ TEST_F(LasTest, AJobThatIsStartedTwiceSinksOnce) {
 }
 
 TEST_F(LasTest, AJobThroughTwoLevelsBetweenRoundsIsDueAtOnce) {
-  use({.limits = {std::chrono::seconds(10), std::chrono::seconds(20)},
-       .tick = std::chrono::seconds(1)});
+  use_published("10s,20s");
   jobs.add(0, 1e6);
   arrive(0);
   start(0, 0);
@@ -196,7 +203,7 @@ TEST_F(LasTest, AJobThroughTwoLevelsBetweenRoundsIsDueAtOnce) {
 }
 
 TEST_F(LasTest, ManyGpusForALongTimeDoNotOverflow) {
-  use({.limits = {std::chrono::hours(24 * 365 * 100)}, .tick = std::chrono::seconds(1)});
+  use_published("876000h");
   jobs.add(0, 1e9, 10'000);
   arrive(0);
   start(0, 0);
