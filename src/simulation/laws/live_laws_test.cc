@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "scheduling/policy/registry.h"
-#include "simulation/kernel/law_sink.h"
-#include "simulation/kernel/live_run.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/live_run.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -17,10 +17,10 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
-        "fifo backfill=false", "gittins delta=60s",
-        "gandiva quantum=2m", "muri-l variant=reference",
-        "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
-        "chronus early=false", "chronus lease=2m", "orrery-deadline second-chance=false"}) {
+        "fifo backfill=false", "gittins delta=60s", "gandiva quantum=2m",
+        "muri-l variant=reference", "muri-s matching=none", "elasticflow admission=none",
+        "elasticflow scale-up=reference", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las", "ftf"}) {

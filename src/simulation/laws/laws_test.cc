@@ -7,9 +7,9 @@
 
 #include "scheduling/placement/rule.h"
 #include "scheduling/policy/registry.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

@@ -8,9 +8,9 @@
 #include "report/metrics/metrics.h"
 #include "scheduling/policy/registry.h"
 #include "scheduling/prediction/speed_curve.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

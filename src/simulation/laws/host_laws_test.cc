@@ -4,9 +4,9 @@
 
 #include "scheduling/policy/registry.h"
 #include "scheduling/prediction/host_need.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulation/kernel/live_run.h"
+#include "simulation/testing/live_run.h"
 
 #include <algorithm>
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
+#include "simulation/testing/law_sink.h"
 
 namespace orrery {
 namespace {

@@ -6,7 +6,7 @@
 #include "scheduling/policy/registry.h"
 #include "scheduling/scheduler/estimated_machines.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulation/kernel/law_sink.h"
+#include "simulation/testing/law_sink.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // Policies with admission and jobs whose deadlines are wishes.
 #include <gtest/gtest.h>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
+#include "simulation/testing/law_sink.h"
 
 namespace orrery {
 namespace {
