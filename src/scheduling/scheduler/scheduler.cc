@@ -132,6 +132,7 @@ Time Scheduler::hold_round(Time now) {
   ledger.forget();
   policy_->plan(view, *packer_, plan_);
   ledger.undo(0);
+  laws_.check(view, ledger, plan_);
   for (const JobId job : arrived_) sight_[index(job)] = Sight::Shown;
   arrived_.clear();
   ended_.clear();
@@ -139,6 +140,7 @@ Time Scheduler::hold_round(Time now) {
   acting_ = true;
   act(plan_);
   acting_ = taken_over_ = false;
+  laws_.check_carried_out(ledger);
   return plan_.wake_at();
 }
 
@@ -155,7 +157,6 @@ void Scheduler::act(Plan& plan) {
   }
   for (const Grant& grant : plan.grants()) {
     const Job& job = state_.job(grant.job);
-    INVARIANT(!grant.devices.empty(), "a grant names devices");
     if (job.state == JobState::Running && job.held == grant) continue;
     parts_.executor.perform(
         {.kind = kind_of(job, grant), .job = grant.job, .grant = &grant, .reason = {}});

@@ -8,6 +8,7 @@
 #include "scheduling/placement/packer.h"
 #include "scheduling/policy/policy.h"
 #include "scheduling/scheduler/executor.h"
+#include "scheduling/scheduler/plan_laws.h"
 #include "scheduling/scheduler/state.h"
 
 namespace orrery {
@@ -104,6 +105,7 @@ class Scheduler {
   Packer* packer_;
   State state_;
   Plan plan_;
+  PlanLaws laws_;
   std::vector<Sight> sight_;        // by job
   std::vector<Reason::Code> told_;  // by job: why it waits, unless it has run since
   std::vector<JobId> arrived_;
