@@ -1,4 +1,5 @@
-// The published simulator's figures, row by row, and what our own semantics owe to the same traces.
+// The published simulator's figures, row by row, and what our own semantics must keep on the same
+// traces.
 #include <gtest/gtest.h>
 
 #include <cmath>

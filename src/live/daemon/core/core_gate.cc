@@ -38,13 +38,13 @@ void Core::gate() {
     now_held[index(one.job)] = true;
     if (held_by_gate_[index(one.job)]) continue;
     if (state().job(one.job).state == JobState::Running) pause_job(one.job, one.reason);
-    scheduler_->hold_back(one.job, one.reason);
+    scheduler_->hold(one.job, one.reason);
   }
   for (std::size_t i = 0; i < now_held.size(); ++i) {
     const auto id = static_cast<JobId>(i);
     if (held_by_gate_[i] && !now_held[i] && !waits_for_node_[i] &&
         !is_final(state().job(id).state)) {
-      scheduler_->let_in(id);
+      scheduler_->release(id);
     }
   }
   held_by_gate_ = std::move(now_held);
@@ -59,13 +59,13 @@ void Core::wait_for_lost_nodes() {
     const auto id = static_cast<JobId>(i);
     if (!waits_for_node_[i] || std::ranges::binary_search(behind, id)) continue;
     waits_for_node_[i] = false;
-    if (!is_final(state().job(id).state)) scheduler_->let_in(id);
+    if (!is_final(state().job(id).state)) scheduler_->release(id);
   }
   const Reason reason{.code = Reason::Code::NodeLost};
   for (const JobId id : behind) {
     if (waits_for_node_[index(id)] || is_final(state().job(id).state)) continue;
     if (state().job(id).state == JobState::Running) pause_job(id, reason);
-    scheduler_->hold_back(id, reason);
+    scheduler_->hold(id, reason);
     waits_for_node_[index(id)] = true;
   }
 }

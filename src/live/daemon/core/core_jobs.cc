@@ -110,7 +110,7 @@ void Core::hold_back_if_needed(JobId id) {
   }
   if (first_open == nullptr) return;
   waits_for_others_[index(id)] = true;
-  scheduler_->hold_back(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)});
+  scheduler_->hold(id, {.code = Reason::Code::Dependency, .other = *book_.find(*first_open)});
 }
 
 void Core::tell_dependents(JobId id) {
@@ -129,7 +129,7 @@ void Core::tell_dependents(JobId id) {
     });
     if (met) {
       waits_for_others_[index(dependent)] = false;
-      scheduler_->let_in(dependent);
+      scheduler_->release(dependent);
       round_due_ = true;
     }
   }
