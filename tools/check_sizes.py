@@ -29,7 +29,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 
 
 def opens_function(head):
-    """Whether a bracket after `head`, at namespace or class level, begins a function's body."""
+    """True if a bracket after `head`, at namespace or class level, begins a function's body."""
     head = _ATTRIBUTE.sub("", head)
     if head.count("(") > head.count(")"):
         return False  # an argument in braces

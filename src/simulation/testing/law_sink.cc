@@ -310,7 +310,7 @@ void LawSink::check_holes() {
     if (job.state != JobState::Pending && job.state != JobState::Paused) continue;
     int free = 0;
     for (int node = 0; node < ledger.node_count(); ++node) {
-      free += ledger.room(node, seen(job));
+      free += ledger.gpus_fitting(node, seen(job));
     }
     if (free >= job.spec->gpus) {
       fail(fmt::format("job {} waits for {} GPUs while {} would do", index(job.spec->id),
