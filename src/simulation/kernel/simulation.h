@@ -37,7 +37,7 @@ struct SimulationSetup {
   JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
   JobId stop_after_end = kNoJob;
   const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is
-  std::atomic<std::int64_t>* ended = nullptr;  // counts jobs that came to an end, for who watches
+  std::atomic<std::int64_t>* ended = nullptr;  // counts jobs that came to an end, for a display
 };
 
 struct SimulationOutcome {
@@ -47,7 +47,7 @@ struct SimulationOutcome {
   bool interrupted = false;     // `cancel` ended the run before its end
 };
 
-// Whether the policy and its options can be had, without running anything.
+// Ok if the policy can be made with its options; runs nothing.
 Status check(const SimulationSetup& setup);
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink);

@@ -1,4 +1,4 @@
-#include "scheduling/scheduler/seats.h"
+#include "scheduling/scheduler/device_use.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,13 +10,14 @@
 
 namespace orrery {
 
-Seats::Seats(const Workload& workload, const Progress& progress, const ContentionModel& contention)
+DeviceUse::DeviceUse(const Workload& workload, const Progress& progress,
+                     const ContentionModel& contention)
     : workload_(workload),
       progress_(progress),
       contention_(contention),
       group_speed_(workload.profiles, Ordering::AsGiven, contention_) {}
 
-// A job that merely loses company, or takes another turn among the same, has nothing to restart.
+// A job that merely loses a sharer, or takes another position in its group, need not restart.
 Time ready_after(const Action& action, const Job& job, Time now) {
   const GroupId group = action.grant->group;
   if (action.kind == Action::Kind::Regroup && (group == job.held.group || group == kNoGroup)) {
@@ -25,25 +26,25 @@ Time ready_after(const Action& action, const Job& job, Time now) {
   return now + job.spec->start_cost;
 }
 
-Seats::Company& Seats::company(NodeId node, int gpu) {
+DeviceUse::Sharers& DeviceUse::sharers(NodeId node, int gpu) {
   const std::size_t at = index(node) * kGpusPerNodeMax + static_cast<std::size_t>(gpu);
-  if (companies_.size() <= at) companies_.resize((index(node) + 1) * kGpusPerNodeMax);
-  return companies_[at];
+  if (sharers_.size() <= at) sharers_.resize((index(node) + 1) * kGpusPerNodeMax);
+  return sharers_[at];
 }
 
-void Seats::touch(JobId job) {
+void DeviceUse::touch(JobId job) {
   if (is_touched_.size() <= index(job)) is_touched_.resize(state_->jobs().size());
   if (is_touched_[index(job)]) return;
   is_touched_[index(job)] = true;
   touched_.push_back(job);
 }
 
-double Seats::alone_s(JobId job) const {
+double DeviceUse::alone_s(JobId job) const {
   const double real = real_speed_.empty() ? 1 : real_speed_[index(job)];
   return profile_s(job) / real;
 }
 
-double Seats::profile_s(JobId job) const {
+double DeviceUse::profile_s(JobId job) const {
   const JobSpec& spec = this->spec(job);
   const Grant& grant = state_->job(job).held;
   const Devices& held = grant.devices;
@@ -59,13 +60,13 @@ double Seats::profile_s(JobId job) const {
   return contention_.factor(1) / (speed * hosted);
 }
 
-void Seats::sit_down(JobId job, const Grant& grant) {
+void DeviceUse::occupy(JobId job, const Grant& grant) {
   if (grant.sharing == Sharing::Exclusive) return touch(job);
-  if (seats_.size() <= index(job)) seats_.resize(state_->jobs().size());
-  seats_[index(job)] = std::make_unique<Grant>(grant);
+  if (shared_.size() <= index(job)) shared_.resize(state_->jobs().size());
+  shared_[index(job)] = std::make_unique<Grant>(grant);
   for (const NodeShare& share : grant.devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
-      Company& here = company(share.node, std::countr_zero(gpus));
+      Sharers& here = sharers(share.node, std::countr_zero(gpus));
       for (const JobId other : here) touch(other);
       here.push_back(job);
     }
@@ -73,66 +74,66 @@ void Seats::sit_down(JobId job, const Grant& grant) {
   touch(job);
 }
 
-void Seats::stand_up(JobId job) {
-  if (seats_.size() <= index(job)) return;
-  const std::unique_ptr<Grant> seat = std::move(seats_[index(job)]);
-  if (seat == nullptr) return;
-  for (const NodeShare& share : seat->devices) {
+void DeviceUse::vacate(JobId job) {
+  if (shared_.size() <= index(job)) return;
+  const std::unique_ptr<Grant> grant = std::move(shared_[index(job)]);
+  if (grant == nullptr) return;
+  for (const NodeShare& share : grant->devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
-      Company& here = company(share.node, std::countr_zero(gpus));
+      Sharers& here = sharers(share.node, std::countr_zero(gpus));
       std::erase(here, job);
       for (const JobId other : here) touch(other);
     }
   }
 }
 
-Seats::Pace Seats::pace_of(JobId job) {
-  const Grant* seat = index(job) < seats_.size() ? seats_[index(job)].get() : nullptr;
+DeviceUse::Pace DeviceUse::pace_of(JobId job) {
+  const Grant* grant = index(job) < shared_.size() ? shared_[index(job)].get() : nullptr;
   const Duration start = spec(job).start_cost;
-  if (seat == nullptr || seat->sharing == Sharing::Guaranteed) {
+  if (grant == nullptr || grant->sharing == Sharing::Guaranteed) {
     return {job, alone_s(job), start};
   }
-  if (seat->sharing == Sharing::Opportunistic) return {job, beside_others_s(job), start};
-  const NodeShare& share = seat->devices.front();
-  return group_pace(job, company(share.node, std::countr_zero(share.gpus)));
+  if (grant->sharing == Sharing::Opportunistic) return {job, beside_others_s(job), start};
+  const NodeShare& share = grant->devices.front();
+  return group_pace(job, sharers(share.node, std::countr_zero(share.gpus)));
 }
 
-Seats::Pace Seats::group_pace(JobId job, const Company& members) {
+DeviceUse::Pace DeviceUse::group_pace(JobId job, const Sharers& members) {
   Duration start{};
-  turn_.clear();
+  cycle_.clear();
   for (const JobId member : members) {
-    const Grant& seat = *seats_[index(member)];
-    INVARIANT(seat.group == seats_[index(job)]->group, "one group at a time holds a device");
+    const Grant& grant = *shared_[index(member)];
+    INVARIANT(grant.group == shared_[index(job)]->group, "one group at a time holds a device");
     start += spec(member).start_cost;
-    const auto position = static_cast<std::size_t>(seat.position);
-    if (turn_.size() <= position) turn_.resize(position + 1, kNoProfile);
-    INVARIANT(turn_[position] == kNoProfile, "members take different turns");
-    turn_[position] = spec(member).profile;
+    const auto position = static_cast<std::size_t>(grant.position);
+    if (cycle_.size() <= position) cycle_.resize(position + 1, kNoProfile);
+    INVARIANT(cycle_[position] == kNoProfile, "members have different positions");
+    cycle_[position] = spec(member).profile;
   }
-  // Turns go round, so it does not matter who is called first.
+  // Positions form a cycle, so it does not matter which is called first.
   const auto first =
-      std::ranges::find_if(turn_, [](ProfileId profile) { return profile != kNoProfile; });
-  std::rotate(turn_.begin(), first, turn_.end());
-  while (turn_.back() == kNoProfile) turn_.pop_back();
+      std::ranges::find_if(cycle_, [](ProfileId profile) { return profile != kNoProfile; });
+  std::rotate(cycle_.begin(), first, cycle_.end());
+  while (cycle_.back() == kNoProfile) cycle_.pop_back();
   const bool alone = members.size() == 1;
-  return {job, alone ? alone_s(job) : group_speed_.cycle_s(turn_), start};
+  return {job, alone ? alone_s(job) : group_speed_.cycle_s(cycle_), start};
 }
 
 // What the model of jobs side by side can be asked about.
-bool Seats::has_three_stages(ProfileId profile) const {
+bool DeviceUse::has_three_stages(ProfileId profile) const {
   return profile != kNoProfile && workload_.profiles[index(profile)].stage_s.size() == 3;
 }
 
-double Seats::beside_others_s(JobId job) {
+double DeviceUse::beside_others_s(JobId job) {
   const JobSpec& own = spec(job);
   double slowest_s = alone_s(job);
-  for (const NodeShare& share : seats_[index(job)]->devices) {
+  for (const NodeShare& share : shared_[index(job)]->devices) {
     for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
-      for (const JobId other : company(share.node, std::countr_zero(gpus))) {
+      for (const JobId other : sharers(share.node, std::countr_zero(gpus))) {
         if (other == job) continue;
         const JobSpec& beside = spec(other);
         const bool known = has_three_stages(own.profile) && has_three_stages(beside.profile);
-        const bool guaranteed = seats_[index(other)]->sharing == Sharing::Guaranteed;
+        const bool guaranteed = shared_[index(other)]->sharing == Sharing::Guaranteed;
         const double beside_s = guaranteed && known
                                     ? opportunistic_iteration_s(
                                           workload_.profiles[index(own.profile)],

@@ -1,4 +1,4 @@
-// What every policy owes to every cluster, whatever its placement and options.
+// What every policy must keep on every cluster, whatever its placement and options.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include "scheduling/placement/rule.h"
 #include "scheduling/policy/registry.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -119,8 +119,8 @@ bool preempts(const Variant& variant) {
   return variant.policy != "fifo" && variant.policy != "sjf" && variant.policy != "antman";
 }
 
-// Whether those who run stay where they are. Otherwise who runs is decided in a cluster without
-// history, which may leave a hole in the one there is.
+// True if running jobs stay where they are. Otherwise the jobs that run are chosen in an empty
+// cluster, which may leave a hole in the one there is.
 bool sticky(const Variant& variant) {
   if (!preempts(variant)) return true;
   const auto said = variant.options.find("sticky");
@@ -128,7 +128,7 @@ bool sticky(const Variant& variant) {
   return variant.semantics == SemanticsKind::Orrery;
 }
 
-// Whether a job may be refused because of its deadline.
+// True if a job may be refused because of its deadline.
 bool admits(const Variant& variant) {
   const auto said = variant.options.find("admission");
   if (said != variant.options.end() && said->second == "none") return false;
@@ -136,7 +136,7 @@ bool admits(const Variant& variant) {
          variant.policy == "orrery-deadline";
 }
 
-// Policies that are an order and nothing else leave no room to anybody who fits.
+// Policies that are an order and nothing else let no job wait that fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.semantics == SemanticsKind::ElasticFlow) return false;  // it waits for slots

@@ -29,8 +29,8 @@ class LiveRun {
   void set_open(std::size_t node, bool open) { cluster_.nodes[node].open = open; }
   void lose(std::size_t node);  // and all jobs on it
   void pause(JobId job, const Reason& reason);
-  void hold_back(JobId job);
-  void let_in(JobId job);
+  void hold(JobId job);
+  void release(JobId job);
 
   Scheduler& scheduler() { return *scheduler_; }
   const Cluster& cluster() const { return cluster_; }

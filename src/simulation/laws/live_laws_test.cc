@@ -1,13 +1,13 @@
-// What every policy owes to a cluster that lives: jobs that nobody knew of beforehand, and policies
+// What every policy must keep on a live cluster: jobs that are not known beforehand, and policies
 // and nodes that come and go.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "scheduling/policy/registry.h"
-#include "simulation/kernel/law_sink.h"
-#include "simulation/kernel/live_run.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/live_run.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -17,10 +17,10 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
-        "fifo backfill=false", "gittins delta=60s",
-        "gandiva quantum=2m", "muri-l variant=reference",
-        "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
-        "chronus early=false", "chronus lease=2m", "orrery-deadline second-chance=false"}) {
+        "fifo backfill=false", "gittins delta=60s", "gandiva quantum=2m",
+        "muri-l variant=reference", "muri-s matching=none", "elasticflow admission=none",
+        "elasticflow scale-up=reference", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las", "ftf"}) {
@@ -68,7 +68,7 @@ class Lines final : public EventSink {
   std::vector<Reason::Code> said_;  // by job
 };
 
-TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
+TEST(LiveLaws, UnknownJobsAreServedAsKnownOnes) {
   for (const std::string& policy : all_policies()) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       Random random(seed);
@@ -103,9 +103,9 @@ class Trouble {
     } else if (what < 0.16) {
       toggle(run);
     } else if (what < 0.22) {
-      hold_back(run);
+      hold(run);
     } else if (what < 0.3) {
-      let_in(run);
+      release(run);
     } else if (what < 0.33) {
       pause(run);
     } else if (what < 0.36) {
@@ -113,13 +113,13 @@ class Trouble {
     }
   }
 
-  // What quotas and owners do; nobody takes over.
+  // What quotas and owners do; no policy takes over.
   void nag(LiveRun& run) {
     const double what = random_.uniform();
     if (what < 0.15) {
-      hold_back(run);
+      hold(run);
     } else if (what < 0.3) {
-      let_in(run);
+      release(run);
     } else if (what < 0.35) {
       pause(run);
     }
@@ -130,9 +130,9 @@ class Trouble {
     for (std::size_t node = 0; node < run.cluster().nodes.size(); ++node) run.set_open(node, true);
     run.take_over(another());
   }
-  // Nobody is held back any more.
+  // No job is on hold any more.
   void end(LiveRun& run) {
-    while (!held_.empty()) let_in(run);
+    while (!held_.empty()) release(run);
   }
 
  private:
@@ -154,21 +154,21 @@ class Trouble {
     run.take_over(now_.empty() ? another() : now_);
   }
 
-  void hold_back(LiveRun& run) {
+  void hold(LiveRun& run) {
     std::vector<JobId> waiting;
     for (const Job& job : run.scheduler().state().jobs()) {
       const JobId id = job.spec->id;
       const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
-      if (waits && !run.scheduler().is_held_back(id)) waiting.push_back(id);
+      if (waits && !run.scheduler().is_on_hold(id)) waiting.push_back(id);
     }
     if (waiting.empty()) return;
     held_.push_back(pick(random_, waiting));
-    run.hold_back(held_.back());
+    run.hold(held_.back());
   }
 
-  void let_in(LiveRun& run) {
+  void release(LiveRun& run) {
     if (held_.empty()) return;
-    run.let_in(held_.back());
+    run.release(held_.back());
     held_.pop_back();
   }
 
@@ -198,12 +198,12 @@ class Both final : public EventSink {
   EventSink& other_;
 };
 
-// Who waits in a policy's sight waits for something that the policy says.
+// A job that waits in a policy's sight waits for something that the policy says.
 void expect_reasons(LiveRun& run, const Lines& lines) {
   for (const Job& job : run.scheduler().state().jobs()) {
     const JobId id = job.spec->id;
     const bool waits = job.state == JobState::Pending || job.state == JobState::Paused;
-    if (!waits || run.scheduler().is_held_back(id)) continue;
+    if (!waits || run.scheduler().is_on_hold(id)) continue;
     const Reason::Code said = lines.said(id);
     ASSERT_NE(said, Reason::Code::None) << index(id);
     ASSERT_NE(said, Reason::Code::Quota) << index(id);
@@ -243,7 +243,7 @@ void expect_all_end(std::uint64_t seed, const std::vector<std::string>& names, L
   ASSERT_EQ(laws.broken(), "");
 }
 
-TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
+TEST(LiveLaws, EveryJobEndsWhicheverPoliciesTakeOver) {
   const std::vector<std::string> all = all_policies();
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     Random random(seed * 7919);
@@ -259,7 +259,7 @@ TEST(LiveLaws, WhoeverTakesOverFromWhomEveryJobEnds) {
   }
 }
 
-TEST(LiveLaws, AJobThatIsLetInLateAndThoseBehindItAllEnd) {
+TEST(LiveLaws, AJobThatIsReleasedLateAndThoseBehindItAllEnd) {
   Cluster cluster;
   cluster.nodes.resize(2);
   for (Node& node : cluster.nodes) node.gpus = 1;
@@ -279,17 +279,17 @@ TEST(LiveLaws, AJobThatIsLetInLateAndThoseBehindItAllEnd) {
     Lines lines;
     LiveRun run(workload, cluster, policy, lines);
     ASSERT_TRUE(run.step());
-    run.hold_back(late);
+    run.hold(late);
     run.hold_round();
     const State& state = run.scheduler().state();
     while (!is_final(state.job(JobId{0}).state) && run.step()) run.hold_round();
-    run.let_in(late);
+    run.release(late);
     while (run.step()) run.hold_round();
     for (const Job& job : state.jobs()) ASSERT_TRUE(is_final(job.state)) << index(job.spec->id);
   }
 }
 
-TEST(LiveLaws, AJobThatIsAloneGoesOnWhoeverTakesOver) {
+TEST(LiveLaws, AJobThatIsAloneGoesOnWhicheverPolicyTakesOver) {
   Cluster cluster;
   cluster.nodes.resize(2);
   for (Node& node : cluster.nodes) node.gpus = 4;

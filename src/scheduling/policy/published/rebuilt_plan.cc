@@ -8,11 +8,11 @@
 namespace orrery {
 namespace {
 
-// Chooses who runs in a cluster without history, in the order of the line. Those chosen stay where
-// they are if the others then find room; if not, everybody is laid out as chosen.
-class Anew final : public Policy {
+// Chooses the jobs that run in an empty cluster, in the order of the line, again in each plan.
+// Those chosen stay where they are if the others then fit; if not, all are laid out as chosen.
+class RebuiltPlan final : public Policy {
  public:
-  explicit Anew(std::unique_ptr<Order> order) : order_(std::move(order)) {}
+  explicit RebuiltPlan(std::unique_ptr<Order> order) : order_(std::move(order)) {}
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
     update_line(view);
@@ -23,14 +23,14 @@ class Anew final : public Policy {
     if (packer.counting_is_enough()) {
       choose_by_counting(packer);
     } else {
-      choose_by_trial(view, packer);
+      choose_by_placing(view, packer);
     }
     head_ = tail_ = line_.size();
     for (auto job = stopped_.rbegin(); job != stopped_.rend(); ++job) {
       plan.stop(*job, {.code = Reason::Code::Outranked});
       packer.current().release(view.job(*job).held.devices, packer.shape(view.job(*job).shape));
     }
-    // Where counting is enough to choose, whoever was chosen finds room.
+    // Where counting is enough to choose, each job that was chosen fits.
     if (!fill_in(view, packer, plan)) lay_out(view, plan);
     for (const JobId job : refused_) {
       plan.wait(job, packer.why_not(packer.current(), view.job(job).shape));
@@ -44,7 +44,7 @@ class Anew final : public Policy {
   enum class Standing : std::uint8_t {
     Waits,
     Runs,
-    New,      // waits, and has not been told why
+    New,      // waits, and the reason is not reported yet
     Demoted,  // runs, but its order named it in refresh()
   };
   struct Entry {
@@ -53,7 +53,7 @@ class Anew final : public Policy {
     ShapeId shape{};
     int gpus_left = 0;  // after it has been asked, where counting is enough
     Standing standing = Standing::New;
-    bool stirs = false;  // runs, or was stopped in the last plan, so its rank may be another
+    bool may_change = false;  // runs, or was stopped in the last plan, so its rank may have changed
 
     bool runs() const { return standing == Standing::Runs || standing == Standing::Demoted; }
   };
@@ -67,23 +67,23 @@ class Anew final : public Policy {
     const Entry* const tail = end - tail_;
     for (Entry* entry = line_.data() + head_; entry != end; ++entry) {
       const int gpus = gpus_[index(entry->shape)];
-      const bool finds_room = gpus <= gpus_left;
-      if (finds_room) gpus_left -= gpus;
-      if (entry->standing != (finds_room ? Standing::Runs : Standing::Waits)) {
-        if (finds_room && !entry->runs()) next_place().job = entry->job;
-        answer(*entry, finds_room);
+      const bool fits = gpus <= gpus_left;
+      if (fits) gpus_left -= gpus;
+      if (entry->standing != (fits ? Standing::Runs : Standing::Waits)) {
+        if (fits && !entry->runs()) next_place().job = entry->job;
+        answer(*entry, fits);
       }
       const bool as_before = std::exchange(entry->gpus_left, gpus_left) == gpus_left;
       if (as_before && entry >= tail) return;
     }
   }
 
-  void choose_by_trial(const View& view, Packer& packer) {
+  void choose_by_placing(const View& view, Packer& packer) {
     Ledger& ledger = packer.blank();
     ledger.clear();
     blocked_.assign(packer.shape_count(), false);
-    // Nobody further back matters once all who run or are new have their answer and no shape that
-    // is left could find room.
+    // No job further back matters once all that run or are new have their answer and no shape that
+    // is left could fit.
     std::size_t unsettled = view.running.size() + view.arrived.size();
     std::size_t hopeful = line_.size();
     left_.assign(in_line_.begin(), in_line_.end());
@@ -102,13 +102,13 @@ class Anew final : public Policy {
       Place& place = next_place();
       place.job = entry.job;
       place.runs = entry.runs();
-      const bool finds_room = packer.place(ledger, entry.shape, place.devices);
-      if (!finds_room) {
+      const bool fits = packer.place(ledger, entry.shape, place.devices);
+      if (!fits) {
         --chosen_;
         blocked_[shape] = true;
         hopeful -= left_[shape];
       }
-      answer(entry, finds_room);
+      answer(entry, fits);
     }
   }
 
@@ -117,7 +117,7 @@ class Anew final : public Policy {
         std::exchange(entry.standing, chosen ? Standing::Runs : Standing::Waits);
     if (before == entry.standing) return;
     const bool ran = before == Standing::Runs || before == Standing::Demoted;
-    set_stirs(entry, chosen || ran);
+    set_may_change(entry, chosen || ran);
     if (chosen) {
       started_.push_back(entry.job);
     } else if (ran) {
@@ -153,17 +153,17 @@ class Anew final : public Policy {
     order_->refresh(view, changed_);
     for (const JobId job : view.ended) remove(job);
     if (order_->is_settled()) {
-      rank_anew(view, started_);
-      rank_anew(view, stopped_);
+      rank_again(view, started_);
+      rank_again(view, stopped_);
     } else {
-      rank_those_who_stir(view);
+      rank_those_that_may_change(view);
     }
     for (const JobId job : changed_) {
       const auto entry = find(job);
       if (entry == line_.end()) continue;
       if (entry->standing == Standing::Runs) entry->standing = Standing::Demoted;
     }
-    rank_anew(view, changed_);
+    rank_again(view, changed_);
     for (const JobId job : view.arrived) {
       order_->arrived(view, job);
       add(view, job);
@@ -176,7 +176,7 @@ class Anew final : public Policy {
     const auto entry = find(job);
     if (entry == line_.end()) return;
     --in_line_[index(entry->shape)];
-    stirring_ -= entry->stirs;
+    may_change_count_ -= entry->may_change;
     const auto next = line_.erase(entry);
     note_change(next, next);
   }
@@ -196,13 +196,13 @@ class Anew final : public Policy {
                                     {.rank = rank, .job = job, .shape = view.job(job).shape});
     if (runs) {
       added->standing = Standing::Runs;
-      set_stirs(*added, true);
+      set_may_change(*added, true);
     }
     note_change(added, added + 1);
   }
 
-  // Of these, whoever is still in the line.
-  void rank_anew(const View& view, const std::vector<JobId>& jobs) {
+  // Of these, each that is still in the line.
+  void rank_again(const View& view, const std::vector<JobId>& jobs) {
     for (const JobId job : jobs) {
       const auto entry = find(job);
       if (entry == line_.end()) continue;
@@ -211,26 +211,26 @@ class Anew final : public Policy {
     }
   }
 
-  void set_stirs(Entry& entry, bool stirs) {
-    stirring_ -= std::exchange(entry.stirs, stirs);
-    stirring_ += stirs;
+  void set_may_change(Entry& entry, bool may_change) {
+    may_change_count_ -= std::exchange(entry.may_change, may_change);
+    may_change_count_ += may_change;
   }
 
   // An insertion sort on the way. Nothing is to be compared between two whose ranks stay.
-  void rank_those_who_stir(const View& view) {
-    std::size_t left = stirring_;
+  void rank_those_that_may_change(const View& view) {
+    std::size_t left = may_change_count_;
     bool changed_before = false;
     for (auto entry = line_.begin(); entry != line_.end(); ++entry) {
-      if (!entry->stirs && !changed_before) {
+      if (!entry->may_change && !changed_before) {
         if (left == 0) return;
         continue;
       }
-      if (entry->stirs) {
+      if (entry->may_change) {
         --left;
         entry->rank = order_->rank(view, entry->job);
       }
-      changed_before = entry->stirs;
-      set_stirs(*entry, entry->runs());
+      changed_before = entry->may_change;
+      set_may_change(*entry, entry->runs());
       changed_before = move_up(entry) || changed_before;
     }
   }
@@ -278,27 +278,27 @@ class Anew final : public Policy {
 
   std::unique_ptr<Order> order_;
   Line line_;
-  std::size_t head_ = 0;  // so many at the front are who they were when last chosen from
-  std::size_t tail_ = 0;  // and so many at the back
-  std::size_t stirring_ = 0;
+  std::size_t head_ = 0;  // this many at the front are as they were when last chosen from
+  std::size_t tail_ = 0;  // and this many at the back
+  std::size_t may_change_count_ = 0;
   // Of those chosen, where they would be in an empty cluster; where counting is enough, only those
   // who are to start, and nowhere yet.
   std::vector<Place> places_;
   std::size_t chosen_ = 0;
-  std::vector<char> blocked_;         // by shape: found no room
+  std::vector<char> blocked_;         // by shape: did not fit
   std::vector<int> gpus_;             // by shape: how many each wants
   std::vector<std::size_t> in_line_;  // by shape: how many wait or run
   std::vector<std::size_t> left_;     // of them, still to be asked
   std::vector<JobId> changed_;
   std::vector<JobId> started_;
   std::vector<JobId> stopped_;
-  std::vector<JobId> refused_;  // and to be told why
+  std::vector<JobId> refused_;  // and the reason is to be reported
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_anew(std::unique_ptr<Order> order) {
-  return std::make_unique<Anew>(std::move(order));
+std::unique_ptr<Policy> make_rebuilt_plan(std::unique_ptr<Order> order) {
+  return std::make_unique<RebuiltPlan>(std::move(order));
 }
 
 }  // namespace orrery

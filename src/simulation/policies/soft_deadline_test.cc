@@ -1,33 +1,33 @@
-// Policies with admission and jobs whose deadlines are wishes.
+// Policies with admission and jobs whose deadlines are soft.
 #include <gtest/gtest.h>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
+#include "simulation/testing/law_sink.h"
 
 namespace orrery {
 namespace {
 
 using std::chrono::seconds;
 
-struct Wish {
+struct Asked {
   int submitted_s = 0;
   int deadline_s = 0;  // after submission; 0: none
   DeadlineKind kind = DeadlineKind::Hard;
 };
 
 // Jobs of 100 s on one GPU.
-Workload workload_of(const std::vector<Wish>& wishes) {
+Workload workload_of(const std::vector<Asked>& asked) {
   Workload workload;
-  for (const Wish& wish : wishes) {
+  for (const Asked& one : asked) {
     JobSpec job;
     job.id = static_cast<JobId>(workload.jobs.size());
     job.name = "job";
-    job.submitted = Time(seconds(wish.submitted_s));
+    job.submitted = Time(seconds(one.submitted_s));
     job.gpus = 1;
     job.iterations = 100;
     job.iteration_s = 1;
-    if (wish.deadline_s != 0) job.deadline = job.submitted + seconds(wish.deadline_s);
-    job.deadline_kind = wish.kind;
+    if (one.deadline_s != 0) job.deadline = job.submitted + seconds(one.deadline_s);
+    job.deadline_kind = one.kind;
     workload.jobs.push_back(job);
   }
   return workload;
@@ -56,7 +56,7 @@ class SoftDeadlines : public testing::TestWithParam<std::pair<const char*, const
   }
 };
 
-TEST_P(SoftDeadlines, AJobThatCannotKeepItsWishRunsAllTheSame) {
+TEST_P(SoftDeadlines, AJobThatCannotKeepItsSoftDeadlineRunsAllTheSame) {
   const Workload workload = workload_of({{.deadline_s = 10, .kind = DeadlineKind::Soft},
                                          {.deadline_s = 120, .kind = DeadlineKind::Soft},
                                          {.deadline_s = 120, .kind = DeadlineKind::Soft},
@@ -69,7 +69,7 @@ TEST_P(SoftDeadlines, AJobThatCannotKeepItsWishRunsAllTheSame) {
   EXPECT_EQ(jobs[3].state, JobState::Rejected) << "a hard one is promised or refused";
 }
 
-TEST_P(SoftDeadlines, AWishCostsNobodyAPromise) {
+TEST_P(SoftDeadlines, ASoftDeadlineCostsNoJobItsPromise) {
   const Workload workload = workload_of({{.deadline_s = 1000, .kind = DeadlineKind::Soft},
                                          {.deadline_s = 150, .kind = DeadlineKind::Soft},
                                          {.submitted_s = 1, .deadline_s = 1100}});
@@ -79,7 +79,7 @@ TEST_P(SoftDeadlines, AWishCostsNobodyAPromise) {
   EXPECT_LE(*jobs[2].promised, *workload.jobs[2].deadline);
 }
 
-TEST_P(SoftDeadlines, ALateWishIsNoReasonToRefuseOthers) {
+TEST_P(SoftDeadlines, ALateSoftDeadlineIsNoReasonToRefuseOthers) {
   const Workload workload = workload_of(
       {{.deadline_s = 10, .kind = DeadlineKind::Soft}, {.submitted_s = 50, .deadline_s = 200}});
   const std::vector<Job> jobs = run(workload);

@@ -1,4 +1,4 @@
-#include "simulation/kernel/law_sink.h"
+#include "simulation/testing/law_sink.h"
 
 #include <fmt/format.h>
 
@@ -271,8 +271,10 @@ void LawSink::check_device(std::size_t node, int gpu, const std::vector<JobId>& 
     opportunistic += held.sharing == Sharing::Opportunistic ? 1 : 0;
     positions.push_back(held.position);
   }
-  const std::int64_t room = options_.cluster->nodes[node].gpu_memory_bytes;
-  if (room > 0 && memory > room) fail(fmt::format("{}: {} bytes of {}", where, memory, room));
+  const std::int64_t capacity = options_.cluster->nodes[node].gpu_memory_bytes;
+  if (capacity > 0 && memory > capacity) {
+    fail(fmt::format("{}: {} bytes of {}", where, memory, capacity));
+  }
   if (users.size() < 2) return;
   if (guaranteed == 1 && opportunistic == 1 && users.size() == 2) return;
   const Grant& first = state_.job(users[0]).held;
@@ -287,7 +289,7 @@ void LawSink::check_device(std::size_t node, int gpu, const std::vector<JobId>& 
   }
   std::ranges::sort(positions);
   if (std::ranges::adjacent_find(positions) != positions.end()) {
-    fail(where + ": two members of a group take the same turn");
+    fail(where + ": two members of a group have the same position");
   }
 }
 
@@ -306,13 +308,13 @@ void LawSink::check_holes() {
   }
   for (const Job& job : state_.jobs()) {
     if (job.state != JobState::Pending && job.state != JobState::Paused) continue;
-    int room = 0;
+    int free = 0;
     for (int node = 0; node < ledger.node_count(); ++node) {
-      room += ledger.gpus_fitting(node, seen(job));
+      free += ledger.gpus_fitting(node, seen(job));
     }
-    if (room >= job.spec->gpus) {
+    if (free >= job.spec->gpus) {
       fail(fmt::format("job {} waits for {} GPUs while {} would do", index(job.spec->id),
-                       job.spec->gpus, room));
+                       job.spec->gpus, free));
     }
   }
 }

@@ -24,11 +24,11 @@ class LawSink final : public EventSink {
     bool honest = false;    // a start-up costs once and work is time: orrery semantics
     double work_least = 1;  // of the work of jobs that completed, what the cluster did at least
     bool preempts = true;
-    bool fills_holes = false;     // nobody waits while enough GPUs are free anywhere
-    bool keeps_promises = false;  // who was promised its deadline meets it
+    bool fills_holes = false;     // no job waits while enough GPUs are free anywhere
+    bool keeps_promises = false;  // a job that was promised its deadline meets it
     // CPUs and memory are given by an allocator, and may be other than asked for...
     bool hosted = false;
-    bool is_fair = false;  // ...but nobody is slower than with their fair share
+    bool is_fair = false;  // ...but no job is slower than with its fair share
   };
   explicit LawSink(const Options& options);
 

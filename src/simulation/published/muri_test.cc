@@ -1,4 +1,5 @@
-// The published simulator's figures, row by row, and what our own semantics owe to the same traces.
+// The published simulator's figures, row by row, and what our own semantics must keep on the same
+// traces.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +8,7 @@
 
 #include "report/metrics/metrics.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/reference_rows.h"
+#include "simulation/published/reference_rows.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/trace.h"
 

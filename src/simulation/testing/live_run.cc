@@ -1,4 +1,4 @@
-#include "simulation/kernel/live_run.h"
+#include "simulation/testing/live_run.h"
 
 #include <algorithm>
 
@@ -61,14 +61,14 @@ void LiveRun::take_over(const std::string& policy) {
 void LiveRun::restart(const std::string& policy) {
   std::vector<JobId> held_back;
   for (const Job& job : scheduler_->state().jobs()) {
-    const bool is_held = !is_final(job.state) && scheduler_->is_held_back(job.spec->id);
+    const bool is_held = !is_final(job.state) && scheduler_->is_on_hold(job.spec->id);
     if (is_held) held_back.push_back(job.spec->id);
   }
   start_scheduler();
   for (const Event& event : log_.events()) scheduler_->recover(event);
   scheduler_->set_time(now_);
   take_over(policy);
-  for (const JobId job : held_back) hold_back(job);
+  for (const JobId job : held_back) hold(job);
 }
 
 void LiveRun::lose(std::size_t node) {
@@ -83,13 +83,13 @@ void LiveRun::pause(JobId job, const Reason& reason) {
   wake_ = now_;
 }
 
-void LiveRun::hold_back(JobId job) {
-  scheduler_->hold_back(job, {.code = Reason::Code::Quota});
+void LiveRun::hold(JobId job) {
+  scheduler_->hold(job, {.code = Reason::Code::Quota});
   wake_ = now_;
 }
 
-void LiveRun::let_in(JobId job) {
-  scheduler_->let_in(job);
+void LiveRun::release(JobId job) {
+  scheduler_->release(job);
   wake_ = now_;
 }
 

@@ -1,13 +1,13 @@
-// What orrery-deadline owes to jobs with deadlines, in whole runs.
+// What orrery-deadline must keep for jobs with deadlines, in whole runs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -259,7 +259,7 @@ TEST(Deadlines, ArePromisedAndKeptWhenRoundsAreFarApart) {
   EXPECT_GT(promised, 1000);
 }
 
-// There every round costs whoever runs, and nobody knows how many will be held.
+// There every round costs the jobs that run, and how many will be held is unknown.
 TEST(Deadlines, ArePromisedAndKeptInElasticFlowsWorld) {
   Count all;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
@@ -281,7 +281,7 @@ TEST(Deadlines, ArePromisedAndKeptInElasticFlowsWorld) {
   EXPECT_GE(all.met, all.promised);
 }
 
-// Everybody asks for the whole cluster, more of them than it will ever hold at once.
+// Every job asks for the whole cluster, more of them than it will ever hold at once.
 TEST(Deadlines, LoseNoBestEffortJobHoweverMany) {
   Random random(7);
   const Cluster cluster = alike(random);
@@ -301,7 +301,7 @@ TEST(Deadlines, ThatHavePassedAreRefusedAtOnce) {
   EXPECT_EQ(count.met, 0);
 }
 
-// A sequence of jobs on concave curves: whoever comes first is promised first, so more GPUs never
+// A sequence of jobs on concave curves: the first to come is promised first, so more GPUs never
 // mean fewer promises where nothing is given back in between.
 TEST(Deadlines, AMuchLargerClusterPromisesNoFewer) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

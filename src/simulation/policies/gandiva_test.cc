@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
+#include "simulation/testing/law_sink.h"
 
 namespace orrery {
 namespace {
@@ -44,7 +44,7 @@ TEST(Gandiva, TwoJobsTakeTurnsOnOneGpu) {
             (std::vector<double>{5, 6}));
 }
 
-TEST(Gandiva, WithoutAQuantumNobodyMakesRoom) {
+TEST(Gandiva, WithoutAQuantumNoJobIsPreempted) {
   EXPECT_EQ(ends({job(0, 3, 1), job(0, 1, 1)}, 1, {{"quantum", "0s"}}),
             (std::vector<double>{3, 4}));
 }
@@ -55,7 +55,7 @@ TEST(Gandiva, AJobThatComesLaterWaitsForTheNextTickOnly) {
 }
 
 TEST(Gandiva, AWideJobTakesThePlaceOfNarrowOnesThatKeepComing) {
-  // A GPU is always held by somebody who came in mid-quantum.
+  // A GPU is always held by a job that came in mid-quantum.
   std::deque<JobSpec> specs = {job(0, 1, 1), job(0, 0.75, 1), job(0.1, 1, 2)};
   for (int i = 0; i < 40; ++i) specs.push_back(job(0.5 + 0.5 * i, 0.9, 1));
   std::ranges::stable_sort(specs, {}, &JobSpec::submitted);

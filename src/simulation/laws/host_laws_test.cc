@@ -1,12 +1,12 @@
-// What every order owes to every cluster when an allocator of CPUs and memory follows it.
+// What every order must keep on every cluster when an allocator of CPUs and memory follows it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "scheduling/policy/registry.h"
 #include "scheduling/prediction/host_need.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -93,12 +93,12 @@ void expect_laws(const Variant& variant, std::uint64_t seed) {
   Workload workload = random_workload(random, cluster, 24);
   add_sensitivities(random, cluster, workload);
   const std::string_view order = parse_policy_name(variant.policy).base;
-  const bool waits_for_nobody = order == "fifo" || order == "sjf";
+  const bool never_preempts = order == "fifo" || order == "sjf";
   LawSink laws({.cluster = &cluster,
                 .workload = &workload,
                 .honest = variant.semantics == SemanticsKind::Orrery,
                 .work_least = variant.semantics == SemanticsKind::Orrery ? 1.0 : 0.0,
-                .preempts = !waits_for_nobody || !stays(variant),
+                .preempts = !never_preempts || !stays(variant),
                 .hosted = true,
                 .is_fair = allocator_of(variant) != "greedy"});
   SimulationSetup setup{.workload = &workload,
@@ -149,7 +149,7 @@ std::string name_of(const testing::TestParamInfo<Variant>& info) {
 
 INSTANTIATE_TEST_SUITE_P(EveryOrder, HostLaws, testing::ValuesIn(all_variants()), name_of);
 
-// With equal nodes and nobody who asks for CPUs, the CPUs never keep a job from free GPUs.
+// With equal nodes and no job that asks for CPUs, the CPUs never keep a job from free GPUs.
 TEST(HostLawsOfEqualNodes, NoGpuIsIdleForLackOfCpus) {
   for (const char* policy : {"fifo+proportional", "fifo+tune", "srtf+tune", "las+tune",
                              "fifo+tune+", "srtf+tune+", "tetris+tune+", "fifo+opt"}) {

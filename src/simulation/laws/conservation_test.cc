@@ -8,9 +8,9 @@
 #include "report/metrics/metrics.h"
 #include "scheduling/policy/registry.h"
 #include "scheduling/prediction/speed_curve.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -97,7 +97,7 @@ class Conservation : public testing::TestWithParam<World> {
     ASSERT_TRUE(summary.cluster_efficiency.has_value());
     double due_gpu_s = 0;
     for (const Job& job : laws.state().jobs()) {
-      // Efficiency is told up to the last completion; one that is given up later worked beyond it.
+      // Efficiency is known up to the last completion; one that is given up later worked beyond it.
       if (job.state == JobState::Rejected && job.work_left < job.spec->iterations) return;
       const double done = job.spec->iterations - job.work_left;
       due_gpu_s += done * gpu_s_of_iteration(workload, *job.spec);

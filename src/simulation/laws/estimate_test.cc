@@ -6,7 +6,7 @@
 #include "scheduling/policy/registry.h"
 #include "scheduling/scheduler/estimated_machines.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {
@@ -30,7 +30,7 @@ class Estimated {
       : workload_(workload),
         setup_(std::move(make_policy(policy, {}, {.workload = workload})).value()),
         packer_(cluster, workload.names, std::move(setup_.rule)),
-        machines_(workload, {}, [this](const Action&) { ++told_; }),
+        machines_(workload, {}, [this](const Action&) { ++actions_; }),
         scheduler_({workload, cluster, *setup_.policy, packer_, machines_, log_}) {
     machines_.set_trainer(setup_.policy->trainer());
     machines_.report_to(scheduler_);
@@ -60,22 +60,22 @@ class Estimated {
     }
   }
 
-  // What one that is built anew says of those who run, in the place of the first.
-  void expect_the_same_anew(Time now) {
-    EstimatedMachines anew(workload_, {}, [](const Action&) {});
-    anew.set_trainer(setup_.policy->trainer());
-    anew.report_to(scheduler_);
-    anew.recover(now);
+  // What a rebuilt estimate says of the running jobs, in the place of the first.
+  void expect_the_same_rebuilt(Time now) {
+    EstimatedMachines rebuilt(workload_, {}, [](const Action&) {});
+    rebuilt.set_trainer(setup_.policy->trainer());
+    rebuilt.report_to(scheduler_);
+    rebuilt.recover(now);
     machines_.set_time(now);
     for (const JobId job : scheduler_.state().running()) {
       const bool alone = scheduler_.state().job(job).held.sharing == Sharing::Exclusive;
       if (!alone) continue;
-      EXPECT_EQ(anew.work_left(job), machines_.work_left(job)) << index(job);
+      EXPECT_EQ(rebuilt.work_left(job), machines_.work_left(job)) << index(job);
     }
   }
 
   const std::deque<Event>& events() const { return log_.events; }
-  std::size_t told() const { return told_; }
+  std::size_t actions() const { return actions_; }
   EstimatedMachines& machines() { return machines_; }
   Scheduler& scheduler() { return scheduler_; }
 
@@ -86,7 +86,7 @@ class Estimated {
   Kept log_;
   EstimatedMachines machines_;
   Scheduler scheduler_;
-  std::size_t told_ = 0;
+  std::size_t actions_ = 0;
 };
 
 void expect_equal(const std::deque<Event>& known, const std::deque<Event>& ours) {
@@ -123,7 +123,7 @@ TEST(Estimates, AreToTheBitWhatSimulatedMachinesDo) {
       const auto acts = std::ranges::count_if(known.events, [](const Event& event) {
         return event.kind >= EventKind::Started && event.kind <= EventKind::Paused;
       });
-      EXPECT_EQ(estimated.told(), static_cast<std::size_t>(acts));
+      EXPECT_EQ(estimated.actions(), static_cast<std::size_t>(acts));
     }
   }
 }
@@ -133,9 +133,9 @@ TEST(Estimates, ComeOutTheSameFromTheLogAlone) {
   const Cluster cluster = random_cluster(random);
   const Workload workload = random_workload(random, cluster, 20);
   Estimated estimated(workload, cluster, "srtf");
-  estimated.follow({});  // nobody ever ends
+  estimated.follow({});  // no job ever ends
   ASSERT_FALSE(estimated.scheduler().state().running().empty());
-  estimated.expect_the_same_anew(Time(std::chrono::hours(2)));
+  estimated.expect_the_same_rebuilt(Time(std::chrono::hours(2)));
 }
 
 TEST(Estimates, AMeasurementPutsThemRight) {

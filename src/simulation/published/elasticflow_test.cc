@@ -5,7 +5,7 @@
 
 #include "report/metrics/metrics.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/reference_rows.h"
+#include "simulation/published/reference_rows.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/trace.h"
 

@@ -42,9 +42,10 @@ std::vector<What> run(const Workload& workload, const Cluster& cluster, const st
   return record.events;
 }
 
-// Jobs that ask for some of more CPUs than anybody could use up are tried out in an empty cluster;
-// of those that ask for GPUs alone, only what changed since the last plan is counted again.
-TEST(Anew, CountingComesToWhatTryingOutDoes) {
+// Jobs that ask for some of more CPUs than all jobs together could use up are tried out in an empty
+// cluster; of those that ask for GPUs alone, only what changed since the last plan is counted
+// again.
+TEST(RebuiltPlan, IsTheSameByCountingAndByTryingOut) {
   for (const char* seed : {"1", "2", "3"}) {
     const auto workload =
         generate("philly-like", {{"jobs", "300"},

@@ -8,9 +8,9 @@
 #include "report/event_log/event_log_reader.h"
 #include "report/event_log/event_log_writer.h"
 #include "scheduling/policy/registry.h"
-#include "simulation/kernel/law_sink.h"
 #include "simulation/kernel/simulation.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/law_sink.h"
+#include "simulation/testing/random_workload.h"
 #include "workload/trace.h"
 
 namespace orrery {

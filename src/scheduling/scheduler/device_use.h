@@ -10,11 +10,11 @@
 
 namespace orrery {
 
-// Who sits on which devices, and how long an iteration takes everybody there: the same arithmetic
-// wherever machines are. Jobs and nodes may be added as it goes.
-class Seats {
+// Which jobs use which devices, and how long an iteration takes each of them: the same arithmetic
+// wherever machines are. Jobs and nodes may be added at any time.
+class DeviceUse {
  public:
-  Seats(const Workload& workload, const Progress& progress, const ContentionModel& contention);
+  DeviceUse(const Workload& workload, const Progress& progress, const ContentionModel& contention);
 
   void follow(const State& state) { state_ = &state; }
   // With a trainer, jobs it knows run at its speed.
@@ -22,35 +22,35 @@ class Seats {
   // By job: how fast it is alone, over what its profile says.
   void set_real_speeds(std::vector<double> speeds) { real_speed_ = std::move(speeds); }
 
-  void sit_down(JobId job, const Grant& grant);
-  void stand_up(JobId job);
+  void occupy(JobId job, const Grant& grant);
+  void vacate(JobId job);
 
   struct Pace {
     JobId job = kNoJob;
     double iteration_s = 0;
-    Duration start{};  // what starting everybody in its company takes
+    Duration start{};  // what starting all jobs takes that share its devices
   };
-  // The paces of all who sat down or whose company changed since the last call; with a trainer,
-  // those of everybody, as they change while training goes on.
-  template <class Tell>
-  void settle(Tell tell) {
+  // The paces of all jobs that came or whose sharers changed since the last call; with a trainer,
+  // those of all running jobs, as they change while training goes on.
+  template <class Report>
+  void settle(Report report) {
     if (trainer_ != nullptr) {
       for (const JobId job : state_->running()) touch(job);
     }
     for (const JobId job : touched_) {
       is_touched_[index(job)] = false;
-      if (state_->job(job).state == JobState::Running) tell(pace_of(job));
+      if (state_->job(job).state == JobState::Running) report(pace_of(job));
     }
     touched_.clear();
   }
 
  private:
-  using Company = std::vector<JobId>;
+  using Sharers = std::vector<JobId>;
 
-  Company& company(NodeId node, int gpu);
+  Sharers& sharers(NodeId node, int gpu);
   void touch(JobId job);
   Pace pace_of(JobId job);
-  Pace group_pace(JobId job, const Company& members);
+  Pace group_pace(JobId job, const Sharers& members);
   double beside_others_s(JobId job);
   double alone_s(JobId job) const;
   double profile_s(JobId job) const;  // the same as its profile has it
@@ -63,11 +63,12 @@ class Seats {
   ContentionModel contention_;
   const Trainer* trainer_ = nullptr;
   GroupSpeed group_speed_;
-  std::vector<Company> companies_;  // by device: who shares it; exclusive holders are not listed
-  std::vector<std::unique_ptr<Grant>> seats_;  // by job: what it shares, if it shares
+  std::vector<Sharers>
+      sharers_;  // by device: the jobs that share it; exclusive holders are not listed
+  std::vector<std::unique_ptr<Grant>> shared_;  // by job: its grant, if it shares devices
   std::vector<JobId> touched_;
   std::vector<bool> is_touched_;
-  std::vector<ProfileId> turn_;
+  std::vector<ProfileId> cycle_;
   std::vector<double> real_speed_;  // empty: all as their profiles say
 };
 
