@@ -7,8 +7,12 @@
 #include <array>
 #include <vector>
 
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
+#include "scheduling/policy/grouping/policies.h"
 #include "scheduling/policy/host/host_entries.h"
+#include "scheduling/policy/order/policies.h"
+#include "scheduling/policy/published/published.h"
+#include "scheduling/policy/sharing/policies.h"
 
 namespace orrery {
 namespace {
@@ -23,11 +27,14 @@ constexpr std::array kCommon = {
 
 std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
-    std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
-    for (const auto more : {fair_order_policies(), family_policies(), elastic_policies(),
-                            rival_policies(), deadline_policies()}) {
-      list.insert(list.end(), more.begin(), more.end());
-    }
+    std::vector<PolicyInfo> list;
+    const auto add = [&](const auto& family) {
+      for (const PolicyInfo* policy : family) list.push_back(*policy);
+    };
+    add(kOrderPolicies);
+    add(kGroupingPolicies);
+    add(kSharingPolicies);
+    add(kDeadlinePolicies);
     return list;
   }();
   return all;
@@ -72,8 +79,9 @@ Result<PolicySetup> make_policy(std::string_view name,
   if (!parsed.allocator.empty()) return make_hosted(*info, parsed, name, options, context);
   const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
   TRY(check_keys(name, tables, options));
-  const Options own(info->options, context.defaults, options);
-  const Options common(kCommon, context.defaults, options);
+  const PublishedPolicy released = published_policy(context.published, parsed.base);
+  const Options own(info->options, released.defaults, options);
+  const Options common(kCommon, {}, options);
   const auto has = [&](std::string_view key) {
     return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
   };
@@ -84,7 +92,9 @@ Result<PolicySetup> make_policy(std::string_view name,
   }
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.seed));
-  TRY_ASSIGN(setup.policy, info->make(own, context));
+  MakePolicy* const make = released.make != nullptr ? released.make : info->make;
+  TRY_ASSIGN(setup.policy, make(own, context));
+  if (released.loop != nullptr) setup.loop = released.loop(own);
   return setup;
 }
 

@@ -1,23 +1,21 @@
 #include "scheduling/policy/deadline/deadline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "scheduling/policy/adopt.h"
 #include "scheduling/policy/deadline/elastic_layout.h"
-#include "scheduling/policy/deadline/ladders.h"
 #include "scheduling/policy/deadline/leftovers.h"
 #include "scheduling/policy/deadline/pins.h"
+#include "scheduling/policy/deadline/scaling_curves.h"
 #include "scheduling/policy/deadline/speed_errors.h"
 
 namespace orrery {
 namespace {
 
 constexpr Duration kSoon = std::chrono::seconds(30);
-constexpr int kLargeCluster = 256;  // GPUs, from which on a round costs more
 constexpr double kHope = 0.7;
 constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
 
@@ -27,12 +25,16 @@ double hopeful(const ElasticJob& job) { return kHope * job.hope + (1 - kHope) * 
 class Deadline final : public Policy {
  public:
   explicit Deadline(const DeadlineOptions& options)
-      : options_(options), promises_(options.promises), errors_(options.margin) {}
+      : options_(options), promises_(options.promises), errors_(options.margin) {
+    if (!options.cost) return;
+    errors_.expect_rounds(options.slot, options.cost->mean, options.cost->restart);
+    promises_.expect_rounds({.going_on = options.cost->going_on, .restart = options.cost->restart});
+  }
 
   bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
     set_up(view, packer);
     const int gpus = gpu_count(grant.devices);
-    return ladders_->of(view.spec(job), packer).rung_of(gpus) > 0 &&
+    return curves_->of(view.spec(job), packer).option_of(gpus) > 0 &&
            adopt_elastic(view, job, grant);
   }
 
@@ -52,13 +54,13 @@ class Deadline final : public Policy {
     }
     promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
     confirm(plan);
-    if (!ladders_->regular()) {
+    if (!curves_->regular()) {
       pins_.begin(view, packer, live_);
       pin_promised();
     }
     receive(plan);
     ask_again(view, plan);
-    if (!ladders_->regular()) pins_.end();
+    if (!curves_->regular()) pins_.end();
     for (const auto& [id, shape] : dropped_) {
       packer.current().release(view.job(id).held.devices, shape);
     }
@@ -72,22 +74,9 @@ class Deadline final : public Policy {
 
  private:
   void set_up(const View& view, const Packer& packer) {
-    if (ladders_) return;
+    if (curves_) return;
     const int gpus = view.cluster->gpus_total();
-    ladders_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
-    if (options_.rounds_cost) expect_rounds(gpus);
-  }
-
-  // Connections once a round, and a start-up of everybody once in as many rounds as a slot has
-  // seconds. Who changes in the round before that restarts.
-  void expect_rounds(int gpus) {
-    const bool large = gpus >= kLargeCluster;
-    const double connected_s = large ? 7 : 2;
-    const double start_s = 2 * (std::log2(std::max(gpus, 1)) + 1);
-    const Duration restart = from_seconds(large ? 47 : 27);
-    errors_.expect_rounds(options_.slot,
-                          from_seconds(connected_s + start_s / seconds(options_.slot)), restart);
-    promises_.expect_rounds({.going_on = from_seconds(connected_s), .restart = restart});
+    curves_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
   }
 
   ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
@@ -103,7 +92,7 @@ class Deadline final : public Policy {
     const Job& state = view.job(job.id);
     job.work = view.work_left(job.id);
     job.held =
-        state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
+        state.state == JobState::Running ? job.curve->option_of(gpu_count(state.held.devices)) : 0;
     job.ready = state.ready;
     errors_.look(view, job);
     if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
@@ -119,12 +108,11 @@ class Deadline final : public Policy {
       ElasticJob& job = *by_id_[index(id)];
       job.id = id;
       job.spec = &view.spec(id);
-      job.ladder = &ladders_->of(*job.spec, packer);
+      job.curve = &curves_->of(*job.spec, packer);
       job.start_cost = job.spec->start_cost;
-      if (options_.rounds_cost) {
-        const double gpus = (*job.ladder)[job.ladder->top()].gpus;
-        job.start_cost =
-            std::max(job.start_cost, from_seconds(2 * (std::log2(std::max(gpus, 1.0)) + 1)));
+      if (options_.cost) {
+        const int gpus = (*job.curve)[job.curve->top()].gpus;
+        job.start_cost = std::max(job.start_cost, options_.cost->start(gpus));
       }
       job.deadline = job.spec->deadline.value_or(kNever);
       job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
@@ -156,14 +144,14 @@ class Deadline final : public Policy {
   }
 
   bool admit(ElasticJob& job, bool hard, Plan& plan) {
-    const bool counting = ladders_->regular();
+    const bool counting = curves_->regular();
     const Time due = promises_.due(job) - promises_.spare(job);
     job.promised = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
     if (job.promised) {
       plan.admit(job.id, job.plan.done);
     } else {
       job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
-      if (counting && options_.rounds_cost) attempt(job, hard);
+      if (counting && options_.cost) attempt(job, hard);
     }
     return job.promised;
   }
@@ -199,7 +187,7 @@ class Deadline final : public Policy {
   void drop(ElasticJob& job, const Reason& reason, Plan& plan) {
     if (job.held > 0) {
       plan.stop(job.id, reason);
-      dropped_.push_back({job.id, shape_on(*job.spec, (*job.ladder)[job.held].gpus)});
+      dropped_.push_back({job.id, shape_on(*job.spec, (*job.curve)[job.held].gpus)});
     }
     plan.reject(job.id, reason);
     const JobId id = job.id;
@@ -215,7 +203,7 @@ class Deadline final : public Policy {
       if (std::ranges::find(arrived_, job) == arrived_.end()) waiting_.push_back(job);
     }
     std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
-      return job->work / job->ladder->steps().front().slope;
+      return job->work / job->curve->hull_edges().front().slope;
     });
     int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {
@@ -254,7 +242,7 @@ class Deadline final : public Policy {
     if (job.hard && !job.promised) return job.refusal;
     return packer.why_not(
         packer.current(),
-        packer.intern(shape_on(*job.spec, (*job.ladder)[std::max(1, job.target)].gpus)));
+        packer.intern(shape_on(*job.spec, (*job.curve)[std::max(1, job.target)].gpus)));
   }
 
   void foretell(Plan& plan) {
@@ -276,9 +264,9 @@ class Deadline final : public Policy {
 
   // The next change of its plan; where rounds cost, only one for which it holds too little.
   Time next_need(const ElasticJob& job) const {
-    if (!options_.rounds_cost) return job.plan.next_change(now_);
+    if (!options_.cost) return job.plan.next_change(now_);
     for (const SharePlan::Segment& segment : job.plan.segments) {
-      if (segment.from > now_ && segment.rung > job.target) return segment.from;
+      if (segment.from > now_ && segment.option > job.target) return segment.from;
     }
     return kNever;
   }
@@ -299,14 +287,14 @@ class Deadline final : public Policy {
   Duration patience() const { return options_.slot > Duration::zero() ? options_.slot : kSoon; }
 
   Time when_hopeless(const ElasticJob& job) const {
-    if (options_.rounds_cost) return std::max(now_ + patience(), job.deadline);
+    if (options_.cost) return std::max(now_ + patience(), job.deadline);
     if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
     const Duration needed = job.soonest_alone(now_) - now_;
     return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));
   }
 
   const DeadlineOptions options_;
-  std::optional<Ladders> ladders_;
+  std::optional<ScalingCurves> curves_;
   Promises promises_;
   Pins pins_;
   Leftovers leftovers_;
