@@ -8,10 +8,10 @@
 #include <string>
 
 #include "base/result.h"
+#include "model/job_window.h"
 #include "model/sensitivity.h"
 #include "model/time.h"
 #include "report/event_log/log_line.h"
-#include "report/metrics/job_window.h"
 
 namespace orrery {
 

@@ -6,9 +6,9 @@
 
 #include "model/cluster.h"
 #include "model/event.h"
+#include "model/job_window.h"
 #include "report/metrics/completion_times.h"
 #include "report/metrics/device_ledger.h"
-#include "report/metrics/job_window.h"
 #include "report/metrics/summary.h"
 
 namespace orrery {
