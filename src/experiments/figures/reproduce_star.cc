@@ -40,9 +40,9 @@ Status interrupted_with(std::size_t done, std::size_t all, const std::string& fo
 }
 
 Status reproduce_two_jobs(const ReproduceArguments& arguments) {
-  const std::vector<TwoJobsTrial> trials = two_jobs_trials(arguments.seeds, arguments.only);
-  if (trials.empty()) {
-    return invalid(fmt::format("--only {}: no trial has this in its name; they are called like {}",
+  const std::vector<TwoJobsTrial> planned = two_jobs_trials(arguments.seeds, arguments.only);
+  if (planned.empty()) {
+    return invalid(fmt::format("--only {}: no run has this in its name; names are like {}",
                                arguments.only, "two-jobs-with-s1"));
   }
   TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
@@ -50,23 +50,23 @@ Status reproduce_two_jobs(const ReproduceArguments& arguments) {
   std::atomic<std::int64_t> done = 0;
   TwoJobsResults results;
   {
-    const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
+    const ProgressBar bar("training", std::ssize(planned), done, !arguments.quiet);
     TRY_ASSIGN(
         results,
-        run_two_jobs(trials,
+        run_two_jobs(planned,
                      {.program = trainer, .folder = arguments.out, .data_folder = arguments.data},
                      interrupted(), [&] { ++done; }));
   }
-  const TwoJobsVerdict verdict = judge_two_jobs(trials, results);
+  const TwoJobsVerdict verdict = judge_two_jobs(planned, results);
   TRY(print_text(arguments.json ? two_jobs_json(verdict) : two_jobs_text(verdict)));
-  return interrupted_with(results.size(), trials.size(), arguments.out);
+  return interrupted_with(results.size(), planned.size(), arguments.out);
 }
 
 }  // namespace
 
 Status reproduce_star(const ReproduceArguments& arguments) {
   if (arguments.figure == "two-jobs") return reproduce_two_jobs(arguments);
-  TRY_ASSIGN(const std::vector<Trial> trials,
+  TRY_ASSIGN(const std::vector<Trial> planned,
              choose_trials(
                  {.figure = arguments.figure, .only = arguments.only, .seeds = arguments.seeds}));
   TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
@@ -74,20 +74,20 @@ Status reproduce_star(const ReproduceArguments& arguments) {
   std::atomic<std::int64_t> done = 0;
   TrialResults results;
   {
-    const ProgressBar bar("training", std::ssize(trials), done, !arguments.quiet);
-    TRY_ASSIGN(results, run_trials(trials,
+    const ProgressBar bar("training", std::ssize(planned), done, !arguments.quiet);
+    TRY_ASSIGN(results, run_trials(planned,
                                    {.program = trainer,
                                     .folder = arguments.out,
                                     .data_folder = arguments.data,
                                     .at_once = std::max(1, arguments.threads)},
                                    interrupted(), [&](const Trial&) { ++done; }));
   }
-  const std::vector<CellVerdict> cells = judge_trials(trials, results);
+  const std::vector<CellVerdict> cells = judge_trials(planned, results);
   TRY(print_text(arguments.json ? trials_json(cells) : trials_text(cells)));
   if (!arguments.report.empty()) {
-    TRY(write_output(arguments.report, trials_page(cells, trials, results)));
+    TRY(write_output(arguments.report, trials_page(cells, planned, results)));
   }
-  return interrupted_with(results.size(), trials.size(), arguments.out);
+  return interrupted_with(results.size(), planned.size(), arguments.out);
 }
 
 }  // namespace orrery

@@ -15,8 +15,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"orrery", "muri", "elasticflow", "synergy"};
-
 // In the published simulator each scheduler has an event loop of its own; they agree but for this.
 MuriEnds muri_ends_of(std::string_view policy) {
   if (policy == "las") return {.closeness = 0};
@@ -236,15 +234,6 @@ class Simulation {
 };
 
 }  // namespace
-
-Result<SemanticsKind> parse_semantics(std::string_view name) {
-  const auto found = std::ranges::find(kNames, name);
-  if (found != kNames.end()) return static_cast<SemanticsKind>(found - kNames.begin());
-  return invalid(fmt::format(
-      "there are no semantics '{}'; choose orrery, muri, elasticflow or synergy", name));
-}
-
-std::string_view to_string(SemanticsKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 Status check(const SimulationSetup& setup) {
   TRY(check_slot(setup));

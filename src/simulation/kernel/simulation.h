@@ -10,13 +10,9 @@
 #include "model/cluster.h"
 #include "model/event.h"
 #include "model/job.h"
+#include "model/run_description.h"
 
 namespace orrery {
-
-enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow, Synergy };
-
-Result<SemanticsKind> parse_semantics(std::string_view name);
-std::string_view to_string(SemanticsKind kind);
 
 // One run: a workload on a cluster under a policy. The same setup gives the same events, byte for
 // byte, on every machine and beside any other runs.
