@@ -6,7 +6,7 @@
 #include "commands/commands.h"
 #include "experiments/runs/output.h"
 #include "report/metrics/trace_summary.h"
-#include "scheduling/policy/registry.h"
+#include "scheduling/policy/published/published.h"
 #include "workload/generators/generate.h"
 #include "workload/trace.h"
 
@@ -15,16 +15,40 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json options_json(std::span<const OptionInfo> options) {
+// The defaults of one table of options in each published world.
+struct WorldDefaults {
+  std::string_view world;
+  std::span<const OptionDefault> defaults;
+
+  std::string_view of(const OptionInfo& option) const {
+    const auto differs = std::ranges::find(defaults, option.key, &OptionDefault::key);
+    return differs == defaults.end() ? option.value : differs->value;
+  }
+};
+
+constexpr std::array kPublished = {muri_world, elasticflow_world, synergy_world};
+
+std::vector<WorldDefaults> defaults_of_policy(std::string_view policy) {
+  std::vector<WorldDefaults> all;
+  for (const auto world : kPublished) {
+    all.push_back({world().name, published_policy(&world(), policy).defaults});
+  }
+  return all;
+}
+
+std::vector<WorldDefaults> defaults_of_allocators() {
+  std::vector<WorldDefaults> all;
+  for (const auto world : kPublished) {
+    all.push_back({world().name, published_allocator_defaults(&world())});
+  }
+  return all;
+}
+
+Json options_json(std::span<const OptionInfo> options, const std::vector<WorldDefaults>& worlds) {
   Json list = Json::array();
   for (const OptionInfo& option : options) {
-    const auto in = [&](std::string_view value) { return value.empty() ? option.value : value; };
-    list.push_back({{"key", option.key},
-                    {"meaning", option.meaning},
-                    {"default", option.value},
-                    {"muri", in(option.in_muri)},
-                    {"elasticflow", in(option.in_elasticflow)},
-                    {"synergy", in(option.in_synergy)}});
+    list.push_back({{"key", option.key}, {"meaning", option.meaning}, {"default", option.value}});
+    for (const WorldDefaults& world : worlds) list.back()[world.world] = world.of(option);
   }
   return list;
 }
@@ -38,15 +62,15 @@ Json needs_json(const JobData& data) {
   return needs;
 }
 
-std::string options_text(std::span<const OptionInfo> options) {
+std::string options_text(std::span<const OptionInfo> options,
+                         const std::vector<WorldDefaults>& worlds) {
   std::string text;
   for (const OptionInfo& option : options) {
     text += fmt::format("    {}={}  {}", option.key, option.value, option.meaning);
-    if (!option.in_muri.empty()) text += fmt::format(" (in muri: {})", option.in_muri);
-    if (!option.in_elasticflow.empty()) {
-      text += fmt::format(" (in elasticflow: {})", option.in_elasticflow);
+    for (const WorldDefaults& world : worlds) {
+      if (world.of(option) == option.value) continue;
+      text += fmt::format(" (in {}: {})", world.world, world.of(option));
     }
-    if (!option.in_synergy.empty()) text += fmt::format(" (in synergy: {})", option.in_synergy);
     text += '\n';
   }
   return text;
@@ -77,16 +101,17 @@ Status policies_command(bool json) {
   if (json) {
     Json all = {{"policies", Json::array()}, {"placements", Json::array()}};
     for (const PolicyInfo& policy : policies()) {
-      all["policies"].push_back({{"name", policy.name},
-                                 {"line", policy.line},
-                                 {"needs", needs_json(policy.data)},
-                                 {"options", options_json(policy.options)}});
+      all["policies"].push_back(
+          {{"name", policy.name},
+           {"line", policy.line},
+           {"needs", needs_json(policy.data)},
+           {"options", options_json(policy.options, defaults_of_policy(policy.name))}});
     }
-    all["common_options"] = options_json(common_options());
+    all["common_options"] = options_json(common_options(), defaults_of_policy({}));
     for (const AllocatorInfo& allocator : allocators()) {
       all["allocators"].push_back({{"name", allocator.name}, {"line", allocator.line}});
     }
-    all["allocator_options"] = options_json(allocator_options());
+    all["allocator_options"] = options_json(allocator_options(), defaults_of_allocators());
     for (const PlacementRuleInfo& rule : placement_rules()) {
       all["placements"].push_back({{"name", rule.name}, {"line", rule.line}});
     }
@@ -95,15 +120,15 @@ Status policies_command(bool json) {
   std::string text;
   for (const PolicyInfo& policy : policies()) {
     text += fmt::format("{:<10} {}\n", policy.name, policy.line);
-    text += options_text(policy.options);
+    text += options_text(policy.options, defaults_of_policy(policy.name));
   }
   text += "\nevery policy takes\n";
-  text += options_text(common_options());
+  text += options_text(common_options(), {});
   text += "\nallocators of CPUs and memory, after an order: srtf+tune, las+greedy+place\n";
   for (const AllocatorInfo& allocator : allocators()) {
     text += fmt::format("    {:<13} {}\n", allocator.name, allocator.line);
   }
-  text += options_text(allocator_options());
+  text += options_text(allocator_options(), defaults_of_allocators());
   text += "\nplacements\n";
   for (const PlacementRuleInfo& rule : placement_rules()) {
     text += fmt::format("    {:<13} {}\n", rule.name, rule.line);

@@ -20,8 +20,7 @@ std::vector<std::string> all_policies() {
         "fifo backfill=false", "las tick=1s", "gittins delta=60s", "themis sticky=false",
         "gandiva variant=reference", "gandiva quantum=2m", "muri-l variant=reference",
         "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
-        "edf-admission late-blocks=true", "chronus early=false", "chronus lease=2m",
-        "orrery-deadline second-chance=false", "orrery-deadline rounds-cost=true"}) {
+        "chronus early=false", "chronus lease=2m", "orrery-deadline second-chance=false"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las", "ftf"}) {

@@ -14,26 +14,13 @@ constexpr std::uint64_t kSeeds = 8;
 std::vector<std::string> all_policies() {
   std::vector<std::string> names;
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
-  for (const char* variant : {"srtf sticky=false",
-                              "las sticky=false",
-                              "las limits=30s,100s,300s",
-                              "las round=60s",
-                              "gittins delta=60s",
-                              "themis sticky=false",
-                              "gandiva variant=reference",
-                              "gandiva quantum=2m",
-                              "muri-l variant=reference",
-                              "muri-s matching=none",
-                              "muri-l round=6m",
-                              "elasticflow admission=none",
-                              "elasticflow scale-up=reference",
-                              "edf-admission late-blocks=true",
-                              "chronus early=false",
-                              "chronus lease=2m",
-                              "orrery-deadline second-chance=false",
-                              "orrery-deadline rounds-cost=true",
-                              "fifo placement=spread",
-                              "srtf placement=random"}) {
+  for (const char* variant :
+       {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las round=60s",
+        "gittins delta=60s", "themis sticky=false", "gandiva variant=reference",
+        "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none", "muri-l round=6m",
+        "elasticflow admission=none", "elasticflow scale-up=reference", "chronus early=false",
+        "chronus lease=2m", "orrery-deadline second-chance=false", "fifo placement=spread",
+        "srtf placement=random"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las"}) {

@@ -13,20 +13,20 @@ using Made = Result<std::unique_ptr<Policy>>;
 constexpr std::array kThemis = {
     OptionInfo{"lease",
                "shares are computed anew at most this often; auto: in every round, or after 10m",
-               "10m", "0s", "auto"},
+               "10m"},
     OptionInfo{"isolated-rate",
                "true: jobs are compared by their speed in a share of their own; "
                "false: by that share, as published",
-               "true", "false", "false"},
+               "true"},
     OptionInfo{"priority",
                "owed: who has least of its share goes first; share: the largest share, anew in "
                "every lease, as ElasticFlow's simulator has it",
-               "owed", "", "share"},
+               "owed"},
     OptionInfo{"leftover",
                "where many shares are as fair: proportion, or centre (what a solver would find)",
-               "proportion", "", "centre"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "", "off"},
-    OptionInfo{"sticky", "running jobs stay where they are", "true", "false", "true"}};
+               "proportion"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"},
+    OptionInfo{"sticky", "running jobs stay where they are", "true"}};
 constexpr std::array<std::string_view, 2> kPriorities = {"owed", "share"};
 constexpr std::array<std::string_view, 2> kLeftovers = {"proportion", "centre"};
 
@@ -52,8 +52,7 @@ Made antman(const Options& /*options*/, const PolicyContext& /*context*/) { retu
 constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array kGandiva = {
     OptionInfo{"quantum", "ours: who waits takes over from others this often; 0s: never", "1h"},
-    OptionInfo{"variant", "ours, or reference: as released with ElasticFlow's simulator", "ours",
-               "", "reference"}};
+    OptionInfo{"variant", "ours, or reference: as released with ElasticFlow's simulator", "ours"}};
 
 Made gandiva(const Options& options, const PolicyContext& context) {
   GandivaOptions gandiva{.workload = &context.workload};
@@ -69,7 +68,7 @@ constexpr std::array kMuri = {
     OptionInfo{"ordering", "the turns in a group: best, worst or none (as they come)", "best"},
     OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",
                "blossom"},
-    OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours", "reference"},
+    OptionInfo{"variant", "ours, or reference: as the simulator was released", "ours"},
     OptionInfo{"slowdown", "ours: nobody in a group may take this many times as long", "8"},
     OptionInfo{"quantum", "ours: groups are formed anew at most this often", "1m"}};
 

@@ -18,7 +18,7 @@ Error bad_value(std::string_view key, std::string_view value, std::string_view w
 
 }  // namespace
 
-Options::Options(std::span<const OptionInfo> table, Defaults defaults,
+Options::Options(std::span<const OptionInfo> table, std::span<const OptionDefault> defaults,
                  const std::map<std::string, std::string>& given)
     : table_(table), defaults_(defaults), given_(given) {}
 
@@ -27,11 +27,8 @@ std::string Options::text(std::string_view key) const {
   if (given != given_.end()) return given->second;
   const auto info = std::ranges::find(table_, key, &OptionInfo::key);
   INVARIANT(info != table_.end(), "a policy asks only for options it lists");
-  const std::string_view published = defaults_ == Defaults::Muri          ? info->in_muri
-                                     : defaults_ == Defaults::ElasticFlow ? info->in_elasticflow
-                                     : defaults_ == Defaults::Synergy     ? info->in_synergy
-                                                                          : std::string_view();
-  return std::string(published.empty() ? info->value : published);
+  const auto instead = std::ranges::find(defaults_, key, &OptionDefault::key);
+  return std::string(instead == defaults_.end() ? info->value : instead->value);
 }
 
 Result<bool> Options::flag(std::string_view key) const {

@@ -11,25 +11,24 @@
 
 namespace orrery {
 
-// One option of a policy: its name, what it means, its value when nothing is said, and its values
-// in the published simulators (empty: the same).
+// One option of a policy: its name, what it means, and its value when nothing is said.
 struct OptionInfo {
   std::string_view key = {};
   std::string_view meaning = {};
   std::string_view value = {};
-  std::string_view in_muri = {};
-  std::string_view in_elasticflow = {};
-  std::string_view in_synergy = {};
 };
 
-// Whose defaults fill in what a user does not say.
-enum class Defaults { Ours, Muri, ElasticFlow, Synergy };
+// A value that takes the place of an option's default.
+struct OptionDefault {
+  std::string_view key;
+  std::string_view value;
+};
 
 // Options of one policy, by name, checked where the text becomes a value. A question about a key
 // that is not in the table is a bug; a value that cannot be read is the user's and is returned.
 class Options {
  public:
-  Options(std::span<const OptionInfo> table, Defaults defaults,
+  Options(std::span<const OptionInfo> table, std::span<const OptionDefault> defaults,
           const std::map<std::string, std::string>& given);
 
   Result<bool> flag(std::string_view key) const;
@@ -44,7 +43,7 @@ class Options {
 
  private:
   std::span<const OptionInfo> table_;
-  Defaults defaults_;
+  std::span<const OptionDefault> defaults_;
   const std::map<std::string, std::string>& given_;
 };
 

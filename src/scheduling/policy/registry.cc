@@ -9,6 +9,7 @@
 
 #include "scheduling/policy/entries.h"
 #include "scheduling/policy/host/host_entries.h"
+#include "scheduling/policy/published/published.h"
 
 namespace orrery {
 namespace {
@@ -24,8 +25,11 @@ constexpr std::array kCommon = {
 std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
     std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
-    for (const auto more : {fair_order_policies(), family_policies(), elastic_policies(),
-                            rival_policies(), deadline_policies()}) {
+    for (const auto more : {fair_order_policies(), family_policies()}) {
+      list.insert(list.end(), more.begin(), more.end());
+    }
+    list.insert(list.end(), {kElasticFlowPolicy, kEdfPolicy, kEdfAdmissionPolicy});
+    for (const auto more : {rival_policies(), deadline_policies()}) {
       list.insert(list.end(), more.begin(), more.end());
     }
     return list;
@@ -72,8 +76,9 @@ Result<PolicySetup> make_policy(std::string_view name,
   if (!parsed.allocator.empty()) return make_hosted(*info, parsed, name, options, context);
   const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
   TRY(check_keys(name, tables, options));
-  const Options own(info->options, context.defaults, options);
-  const Options common(kCommon, context.defaults, options);
+  const PublishedPolicy released = published_policy(context.published, parsed.base);
+  const Options own(info->options, released.defaults, options);
+  const Options common(kCommon, {}, options);
   const auto has = [&](std::string_view key) {
     return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
   };
@@ -84,7 +89,8 @@ Result<PolicySetup> make_policy(std::string_view name,
   }
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.seed));
-  TRY_ASSIGN(setup.policy, info->make(own, context));
+  MakePolicy* const make = released.make != nullptr ? released.make : info->make;
+  TRY_ASSIGN(setup.policy, make(own, context));
   return setup;
 }
 

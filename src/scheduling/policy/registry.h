@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "scheduling/policy/execution_cost.h"
 #include "scheduling/policy/host/host_needs.h"
 #include "scheduling/policy/options.h"
 #include "scheduling/policy/order/order.h"
@@ -16,12 +18,15 @@
 
 namespace orrery {
 
+struct PublishedWorld;
+
 // What a policy is built from besides its own options.
 struct PolicyContext {
   const Workload& workload;
-  Defaults defaults = Defaults::Ours;
+  const PublishedWorld* published = nullptr;  // policies as they were released with a simulator
   std::uint64_t seed = 0;
-  Duration round{};                 // how far apart rounds are held; 0: whenever something happens
+  Duration round{};  // how far apart rounds are held; 0: whenever something happens
+  std::optional<ExecutionCost> cost = {};  // none: a round costs nothing
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
 
@@ -35,11 +40,14 @@ struct JobData {
   std::string_view without = {};  // what becomes of a job without stage profiles
 };
 
+using MakePolicy = Result<std::unique_ptr<Policy>>(const Options& options,
+                                                   const PolicyContext& context);
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
   std::span<const OptionInfo> options;
-  Result<std::unique_ptr<Policy>> (*make)(const Options& options, const PolicyContext& context);
+  MakePolicy* make;
   // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
   // of CPUs and memory.
   Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;

@@ -6,11 +6,15 @@
 #include <sstream>
 
 #include "scheduling/policy/order/services.h"
+#include "scheduling/policy/published/published.h"
 
 namespace orrery {
 namespace {
 
 using Given = std::map<std::string, std::string>;
+
+const std::vector<const PublishedWorld*> kWorlds = {nullptr, &muri_world(), &elasticflow_world(),
+                                                    &synergy_world()};
 
 std::string problem(std::string_view policy, const Given& options) {
   const Workload workload;
@@ -36,11 +40,11 @@ TEST(Registry, AnUnknownOptionSaysWhichThereAre) {
   EXPECT_TRUE(says(message, "placement")) << message;
 }
 
-TEST(Registry, EveryPolicyIsMadeWithTheDefaultsOfBothWorlds) {
+TEST(Registry, MakesEveryPolicyWithTheDefaultsOfEveryWorld) {
   const Workload workload;
   for (const PolicyInfo& info : policies()) {
-    for (const Defaults defaults : {Defaults::Ours, Defaults::Muri, Defaults::ElasticFlow}) {
-      const auto made = make_policy(info.name, {}, {.workload = workload, .defaults = defaults});
+    for (const PublishedWorld* world : kWorlds) {
+      const auto made = make_policy(info.name, {}, {.workload = workload, .published = world});
       EXPECT_TRUE(made.ok()) << info.name << ": " << made.error().message;
     }
   }
@@ -76,14 +80,30 @@ TEST(Registry, ALevelOfNoLengthIsRefused) {
   EXPECT_TRUE(says(problem("muri-l", {{"limits", "0s"}}), "limits"));
 }
 
-TEST(Options, DefaultsDependOnTheWorldAndAreOverruled) {
-  const std::vector<OptionInfo> table = {{"a", "", "1", "2"}, {"b", "", "3"}};
+TEST(Registry, EveryDefaultOfAWorldIsThatOfAnOption) {
+  for (const PublishedWorld* world : kWorlds) {
+    if (world == nullptr) continue;
+    for (const PublishedPolicy& policy : world->policies) {
+      for (const OptionDefault& value : policy.defaults) {
+        EXPECT_TRUE(takes_option(policy.name, value.key))
+            << world->name << ": " << policy.name << " has no option " << value.key;
+      }
+    }
+    for (const OptionDefault& value : world->allocator_defaults) {
+      EXPECT_TRUE(takes_option("fifo+tune", value.key)) << world->name << ": " << value.key;
+    }
+  }
+}
+
+TEST(Options, DefaultsAreReplacedAndOverruled) {
+  const std::vector<OptionInfo> table = {{"a", "", "1"}, {"b", "", "3"}};
+  const std::vector<OptionDefault> replaced = {{"a", "2"}};
   const Given none;
   const Given some = {{"a", "9"}};
-  EXPECT_EQ(Options(table, Defaults::Ours, none).text("a"), "1");
-  EXPECT_EQ(Options(table, Defaults::Muri, none).text("a"), "2");
-  EXPECT_EQ(Options(table, Defaults::Muri, none).text("b"), "3");
-  EXPECT_EQ(Options(table, Defaults::Muri, some).text("a"), "9");
+  EXPECT_EQ(Options(table, {}, none).text("a"), "1");
+  EXPECT_EQ(Options(table, replaced, none).text("a"), "2");
+  EXPECT_EQ(Options(table, replaced, none).text("b"), "3");
+  EXPECT_EQ(Options(table, replaced, some).text("a"), "9");
 }
 
 std::string services_problem(const std::string& text) {

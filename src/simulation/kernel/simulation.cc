@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/invariant.h"
-#include "scheduling/policy/registry.h"
+#include "scheduling/policy/published/published.h"
 #include "scheduling/scheduler/scheduler.h"
 #include "simulation/kernel/machines.h"
 #include "simulation/worlds/elasticflow_cost.h"
@@ -52,7 +52,7 @@ std::optional<RigidRules> rigid_rules_of(std::string_view policy) {
 SynergyRules synergy_rules_of(const SimulationSetup& setup) {
   SynergyRules rules{.round = setup.round};
   // A value that cannot be read was refused when the policy was made.
-  const Options options(allocator_options(), Defaults::Synergy, setup.options);
+  const Options options(allocator_options(), {}, setup.options);
   const auto at_start = options.flag("static");
   if (at_start.ok() && at_start.value()) rules.first_round = Time(std::chrono::seconds(1));
   const std::string_view allocator = parse_policy_name(setup.policy).allocator;
@@ -113,15 +113,24 @@ Status check_slot(const SimulationSetup& setup) {
       seconds(setup.round), cost_s));
 }
 
+const PublishedWorld* published_world_of(SemanticsKind kind) {
+  if (kind == SemanticsKind::Muri) return &muri_world();
+  if (kind == SemanticsKind::ElasticFlow) return &elasticflow_world();
+  return kind == SemanticsKind::Synergy ? &synergy_world() : nullptr;
+}
+
+std::optional<ExecutionCost> cost_of(const SimulationSetup& setup) {
+  if (setup.semantics != SemanticsKind::ElasticFlow) return {};
+  return RoundCost(*setup.cluster, setup.round).expected();
+}
+
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup) {
-  static constexpr std::array kDefaults = {Defaults::Ours, Defaults::Muri, Defaults::ElasticFlow,
-                                           Defaults::Synergy};
-  const Defaults defaults = kDefaults[static_cast<std::size_t>(setup.semantics)];
   return make_policy(setup.policy, setup.options,
                      {.workload = *setup.workload,
-                      .defaults = defaults,
+                      .published = published_world_of(setup.semantics),
                       .seed = setup.seed,
                       .round = setup.round,
+                      .cost = cost_of(setup),
                       .contention = contention_of(setup)});
 }
 

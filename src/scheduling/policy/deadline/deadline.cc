@@ -1,7 +1,6 @@
 #include "scheduling/policy/deadline/deadline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -17,7 +16,6 @@ namespace orrery {
 namespace {
 
 constexpr Duration kSoon = std::chrono::seconds(30);
-constexpr int kLargeCluster = 256;  // GPUs, from which on a round costs more
 constexpr double kHope = 0.7;
 constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
 
@@ -27,7 +25,11 @@ double hopeful(const ElasticJob& job) { return kHope * job.hope + (1 - kHope) * 
 class Deadline final : public Policy {
  public:
   explicit Deadline(const DeadlineOptions& options)
-      : options_(options), promises_(options.promises), errors_(options.margin) {}
+      : options_(options), promises_(options.promises), errors_(options.margin) {
+    if (!options.cost) return;
+    errors_.expect_rounds(options.slot, options.cost->mean, options.cost->restart);
+    promises_.expect_rounds({.going_on = options.cost->going_on, .restart = options.cost->restart});
+  }
 
   bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
     set_up(view, packer);
@@ -75,19 +77,6 @@ class Deadline final : public Policy {
     if (ladders_) return;
     const int gpus = view.cluster->gpus_total();
     ladders_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
-    if (options_.rounds_cost) expect_rounds(gpus);
-  }
-
-  // Connections once a round, and a start-up of everybody once in as many rounds as a slot has
-  // seconds. Who changes in the round before that restarts.
-  void expect_rounds(int gpus) {
-    const bool large = gpus >= kLargeCluster;
-    const double connected_s = large ? 7 : 2;
-    const double start_s = 2 * (std::log2(std::max(gpus, 1)) + 1);
-    const Duration restart = from_seconds(large ? 47 : 27);
-    errors_.expect_rounds(options_.slot,
-                          from_seconds(connected_s + start_s / seconds(options_.slot)), restart);
-    promises_.expect_rounds({.going_on = from_seconds(connected_s), .restart = restart});
   }
 
   ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
@@ -121,10 +110,9 @@ class Deadline final : public Policy {
       job.spec = &view.spec(id);
       job.ladder = &ladders_->of(*job.spec, packer);
       job.start_cost = job.spec->start_cost;
-      if (options_.rounds_cost) {
-        const double gpus = (*job.ladder)[job.ladder->top()].gpus;
-        job.start_cost =
-            std::max(job.start_cost, from_seconds(2 * (std::log2(std::max(gpus, 1.0)) + 1)));
+      if (options_.cost) {
+        const int gpus = (*job.ladder)[job.ladder->top()].gpus;
+        job.start_cost = std::max(job.start_cost, options_.cost->start(gpus));
       }
       job.deadline = job.spec->deadline.value_or(kNever);
       job.hard = job.deadline != kNever && job.spec->deadline_kind == DeadlineKind::Hard;
@@ -163,7 +151,7 @@ class Deadline final : public Policy {
       plan.admit(job.id, job.plan.done);
     } else {
       job.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
-      if (counting && options_.rounds_cost) attempt(job, hard);
+      if (counting && options_.cost) attempt(job, hard);
     }
     return job.promised;
   }
@@ -276,7 +264,7 @@ class Deadline final : public Policy {
 
   // The next change of its plan; where rounds cost, only one for which it holds too little.
   Time next_need(const ElasticJob& job) const {
-    if (!options_.rounds_cost) return job.plan.next_change(now_);
+    if (!options_.cost) return job.plan.next_change(now_);
     for (const SharePlan::Segment& segment : job.plan.segments) {
       if (segment.from > now_ && segment.rung > job.target) return segment.from;
     }
@@ -299,7 +287,7 @@ class Deadline final : public Policy {
   Duration patience() const { return options_.slot > Duration::zero() ? options_.slot : kSoon; }
 
   Time when_hopeless(const ElasticJob& job) const {
-    if (options_.rounds_cost) return std::max(now_ + patience(), job.deadline);
+    if (options_.cost) return std::max(now_ + patience(), job.deadline);
     if (job.target > 0) return std::max(now_ + kSoon, job.deadline);
     const Duration needed = job.soonest_alone(now_) - now_;
     return std::max(now_ + Duration(1), job.deadline - needed + Duration(1));

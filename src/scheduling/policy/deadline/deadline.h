@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "model/cluster.h"
 #include "scheduling/policy/deadline/promises.h"
+#include "scheduling/policy/execution_cost.h"
 #include "scheduling/policy/policy.h"
 
 namespace orrery {
@@ -17,10 +19,8 @@ struct DeadlineOptions {
   // By how much slower than its curve a job may be that has not been seen running; below 0: as much
   // as those that were seen.
   double margin = -1;
-  // Rounds are at least so far apart, and each costs whoever runs something, as in ElasticFlow's
-  // simulator.
-  Duration slot{};
-  bool rounds_cost = false;
+  Duration slot{};  // rounds are at least so far apart
+  std::optional<ExecutionCost> cost = {};
 };
 
 // Deadlines promised at submission, elastic jobs, and what is left to all others; see

@@ -19,10 +19,6 @@ constexpr std::array kDeadline = {
     OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
-    OptionInfo{"late-rounds", "by so many rounds a change may come later than it is asked for", "0",
-               "", "1"},
-    OptionInfo{"rounds-cost", "each round costs time, as in ElasticFlow's simulator", "false", "",
-               "true"},
     OptionInfo{"speed-margin",
                "by how much slower than its curve a job may be that was not seen running yet; "
                "auto: as those that were seen",
@@ -36,14 +32,16 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
   TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
-  TRY_ASSIGN(chosen.rounds_cost, options.flag("rounds-cost"));
   chosen.slot = context.round;
-  if (!chosen.rounds_cost) chosen.promises.apart = context.round;
+  chosen.cost = context.cost;
+  if (chosen.cost) {
+    chosen.promises.late = chosen.cost->late;
+  } else {
+    chosen.promises.apart = context.round;
+  }
   // What is decided may be put off until the next round.
   TRY_ASSIGN(const int spare_rounds, options.integer("spare-rounds", 0, 1000));
   chosen.promises.spare += spare_rounds * context.round;
-  TRY_ASSIGN(const int late_rounds, options.integer("late-rounds", 0, 1000));
-  chosen.promises.late = late_rounds * context.round;
   if (options.text("speed-margin") != "auto") {
     TRY_ASSIGN(chosen.margin, options.number("speed-margin", 0, 0.9));
   }

@@ -21,8 +21,7 @@ struct EdfEntry {
   std::int64_t end = 0;
   int new_gpus = 0;  // by the plan under trial
   std::int64_t new_end = 0;
-  bool started = false;
-  bool told = false;  // its end is new
+  bool started = false;  // a plan has given it GPUs
   bool is_new = true;
 
   // Plans are made in this order: by deadline, soft deadlines after hard ones.

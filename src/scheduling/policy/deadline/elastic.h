@@ -1,51 +1,40 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "scheduling/policy/deadline/scale_up.h"
-#include "scheduling/policy/policy.h"
+#include "scheduling/policy/registry.h"
 
 namespace orrery {
 
-// The largest number of GPUs an elastic policy gives a job.
-struct ElasticLimits {
-  // Beyond the first count at which it gets slower; otherwise beyond the count at which it is
-  // fastest.
-  bool first_fall = false;
-  // Models that get at most so many, whatever their curve says.
-  struct Cap {
-    std::string model;
-    int gpus = 0;
-  };
-  std::vector<Cap> caps;
-};
-int most_gpus(const Workload& workload, const JobSpec& job, const ElasticLimits& limits);
+// The number of GPUs on which a job is fastest: the largest an elastic policy gives it.
+int knee_gpus(const Workload& workload, const JobSpec& job);
 
 // ElasticFlow (ASPLOS '23): deadlines promised at submission, GPU counts that follow.
 struct ElasticFlowOptions {
   enum class Admission : std::uint8_t {
     OneByOne,  // each arrival on its own
-    Batch,     // all arrivals of a round, or none, as released
-    None,      // everybody comes in
+    Batch,     // all arrivals of a round, or none
+    None,      // every job is admitted
   };
   Admission admission = Admission::OneByOne;
   ScaleUp::Rule scale_up = ScaleUp::Rule::SavesMost;
-  bool anew = false;  // everybody is placed anew in each round, as released
   Duration slot = std::chrono::minutes(1);
-  ElasticLimits limits = {};
+  int (*most_gpus)(const Workload& workload, const JobSpec& job) = knee_gpus;
 };
-std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options);
+// As users write them.
+Result<ElasticFlowOptions> elasticflow_options(const Options& options,
+                                               const PolicyContext& context);
+// A slot in whole seconds: that of the rounds unless it is set.
+inline constexpr OptionInfo kSlotOption = {
+    "slot", "plans are made in slots of this length; auto: that of the rounds, or 1m", "auto"};
+Result<Duration> slot_option(const Options& options, const PolicyContext& context);
 
 // Earliest deadline first, as many GPUs as are of use, with or without admission.
 struct EdfOptions {
   bool admits = false;
-  bool late_blocks = false;  // while somebody is late nobody is let in, as released
-  bool widest = false;       // as many GPUs as the profile has a column for, even if slower
-  bool anew = false;
   Duration slot = std::chrono::minutes(1);
+  int (*most_gpus)(const Workload& workload, const JobSpec& job) = knee_gpus;
 };
-std::unique_ptr<Policy> make_edf(const EdfOptions& options);
 
 }  // namespace orrery

@@ -27,13 +27,6 @@ void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat
   for (const Seat& seat : seats) {
     if (seat.gpus == 0) stop(view, seat, plan);
   }
-  const bool gpus_alone = std::ranges::all_of(
-      seats, [&](const Seat& seat) { return asks_for_gpus_alone(view.spec(seat.job)); });
-  const bool all_there = packer.current().gpus_total() == view.cluster->gpus_total();
-  if (anew_ && gpus_alone && all_there && NodeFill::serves(*view.cluster)) {
-    fill_nodes(view, seats, plan);
-    return;
-  }
   by_size_.resize(seats.size());
   std::iota(by_size_.begin(), by_size_.end(), 0);
   std::ranges::stable_sort(by_size_, std::ranges::greater{},
@@ -46,31 +39,6 @@ void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat
       stop(view, seats[i], plan);
     } else {
       grant(view, seats[i], placed_[i], plan);
-    }
-  }
-}
-
-void ElasticGrants::fill_nodes(const View& view, std::span<const Seat> seats, Plan& plan) {
-  if (!nodes_) nodes_.emplace(*view.cluster);
-  nodes_->clear();
-  const int gpus_per_node = view.cluster->nodes.front().gpus;
-  by_size_.clear();
-  const int whole = fill_ == Fill::AsGiven ? 1 : gpus_per_node;
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    if (seats[i].gpus >= whole) by_size_.push_back(i);
-  }
-  for (int gpus = whole - 1; gpus > 0; --gpus) {
-    for (std::size_t i = 0; i < seats.size(); ++i) {
-      if (seats[i].gpus == gpus) by_size_.push_back(i);
-    }
-  }
-  placed_.resize(std::max<std::size_t>(placed_.size(), 1));
-  for (const std::size_t i : by_size_) {
-    placed_[0].clear();
-    if (nodes_->place(seats[i].gpus, placed_[0])) {
-      grant(view, seats[i], placed_[0], plan);
-    } else {
-      stop(view, seats[i], plan);
     }
   }
 }

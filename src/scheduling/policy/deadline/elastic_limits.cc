@@ -1,25 +1,20 @@
-#include <algorithm>
-
+#include "model/duration_text.h"
 #include "scheduling/policy/deadline/elastic.h"
 #include "scheduling/prediction/speed_curve.h"
 
 namespace orrery {
 
-int most_gpus(const Workload& workload, const JobSpec& job, const ElasticLimits& limits) {
-  if (job.curve == kNoCurve) return job.gpus;
-  const SpeedCurve& curve = workload.curves[index(job.curve)];
-  int most = knee(curve);
-  if (limits.first_fall) {
-    for (std::size_t i = 1; i < curve.points.size(); ++i) {
-      if (curve.points[i].iterations_per_s >= curve.points[i - 1].iterations_per_s) continue;
-      most = curve.points[i - 1].gpus;
-      break;
-    }
+int knee_gpus(const Workload& workload, const JobSpec& job) {
+  return job.curve == kNoCurve ? job.gpus : knee(workload.curves[index(job.curve)]);
+}
+
+Result<Duration> slot_option(const Options& options, const PolicyContext& context) {
+  if (options.text("slot") == "auto") {
+    return context.round > Duration::zero() ? context.round : Duration(std::chrono::minutes(1));
   }
-  for (const ElasticLimits::Cap& cap : limits.caps) {
-    if (cap.model == workload.name_of(job.model)) most = std::min(most, cap.gpus);
-  }
-  return most;
+  TRY_ASSIGN(const Duration slot, options.duration("slot"));
+  if (slot >= std::chrono::seconds(1)) return slot;
+  return invalid("slot=" + options.text("slot") + ": a slot is a second at least");
 }
 
 }  // namespace orrery

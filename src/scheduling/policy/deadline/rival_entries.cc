@@ -48,18 +48,15 @@ constexpr std::array<std::string_view, 2> kChoices = {"adaptive", "latest"};
 constexpr std::array<std::string_view, 2> kEnds = {"last", "first"};
 constexpr std::array kChronus = {
     OptionInfo{"lease", "who runs is chosen this often; deadlines are kept in whole leases", "4m"},
-    OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s", "",
-               "4m"},
+    OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s"},
     OptionInfo{"margin", "leases are reserved for this many times the work", "1.1"},
     OptionInfo{"resume", "what resuming takes on one GPU, more on several; own: its start cost",
-               "own", "", "500ms"},
+               "own"},
     OptionInfo{"choice",
                "adaptive: accepted jobs run at once if nobody was turned away; latest: never",
-               "adaptive", "", "latest"},
-    OptionInfo{"lost", "jobs whose deadline cannot be met take what is left first or last", "last",
-               "", "first"},
-    OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true", "",
-               "false"}};
+               "adaptive"},
+    OptionInfo{"lost", "jobs whose deadline cannot be met take what is left first or last", "last"},
+    OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true"}};
 
 Made chronus(const Options& options, const PolicyContext& /*context*/) {
   ChronusOptions chronus;

@@ -9,6 +9,7 @@
 
 #include "scheduling/policy/host/host_opt.h"
 #include "scheduling/policy/host/host_stage.h"
+#include "scheduling/policy/published/published.h"
 
 namespace orrery {
 namespace {
@@ -24,16 +25,16 @@ constexpr std::array kAllocators = {
 };
 
 constexpr std::array kOptions = {
-    OptionInfo{"sticky", "running jobs stay where they are instead of being laid out anew", "true",
-               "", "", "false"},
+    OptionInfo{"sticky", "running jobs stay where they are instead of being laid out anew", "true"},
     OptionInfo{"boost", "a job that has not run for so long goes before all others; 0s: never",
-               "0s", "", "", "1000h"},
+               "0s"},
     OptionInfo{"speed",
                "what the time a job will take is counted by: ideal (with all it wants) or granted "
                "(with what it had last)",
-               "ideal", "", "", "granted"},
+               "ideal"},
+    OptionInfo{"gather", "jobs go to as few nodes as can be; +place: in any case", "true"},
     OptionInfo{"weight", "opt: a job's speed counts once (none) or for each of its GPUs (gpus)",
-               "gpus", "", "", "none"},
+               "gpus"},
     OptionInfo{"static",
                "in Synergy's world: all jobs are there at the start, and the first round is held "
                "after a second",
@@ -44,12 +45,12 @@ bool has(std::span<const OptionInfo> table, std::string_view key) {
   return std::ranges::find(table, key, &OptionInfo::key) != table.end();
 }
 
-Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed, Defaults defaults,
+Result<std::unique_ptr<HostAllocator>> make_allocator(const PolicyName& parsed,
                                                       const Options& options) {
   static constexpr std::array<std::string_view, 2> kWeights = {"none", "gpus"};
   TRY_ASSIGN(const int weight, options.choice("weight", kWeights));
-  const bool gathers = parsed.gathers || defaults != Defaults::Synergy;
-  const FindDevices find = gathers ? find_gathered : find_scattered;
+  TRY_ASSIGN(const bool gather, options.flag("gather"));
+  const FindDevices find = parsed.gathers || gather ? find_gathered : find_scattered;
   if (parsed.allocator == "proportional") return make_proportional(find);
   if (parsed.allocator == "greedy") return make_greedy(find);
   if (parsed.allocator == "tune") return make_tune(find);
@@ -85,8 +86,9 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   }
   const std::array<std::span<const OptionInfo>, 2> tables = {order.options, kOptions};
   TRY(check_keys(name, tables, options));
-  const Options own(order.options, context.defaults, options);
-  const Options stage(kOptions, context.defaults, options);
+  const PublishedPolicy released = published_policy(context.published, parsed.base);
+  const Options own(order.options, released.defaults, options);
+  const Options stage(kOptions, published_allocator_defaults(context.published), options);
   HostStageOptions how{.preempt = false};
   TRY_ASSIGN(const bool sticky, stage.flag("sticky"));
   how.anew = !sticky;
@@ -101,7 +103,7 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   }
   TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
   TRY_ASSIGN(auto line, order.order(own, counted));
-  TRY_ASSIGN(auto allocator, make_allocator(parsed, context.defaults, stage));
+  TRY_ASSIGN(auto allocator, make_allocator(parsed, stage));
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
   setup.policy = make_host_stage(std::move(line), std::move(allocator), how);

@@ -12,7 +12,7 @@ using Line = Result<std::unique_ptr<Order>>;
 
 inline constexpr OptionInfo kSticky = {
     "sticky", "running jobs stay where they are instead of being laid out anew in each round",
-    "true", "false"};
+    "true"};
 inline constexpr OptionInfo kPreempt = {
     "preempt", "a job may take the place of running jobs that rank behind it", "true"};
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array kFtf = {
     kPreempt, kSticky,
-    OptionInfo{"first", "who goes first: the most or the least delayed", "most", "", "", "least"}};
+    OptionInfo{"first", "who goes first: the most or the least delayed", "most"}};
 
 Line ftf_order(const Options& options, CountedSpeed counted) {
   static constexpr std::array<std::string_view, 2> kChoices = {"most", "least"};

@@ -25,8 +25,7 @@ Line sjf_order(const Options& /*options*/, CountedSpeed /*counted*/) { return ma
 
 constexpr std::array kSrtf = {
     kPreempt, kSticky,
-    OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true",
-               "false", "", "false"}};
+    OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true"}};
 
 Line shortest(const Options& options, CountedSpeed counted, bool by_service) {
   SrtfOptions srtf{.by_service = by_service, .counted = counted};
@@ -46,19 +45,19 @@ constexpr std::array kLas = {
                "a job that waited this many times as long as it ran starts over in the "
                "first level; 0: never",
                "0"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "off", "off"},
-    OptionInfo{"tick", "demotions are timed in whole units of this; 0s: exactly", "0s", "1s", "1s"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"},
+    OptionInfo{"tick", "demotions are timed in whole units of this; 0s: exactly", "0s"},
     OptionInfo{"guesses",
                "demotions are timed by a guess, and the widest sink first, as ElasticFlow's "
                "simulator has it",
-               "false", "", "true"},
-    OptionInfo{"levels", "off: ranked by the GPU time itself", "on", "", "", "off"},
+               "false"},
+    OptionInfo{"levels", "off: ranked by the GPU time itself", "on"},
     OptionInfo{"by-count",
                "with an allocator: who runs is chosen by GPUs alone, and under tune the largest "
                "is seated first",
-               "false", "", "", "true"},
+               "false"},
     kPreempt,
-    OptionInfo{kSticky.key, kSticky.meaning, "true", "false", "false"}};
+    kSticky};
 
 Line las_order(const Options& options, CountedSpeed /*counted*/) {
   TRY_ASSIGN(const bool levels, options.flag("levels"));
