@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/temporary_folder.h"
+
 namespace orrery {
 namespace {
 
@@ -18,13 +20,7 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public testing::Test {
  protected:
-  OutputFileTest() {
-    std::string name = fs::temp_directory_path() / "orrery-output-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~OutputFileTest() override { fs::remove_all(folder_); }
-
-  std::string path(const char* name) const { return folder_ / name; }
+  std::string path(const char* name) const { return temporary_.file(name); }
   std::size_t files() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
@@ -36,7 +32,8 @@ class OutputFileTest : public testing::Test {
     return found.st_mode;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(OutputFileTest, ANewFileGetsTheModeThatTheUmaskAllows) {

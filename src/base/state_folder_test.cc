@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/files.h"
+#include "base/temporary_folder.h"
 
 namespace orrery {
 namespace {
@@ -25,17 +26,7 @@ mode_t mode_of(const std::string& path) {
 
 class StateFolder : public testing::Test {
  protected:
-  StateFolder() {
-    std::string pattern = (fs::temp_directory_path() / "state-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    above_ = pattern;
-    path_ = above_ + "/state";
-  }
-  ~StateFolder() override {
-    umask(before_);
-    std::error_code ignored;
-    fs::remove_all(above_, ignored);
-  }
+  ~StateFolder() override { umask(before_); }
   // A file with exactly this mode.
   std::string put(const std::string& name, mode_t mode) const {
     const std::string path = path_ + "/" + name;
@@ -51,8 +42,9 @@ class StateFolder : public testing::Test {
     }
   }
 
-  std::string above_;
-  std::string path_;
+  const TemporaryFolder folder_;
+  const std::string above_ = folder_.path();
+  const std::string path_ = folder_.file("state");
   const mode_t before_ = umask(022);
 };
 
