@@ -101,7 +101,7 @@ Result<bool> admitted(const RunRequest& world, Workload job, Time deadline,
   std::vector<RunRequest> again = {world};
   again[0].workload = std::make_shared<const Workload>(std::move(both));
   again[0].listener = &outcomes;
-  again[0].window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
+  again[0].run.window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
   TRY(run_all(again, options));
   return !outcomes[place].refused;
 }
