@@ -36,23 +36,11 @@ struct Job {
   }
 };
 
-// Time as some published simulators count it: in floating seconds. Where two things happen at once
-// their rounding decides which is first, so a policy that is to agree with them has to round alike.
-class FloatingTime {
- public:
-  virtual ~FloatingTime() = default;
-  virtual double now_s() const = 0;
-  virtual double held_s(JobId job) const = 0;      // how long it has held devices, in all
-  virtual Time instant(double exact_s) const = 0;  // to wake at exactly this
-};
-
 // How far running jobs have come: measured by agents, or computed by a simulation.
 class Progress {
  public:
   virtual ~Progress() = default;
-  virtual double work_left(JobId job) const = 0;                     // iterations; of a running job
-  virtual Time expected_end(JobId /*job*/) const { return kNever; }  // kNever: not known
-  virtual const FloatingTime* floating_time() const { return nullptr; }
+  virtual double work_left(JobId job) const = 0;  // iterations; of a running job
 };
 
 // What a policy may know at one instant. Orders inside the spans mean nothing.

@@ -36,7 +36,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
   static const std::map<std::string, std::vector<std::string>> values = {
       {"admission", {"batch", "none"}},
       {"backfill", {"false"}},
-      {"by-count", {"true"}},
       {"choice", {"adaptive", "latest"}},
       {"count-start", {"true", "false"}},
       {"dearest", {"0", "0.5", "1"}},
@@ -45,12 +44,8 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"distribution", {}},  // a file: gittins_test.cc
       {"first", {"most", "least"}},
       {"gain", {"1", "1.5"}},
-      {"guesses", {"true", "false"}},
       {"interval", {"2m", "10m"}},
-      {"isolated-rate", {"true", "false"}},
       {"lease", {"0s", "2m"}},
-      {"leftover", {"proportion", "centre"}},
-      {"levels", {"off"}},
       {"limits", {"50s", "30s,100s,300s"}},
       {"locality", {"on", "off"}},
       {"lost", {"last", "first"}},
@@ -62,7 +57,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"pollux-data", {}},  // a folder: pollux_test.cc
       {"placement", {}},    // every rule is tried with every variant
       {"preempt", {"true", "false"}},
-      {"priority", {"owed", "share"}},
       {"promote", {"0.5"}},
       {"quantum", {"0s", "10m"}},
       {"replan", {"false"}},
@@ -76,7 +70,6 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"spare-rounds", {"0", "1"}},
       {"speed-margin", {"0", "0.2"}},
       {"sticky", {"true", "false"}},
-      {"tick", {"1s"}},
       {"variant", {"ours", "reference"}},
   };
   return values;
@@ -109,7 +102,6 @@ std::vector<Variant> all_variants() {
         // Longer than any start-up, or jobs that overtake each other would do nothing else.
         add({{"limits", "20m,1h"}, {"promote", "0.3"}, {"sticky", "true"}});
         add({{"limits", "20m,1h"}, {"promote", "0.3"}, {"sticky", "false"}});
-        add({{"limits", "30s,90s"}, {"tick", "1s"}, {"sticky", "true"}});
       }
       if (has("packing")) {
         add({{"packing", "3"}, {"matching", "none"}, {"variant", "ours"}});

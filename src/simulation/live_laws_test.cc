@@ -17,8 +17,8 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
-        "fifo backfill=false", "las tick=1s", "gittins delta=60s", "themis sticky=false",
-        "gandiva variant=reference", "gandiva quantum=2m", "muri-l variant=reference",
+        "fifo backfill=false", "gittins delta=60s",
+        "gandiva quantum=2m", "muri-l variant=reference",
         "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
         "chronus early=false", "chronus lease=2m", "orrery-deadline second-chance=false"}) {
     names.emplace_back(variant);

@@ -8,7 +8,7 @@ namespace {
 
 // Power-of-two blocks, aligned within a node, out of the smallest free block that will do; whole
 // nodes for what is larger, under one switch where that is possible. Jobs of power-of-two sizes
-// then never leave a hole that moving smaller ones could not close (make_room.h).
+// then never leave a hole that moving smaller ones could not close (move_candidates.h).
 class Buddy final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope scope, Devices& devices) override {

@@ -15,11 +15,6 @@ struct ThemisOptions {
   const Workload* workload = nullptr;
   ContentionModel contention = {};
   Duration lease = std::chrono::minutes(10);
-  bool sticky = true;           // running jobs stay where they are
-  bool published_rate = false;  // the unit error of the published simulators
-  // As ElasticFlow's simulator has it: jobs go by their share alone, whatever they had of it, and
-  // anew in every lease; time has passed for them up to the last arrival or end.
-  bool by_share = false;
   Leftover leftover = Leftover::InProportion;
 };
 std::unique_ptr<Policy> make_themis(const ThemisOptions& options);

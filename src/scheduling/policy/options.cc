@@ -59,10 +59,12 @@ Result<int> Options::integer(std::string_view key, int low, int high) const {
   return static_cast<int>(number);
 }
 
-Result<Duration> Options::duration(std::string_view key) const {
+Result<Duration> Options::duration(std::string_view key, Duration least) const {
   auto parsed = parse_duration(text(key));
   if (!parsed.ok()) return std::move(parsed).error().at(fmt::format("option {}", key));
-  return parsed;
+  if (parsed.value() >= least) return parsed;
+  return invalid(fmt::format("option {}: {} is too short; write {} or longer", key, text(key),
+                             duration_text(least)));
 }
 
 Result<std::vector<Duration>> Options::durations(std::string_view key) const {

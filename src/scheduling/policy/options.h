@@ -34,7 +34,7 @@ class Options {
   Result<bool> flag(std::string_view key) const;
   Result<double> number(std::string_view key, double low, double high) const;
   Result<int> integer(std::string_view key, int low, int high) const;
-  Result<Duration> duration(std::string_view key) const;
+  Result<Duration> duration(std::string_view key, Duration least = {}) const;
   // "1h,2h": rising from above 0.
   Result<std::vector<Duration>> durations(std::string_view key) const;
   // The index of the value among the choices.

@@ -7,9 +7,12 @@
 #include <array>
 #include <vector>
 
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
+#include "scheduling/policy/grouping/policies.h"
 #include "scheduling/policy/host/host_entries.h"
+#include "scheduling/policy/order/policies.h"
 #include "scheduling/policy/published/published.h"
+#include "scheduling/policy/sharing/policies.h"
 
 namespace orrery {
 namespace {
@@ -24,14 +27,14 @@ constexpr std::array kCommon = {
 
 std::span<const PolicyInfo> policies() {
   static const std::vector<PolicyInfo> all = [] {
-    std::vector<PolicyInfo> list(order_policies().begin(), order_policies().end());
-    for (const auto more : {fair_order_policies(), family_policies()}) {
-      list.insert(list.end(), more.begin(), more.end());
-    }
-    list.insert(list.end(), {kElasticFlowPolicy, kEdfPolicy, kEdfAdmissionPolicy});
-    for (const auto more : {rival_policies(), deadline_policies()}) {
-      list.insert(list.end(), more.begin(), more.end());
-    }
+    std::vector<PolicyInfo> list;
+    const auto add = [&](const auto& family) {
+      for (const PolicyInfo* policy : family) list.push_back(*policy);
+    };
+    add(kOrderPolicies);
+    add(kGroupingPolicies);
+    add(kSharingPolicies);
+    add(kDeadlinePolicies);
     return list;
   }();
   return all;
@@ -91,6 +94,7 @@ Result<PolicySetup> make_policy(std::string_view name,
   TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.seed));
   MakePolicy* const make = released.make != nullptr ? released.make : info->make;
   TRY_ASSIGN(setup.policy, make(own, context));
+  if (released.loop != nullptr) setup.loop = released.loop(own);
   return setup;
 }
 

@@ -14,16 +14,20 @@
 #include "scheduling/policy/options.h"
 #include "scheduling/policy/order/order.h"
 #include "scheduling/policy/policy.h"
+#include "scheduling/policy/published/released_loop.h"
 #include "scheduling/prediction/group_speed.h"
 
 namespace orrery {
 
 struct PublishedWorld;
+struct ReleasedClock;
 
 // What a policy is built from besides its own options.
 struct PolicyContext {
   const Workload& workload;
-  const PublishedWorld* published = nullptr;  // policies as they were released with a simulator
+  // Policies as they were released with a simulator, and its clock.
+  const PublishedWorld* published = nullptr;
+  ReleasedClock* clock = nullptr;
   std::uint64_t seed = 0;
   Duration round{};  // how far apart rounds are held; 0: whenever something happens
   std::optional<ExecutionCost> cost = {};  // none: a round costs nothing
@@ -43,6 +47,10 @@ struct JobData {
 using MakePolicy = Result<std::unique_ptr<Policy>>(const Options& options,
                                                    const PolicyContext& context);
 
+using MakeOrder = Result<std::unique_ptr<Order>>(const Options& options,
+                                                 const PolicyContext& context,
+                                                 CountedSpeed counted);
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
@@ -50,7 +58,7 @@ struct PolicyInfo {
   MakePolicy* make;
   // The line it serves, where it is nothing but one: such a policy can be followed by an allocator
   // of CPUs and memory.
-  Result<std::unique_ptr<Order>> (*order)(const Options& options, CountedSpeed counted) = nullptr;
+  MakeOrder* order = nullptr;
   JobData data = {};
 };
 
@@ -58,6 +66,7 @@ struct PolicyInfo {
 struct PolicySetup {
   std::unique_ptr<Policy> policy;
   std::unique_ptr<PlacementRule> rule;
+  ReleasedLoop loop = {};  // with a PublishedWorld: the event loop it was released with
 };
 
 std::span<const PolicyInfo> policies();
@@ -68,6 +77,7 @@ struct AllocatorInfo {
   std::string_view name;
   std::string_view line;
   bool sensitivities = false;  // reads how CPUs and memory change the speed of jobs
+  bool between = false;        // may give less than all a job wants and more than its fair share
 };
 std::span<const AllocatorInfo> allocators();
 std::span<const OptionInfo> allocator_options();

@@ -26,7 +26,6 @@ class Machines final : public Executor {
   void perform(const Action& action) override;
   double work_left(JobId job) const override { return semantics_.work_left(job); }
   void expect(const Plan::Outlook& outlook) override { semantics_.expect(outlook); }
-  const FloatingTime* floating_time() const override { return semantics_.floating_time(); }
 
   void leave(JobId job) { seats_.stand_up(job); }  // it ended by itself
   void settle();  // the round is over: sets the speed of all whose company changed

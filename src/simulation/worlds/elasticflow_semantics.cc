@@ -48,8 +48,8 @@ class ConnectedCost {
 class ElasticFlowSemantics final : public Semantics {
  public:
   ElasticFlowSemantics(const Workload& workload, const Cluster& cluster, Duration slot,
-                       const ElasticFlowRules& rules)
-      : workload_(workload), rules_(rules), slot_(slot), cost_(cluster, slot) {
+                       const ElasticFlowRules& rules, ReleasedClock& clock)
+      : workload_(workload), rules_(rules), clock_(clock), slot_(slot), cost_(cluster, slot) {
     runs_.resize(workload.jobs.size());
   }
 
@@ -78,12 +78,10 @@ class ElasticFlowSemantics final : public Semantics {
 
   double work_left(JobId job) const override { return runs_[index(job)].work_left; }
 
-  Time expected_end(JobId job) const override { return runs_[index(job)].end; }
-
   void expect(const Plan::Outlook& outlook) override {
     if (!rules_.ends_as_planned) return;
     Run& run = runs_[index(outlook.job)];
-    run.end = outlook.done;
+    clock_.ends[index(outlook.job)] = run.end = outlook.done;
     run.assured = outlook.assured;
     run.foreseen = true;
     list(outlook.job);
@@ -140,6 +138,7 @@ class ElasticFlowSemantics final : public Semantics {
       } else {
         run.end = last_round_ + cost + from_seconds(std::ceil(run.work_left / run.speed));
       }
+      clock_.ends[index(job)] = run.end;
     }
     cost_.end_round();
   }
@@ -195,6 +194,7 @@ class ElasticFlowSemantics final : public Semantics {
 
   const Workload& workload_;
   const ElasticFlowRules rules_;
+  ReleasedClock& clock_;
   const Duration slot_;
   ConnectedCost cost_;
   std::vector<Run> runs_;
@@ -206,8 +206,9 @@ class ElasticFlowSemantics final : public Semantics {
 
 std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
                                                       const Cluster& cluster, Duration slot,
-                                                      const ElasticFlowRules& rules) {
-  return std::make_unique<ElasticFlowSemantics>(workload, cluster, slot, rules);
+                                                      const ElasticFlowRules& rules,
+                                                      ReleasedClock& clock) {
+  return std::make_unique<ElasticFlowSemantics>(workload, cluster, slot, rules, clock);
 }
 
 }  // namespace orrery

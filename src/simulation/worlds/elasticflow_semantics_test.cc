@@ -28,7 +28,7 @@ class ElasticFlowRounds : public testing::Test {
       spec.iteration_s = 1;
     }
     world_ = make_elasticflow_semantics(workload_, cluster_, kSlot,
-                                        {.ends_as_planned = true, .charged = false});
+                                        {.ends_as_planned = true, .charged = false}, clock_);
     std::vector<Semantics::Ended> ended;
     world_->advance(at(100), ended);
     world_->hold(kA, 10, at(100), {.job = kA, .devices = {{NodeId{0}, 1}}});
@@ -38,6 +38,7 @@ class ElasticFlowRounds : public testing::Test {
 
   Workload workload_;
   Cluster cluster_;
+  ReleasedClock clock_{2};
   std::unique_ptr<Semantics> world_;
 };
 

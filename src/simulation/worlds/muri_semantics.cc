@@ -12,19 +12,16 @@ namespace {
 
 constexpr double kArrivalsMerge = 1e-4;  // seconds
 
-class MuriSemantics final : public Semantics, public FloatingTime {
+class MuriSemantics final : public Semantics {
  public:
-  MuriSemantics(const Workload& workload, const MuriEnds& ends)
-      : workload_(workload),
-        ends_(ends),
-        places_(workload.jobs.size(), -1),
-        held_s_(workload.jobs.size(), 0) {}
+  MuriSemantics(const Workload& workload, const MuriEnds& ends, ReleasedClock& clock)
+      : workload_(workload), ends_(ends), clock_(clock), places_(workload.jobs.size(), -1) {}
 
   void hold(JobId job, double work_left, Time /*ready*/, const Grant& /*grant*/) override {
     std::int32_t& place = places_[index(job)];
     if (place < 0) {
       place = static_cast<std::int32_t>(runs_.size());
-      runs_.push_back({.job = job, .work_left = work_left, .checked_s = now_s_});
+      runs_.push_back({.job = job, .work_left = work_left, .checked_s = clock_.now_s});
     }
   }
 
@@ -52,7 +49,7 @@ class MuriSemantics final : public Semantics, public FloatingTime {
   Time next_end() override {
     next_end_s_ = std::numeric_limits<double>::infinity();
     for (Run& run : runs_) {
-      run.end_s = now_s_ + run.work_left * run.iteration_s;
+      run.end_s = clock_.now_s + run.work_left * run.iteration_s;
       next_end_s_ = std::min(next_end_s_, run.end_s);
     }
     if (runs_.empty()) return next_end_ = kNever;
@@ -69,8 +66,9 @@ class MuriSemantics final : public Semantics, public FloatingTime {
   void advance(Time now, std::vector<Ended>& ended) override {
     const bool at_an_end =
         next_end_ != kNever && std::abs(seconds(now) - next_end_s_) <= kArrivalsMerge;
-    now_s_ = now == next_end_ ? next_end_s_ : now == instant_ ? instant_s_ : seconds(now);
-    instant_ = kNever;
+    const bool woken = std::isfinite(clock_.wake_s) && now == time_from_seconds(clock_.wake_s);
+    clock_.now_s = now == next_end_ ? next_end_s_ : woken ? clock_.wake_s : seconds(now);
+    clock_.wake_s = std::numeric_limits<double>::infinity();
     if (at_an_end) {
       for (const Run& run : runs_) {
         if (close(run.end_s, next_end_s_)) {
@@ -80,27 +78,16 @@ class MuriSemantics final : public Semantics, public FloatingTime {
       for (const Ended& end : ended) drop(end.job);
     }
     for (Run& run : runs_) {
-      const double worked_s = std::max(now_s_ - run.checked_s - run.start_s, 0.0);
+      const double worked_s = std::max(clock_.now_s - run.checked_s - run.start_s, 0.0);
       run.work_left -= worked_s / run.iteration_s;
-      double& held_s = held_s_[index(run.job)];
-      held_s = held_s + now_s_ - run.checked_s;
-      run.checked_s = now_s_;
+      double& held_s = clock_.held_s[index(run.job)];
+      held_s = held_s + clock_.now_s - run.checked_s;
+      run.checked_s = clock_.now_s;
     }
-  }
-
-  const FloatingTime* floating_time() const override { return this; }
-  double now_s() const override { return now_s_; }
-  double held_s(JobId job) const override { return held_s_[index(job)]; }
-  Time instant(double exact_s) const override {
-    const Time time = time_from_seconds(exact_s);
-    if (time < instant_ || (time == instant_ && exact_s < instant_s_)) {
-      instant_ = time;
-      instant_s_ = exact_s;
-    }
-    return time;
   }
 
   Duration coincidence() const override { return from_seconds(kArrivalsMerge); }
+  ContentionModel contention() const override { return ends_.contention; }
 
  private:
   struct Run {
@@ -151,22 +138,20 @@ class MuriSemantics final : public Semantics, public FloatingTime {
 
   const Workload& workload_;
   const MuriEnds ends_;
+  ReleasedClock& clock_;
   std::vector<Run> runs_;
   std::vector<std::int32_t> places_;
   std::vector<const Run*> near_;
   std::vector<double> gathered_;
-  double now_s_ = 0;
   double next_end_s_ = 0;
   Time next_end_ = kNever;
-  std::vector<double> held_s_;
-  mutable Time instant_ = kNever;  // the first to wake at, and its exact time
-  mutable double instant_s_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends) {
-  return std::make_unique<MuriSemantics>(workload, ends);
+std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends,
+                                               ReleasedClock& clock) {
+  return std::make_unique<MuriSemantics>(workload, ends, clock);
 }
 
 }  // namespace orrery

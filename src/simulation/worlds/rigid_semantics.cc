@@ -9,15 +9,16 @@
 namespace orrery {
 namespace {
 
-class RigidSemantics final : public Semantics, public FloatingTime {
+class RigidSemantics final : public Semantics {
  public:
   using Rounds = RigidRules::Rounds;
   using Charged = RigidRules::Charged;
 
   RigidSemantics(const Workload& workload, const Cluster& cluster, Duration slot,
-                 const RigidRules& rules)
+                 const RigidRules& rules, ReleasedClock& clock)
       : workload_(workload),
         rules_(rules),
+        clock_(clock),
         slot_(slot),
         cost_(cluster, slot),
         runs_(workload.jobs.size()) {
@@ -55,7 +56,7 @@ class RigidSemantics final : public Semantics, public FloatingTime {
     return workload_.jobs[index(job)].iterations * (1 - part);
   }
 
-  // Those of the others are seen in the next slot.
+  // In the other worlds ends are seen in the next slot.
   Time next_end() override {
     if (holders_.empty() || last_round_ == kNever) return kNever;
     return rules_.rounds == Rounds::AtEvents ? next_end_ : last_round_ + slot_;
@@ -78,7 +79,9 @@ class RigidSemantics final : public Semantics, public FloatingTime {
     const double passed_s = last_round_ == kNever ? 0 : seconds(now - last_round_);
     std::erase_if(holders_, [&](JobId job) {
       Run& run = runs_[index(job)];
-      if (!work(run, now, passed_s)) return false;
+      const bool over = work(run, now, passed_s);
+      clock_.held_s[index(job)] = run.done_s;
+      if (!over) return false;
       run.holds = false;
       // One may have ended before the last round, which did not see it.
       const Time at = last_round_ == kNever ? run.end : std::max(run.end, last_round_);
@@ -88,6 +91,7 @@ class RigidSemantics final : public Semantics, public FloatingTime {
     std::ranges::sort(ended, {}, [](const Ended& end) { return std::pair(end.at, end.job); });
     if (last_round_ == kNever) first_round_ = now;
     last_round_ = now;
+    clock_.now_s = seconds(now);
   }
 
   void round_held() override {
@@ -96,13 +100,6 @@ class RigidSemantics final : public Semantics, public FloatingTime {
     const bool more = last_round_ < workload_.jobs.back().submitted;
     if (rules_.charged == Charged::Rounds && more) charge_all();
   }
-
-  const FloatingTime* floating_time() const override {
-    return rules_.rounds == Rounds::AtEvents ? this : nullptr;
-  }
-  double now_s() const override { return seconds(last_round_); }
-  double held_s(JobId job) const override { return runs_[index(job)].done_s; }
-  Time instant(double exact_s) const override { return time_from_seconds(exact_s); }
 
  private:
   struct Run {
@@ -138,8 +135,8 @@ class RigidSemantics final : public Semantics, public FloatingTime {
     return all_done || run.iterations_left <= 0;
   }
 
-  // Who starts is charged, but its end is foreseen without that; in a round in which everybody
-  // restarts all are, and it counts.
+  // A job that starts is charged, but its end is predicted without that; in a round in which all
+  // jobs restart all are charged, and it counts.
   void charge_starts() {
     cost_.next_round();
     next_end_ = kNever;
@@ -160,7 +157,7 @@ class RigidSemantics final : public Semantics, public FloatingTime {
       runs_[index(job)].cost_s = cost_.start_s(runs_[index(job)].gpus);
   }
 
-  // Those who wait for their turn are charged as well, and pay when it comes.
+  // Jobs that wait for their time slice are charged as well, and pay when it comes.
   void charge_late(Run& run, const JobSpec& spec) const {
     if (spec.submitted <= charged_at_ && run.worked_until <= charged_at_) {
       run.cost_s = cost_.start_s(run.gpus);
@@ -169,6 +166,7 @@ class RigidSemantics final : public Semantics, public FloatingTime {
 
   const Workload& workload_;
   const RigidRules rules_;
+  ReleasedClock& clock_;
   const Duration slot_;
   RoundCost cost_;
   std::vector<Run> runs_;
@@ -182,8 +180,9 @@ class RigidSemantics final : public Semantics, public FloatingTime {
 }  // namespace
 
 std::unique_ptr<Semantics> make_rigid_semantics(const Workload& workload, const Cluster& cluster,
-                                                Duration slot, const RigidRules& rules) {
-  return std::make_unique<RigidSemantics>(workload, cluster, slot, rules);
+                                                Duration slot, const RigidRules& rules,
+                                                ReleasedClock& clock) {
+  return std::make_unique<RigidSemantics>(workload, cluster, slot, rules, clock);
 }
 
 }  // namespace orrery

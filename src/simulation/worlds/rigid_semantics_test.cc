@@ -38,7 +38,8 @@ Workload jobs(std::vector<std::pair<std::int64_t, double>> submitted_and_length)
 class World {
  public:
   World(const Workload& workload, const RigidRules& rules)
-      : semantics_(make_rigid_semantics(workload, cluster_, kSlot, rules)) {}
+      : clock_(workload.jobs.size()),
+        semantics_(make_rigid_semantics(workload, cluster_, kSlot, rules, clock_)) {}
 
   // What a round at this time sees end.
   std::vector<Semantics::Ended> round(Time now, std::vector<JobId> starts = {}) {
@@ -50,11 +51,13 @@ class World {
     semantics_->round_held();
     return ended;
   }
+  double held_s(JobId job) const { return clock_.held_s[index(job)]; }
   Semantics& operator*() { return *semantics_; }
   Semantics* operator->() { return semantics_.get(); }
 
  private:
   Cluster cluster_ = one_node();
+  ReleasedClock clock_;
   std::unique_ptr<Semantics> semantics_;
 };
 
@@ -64,10 +67,10 @@ TEST(RigidSemantics, AStartIsPaidForOnceButNotForeseen) {
   world.round(at(0), {kA});
   EXPECT_EQ(world->next_end(), at(1000));
   world.round(at(300), {kB});
-  EXPECT_EQ(world->floating_time()->held_s(kA), 296);  // 2 s for the round, 2 s for one GPU
+  EXPECT_EQ(world.held_s(kA), 296);  // 2 s for the round, 2 s for one GPU
   EXPECT_EQ(world->next_end(), at(1004));
   world.round(at(400));
-  EXPECT_EQ(world->floating_time()->held_s(kA), 396);
+  EXPECT_EQ(world.held_s(kA), 396);
 }
 
 TEST(RigidSemantics, AnEndInsideASlotIsSeenAtItsEnd) {
@@ -119,7 +122,7 @@ TEST(RigidSemantics, WhereIterationsCountAJobEndsWithTheFirstOfTheTwo) {
   }
   workload.jobs[0].curve = CurveId{0};
   workload.jobs[1].curve = CurveId{1};
-  World world(workload, {Rounds::EverySlot, Charged::Nobody, true});
+  World world(workload, {Rounds::EverySlot, Charged::Nothing, true});
   world.round(at(0), {kA, kB});
   const auto first = world.round(at(60));
   ASSERT_EQ(first.size(), 1u);
@@ -132,7 +135,7 @@ TEST(RigidSemantics, WhereIterationsCountAJobEndsWithTheFirstOfTheTwo) {
 
 TEST(RigidSemantics, RoundsInEverySlotAreCountedFromTheFirst) {
   const Workload workload = jobs({{7, 100}, {500, 100}});
-  World world(workload, {Rounds::EverySlot, Charged::Nobody, true});
+  World world(workload, {Rounds::EverySlot, Charged::Nothing, true});
   world.round(at(7), {kA});
   EXPECT_EQ(world->next_end(), at(67));
   EXPECT_EQ(world->round_at(at(67), {.arrival = at(500), .end = at(67)}), at(67));

@@ -10,6 +10,8 @@
 #include "model/plan.h"
 #include "model/time.h"
 #include "model/view.h"
+#include "scheduling/policy/published/released_clock.h"
+#include "scheduling/policy/published/released_loop.h"
 
 namespace orrery {
 
@@ -56,6 +58,8 @@ class Semantics : public Progress {
   virtual void expect(const Plan::Outlook& /*outlook*/) {}
   // An end and an arrival this close are one event, at the time of the arrival.
   virtual Duration coincidence() const { return {}; }
+  // By how much jobs on the same devices slow each other down.
+  virtual ContentionModel contention() const { return {}; }
 };
 
 // The honest one: a start, move, resize or regroup costs the job's start-up time once, before it
@@ -63,55 +67,27 @@ class Semantics : public Progress {
 std::unique_ptr<Semantics> make_orrery_semantics(std::size_t jobs);
 
 // The published simulator of Muri: the start-up time is taken off every running job at every event,
-// but not counted when its end is foreseen; ends that nearly coincide are one. Counts in floating
+// but not counted when its end is predicted; ends that nearly coincide are one. Counts in floating
 // seconds, in the order of operations of that simulator, because ties decide schedules.
-struct MuriEnds {
-  // Ends this close, relative to the time, are one event: at the time of the job that comes first
-  // in the line of its scheduler, which differs from one to the next.
-  double closeness = 1e-9;
-  enum class Line : std::uint8_t { ByRemaining, ByService, ByClass, ByGpus };
-  Line line = Line::ByClass;
-};
-std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends);
+std::unique_ptr<Semantics> make_muri_semantics(const Workload& workload, const MuriEnds& ends,
+                                               ReleasedClock& clock);
 
-// The published simulator of ElasticFlow: rounds are a slot apart at least, everybody who runs is
-// charged for every round. The jobs of its own schedulers end when their plan says so, and each of
-// them has rules of its own; anybody else's end when their work is done.
-struct ElasticFlowRules {
-  bool ends_as_planned = false;
-  bool charged = true;          // a round costs those who run some seconds
-  bool judged_by_plan = false;  // deadlines: by the plan that admission rests on, not by the end
-  bool ends_while_paused = false;
-};
+// The published simulator of ElasticFlow: the jobs of its elastic schedulers end when their plan
+// says so, and those of any other policy when their work is done.
 std::unique_ptr<Semantics> make_elasticflow_semantics(const Workload& workload,
                                                       const Cluster& cluster, Duration slot,
-                                                      const ElasticFlowRules& rules);
+                                                      const ElasticFlowRules& rules,
+                                                      ReleasedClock& clock);
 
-// The same simulator's world for its schedulers that are not elastic: a job runs for its length in
-// whole seconds on the GPUs it asked for.
-struct RigidRules {
-  enum class Rounds : std::uint8_t {
-    AtEvents,    // arrivals, ends and whenever the policy asks, a slot apart
-    AtArrivals,  // a slot apart; in every slot once nobody is to come
-    EverySlot,   // from the first arrival on
-  };
-  enum class Charged : std::uint8_t { Starts, Rounds, Nobody };
-  Rounds rounds = Rounds::AtEvents;
-  Charged charged = Charged::Starts;
-  bool counts_iterations = false;  // a job also ends when these are done at the profile's speed
-};
+// The same simulator's world for its schedulers that are not elastic.
 std::unique_ptr<Semantics> make_rigid_semantics(const Workload& workload, const Cluster& cluster,
-                                                Duration slot, const RigidRules& rules);
+                                                Duration slot, const RigidRules& rules,
+                                                ReleasedClock& clock);
 
 // The published simulator of Synergy: rounds at fixed times, in which whole rounds' iterations are
-// done, and after which everybody lets go; moving costs nothing. A job is as fast as with all the
+// done, and after which all jobs let go; moving costs nothing. A job is as fast as with all the
 // CPUs and memory it wants, or as with its fair share.
-struct SynergyRules {
-  Duration round = std::chrono::minutes(5);
-  Time first_round{};
-  bool by_matrix = false;  // speeds by what a job really holds
-};
 std::unique_ptr<Semantics> make_synergy_semantics(const Workload& workload, const Cluster& cluster,
-                                                  const SynergyRules& rules);
+                                                  Duration round, const SynergyRules& rules);
 
 }  // namespace orrery

@@ -70,7 +70,8 @@ Workload two_jobs() {
 
 TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
   const Workload workload = two_jobs();
-  const auto semantics = make_muri_semantics(workload, {});
+  ReleasedClock clock(workload.jobs.size());
+  const auto semantics = make_muri_semantics(workload, {}, clock);
   semantics->hold(kA, 100, Time(seconds(10)), {});
   semantics->pace(kA, 1, seconds(10));
   EXPECT_EQ(semantics->next_end(), Time(seconds(100)));
@@ -85,7 +86,8 @@ TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
 
 TEST(MuriSemantics, EndsThatNearlyCoincideAreOne) {
   const Workload workload = two_jobs();
-  const auto semantics = make_muri_semantics(workload, {});
+  ReleasedClock clock(workload.jobs.size());
+  const auto semantics = make_muri_semantics(workload, {}, clock);
   semantics->hold(kA, 100, Time{}, {});
   semantics->pace(kA, 1, {});
   semantics->hold(kB, 100 + 5e-8, Time{}, {});

@@ -10,8 +10,9 @@ namespace {
 
 class SynergySemantics final : public Semantics {
  public:
-  SynergySemantics(const Workload& workload, const Cluster& cluster, const SynergyRules& rules)
-      : workload_(workload), rules_(rules), runs_(workload.jobs.size()) {
+  SynergySemantics(const Workload& workload, const Cluster& cluster, Duration round,
+                   const SynergyRules& rules)
+      : workload_(workload), rules_(rules), round_(round), runs_(workload.jobs.size()) {
     const ServerSize server = mean_server(cluster);
     needs_.reserve(workload.jobs.size());
     for (const JobSpec& spec : workload.jobs) needs_.push_back(host_need(workload, spec, server));
@@ -37,13 +38,13 @@ class SynergySemantics final : public Semantics {
 
   double work_left(JobId job) const override { return runs_[index(job)].work_left; }
 
-  // Everybody holds what they hold for one round.
-  Time next_end() override { return live_.empty() ? kNever : last_round_ + rules_.round; }
+  // Every job holds what it holds for one round.
+  Time next_end() override { return live_.empty() ? kNever : last_round_ + round_; }
 
   Time round_at(Time event, const Ahead& /*ahead*/) const override {
     const Duration since = std::max(event - rules_.first_round, Duration::zero());
-    const auto rounds = (since + rules_.round - Duration(1)) / rules_.round;
-    return rules_.first_round + rounds * rules_.round;
+    const auto rounds = (since + round_ - Duration(1)) / round_;
+    return rules_.first_round + rounds * round_;
   }
 
   void advance(Time now, std::vector<Ended>& ended) override {
@@ -80,11 +81,12 @@ class SynergySemantics final : public Semantics {
       if (need.met_by(held)) iteration_s /= need.gain;
     }
     // One that takes longer than a round would never be done.
-    return std::max(1.0, std::floor(seconds(rules_.round) / iteration_s));
+    return std::max(1.0, std::floor(seconds(round_) / iteration_s));
   }
 
   const Workload& workload_;
   const SynergyRules rules_;
+  const Duration round_;
   std::vector<HostNeed> needs_;
   std::vector<Run> runs_;
   std::vector<JobId> live_;
@@ -94,8 +96,8 @@ class SynergySemantics final : public Semantics {
 }  // namespace
 
 std::unique_ptr<Semantics> make_synergy_semantics(const Workload& workload, const Cluster& cluster,
-                                                  const SynergyRules& rules) {
-  return std::make_unique<SynergySemantics>(workload, cluster, rules);
+                                                  Duration round, const SynergyRules& rules) {
+  return std::make_unique<SynergySemantics>(workload, cluster, round, rules);
 }
 
 }  // namespace orrery

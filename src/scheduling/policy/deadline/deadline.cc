@@ -7,9 +7,9 @@
 
 #include "scheduling/policy/adopt.h"
 #include "scheduling/policy/deadline/elastic_layout.h"
-#include "scheduling/policy/deadline/ladders.h"
 #include "scheduling/policy/deadline/leftovers.h"
 #include "scheduling/policy/deadline/pins.h"
+#include "scheduling/policy/deadline/scaling_curves.h"
 #include "scheduling/policy/deadline/speed_errors.h"
 
 namespace orrery {
@@ -34,7 +34,7 @@ class Deadline final : public Policy {
   bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
     set_up(view, packer);
     const int gpus = gpu_count(grant.devices);
-    return ladders_->of(view.spec(job), packer).rung_of(gpus) > 0 &&
+    return curves_->of(view.spec(job), packer).option_of(gpus) > 0 &&
            adopt_elastic(view, job, grant);
   }
 
@@ -54,13 +54,13 @@ class Deadline final : public Policy {
     }
     promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
     confirm(plan);
-    if (!ladders_->regular()) {
+    if (!curves_->regular()) {
       pins_.begin(view, packer, live_);
       pin_promised();
     }
     receive(plan);
     ask_again(view, plan);
-    if (!ladders_->regular()) pins_.end();
+    if (!curves_->regular()) pins_.end();
     for (const auto& [id, shape] : dropped_) {
       packer.current().release(view.job(id).held.devices, shape);
     }
@@ -74,9 +74,9 @@ class Deadline final : public Policy {
 
  private:
   void set_up(const View& view, const Packer& packer) {
-    if (ladders_) return;
+    if (curves_) return;
     const int gpus = view.cluster->gpus_total();
-    ladders_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
+    curves_.emplace(*options_.workload, *view.cluster, packer.current().gpus_total() == gpus);
   }
 
   ElasticJob& job(JobId id) { return *by_id_[index(id)]; }
@@ -92,7 +92,7 @@ class Deadline final : public Policy {
     const Job& state = view.job(job.id);
     job.work = view.work_left(job.id);
     job.held =
-        state.state == JobState::Running ? job.ladder->rung_of(gpu_count(state.held.devices)) : 0;
+        state.state == JobState::Running ? job.curve->option_of(gpu_count(state.held.devices)) : 0;
     job.ready = state.ready;
     errors_.look(view, job);
     if (job.attempt && job.broken) job.promised = job.attempt = job.broken = false;
@@ -108,10 +108,10 @@ class Deadline final : public Policy {
       ElasticJob& job = *by_id_[index(id)];
       job.id = id;
       job.spec = &view.spec(id);
-      job.ladder = &ladders_->of(*job.spec, packer);
+      job.curve = &curves_->of(*job.spec, packer);
       job.start_cost = job.spec->start_cost;
       if (options_.cost) {
-        const int gpus = (*job.ladder)[job.ladder->top()].gpus;
+        const int gpus = (*job.curve)[job.curve->top()].gpus;
         job.start_cost = std::max(job.start_cost, options_.cost->start(gpus));
       }
       job.deadline = job.spec->deadline.value_or(kNever);
@@ -144,7 +144,7 @@ class Deadline final : public Policy {
   }
 
   bool admit(ElasticJob& job, bool hard, Plan& plan) {
-    const bool counting = ladders_->regular();
+    const bool counting = curves_->regular();
     const Time due = promises_.due(job) - promises_.spare(job);
     job.promised = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
     if (job.promised) {
@@ -187,7 +187,7 @@ class Deadline final : public Policy {
   void drop(ElasticJob& job, const Reason& reason, Plan& plan) {
     if (job.held > 0) {
       plan.stop(job.id, reason);
-      dropped_.push_back({job.id, shape_on(*job.spec, (*job.ladder)[job.held].gpus)});
+      dropped_.push_back({job.id, shape_on(*job.spec, (*job.curve)[job.held].gpus)});
     }
     plan.reject(job.id, reason);
     const JobId id = job.id;
@@ -203,7 +203,7 @@ class Deadline final : public Policy {
       if (std::ranges::find(arrived_, job) == arrived_.end()) waiting_.push_back(job);
     }
     std::ranges::stable_sort(waiting_, {}, [](const ElasticJob* job) {
-      return job->work / job->ladder->steps().front().slope;
+      return job->work / job->curve->hull_edges().front().slope;
     });
     int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {
@@ -242,7 +242,7 @@ class Deadline final : public Policy {
     if (job.hard && !job.promised) return job.refusal;
     return packer.why_not(
         packer.current(),
-        packer.intern(shape_on(*job.spec, (*job.ladder)[std::max(1, job.target)].gpus)));
+        packer.intern(shape_on(*job.spec, (*job.curve)[std::max(1, job.target)].gpus)));
   }
 
   void foretell(Plan& plan) {
@@ -266,7 +266,7 @@ class Deadline final : public Policy {
   Time next_need(const ElasticJob& job) const {
     if (!options_.cost) return job.plan.next_change(now_);
     for (const SharePlan::Segment& segment : job.plan.segments) {
-      if (segment.from > now_ && segment.rung > job.target) return segment.from;
+      if (segment.from > now_ && segment.option > job.target) return segment.from;
     }
     return kNever;
   }
@@ -294,7 +294,7 @@ class Deadline final : public Policy {
   }
 
   const DeadlineOptions options_;
-  std::optional<Ladders> ladders_;
+  std::optional<ScalingCurves> curves_;
   Promises promises_;
   Pins pins_;
   Leftovers leftovers_;

@@ -13,8 +13,8 @@ namespace orrery {
 struct DeadlineOptions {
   const Workload* workload = nullptr;
   PromiseOptions promises = {};
-  // A job whose deadline cannot be promised waits for room and runs on what is left; otherwise it
-  // is refused at once.
+  // A job whose deadline cannot be promised waits for capacity and runs on what is left; otherwise
+  // it is refused at once.
   bool second_chance = true;
   // By how much slower than its curve a job may be that has not been seen running; below 0: as much
   // as those that were seen.

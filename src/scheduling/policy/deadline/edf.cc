@@ -55,8 +55,8 @@ EdfEntry* Edf::enter(const View& view, JobId job) {
   if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
   auto& entry = entries_[index(job)];
   entry = std::make_unique<EdfEntry>(
-      EdfEntry{.job = job, .levels = Levels(*view.workload, spec, most)});
-  entry->most = entry->levels.most();
+      EdfEntry{.job = job, .curve = measured_options(*view.workload, spec, most)});
+  entry->most = entry->curve.gpus_max();
   entry->soft = options_.admits && spec.deadline && spec.deadline_kind == DeadlineKind::Soft;
   refresh(view, *entry);
   return entry.get();

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "scheduling/policy/deadline/edf.h"
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
 
 namespace orrery {
 namespace {

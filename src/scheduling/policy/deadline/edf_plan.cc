@@ -23,10 +23,10 @@ bool EdfPlan::plan_all(EdfLine& line, Asked asked) {
   if (!std::ranges::is_sorted(line, {}, &EdfEntry::turn)) {
     std::ranges::stable_sort(line, {}, &EdfEntry::turn);
   }
-  free_.assign(1, {now_, gpus_total_});
+  free_.reset(now_, gpus_total_);
   for (EdfEntry* entry : line) {
     entry->new_gpus = 0;
-    if (asked == Asked::Ends || free_.front().gpus > 0) plan_one(*entry);
+    if (asked == Asked::Ends || free_.gpus(0) > 0) plan_one(*entry);
   }
   return asked == Asked::Ends && std::ranges::none_of(line, is_late);
 }
@@ -46,50 +46,40 @@ bool EdfPlan::harmless(const EdfEntry& newcomer, const EdfLine& before, EdfLine&
 void EdfPlan::plan_one(EdfEntry& entry) {
   double left = entry.work_left;
   std::size_t at = 0;
-  int available = free_.front().gpus;
+  int available = free_.gpus(0);
   for (std::size_t i = 1; i < free_.size(); ++i) {
-    const int gpus = available >= entry.most ? entry.most : entry.levels.fitting(available);
+    const int gpus = available >= entry.most ? entry.most : entry.curve.gpus_within(available);
     if (at == 0) entry.new_gpus = gpus;
     if (gpus > 0) {
-      const double speed = entry.levels.speed_on(gpus);
-      const std::int64_t end = done(free_[at].at, left, speed);
-      if (free_[i].at >= end) {
+      const double speed = entry.curve.speed_within(gpus);
+      const std::int64_t end = done(free_.from(at), left, speed);
+      if (free_.from(i) >= end) {
         conclude(entry, at, gpus, end);
         return;
       }
-      left -= static_cast<double>(free_[i].at - free_[at].at) * speed;
-      free_[at].gpus -= gpus;
+      left -= static_cast<double>(free_.from(i) - free_.from(at)) * speed;
+      free_.take_in_step(at, gpus);
     }
-    available = free_[i].gpus;
+    available = free_.gpus(i);
     at = i;
   }
   if (at == 0) entry.new_gpus = entry.most;
-  const std::int64_t end = done(free_[at].at, left, entry.levels.speed_on(entry.most));
+  const std::int64_t end = done(free_.from(at), left, entry.curve.speed_within(entry.most));
   entry.new_end = end;
-  free_[at].gpus = gpus_total_ - entry.most;
-  set_free(aligned(end), gpus_total_);
-  merge(free_);
+  free_.set(free_.from(at), gpus_total_ - entry.most);
+  free_.set(aligned(end), gpus_total_);
+  free_.merge();
 }
 
 // It ends before the next step. What it held is free again from the end of its slot on, even where
 // a step of others begins just there, as released.
 void EdfPlan::conclude(EdfEntry& entry, std::size_t at, int gpus, std::int64_t end) {
   entry.new_end = end;
-  const int before = free_[at].gpus;
-  const std::size_t next = step_from(free_, end);
-  const bool known = next < free_.size() && free_[next].at == end;
-  free_[at].gpus -= gpus;
-  if (!known) set_free(aligned(end), before);
-  merge(free_);
-}
-
-void EdfPlan::set_free(std::int64_t at, int gpus) {
-  const std::size_t i = step_from(free_, at);
-  if (i < free_.size() && free_[i].at == at) {
-    free_[i].gpus = gpus;
-  } else {
-    free_.insert(free_.begin() + static_cast<std::ptrdiff_t>(i), {at, gpus});
-  }
+  const int before = free_.gpus(at);
+  const bool known = free_.from(free_.step_at(end)) == end;
+  free_.take_in_step(at, gpus);
+  if (!known) free_.set(aligned(end), before);
+  free_.merge();
 }
 
 std::int64_t EdfPlan::aligned(std::int64_t at) const {

@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "scheduling/policy/deadline/gpu_steps.h"
 #include "scheduling/policy/deadline/slot_planner.h"
+#include "scheduling/policy/deadline/timeline.h"
 
 namespace orrery {
 
 // A job that is not done, as EDF keeps it.
 struct EdfEntry {
   JobId job = kNoJob;
-  Levels levels;
+  ScalingCurve curve;
   int most = 0;
   std::int64_t deadline = kNoDeadline_s;
   bool soft = false;  // its deadline is a wish
@@ -50,18 +50,17 @@ class EdfPlan {
   // late without it. One without a hard deadline comes after these and harms none.
   bool harmless(const EdfEntry& newcomer, const EdfLine& before, EdfLine& with);
 
-  int free_now() const { return free_.front().gpus; }
+  int free_now() const { return free_.gpus(0); }
 
  private:
   void plan_one(EdfEntry& entry);
   void conclude(EdfEntry& entry, std::size_t at, int gpus, std::int64_t end);
-  void set_free(std::int64_t at, int gpus);
   std::int64_t aligned(std::int64_t at) const;
 
   const std::int64_t slot_;
   std::int64_t now_ = 0;
   int gpus_total_ = 0;
-  GpuSteps free_;
+  SlotTimeline free_;
   EdfLine without_;
   EdfLine late_;
 };

@@ -7,6 +7,8 @@
 
 namespace orrery {
 
+inline constexpr std::int64_t kNoDeadline_s = std::numeric_limits<std::int64_t>::max();
+
 // Time in whole seconds for plans that are made in slots. What now has beyond a whole second is set
 // aside, so that a plan begins exactly now.
 class ElasticClock {

@@ -13,7 +13,7 @@ namespace orrery {
 struct ElasticJob {
   JobId id = kNoJob;
   const JobSpec* spec = nullptr;
-  const Ladder* ladder = nullptr;
+  const ScalingCurve* curve = nullptr;
   Duration start_cost{};   // at least what its spec says
   Time deadline = kNever;  // kNever: best effort
   bool hard = false;
@@ -29,11 +29,11 @@ struct ElasticJob {
   bool seen = false;  // ...was measured
   double hope = 1;    // the same if all goes well, where it was not
   double sure = 1;    // ...and what a promise may count on
-  int held = 0;       // rung
+  int held = 0;       // option
   Time ready{};
   // Decided in this round.
-  int planned = 0;  // rung its plan gives it now
-  int target = 0;   // rung it is to hold from now on, at least that if it is promised
+  int planned = 0;  // option its plan gives it now
+  int target = 0;   // option it is to hold from now on, at least that if it is promised
 
   Devices place;                           // of a pinned job
   SharePlan plan;                          // of a promised job
@@ -42,11 +42,12 @@ struct ElasticJob {
   Reason::Code told = Reason::Code::None;  // the last reason it was told
   Time expected{};                         // the last end that was foretold
 
-  double speed(int rung) const { return (*ladder)[rung].speed * factor; }
-  int room(int rung) const { return (*ladder)[rung].room; }
+  double speed(int option) const { return (*curve)[option].speed * factor; }
+  ShapeId shape(int option) const { return (*curve)[option].shape; }
+  int capacity(int option) const { return (*curve)[option].capacity; }
   ShareRequest request(Time now, Time by, Duration spare) const {
     ShareRequest request;
-    request.ladder = ladder;
+    request.curve = curve;
     request.now = now;
     request.deadline = by;
     request.work = work;
@@ -60,7 +61,7 @@ struct ElasticJob {
   // When it would be done at the earliest if it had the whole cluster from now on.
   Time soonest_alone(Time now) const {
     const double better = hope / factor;
-    double rest_s = seconds(spec->start_cost) + work / (speed(ladder->top()) * better);
+    double rest_s = seconds(spec->start_cost) + work / (speed(curve->top()) * better);
     if (held > 0) {
       const double stay_s = seconds(std::max(ready, now) - now) + work / (speed(held) * better);
       rest_s = std::min(rest_s, stay_s);

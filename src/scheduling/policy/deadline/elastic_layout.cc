@@ -69,8 +69,7 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
       continue;
     }
     if (job->held > 0) {
-      packer.current().release(view.job(job->id).held.devices,
-                               packer.shape(shape(packer, *job, job->held)));
+      packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
     }
     if (job->pinned) continue;
     (job->target > 0 ? changed_ : without_).push_back(job);
@@ -78,18 +77,18 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
   for (ElasticJob* job : jobs_) {
     if (!job->pinned || stays(view, *job)) continue;
     places_[index(job->id)] = job->place;
-    packer.current().take(job->place, packer.shape(shape(packer, *job, job->target)));
+    packer.current().take(job->place, packer.shape(job->shape(job->target)));
     set_placed(*job);
   }
   // Promises first, then the largest.
   const auto rank = [](const ElasticJob* job) {
-    return std::tuple(job->planned == 0, -job->room(job->target), job->id);
+    return std::tuple(job->planned == 0, -job->capacity(job->target), job->id);
   };
   std::ranges::stable_sort(changed_, {}, rank);
   std::ranges::stable_sort(growers_, {}, rank);
 }
 
-// Where somebody is pinned down in this round, all others go and look for room again.
+// Where somebody is pinned down in this round, all others are placed again.
 void ElasticLayout::clear_for_pins(const View& view) {
   cleared_.assign(view.cluster->nodes.size(), 0);
   any_cleared_ = false;
@@ -113,15 +112,15 @@ void ElasticLayout::set_placed(ElasticJob& job) {
   placed_.push_back(&job);
 }
 
-bool ElasticLayout::place(Packer& packer, ElasticJob& job, int rung) {
-  return packer.place(packer.current(), shape(packer, job, rung), places_[index(job.id)]);
+bool ElasticLayout::place(Packer& packer, ElasticJob& job, int option) {
+  return packer.place(packer.current(), job.shape(option), places_[index(job.id)]);
 }
 
 // The first GPUs of an aligned block are an aligned block again.
 bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
   Devices& devices = places_[index(job.id)];
   devices.clear();
-  const Shape& own = packer.shape(shape(packer, job, job.target));
+  const Shape& own = packer.shape(job.shape(job.target));
   int left = own.gpus;
   for (const NodeShare& share : view.job(job.id).held.devices) {
     std::uint64_t gpus = share.gpus;
@@ -147,10 +146,11 @@ bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob&
       set_placed(job);
       return true;
     }
-    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
   }
   job.target = job.planned;
-  if (!place(packer, job, job.target) && !move_others(view, packer, job, promises)) return false;
+  if (!place(packer, job, job.target) && !place_by_moving(view, packer, job, promises))
+    return false;
   set_placed(job);
   return true;
 }
@@ -164,10 +164,10 @@ bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
   return false;
 }
 
-// Where jobs take less than the room they were counted for, others may find a place after all.
+// Where jobs take less than their capacity, other jobs may still fit.
 void ElasticLayout::fill_holes(Packer& packer) {
   for (ElasticJob* job : jobs_) {
-    if (job->target > 0 || job->promised || job->ladder->top() == 0) continue;
+    if (job->target > 0 || job->promised || job->curve->top() == 0) continue;
     if (packer.current().gpus_free() == 0) return;
     job->target = 1;
     if (place_leftover(packer, *job)) std::erase(without_, job);
@@ -176,21 +176,20 @@ void ElasticLayout::fill_holes(Packer& packer) {
 
 void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises) {
   const Devices& old = view.job(job.id).held.devices;
-  const Shape own = packer.shape(shape(packer, job, job.held));
+  const Shape own = packer.shape(job.shape(job.held));
   packer.current().release(old, own);
   for (; job.target > job.held; --job.target) {
     if (!place(packer, job, job.target)) continue;
     if (promises.detour(job, job.target)) return set_placed(job);
-    packer.current().release(places_[index(job.id)], packer.shape(shape(packer, job, job.target)));
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
   }
   packer.current().take(old, own);
 }
 
-bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& job,
-                                const Promises& promises) {
-  residents_.clear();
-  resident_jobs_.clear();
-  moves_.clear();
+bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob& job,
+                                    const Promises& promises) {
+  candidates_.clear();
+  MoveCandidates moves(packer, packer.current());
   for (ElasticJob* other : jobs_) {
     const bool placed = is_placed_[index(other->id)] != 0;
     const bool stays =
@@ -200,18 +199,14 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
     // A promise with no time in hand is not disturbed; who just starts loses nothing.
     const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
     const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
-    residents_.push_back({other->id, shape(packer, *other, placed ? other->target : other->held),
-                          placed ? places_[index(other->id)] : view.job(other->id).held.devices,
-                          cost});
-    resident_jobs_.push_back(other);
+    moves.add(other->shape(placed ? other->target : other->held),
+              placed ? places_[index(other->id)] : view.job(other->id).held.devices, cost);
+    candidates_.push_back(other);
   }
-  const ShapeId wanted = shape(packer, job, job.target);
-  if (!make_room(packer, packer.current(), wanted, residents_, places_[index(job.id)], moves_)) {
-    return false;
-  }
-  for (const Move& move : moves_) {
-    ElasticJob& other = *resident_jobs_[move.resident];
-    places_[index(other.id)] = residents_[move.resident].devices;
+  if (!moves.place(job.shape(job.target), places_[index(job.id)])) return false;
+  for (const MoveCandidates::Move& move : moves.moves()) {
+    ElasticJob& other = *candidates_[move.candidate];
+    places_[index(other.id)] = moves.devices(move.candidate);
     if (is_placed_[index(other.id)] != 0) continue;
     other.target = other.held;
     moved_.push_back(&other);
@@ -221,14 +216,14 @@ bool ElasticLayout::move_others(const View& view, Packer& packer, ElasticJob& jo
 }
 
 void ElasticLayout::grant(const ElasticJob& job, Plan& plan) {
-  const int gpus = (*job.ladder)[job.target].gpus;
+  const int gpus = (*job.curve)[job.target].gpus;
   const Shape own = shape_on(*job.spec, gpus);
   Grant& grant = plan.grant(job.id);
   grant.devices = places_[index(job.id)];
   INVARIANT(gpu_count(grant.devices) == gpus, "a place has as many GPUs as were granted");
   grant.cpu_milli = own.cpu_milli;
   grant.memory_bytes = own.memory_bytes;
-  grant.iterations_per_s = (*job.ladder)[job.target].speed;
+  grant.iterations_per_s = (*job.curve)[job.target].speed;
 }
 
 }  // namespace orrery

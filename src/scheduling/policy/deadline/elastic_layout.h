@@ -5,7 +5,7 @@
 
 #include "model/plan.h"
 #include "model/view.h"
-#include "scheduling/placement/make_room.h"
+#include "scheduling/placement/move_candidates.h"
 #include "scheduling/policy/deadline/promises.h"
 
 namespace orrery {
@@ -29,12 +29,9 @@ class ElasticLayout {
   bool place_leftover(Packer& packer, ElasticJob& job);
   void fill_holes(Packer& packer);
   void grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
-  bool place(Packer& packer, ElasticJob& job, int rung);
-  bool move_others(const View& view, Packer& packer, ElasticJob& job, const Promises& promises);
+  bool place(Packer& packer, ElasticJob& job, int option);
+  bool place_by_moving(const View& view, Packer& packer, ElasticJob& job, const Promises& promises);
   void set_placed(ElasticJob& job);
-  ShapeId shape(Packer& packer, const ElasticJob& job, int rung) const {
-    return packer.intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));
-  }
   void grant(const ElasticJob& job, Plan& plan);
 
   Time now_{};
@@ -48,9 +45,7 @@ class ElasticLayout {
   std::vector<char> is_placed_;
   std::vector<char> cleared_;  // by node: somebody is pinned down there
   bool any_cleared_ = false;
-  std::vector<Resident> residents_;
-  std::vector<ElasticJob*> resident_jobs_;
-  std::vector<Move> moves_;
+  std::vector<ElasticJob*> candidates_;
 };
 
 }  // namespace orrery

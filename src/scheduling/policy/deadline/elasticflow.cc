@@ -55,7 +55,7 @@ FlowJob* ElasticFlow::enter(const View& view, JobId job) {
   const bool soft = options_.admission != ElasticFlowOptions::Admission::None && spec.deadline &&
                     spec.deadline_kind == DeadlineKind::Soft;
   entries_[index(job)] = std::make_unique<FlowJob>(
-      FlowJob{.job = job, .levels = Levels(*view.workload, spec, most), .soft = soft});
+      FlowJob{.job = job, .curve = measured_options(*view.workload, spec, most), .soft = soft});
   refresh(view, *entries_[index(job)]);
   return entries_[index(job)].get();
 }
@@ -63,17 +63,17 @@ FlowJob* ElasticFlow::enter(const View& view, JobId job) {
 // One job after another, by deadline. Answers whether all will be in time.
 bool ElasticFlow::plan_all(FlowLine& line) {
   sort_stably(line, [](const FlowJob* a, const FlowJob* b) { return a->turn() < b->turn(); });
-  free_.assign(1, {clock_.now_s(), gpus_total_});
+  free_.reset(clock_.now_s(), gpus_total_);
   bool all_in_time = true;
   for (FlowJob* job : line) {
     planner_->plan(job->request(), free_);
     planner_->write(job->planned, next_free_);
-    free_.swap(next_free_);
+    std::swap(free_, next_free_);
     job->end = planner_->end();
     job->gpu_seconds = planner_->gpu_seconds();
     job->assured = planner_->done();
     job->in_time = planner_->done() <= job->deadline;
-    job->gpus = job->planned.front().gpus;
+    job->gpus = job->planned.gpus(0);
     all_in_time = all_in_time && (job->in_time || job->soft);
   }
   return all_in_time;
@@ -133,7 +133,7 @@ bool ElasticFlow::fit() {
 
 Reason ElasticFlow::refusal(const FlowJob& job) const {
   const std::int64_t now_s = clock_.now_s();
-  const double alone_s = job.work_left / job.levels.speed_on(job.levels.most());
+  const double alone_s = job.work_left / job.curve.speed_within(job.curve.gpus_max());
   const auto alone = now_s + static_cast<std::int64_t>(std::ceil(alone_s));
   if (job.deadline <= now_s) return {.code = Reason::Code::DeadlinePast};
   if (alone > job.deadline) {
@@ -141,33 +141,27 @@ Reason ElasticFlow::refusal(const FlowJob& job) const {
   }
   // What the trial left free says where it pinches: the first step with too little.
   Reason reason{.code = Reason::Code::Promised,
-                .wanted = job.levels.most(),
+                .wanted = job.curve.gpus_max(),
                 .available = gpus_total_,
                 .from = clock_.instant(now_s),
                 .until = clock_.instant(job.deadline),
                 .earliest = clock_.instant(std::max(job.assured, alone))};
-  for (std::size_t i = 0; i < free_.size() && free_[i].at < job.deadline; ++i) {
-    if (free_[i].gpus >= reason.available) continue;
-    reason.available = free_[i].gpus;
-    reason.from = clock_.instant(free_[i].at);
-    const std::int64_t until = i + 1 < free_.size() ? free_[i + 1].at : job.deadline;
-    reason.until = clock_.instant(std::min(until, job.deadline));
+  for (std::size_t i = 0; i < free_.size() && free_.from(i) < job.deadline; ++i) {
+    if (free_.gpus(i) >= reason.available) continue;
+    reason.available = free_.gpus(i);
+    reason.from = clock_.instant(free_.from(i));
+    reason.until = clock_.instant(std::min(free_.until(i), job.deadline));
   }
   return reason;
-}
-
-GpuSteps::const_iterator ElasticFlow::first_start(const FlowJob& job) {
-  return std::ranges::find_if(job.planned, [](const GpuStep& step) { return step.gpus > 0; });
 }
 
 void ElasticFlow::write(const View& view, Packer& packer, Plan& plan) {
   sort_stably(line_, [](const FlowJob* a, const FlowJob* b) { return a->gpus > b->gpus; });
   seats_.clear();
   for (FlowJob* job : line_to_place()) {
-    const auto begins = first_start(*job);
     seats_.push_back({.job = job->job,
                       .gpus = job->gpus,
-                      .begins = begins == job->planned.end() ? kNever : clock_.instant(begins->at),
+                      .begins = clock_.instant(job->planned.first_use()),
                       .is_new = std::exchange(job->is_new, false)});
   }
   grants_->write(view, packer, seats_, plan);
@@ -179,19 +173,12 @@ void ElasticFlow::write(const View& view, Packer& packer, Plan& plan) {
   wake(plan);
 }
 
-std::int64_t ElasticFlow::next_change(const FlowJob& job, std::int64_t now_s) {
-  for (const GpuStep& step : job.planned) {
-    if (step.at > now_s) return step.at;
-  }
-  return kNoDeadline_s;
-}
-
 // At the next change of a plan, unless a job ends first.
 void ElasticFlow::wake(Plan& plan) {
   std::int64_t change = kNoDeadline_s;
   std::int64_t end = kNoDeadline_s;
   for (const FlowJob* job : line_) {
-    change = std::min(change, next_change(*job, clock_.now_s()));
+    change = std::min(change, job->planned.next_step(clock_.now_s()));
     end = std::min(end, job->end);
   }
   if (change < end) plan.wake(clock_.instant(change));

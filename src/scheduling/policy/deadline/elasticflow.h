@@ -31,8 +31,6 @@ class ElasticFlow : public Policy {
   virtual const FlowLine& line_to_place() { return line_; }  // the first is placed first
   virtual void wake(Plan& plan);
 
-  static GpuSteps::const_iterator first_start(const FlowJob& job);
-  static std::int64_t next_change(const FlowJob& job, std::int64_t now_s);
   const ElasticClock& clock() const { return clock_; }
   const FlowLine& line() const { return line_; }
 
@@ -59,8 +57,8 @@ class ElasticFlow : public Policy {
   FlowLine line_;                                  // in the order left by the last round
   FlowLine fresh_;
   FlowLine trial_;
-  GpuSteps free_;
-  GpuSteps next_free_;
+  SlotTimeline free_;
+  SlotTimeline next_free_;
   std::vector<ElasticGrants::Seat> seats_;
 };
 

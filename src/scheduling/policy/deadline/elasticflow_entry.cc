@@ -1,7 +1,7 @@
 #include <array>
 
 #include "scheduling/policy/deadline/elasticflow.h"
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
 #include "scheduling/policy/published/elasticflow_published.h"
 
 namespace orrery {
@@ -23,7 +23,7 @@ Result<std::unique_ptr<Policy>> make(const Options& options, const PolicyContext
   TRY_ASSIGN(const ElasticFlowOptions made, elasticflow_options(options, context));
   auto grants = std::make_unique<ElasticGrants>();
   if (made.admission == ElasticFlowOptions::Admission::None) {
-    return make_elasticflow_open(made, std::move(grants));
+    return make_elasticflow_open(made, std::move(grants), context.clock);
   }
   return make_elasticflow(made, std::move(grants));
 }

@@ -12,12 +12,12 @@ namespace orrery {
 // A job as ElasticFlow plans it.
 struct FlowJob {
   JobId job = kNoJob;
-  Levels levels;
+  ScalingCurve curve;
   std::int64_t deadline = kNoDeadline_s;
   bool soft = false;  // its deadline is a wish
   double work_left = 0;
   int gpus = 0;
-  GpuSteps planned = {};
+  SlotTimeline planned = {};
   std::int64_t end = 0;
   std::int64_t gpu_seconds = 0;  // of the plan
   std::int64_t assured = 0;      // done, by the plan
@@ -36,7 +36,7 @@ struct FlowJob {
   }
 
   SlotPlanner::Request request(int now_gpus = 0) const {
-    return {.levels = &levels, .work_left = work_left, .deadline = deadline, .now_gpus = now_gpus};
+    return {.curve = &curve, .work_left = work_left, .deadline = deadline, .now_gpus = now_gpus};
   }
 };
 using FlowLine = std::vector<FlowJob*>;

@@ -11,7 +11,7 @@ namespace {
 // an iteration done now.
 double marginal(const ElasticJob& job) {
   if (job.promised) return job.plan.slope * job.factor;
-  const auto steps = job.ladder->steps();
+  const auto steps = job.curve->hull_edges();
   return (job.hard ? steps.back().slope : steps.front().slope) * job.factor;
 }
 
@@ -19,9 +19,9 @@ double marginal(const ElasticJob& job) {
 // that is most of them; then what is worth most for its GPU-time; then whoever came first; and
 // those whose plan begins later.
 std::tuple<int, bool, double> standing(const ElasticJob& job) {
-  const double gpu_s = job.work / job.ladder->steps().front().slope;
+  const double gpu_s = job.work / job.curve->hull_edges().front().slope;
   const bool waits = job.held == 0;
-  if (job.promised) return {3, waits, job.plan.room_s};
+  if (job.promised) return {3, waits, job.plan.capacity_s};
   if (job.hard) return {0, waits, gpu_s};
   if (job.deadline != kNever) return {1, waits, -job.spec->deadline_value / gpu_s};
   return {2, waits, 0};
@@ -35,12 +35,12 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
   frozen_.assign(jobs.size(), 0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ElasticJob& job = *jobs[i];
-    job.planned = job.pinned ? job.target : job.promised ? job.plan.rung_at(now) : 0;
+    job.planned = job.pinned ? job.target : job.promised ? job.plan.option_at(now) : 0;
     job.target = job.planned;
     frozen_[i] = job.pinned ? 1 : 0;
-    left_ -= job.room(job.target);
+    left_ -= job.capacity(job.target);
   }
-  first_rungs(jobs);
+  first_options(jobs);
   keep(jobs);
   // Whatever is not worth its start-up is given to others, a few times over.
   for (int round = 0; round < 3; ++round) {
@@ -49,17 +49,17 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
   }
 }
 
-void Leftovers::first_rungs(std::span<ElasticJob* const> jobs) {
+void Leftovers::first_options(std::span<ElasticJob* const> jobs) {
   order_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i]->target == 0 && jobs[i]->ladder->top() > 0) order_.push_back(i);
+    if (jobs[i]->target == 0 && jobs[i]->curve->top() > 0) order_.push_back(i);
   }
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return standing(*jobs[i]); });
   for (const std::size_t i : order_) {
     ElasticJob& job = *jobs[i];
-    if (job.room(1) > left_) continue;
+    if (job.capacity(1) > left_) continue;
     job.target = 1;
-    left_ -= job.room(1);
+    left_ -= job.capacity(1);
   }
 }
 
@@ -71,12 +71,12 @@ void Leftovers::keep(std::span<ElasticJob* const> jobs) {
     }
   }
   std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t i) {
-    return jobs[i]->ladder->slope(jobs[i]->target, jobs[i]->held) * jobs[i]->factor /
+    return jobs[i]->curve->slope(jobs[i]->target, jobs[i]->held) * jobs[i]->factor /
            marginal(*jobs[i]);
   });
   for (const std::size_t i : order_) {
     ElasticJob& job = *jobs[i];
-    const int more = job.room(job.held) - job.room(job.target);
+    const int more = job.capacity(job.held) - job.capacity(job.target);
     if (more > left_) continue;
     job.target = job.held;
     left_ -= more;
@@ -87,9 +87,9 @@ void Leftovers::push(std::span<ElasticJob* const> jobs, std::size_t i) {
   const ElasticJob& job = *jobs[i];
   if (frozen_[i] != 0 || job.target == 0) return;
   Climb climb{.saving = 0, .job = i, .from = job.target, .to = 0};
-  for (int to = job.target + 1; to < job.ladder->size(); ++to) {
-    if (job.room(to) - job.room(job.target) > left_) break;
-    const double saving = job.ladder->slope(job.target, to) * job.factor / marginal(job);
+  for (int to = job.target + 1; to < job.curve->size(); ++to) {
+    if (job.capacity(to) - job.capacity(job.target) > left_) break;
+    const double saving = job.curve->slope(job.target, to) * job.factor / marginal(job);
     if (saving <= climb.saving) continue;
     climb.saving = saving;
     climb.to = to;
@@ -107,7 +107,7 @@ void Leftovers::climb(std::span<ElasticJob* const> jobs) {
     std::pop_heap(climbs_.begin(), climbs_.end());
     climbs_.pop_back();
     ElasticJob& job = *jobs[best.job];
-    const int more = job.room(best.to) - job.room(best.from);
+    const int more = job.capacity(best.to) - job.capacity(best.from);
     if (more <= left_) {
       job.target = best.to;
       left_ -= more;
@@ -134,11 +134,11 @@ bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
     const int reached = job.target;
     if (!pays(job)) job.target = std::max(job.held, job.planned);
     if (!promises.allows(job, job.target)) {
-      const bool stay = job.held >= job.planned && job.room(job.held) <= job.room(reached);
+      const bool stay = job.held >= job.planned && job.capacity(job.held) <= job.capacity(reached);
       job.target = stay ? job.held : job.planned;
     }
     if (job.target == reached) continue;
-    left_ += job.room(reached) - job.room(job.target);
+    left_ += job.capacity(reached) - job.capacity(job.target);
     frozen_[i] = 1;
     settled = false;
   }

@@ -11,17 +11,16 @@ void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> 
   mark_ = packer.current().mark();
   for (const ElasticJob* job : jobs) {
     if (job == nullptr || job->held == 0 || job->pinned) continue;
-    packer.current().release(view.job(job->id).held.devices,
-                             shape_on(*job->spec, (*job->ladder)[job->held].gpus));
+    packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
   }
 }
 
 // 0: none is.
 int Pins::lowest(const ElasticJob& job, Time due) const {
   const Time ready = view_->now + job.spec->start_cost;
-  for (int rung = 1; rung < job.ladder->size(); ++rung) {
-    const Duration needed = from_seconds(job.work / job.speed(rung));
-    if (ready < due && needed < due - ready) return rung;
+  for (int option = 1; option < job.curve->size(); ++option) {
+    const Duration needed = from_seconds(job.work / job.speed(option));
+    if (ready < due && needed < due - ready) return option;
   }
   return 0;
 }
@@ -33,7 +32,7 @@ bool Pins::stay(ElasticJob& job, Time due) {
   const Duration needed = from_seconds(job.work / job.speed(job.held));
   if (ready >= due || needed >= due - ready) return false;
   const Devices& held = view_->job(job.id).held.devices;
-  const Shape own = shape_on(*job.spec, (*job.ladder)[job.held].gpus);
+  const Shape& own = packer_->shape(job.shape(job.held));
   Ledger& ledger = packer_->current();
   for (const NodeShare& share : held) {
     const int node = static_cast<int>(share.node);
@@ -50,11 +49,10 @@ bool Pins::stay(ElasticJob& job, Time due) {
 bool Pins::admit(ElasticJob& job, Time due) {
   if (stay(job, due)) return job.pinned = true;
   const int enough = lowest(job, due);
-  for (int rung = enough; rung > 0 && rung < job.ladder->size(); ++rung) {
-    const ShapeId shape = packer_->intern(shape_on(*job.spec, (*job.ladder)[rung].gpus));
-    if (!packer_->place(packer_->current(), shape, job.place)) continue;
-    job.target = rung;
-    job.plan.done = view_->now + job.spec->start_cost + from_seconds(job.work / job.speed(rung));
+  for (int option = enough; option > 0 && option < job.curve->size(); ++option) {
+    if (!packer_->place(packer_->current(), job.shape(option), job.place)) continue;
+    job.target = option;
+    job.plan.done = view_->now + job.spec->start_cost + from_seconds(job.work / job.speed(option));
     return job.pinned = true;
   }
   return false;
@@ -63,7 +61,7 @@ bool Pins::admit(ElasticJob& job, Time due) {
 Reason Pins::refusal(const ElasticJob& job, Time due) const {
   const int enough = lowest(job, due);
   return {.code = Reason::Code::Promised,
-          .wanted = (*job.ladder)[enough == 0 ? job.ladder->top() : enough].gpus,
+          .wanted = (*job.curve)[enough == 0 ? job.curve->top() : enough].gpus,
           .available = packer_->current().gpus_free(),
           .from = view_->now,
           .until = job.deadline,

@@ -17,7 +17,8 @@ class Pins {
   void begin(const View& view, Packer& packer, std::span<ElasticJob* const> jobs);
   void end() { packer_->current().undo(mark_); }
 
-  // Finds the lowest rung that is enough for the job, and a place for it among all but the pinned.
+  // Finds the lowest option that is enough for the job, and a place for it among all but the
+  // pinned.
   bool admit(ElasticJob& job, Time due);
   Reason refusal(const ElasticJob& job, Time due) const;
 

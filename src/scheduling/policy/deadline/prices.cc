@@ -15,7 +15,7 @@ constexpr std::size_t kEnough = kNoted / 2;  // to measure the demand, which lar
 }  // namespace
 
 void Prices::note(const ElasticJob& job, int total) {
-  const Noted fresh{.gpu_s = job.work / (job.ladder->steps().front().slope * job.factor),
+  const Noted fresh{.gpu_s = job.work / (job.curve->hull_edges().front().slope * job.factor),
                     .submitted = job.spec->submitted,
                     .slack = job.deadline - job.spec->submitted};
   if (noted_.size() == kNoted) {
@@ -54,18 +54,18 @@ double Prices::dearest() const {
   return sorted_[static_cast<std::size_t>(nearly_all_ * static_cast<double>(sorted_.size()))];
 }
 
-double Prices::price(const ElasticJob& job, const SharePlan& plan, const FreeGpus& free,
+double Prices::price(const ElasticJob& job, const SharePlan& plan, const Timeline& free,
                      int total) const {
   double sum = 0;
   for (std::size_t k = 0; k < plan.segments.size(); ++k) {
     const Time from = plan.segments[k].from;
     const Time until = plan.until(k);
-    const int room = job.room(plan.segments[k].rung);
-    if (room == 0) continue;
-    for (std::size_t i = free.step_at(from); i < free.size() && free.begin(i) < until; ++i) {
-      const Duration length = std::min(until, free.end(i)) - std::max(from, free.begin(i));
-      const double load = 1 - static_cast<double>(free.free(i) - room) / total;
-      sum += room * seconds(length) * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
+    const int capacity = job.capacity(plan.segments[k].option);
+    if (capacity == 0) continue;
+    for (std::size_t i = free.step_at(from); i < free.size() && free.from(i) < until; ++i) {
+      const Duration length = std::min(until, free.until(i)) - std::max(from, free.from(i));
+      const double load = 1 - static_cast<double>(free.gpus(i) - capacity) / total;
+      sum += capacity * seconds(length) * (std::pow(kSteepness, load) - 1) / (kSteepness - 1);
     }
   }
   return sum;

@@ -25,7 +25,7 @@ class Prices {
   void note(const ElasticJob& job, int total);
 
   // GPU-seconds, for a plan beside what is taken already.
-  double price(const ElasticJob& job, const SharePlan& plan, const FreeGpus& free, int total) const;
+  double price(const ElasticJob& job, const SharePlan& plan, const Timeline& free, int total) const;
   // The most that anybody may cost; infinity as long as few are known.
   double dearest() const;
   // The most GPU-time that a plan may take; infinity where there is enough for all.

@@ -21,7 +21,7 @@ class Notes {
     spec.submitted = time_from_seconds(now_s_);
     ElasticJob job;
     job.spec = &spec;
-    job.ladder = &ladder_;
+    job.curve = &curve_;
     job.work = gpu_s;
     job.deadline = time_from_seconds(now_s_ + 10);
     prices_.note(job, kGpus);
@@ -30,8 +30,7 @@ class Notes {
 
  private:
   Prices prices_;
-  const Rung rungs_[1] = {{1, 1, 1}};
-  Ladder ladder_{rungs_};
+  const ScalingCurve curve_ = ScalingCurve::with_hull({{1, 1, 1}});
   std::deque<JobSpec> specs_;
   double now_s_ = 0;
 };

@@ -39,13 +39,13 @@ ShareRequest Promises::ask(const ElasticJob& job, Time by, Duration spare) const
 
 void Promises::take(const ElasticJob& job, const SharePlan& plan) {
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
-    free_.take(plan.segments[i].from, let_go(plan, i), job.room(plan.segments[i].rung));
+    free_.take(plan.segments[i].from, let_go(plan, i), job.capacity(plan.segments[i].option));
   }
 }
 
 void Promises::give(const ElasticJob& job, const SharePlan& plan) {
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
-    free_.give(plan.segments[i].from, let_go(plan, i), job.room(plan.segments[i].rung));
+    free_.give(plan.segments[i].from, let_go(plan, i), job.capacity(plan.segments[i].option));
   }
 }
 
@@ -54,17 +54,17 @@ void Promises::rebuild() {
   for (const ElasticJob* job : jobs_) {
     for (std::size_t i = 0; i < job->plan.segments.size(); ++i) {
       const auto& segment = job->plan.segments[i];
-      if (segment.rung == 0) continue;
-      taken_.push_back({segment.from, let_go(job->plan, i), job->room(segment.rung)});
+      if (segment.option == 0) continue;
+      taken_.push_back({segment.from, let_go(job->plan, i), job->capacity(segment.option)});
     }
   }
   free_.build(now_, total_, taken_);
 }
 
-void Promises::refresh(Time now, const Room& room, std::span<ElasticJob* const> promised) {
+void Promises::refresh(Time now, const Capacity& capacity, std::span<ElasticJob* const> promised) {
   now_ = now;
-  total_ = room.gpus;
-  node_gpus_ = std::max(1, room.node_gpus);
+  total_ = capacity.gpus;
+  node_gpus_ = std::max(1, capacity.node_gpus);
   jobs_.assign(promised.begin(), promised.end());
   late_.clear();
   for (ElasticJob* job : jobs_) {
@@ -112,7 +112,7 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   if (!planner_.cheapest(free_, ask(job, by, {}), plan)) return false;
   return job.promised || job.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
-           return job.room(segment.rung) % node_gpus_ == 0;
+           return job.capacity(segment.option) % node_gpus_ == 0;
          });
 }
 
@@ -153,7 +153,7 @@ double Promises::gpu_s(const ElasticJob& job, const SharePlan& plan) const {
   double sum = 0;
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
     const Duration length = let_go(plan, i) - std::max(now_, plan.segments[i].from);
-    sum += job.room(plan.segments[i].rung) * seconds(length);
+    sum += job.capacity(plan.segments[i].option) * seconds(length);
   }
   return sum;
 }
@@ -189,7 +189,7 @@ bool Promises::affordable(const ElasticJob& job, double taken_from_others_s) {
   return false;
 }
 
-// Whoever finds no room goes to the head of the line, and the line is planned again.
+// A job that does not fit goes to the head of the line, and the line is planned again.
 bool Promises::plan_all(ElasticJob* one_more) {
   order_ = jobs_;
   if (one_more != nullptr) order_.push_back(one_more);
@@ -238,17 +238,17 @@ Reason Promises::refusal(const ElasticJob& job) {
             .available = static_cast<std::int64_t>(limit_)};
   }
   Reason reason{.code = Reason::Code::Promised};
-  const int wanted = job.room(job.ladder->top());
+  const int wanted = job.capacity(job.curve->top());
   reason.wanted = wanted;
   reason.earliest = kNever;
   // The first stretch in which it cannot have all it could use, and the least that is left there.
   std::size_t i = free_.step_at(now_);
-  while (i + 1 < free_.size() && free_.free(i) >= wanted && free_.end(i) < job.deadline) ++i;
-  reason.from = std::max(now_, free_.begin(i));
-  reason.available = free_.free(i);
-  for (; i < free_.size() && free_.begin(i) < job.deadline && free_.free(i) < wanted; ++i) {
-    reason.until = std::min(free_.end(i), job.deadline);
-    reason.available = std::min<std::int64_t>(reason.available, free_.free(i));
+  while (i + 1 < free_.size() && free_.gpus(i) >= wanted && free_.until(i) < job.deadline) ++i;
+  reason.from = std::max(now_, free_.from(i));
+  reason.available = free_.gpus(i);
+  for (; i < free_.size() && free_.from(i) < job.deadline && free_.gpus(i) < wanted; ++i) {
+    reason.until = std::min(free_.until(i), job.deadline);
+    reason.available = std::min<std::int64_t>(reason.available, free_.gpus(i));
   }
   if (planner_.soonest(free_, ask(job, kNever, spare(job)), plan_)) {
     reason.earliest = plan_.end + (job.deadline - due(job));
@@ -256,21 +256,21 @@ Reason Promises::refusal(const ElasticJob& job) {
   return reason;
 }
 
-bool Promises::detour(ElasticJob& job, int rung, bool commit) {
-  const bool planned = rung == job.planned || rung == job.held;
+bool Promises::detour(ElasticJob& job, int option, bool commit) {
+  const bool planned = option == job.planned || option == job.held;
   const double start_s = seconds(job.start_cost);
   // Where the plan counts on nothing now, anything is more.
   if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
-  const double fast = job.speed(rung);
+  const double fast = job.speed(option);
   const double slow = job.speed(job.planned);
   const Time until = round_from(now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow)),
                                 options_.apart);
   give(job, job.plan);
   ShareRequest request = ask(job, due(job), spare(job));
-  request.forced = rung;
+  request.forced = option;
   request.forced_until = until;
   const bool ok =
-      free_.least(now_, until) >= job.room(rung) && planner_.cheapest(free_, request, plan_);
+      free_.least(now_, until) >= job.capacity(option) && planner_.cheapest(free_, request, plan_);
   if (ok && commit) std::swap(job.plan, plan_);
   take(job, job.plan);
   return ok;

@@ -38,11 +38,11 @@ class Promises {
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
   // are made anew: beside the others, then together with them, and if that fails as soon as can be.
-  struct Room {
+  struct Capacity {
     int gpus = 0;       // of the cluster
     int node_gpus = 1;  // of a node
   };
-  void refresh(Time now, const Room& room, std::span<ElasticJob* const> promised);
+  void refresh(Time now, const Capacity& capacity, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
   void note(const ElasticJob& job) { prices_.note(job, total_); }
@@ -55,16 +55,16 @@ class Promises {
   // Why admit() just said no, and the deadline that could be promised.
   Reason refusal(const ElasticJob& job);
 
-  // Whether a promised job may run on another rung than planned, for as long as it takes to earn
+  // Whether a promised job may run on another option than planned, for as long as it takes to earn
   // the start-ups there and back, so that its promise and all others hold whatever comes after.
-  bool allows(ElasticJob& job, int rung) { return detour(job, rung, false); }
+  bool allows(ElasticJob& job, int option) { return detour(job, option, false); }
   // The same; its plan then begins so.
-  bool detour(ElasticJob& job, int rung) { return detour(job, rung, true); }
+  bool detour(ElasticJob& job, int option) { return detour(job, option, true); }
   // Plans a promised job anew, beside the others, after it had to move or found no place. If that
   // fails its plan is no longer good, and the next refresh() has to see to it.
   bool disturbed(ElasticJob& job);
 
-  const FreeGpus& free() const { return free_; }
+  const Timeline& free() const { return free_; }
   Time due(const ElasticJob& job) const;        // the deadline less what is kept in reserve
   Duration spare(const ElasticJob& job) const;  // kept at the end of its plan, for moves
   // What a promise to one that goes on as it is asks for besides its work.
@@ -78,7 +78,7 @@ class Promises {
   Duration start_cost(const ElasticJob& job) const;  // at most
 
  private:
-  bool detour(ElasticJob& job, int rung, bool commit);
+  bool detour(ElasticJob& job, int option, bool commit);
   // What a job lets go is given to others in the next round.
   Time let_go(const SharePlan& plan, std::size_t segment) const {
     return round_from(plan.until(segment), options_.apart);
@@ -104,13 +104,13 @@ class Promises {
   int node_gpus_ = 1;
   double too_dear_ = 0;  // the price of the job that was just refused, if that was the reason
   double limit_ = 0;     // what it might have cost
-  FreeGpus free_;
-  FreeGpus draft_;
+  Timeline free_;
+  Timeline draft_;
   SharePlanner planner_;
   std::vector<ElasticJob*> jobs_;
   std::vector<ElasticJob*> order_;
   std::vector<ElasticJob*> late_;
-  std::vector<FreeGpus::Taken> taken_;
+  std::vector<Timeline::Taken> taken_;
   SharePlan plan_;
 };
 

@@ -18,15 +18,15 @@ class Jobs {
  public:
   explicit Jobs(std::uint64_t seed) : random_(seed) {
     for (int i = 0; i < 5; ++i) {
-      std::vector<Rung> rungs;
+      std::vector<GpuOption> options;
       double speed = 0;
       double gain = 1;
       for (int gpus = 1, last = 0; gpus <= 16; last = gpus, gpus *= 2) {
         speed += gain * (gpus - last);
         gain *= 0.4 + 0.6 * random_.uniform();
-        rungs.push_back({gpus, gpus, speed});
+        options.push_back({gpus, gpus, speed});
       }
-      ladders_.emplace_back(rungs);
+      curves_.push_back(ScalingCurve::with_hull(std::move(options)));
     }
   }
 
@@ -37,7 +37,7 @@ class Jobs {
     job.id = static_cast<JobId>(jobs_.size() - 1);
     job.spec = &spec;
     job.start_cost = job.spec->start_cost;
-    job.ladder = &ladders_[static_cast<std::size_t>(random_.between(0, 4))];
+    job.curve = &curves_[static_cast<std::size_t>(random_.between(0, 4))];
     job.work = 20 + 400 * random_.uniform();
     job.deadline = now + from_seconds(job.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
     job.hard = true;
@@ -47,7 +47,7 @@ class Jobs {
 
  private:
   Random random_;
-  std::deque<Ladder> ladders_;
+  std::deque<ScalingCurve> curves_;
   std::deque<JobSpec> specs_;
   std::deque<ElasticJob> jobs_;
 };
@@ -57,7 +57,8 @@ void expect_fits(std::span<ElasticJob* const> promised, int total) {
   for (const ElasticJob* one : promised) {
     for (const auto& segment : one->plan.segments) {
       int taken = 0;
-      for (const ElasticJob* job : promised) taken += job->room(job->plan.rung_at(segment.from));
+      for (const ElasticJob* job : promised)
+        taken += job->capacity(job->plan.option_at(segment.from));
       ASSERT_LE(taken, total);
     }
     ASSERT_LE(one->plan.done, one->deadline);
@@ -104,7 +105,7 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
   EXPECT_GT(refused, 1000);
 }
 
-// All were planned again to make room for a job that was then refused for its price.
+// All were planned again for a job that was then refused for its price.
 TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
   int too_dear = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -128,7 +129,7 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
         ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
         for (std::size_t s = 0; s < now.size(); ++s) {
           ASSERT_EQ(now[s].from, before[k].segments[s].from);
-          ASSERT_EQ(now[s].rung, before[k].segments[s].rung);
+          ASSERT_EQ(now[s].option, before[k].segments[s].option);
         }
       }
     }
@@ -198,7 +199,7 @@ TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
     int without = 0;
     int most = 0;
     for (const ElasticJob* job : all) {
-      given += job->room(job->target);
+      given += job->capacity(job->target);
       without += job->target == 0;
       most = std::max(most, job->target);
     }
@@ -226,8 +227,8 @@ TEST(Leftovers, NeverTakeWhatPlansCountOn) {
     leftovers.share(at(0), total, all, promises);
     int given = 0;
     for (const ElasticJob* job : all) {
-      given += job->room(job->target);
-      ASSERT_GE(job->target, job->promised ? job->plan.rung_at(at(0)) : 0) << "seed " << seed;
+      given += job->capacity(job->target);
+      ASSERT_GE(job->target, job->promised ? job->plan.option_at(at(0)) : 0) << "seed " << seed;
     }
     ASSERT_LE(given, total) << "seed " << seed;
     ASSERT_NO_FATAL_FAILURE(expect_fits(promised, total)) << "seed " << seed;

@@ -18,19 +18,19 @@ bool comes_later(const FlowJob* a, const FlowJob* b) {
 
 }  // namespace
 
-const std::vector<ScaleUp::Gift>& ScaleUp::run(SlotPlanner& planner, GpuSteps& free,
+const std::vector<ScaleUp::Gift>& ScaleUp::run(SlotPlanner& planner, SlotTimeline& free,
                                                FlowLine& line) {
   planner_ = &planner;
   free_ = &free;
   given_.clear();
-  for (FlowJob* job : line) job->next = job->levels.above(job->gpus);
-  if (free.front().gpus == 0) return given_;
+  for (FlowJob* job : line) job->next = job->curve.gpus_above(job->gpus);
+  if (free.gpus(0) == 0) return given_;
   rule_ == Rule::SavesMost ? run_lazily(line) : run_as_released(line);
   return given_;
 }
 
-// A plan depends on the level alone and not on those given before, so whoever has no rival left
-// takes all levels at once.
+// A plan depends on the option alone and not on those given before, so whoever has no rival left
+// takes all options at once.
 void ScaleUp::run_lazily(FlowLine& line) {
   heap_.clear();
   ++gifts_;
@@ -41,13 +41,13 @@ void ScaleUp::run_lazily(FlowLine& line) {
     for (FlowJob* job : heap_) weigh(*job);
   }
   std::make_heap(heap_.begin(), heap_.end(), comes_later);
-  while (!heap_.empty() && free_->front().gpus > 0) {
+  while (!heap_.empty() && free_->gpus(0) > 0) {
     std::pop_heap(heap_.begin(), heap_.end(), comes_later);
     FlowJob& job = *heap_.back();
     heap_.pop_back();
     if (!fits(job)) continue;
     if (heap_.empty()) {
-      job.next = job.levels.fitting(job.gpus + free_->front().gpus);
+      job.next = job.curve.gpus_within(job.gpus + free_->gpus(0));
       give(job);
       return;
     }
@@ -65,17 +65,17 @@ void ScaleUp::run_lazily(FlowLine& line) {
   }
 }
 
-// As many levels as the job stays first for. What it holds is its own to begin with, so its merits
+// As many options as the job stays first for. What it holds is its own to begin with, so its merits
 // do not change by what it is given.
 void ScaleUp::climb(FlowJob& job) {
   const SlotPlanner::Held held{.gpus = &job.planned, .end = job.end};
   const auto seconds_on = [&](int gpus) {
     return planner_->weigh(job.request(gpus), *free_, held);
   };
-  const int most = job.gpus + free_->front().gpus;
+  const int most = job.gpus + free_->gpus(0);
   std::int64_t now = job.gpus == 0 ? seconds_on(job.next) : job.next_seconds;
-  for (int next = job.levels.above(job.next); next > job.next && next <= most;
-       next = job.levels.above(next)) {
+  for (int next = job.curve.gpus_above(job.next); next > job.next && next <= most;
+       next = job.curve.gpus_above(next)) {
     const std::int64_t then = seconds_on(next);
     job.merit = -static_cast<double>(then - now) / (next - job.next);
     job.next_seconds = then;
@@ -95,7 +95,7 @@ void ScaleUp::push(FlowJob& job) {
 void ScaleUp::run_as_released(FlowLine& line) {
   for (FlowJob* job : line) weigh(*job);
   sort_stably(line, more);
-  while (free_->front().gpus > 0) {
+  while (free_->gpus(0) > 0) {
     const auto first =
         std::ranges::find_if(line, [this](const FlowJob* job) { return fits(*job); });
     const bool found = first != line.end();
@@ -126,13 +126,13 @@ void ScaleUp::give(FlowJob& job) {
   const SlotPlanner::Held held{.gpus = &job.planned, .end = job.end};
   planner_->plan(job.request(job.next), *free_, &held);
   planner_->write(next_planned_, next_free_);
-  free_->swap(next_free_);
-  job.planned.swap(next_planned_);
+  std::swap(*free_, next_free_);
+  std::swap(job.planned, next_planned_);
   job.end = planner_->end();
   job.gpu_seconds = planner_->gpu_seconds();
   job.assured = planner_->done();
   job.gpus = job.next;
-  job.next = job.levels.above(job.gpus);
+  job.next = job.curve.gpus_above(job.gpus);
   given_.push_back({&job, job.end});
 }
 

@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// Gives away what the plans leave free now, a level at a time, to those who have none first and
+// Gives away what the plans leave free now, a option at a time, to those who have none first and
 // then to where it changes total GPU time most. Nobody's plan is touched but that of who is given.
 class ScaleUp {
  public:
@@ -23,7 +23,7 @@ class ScaleUp {
     FlowJob* job = nullptr;
     std::int64_t end = 0;
   };
-  const std::vector<Gift>& run(SlotPlanner& planner, GpuSteps& free, FlowLine& line);
+  const std::vector<Gift>& run(SlotPlanner& planner, SlotTimeline& free, FlowLine& line);
 
  private:
   void run_lazily(FlowLine& line);
@@ -33,17 +33,17 @@ class ScaleUp {
   void weigh(FlowJob& job);
   void give(FlowJob& job);
   bool fits(const FlowJob& job) const {
-    return job.next > job.gpus && job.next - job.gpus <= free_->front().gpus;
+    return job.next > job.gpus && job.next - job.gpus <= free_->gpus(0);
   }
 
   const Rule rule_;
   SlotPlanner* planner_ = nullptr;
-  GpuSteps* free_ = nullptr;
+  SlotTimeline* free_ = nullptr;
   std::uint32_t gifts_ = 0;
   std::vector<Gift> given_;
   FlowLine heap_;
-  GpuSteps next_free_;
-  GpuSteps next_planned_;
+  SlotTimeline next_free_;
+  SlotTimeline next_planned_;
 };
 
 }  // namespace orrery

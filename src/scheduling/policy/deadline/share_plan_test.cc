@@ -14,24 +14,24 @@ namespace {
 Time at(double s) { return time_from_seconds(s); }
 
 // A curve that rises, concave or not.
-Ladder random_ladder(Random& random, bool concave, int rungs_max = 4) {
-  std::vector<Rung> rungs;
+ScalingCurve random_curve(Random& random, bool concave, int options_max = 4) {
+  std::vector<GpuOption> options;
   double speed = 0;
   double gain = 2;
   int gpus = 0;
-  const auto count = random.between(1, rungs_max);
+  const auto count = random.between(1, options_max);
   for (int i = 0; i < count; ++i) {
     const int step = static_cast<int>(random.between(1, 2));
     gain = concave ? gain * (0.4 + 0.6 * random.uniform()) : 2 * random.uniform() - 0.3;
     speed += gain * step;
     gpus += step;
-    rungs.push_back({gpus, gpus, speed});
+    options.push_back({gpus, gpus, speed});
   }
-  return Ladder(rungs);
+  return ScalingCurve::with_hull(std::move(options));
 }
 
-FreeGpus random_free(Random& random, int total, int horizon) {
-  FreeGpus free;
+Timeline random_free(Random& random, int total, int horizon) {
+  Timeline free;
   free.reset(at(0), total);
   const auto count = random.between(0, 4);
   for (int i = 0; i < count; ++i) {
@@ -43,40 +43,41 @@ FreeGpus random_free(Random& random, int total, int horizon) {
   return free;
 }
 
-// The least room-time over all ways to divide each step between two rungs, by linear programming
-// done the long way: for a fixed marginal speed, each step takes the rung that is best at it, so
-// the optimum lies at one of the slopes between two rungs.
-double least_room_s(const FreeGpus& free, const Ladder& ladder, double work, Time deadline) {
-  std::vector<double> prices;  // room-seconds for an iteration
-  for (int a = 0; a < ladder.size(); ++a) {
-    for (int b = a + 1; b < ladder.size(); ++b) prices.push_back(1 / ladder.slope(a, b));
+// The least GPU-time over all ways to divide each step between two options, by linear programming
+// done the long way: for a fixed marginal speed, each step takes the option that is best at it, so
+// the optimum lies at one of the slopes between two options.
+double least_capacity_s(const Timeline& free, const ScalingCurve& curve, double work,
+                        Time deadline) {
+  std::vector<double> prices;  // GPU-seconds for an iteration
+  for (int a = 0; a < curve.size(); ++a) {
+    for (int b = a + 1; b < curve.size(); ++b) prices.push_back(1 / curve.slope(a, b));
   }
   double best = 0;
   for (const double price : prices) {
     // The dual value at this price is a bound from below, and it is reached at one of them.
     double value = price * work;
-    for (std::size_t i = 0; i < free.size() && free.begin(i) < deadline; ++i) {
+    for (std::size_t i = 0; i < free.size() && free.from(i) < deadline; ++i) {
       double cheapest = 0;
-      for (int rung = 0; rung < ladder.size(); ++rung) {
-        if (ladder[rung].room > free.free(i)) continue;
-        cheapest = std::min(cheapest, ladder[rung].room - price * ladder[rung].speed);
+      for (int option = 0; option < curve.size(); ++option) {
+        if (curve[option].capacity > free.gpus(i)) continue;
+        cheapest = std::min(cheapest, curve[option].capacity - price * curve[option].speed);
       }
-      value += cheapest * seconds(std::min(free.end(i), deadline) - free.begin(i));
+      value += cheapest * seconds(std::min(free.until(i), deadline) - free.from(i));
     }
     best = std::max(best, value);
   }
   return best;
 }
 
-// The same over whole seconds by dynamic programming, for every amount of room-time: what work can
+// The same over whole seconds by dynamic programming, for every amount of GPU-time: what work can
 // be done at most. Exact where work is a multiple of what a second brings.
-bool can_be_done(const FreeGpus& free, const Ladder& ladder, double work, Time deadline) {
+bool can_be_done(const Timeline& free, const ScalingCurve& curve, double work, Time deadline) {
   double most = 0;
-  for (std::size_t i = 0; i < free.size() && free.begin(i) < deadline; ++i) {
-    const double length_s = seconds(std::min(free.end(i), deadline) - free.begin(i));
+  for (std::size_t i = 0; i < free.size() && free.from(i) < deadline; ++i) {
+    const double length_s = seconds(std::min(free.until(i), deadline) - free.from(i));
     double fastest = 0;
-    for (int rung = 0; rung < ladder.size(); ++rung) {
-      if (ladder[rung].room <= free.free(i)) fastest = std::max(fastest, ladder[rung].speed);
+    for (int option = 0; option < curve.size(); ++option) {
+      if (curve[option].capacity <= free.gpus(i)) fastest = std::max(fastest, curve[option].speed);
     }
     most += fastest * length_s;
   }
@@ -84,19 +85,20 @@ bool can_be_done(const FreeGpus& free, const Ladder& ladder, double work, Time d
 }
 
 // What a plan comes to, second by second, without looking at how it was made.
-void expect_sound(const FreeGpus& free, const ShareRequest& request, const SharePlan& plan) {
+void expect_sound(const Timeline& free, const ShareRequest& request, const SharePlan& plan) {
   double left = request.work;
-  int rung = request.held;
+  int option = request.held;
   Time ready = request.ready;
   for (std::size_t i = 0; i < plan.segments.size(); ++i) {
     const Time from = plan.segments[i].from;
     const Time until = plan.until(i);
     ASSERT_LT(from, until);
-    ASSERT_GE(free.least(from, until), (*request.ladder)[plan.segments[i].rung].room);
-    if (plan.segments[i].rung != rung) ready = from + request.start_cost;
-    rung = plan.segments[i].rung;
-    if (rung == 0 || until <= ready) continue;
-    left -= seconds(until - std::max(from, ready)) * (*request.ladder)[rung].speed * request.factor;
+    ASSERT_GE(free.least(from, until), (*request.curve)[plan.segments[i].option].capacity);
+    if (plan.segments[i].option != option) ready = from + request.start_cost;
+    option = plan.segments[i].option;
+    if (option == 0 || until <= ready) continue;
+    left -=
+        seconds(until - std::max(from, ready)) * (*request.curve)[option].speed * request.factor;
   }
   ASSERT_LE(left, 1e-9 * request.work);
   ASSERT_LE(plan.end, request.deadline);
@@ -106,24 +108,23 @@ void expect_sound(const FreeGpus& free, const ShareRequest& request, const Share
 void expect_cheapest(std::uint64_t seed, bool concave) {
   Random random(seed);
   const int horizon = static_cast<int>(random.between(2, 12));
-  const Ladder ladder = random_ladder(random, concave);
-  const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
-  if (ladder.top() == 0) return;
-  const double work = random.uniform() * horizon * ladder[ladder.top()].speed * 1.1 + 0.01;
-  const ShareRequest request{
-      .ladder = &ladder, .now = at(0), .deadline = at(horizon), .work = work};
+  const ScalingCurve curve = random_curve(random, concave);
+  const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+  if (curve.top() == 0) return;
+  const double work = random.uniform() * horizon * curve[curve.top()].speed * 1.1 + 0.01;
+  const ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon), .work = work};
   SharePlanner planner;
   SharePlan plan;
   const bool found = planner.cheapest(free, request, plan);
-  const bool possible = can_be_done(free, ladder, work, at(horizon - 1e-5));
+  const bool possible = can_be_done(free, curve, work, at(horizon - 1e-5));
   if (found != possible) {
-    ASSERT_EQ(found, can_be_done(free, ladder, work, at(horizon))) << "seed " << seed;
+    ASSERT_EQ(found, can_be_done(free, curve, work, at(horizon))) << "seed " << seed;
   }
   if (!found) return;
   ASSERT_NO_FATAL_FAILURE(expect_sound(free, request, plan)) << "seed " << seed;
-  const double least = least_room_s(free, ladder, work, at(horizon));
+  const double least = least_capacity_s(free, curve, work, at(horizon));
   // The end is padded by a microsecond, and changes are on whole nanoseconds.
-  ASSERT_NEAR(plan.room_s, least, 1e-4) << "seed " << seed;
+  ASSERT_NEAR(plan.capacity_s, least, 1e-4) << "seed " << seed;
 }
 
 TEST(SharePlan, TakesTheLeastGpuTimeOnConcaveCurves) {
@@ -138,18 +139,18 @@ TEST(SharePlan, TakesTheLeastGpuTimeOnAnyCurve) {
   }
 }
 
-// All plans that give each second one rung. None of them may beat the planner.
-double brute_force(const FreeGpus& free, const Ladder& ladder, double work, int second,
+// All plans that give each second one option. None of them may beat the planner.
+double brute_force(const Timeline& free, const ScalingCurve& curve, double work, int second,
                    int horizon) {
   if (work <= 0) return 0;
   double best = std::numeric_limits<double>::infinity();
   if (second == horizon) return best;
-  for (int rung = 0; rung < ladder.size(); ++rung) {
-    if (ladder[rung].room > free.at(at(second))) continue;
-    const double share = rung == 0 ? 1 : std::min(1.0, work / ladder[rung].speed);
+  for (int option = 0; option < curve.size(); ++option) {
+    if (curve[option].capacity > free.at(at(second))) continue;
+    const double share = option == 0 ? 1 : std::min(1.0, work / curve[option].speed);
     best = std::min(best,
-                    ladder[rung].room * share +
-                        brute_force(free, ladder, work - ladder[rung].speed, second + 1, horizon));
+                    curve[option].capacity * share +
+                        brute_force(free, curve, work - curve[option].speed, second + 1, horizon));
   }
   return best;
 }
@@ -159,19 +160,19 @@ TEST(SharePlan, NoPlanOfWholeSecondsIsCheaper) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(1, 6));
-    const Ladder ladder = random_ladder(random, seed % 2 == 0, 3);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 6)), horizon);
-    if (ladder.top() == 0) continue;
-    const double work = random.uniform() * horizon * ladder[ladder.top()].speed + 0.01;
+    const ScalingCurve curve = random_curve(random, seed % 2 == 0, 3);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 6)), horizon);
+    if (curve.top() == 0) continue;
+    const double work = random.uniform() * horizon * curve[curve.top()].speed + 0.01;
     const ShareRequest request{
-        .ladder = &ladder, .now = at(0), .deadline = at(horizon + 1e-5), .work = work};
+        .curve = &curve, .now = at(0), .deadline = at(horizon + 1e-5), .work = work};
     SharePlanner planner;
     SharePlan plan;
-    const double least = brute_force(free, ladder, work, 0, horizon);
+    const double least = brute_force(free, curve, work, 0, horizon);
     const bool ok = planner.cheapest(free, request, plan);
     if (std::isfinite(least)) {
       ASSERT_TRUE(ok) << "seed " << seed;
-      ASSERT_LE(plan.room_s, least + 1e-4) << "seed " << seed;
+      ASSERT_LE(plan.capacity_s, least + 1e-4) << "seed " << seed;
       ++found;
     }
   }
@@ -183,18 +184,18 @@ TEST(SharePlan, PaysForEveryStartAndStillEndsInTime) {
   for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(20, 200));
-    const Ladder ladder = random_ladder(random, seed % 2 == 0);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
-    if (ladder.top() == 0) continue;
-    ShareRequest request{.ladder = &ladder, .now = at(0), .deadline = at(horizon)};
-    request.work = random.uniform() * horizon * ladder[ladder.top()].speed;
+    const ScalingCurve curve = random_curve(random, seed % 2 == 0);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+    if (curve.top() == 0) continue;
+    ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon)};
+    request.work = random.uniform() * horizon * curve[curve.top()].speed;
     request.start_cost = from_seconds(double(random.between(0, 8)));
     request.factor = 0.8 + 0.4 * random.uniform();
-    request.held = ladder.within(static_cast<int>(random.between(0, free.at(at(0)))));
+    request.held = curve.within(static_cast<int>(random.between(0, free.at(at(0)))));
     request.ready = at(double(random.between(-3, 3)));
     if (random.uniform() < 0.3) {
-      request.forced = ladder.within(free.at(at(0)));
-      request.forced_until = std::min(free.end(0), at(double(random.between(1, 10))));
+      request.forced = curve.within(free.at(at(0)));
+      request.forced_until = std::min(free.until(0), at(double(random.between(1, 10))));
     }
     SharePlanner planner;
     SharePlan plan;
@@ -202,7 +203,7 @@ TEST(SharePlan, PaysForEveryStartAndStillEndsInTime) {
     ++found;
     ASSERT_NO_FATAL_FAILURE(expect_sound(free, request, plan)) << "seed " << seed;
     if (request.forced > 0 && plan.end > request.forced_until) {
-      ASSERT_EQ(plan.segments.front().rung, request.forced);
+      ASSERT_EQ(plan.segments.front().option, request.forced);
       ASSERT_TRUE(plan.segments.size() == 1 || plan.segments[1].from >= request.forced_until);
     }
   }
@@ -213,16 +214,16 @@ TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
     const int horizon = static_cast<int>(random.between(2, 12));
-    const Ladder ladder = random_ladder(random, false);
-    const FreeGpus free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
-    if (ladder.top() == 0) continue;
-    ShareRequest request{.ladder = &ladder, .now = at(0), .deadline = at(horizon)};
-    request.work = random.uniform() * horizon * ladder[ladder.top()].speed;
+    const ScalingCurve curve = random_curve(random, false);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+    if (curve.top() == 0) continue;
+    ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon)};
+    request.work = random.uniform() * horizon * curve[curve.top()].speed;
     SharePlanner planner;
     SharePlan cheap;
     SharePlan soon;
     const bool ever = planner.soonest(free, request, soon);
-    ASSERT_TRUE(ever || ladder.within(free.free(free.size() - 1)) == 0) << "seed " << seed;
+    ASSERT_TRUE(ever || curve.within(free.gpus(free.size() - 1)) == 0) << "seed " << seed;
     if (!planner.cheapest(free, request, cheap)) continue;
     ASSERT_LE(soon.done, cheap.end) << "seed " << seed;
   }
@@ -231,9 +232,9 @@ TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
 TEST(SharePlan, ThatIsCarriedOnNeverTakesMoreThanBefore) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
-    const Ladder ladder = random_ladder(random, true);
-    const FreeGpus free = random_free(random, 8, 50);
-    ShareRequest request{.ladder = &ladder, .now = at(0), .deadline = at(60)};
+    const ScalingCurve curve = random_curve(random, true);
+    const Timeline free = random_free(random, 8, 50);
+    ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(60)};
     request.work = random.uniform() * 40;
     request.start_cost = from_seconds(double(random.between(0, 2)));
     SharePlanner planner;
@@ -244,21 +245,21 @@ TEST(SharePlan, ThatIsCarriedOnNeverTakesMoreThanBefore) {
     const Time now = at(random.uniform() * seconds(plan.end));
     ShareRequest later = request;
     later.now = now;
-    int rung = 0;
+    int option = 0;
     for (std::size_t i = 0; i < before.segments.size() && before.segments[i].from < now; ++i) {
       const auto& segment = before.segments[i];
-      if (segment.rung != rung) later.ready = segment.from + request.start_cost;
-      rung = segment.rung;
+      if (segment.option != option) later.ready = segment.from + request.start_cost;
+      option = segment.option;
       const Time until = std::min(now, before.until(i));
-      if (rung > 0 && until > later.ready) {
-        later.work -= seconds(until - std::max(segment.from, later.ready)) * ladder[rung].speed;
+      if (option > 0 && until > later.ready) {
+        later.work -= seconds(until - std::max(segment.from, later.ready)) * curve[option].speed;
       }
     }
-    later.held = rung;
+    later.held = option;
     if (later.work <= 0) continue;
     ASSERT_TRUE(planner.carry_on(later, plan)) << "seed " << seed;
     ASSERT_LE(plan.end, before.end) << "seed " << seed;
-    ASSERT_EQ(plan.rung_at(now), before.rung_at(now)) << "seed " << seed;
+    ASSERT_EQ(plan.option_at(now), before.option_at(now)) << "seed " << seed;
   }
 }
 
@@ -267,8 +268,8 @@ TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
   int changes = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
-    const Ladder ladder = random_ladder(random, seed % 2 == 0);
-    FreeGpus free;
+    const ScalingCurve curve = random_curve(random, seed % 2 == 0);
+    Timeline free;
     free.reset(at(0), 8);
     for (int i = 0; i < 3; ++i) {
       const auto from = random.between(0, 9);
@@ -277,7 +278,7 @@ TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
       free.take(at(5.0 * double(from)), at(5.0 * double(until)),
                 static_cast<int>(random.between(0, most)));
     }
-    ShareRequest request{.ladder = &ladder, .now = at(0), .deadline = at(60)};
+    ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(60)};
     request.work = random.uniform() * 200;
     request.start_cost = from_seconds(double(random.between(0, 2)));
     SharePlanner planner(kApart);
@@ -294,8 +295,8 @@ TEST(SharePlan, ChangesOnlyWithARoundWhereRoundsAreApart) {
 
 // One GPU works an iteration a second; a round was just held and the next is ten seconds away.
 TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
-  const Ladder ladder(std::vector<Rung>{{1, 1, 1}, {2, 2, 2}});
-  ShareRequest request{.ladder = &ladder, .now = at(100), .deadline = at(200)};
+  const ScalingCurve curve({{1, 1, 1}, {2, 2, 2}});
+  ShareRequest request{.curve = &curve, .now = at(100), .deadline = at(200)};
   request.work = 20;
   request.late = std::chrono::seconds(10);
   const auto done_s = [&](std::vector<SharePlan::Segment> segments) {
@@ -309,39 +310,6 @@ TEST(SharePlan, CountsOnARiseComingOneRoundLate) {
   EXPECT_EQ(done_s({{at(100), 0}, {at(110), 1}}), 130);                // just then
   EXPECT_EQ(done_s({{at(100), 0}, {at(111), 1}}), 141);                // a round may come before it
   EXPECT_EQ(done_s({{at(100), 0}, {at(103), 2}, {at(105), 1}}), 130);  // never was higher
-}
-
-TEST(Ladder, LeavesOutCountsThatBringNothing) {
-  const Ladder ladder(std::vector<Rung>{{4, 4, 3}, {1, 1, 2}, {2, 2, 1.5}, {8, 8, 3}});
-  ASSERT_EQ(ladder.size(), 3);
-  EXPECT_EQ(ladder[1].gpus, 1);
-  EXPECT_EQ(ladder[2].gpus, 4);
-  EXPECT_EQ(ladder.within(3), 1);
-  EXPECT_EQ(ladder.within(100), 2);
-  EXPECT_EQ(ladder.rung_of(2), 0);
-}
-
-TEST(Ladder, OfNothingHasNoRungToRunOn) {
-  EXPECT_EQ(Ladder(std::vector<Rung>{}).top(), 0);
-  EXPECT_EQ(Ladder(std::vector<Rung>{{1, 1, 0}, {2, 2, -1}, {4, 4, NAN}}).top(), 0);
-}
-
-TEST(FreeGpus, IsTheSameBuiltAtOnceOrOneByOne) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Random random(seed);
-    std::vector<FreeGpus::Taken> taken;
-    FreeGpus one_by_one;
-    one_by_one.reset(at(5), 50);
-    for (int i = 0; i < 10; ++i) {
-      const auto from = random.between(0, 20);
-      const auto until = random.uniform() < 0.1 ? kNever : at(double(random.between(from, 25)));
-      taken.push_back({at(double(from)), until, static_cast<int>(random.between(1, 4))});
-      one_by_one.take(std::max(at(5), taken.back().from), until, taken.back().gpus);
-    }
-    FreeGpus at_once;
-    at_once.build(at(5), 50, taken);
-    for (double s = 5; s < 30; s += 0.5) ASSERT_EQ(at_once.at(at(s)), one_by_one.at(at(s)));
-  }
 }
 
 }  // namespace

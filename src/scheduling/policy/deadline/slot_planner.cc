@@ -14,7 +14,7 @@ void SlotPlanner::open_until_deadline() {
   if (own_.size() < due_step_) own_.resize(due_step_, 0);
 }
 
-void SlotPlanner::plan(const Request& request, const GpuSteps& free, const Held* held) {
+void SlotPlanner::plan(const Request& request, const SlotTimeline& free, const Held* held) {
   due_ = aligned(request.deadline);
   load(free, held);
   rest_.assign(was_.begin(), was_.begin() + static_cast<std::ptrdiff_t>(steps_));
@@ -29,7 +29,7 @@ void SlotPlanner::plan(const Request& request, const GpuSteps& free, const Held*
 
 // Holds the GPUs asked for until the next change of what is free. Answers whether that is enough.
 bool SlotPlanner::finish_at_once(const Request& request) {
-  const double speed = request.levels->speed_on(request.now_gpus);
+  const double speed = request.curve->speed_within(request.now_gpus);
   const std::size_t steps = steps_ - (due_is_mine_ ? 1 : 0);
   const std::size_t next = due_is_mine_ && due_step_ == 1 ? 2 : 1;
   const std::int64_t change = steps > 1 ? at_[next] : std::max(due_, now_ + slot_);
@@ -51,19 +51,19 @@ bool SlotPlanner::finish_at_once(const Request& request) {
   return false;
 }
 
-// The lowest level that is enough, and the step from which it is needed.
+// The smallest option that is enough, and the step from which it is needed.
 SlotPlanner::Start SlotPlanner::start_by_deadline(const Request& request, const int* free) const {
   if (due_ < now_) return {};
-  const Levels& levels = *request.levels;
-  const int top = levels.fit(gpus_total_);
-  for (int level = 1; level <= top; ++level) {
+  const ScalingCurve& curve = *request.curve;
+  const int top = curve.within(gpus_total_);
+  for (int option = 1; option <= top; ++option) {
     double possible = 0;
     std::int64_t until = request.deadline;
     for (std::size_t i = due_step_; i-- > from_;) {
-      const int fit = std::min(level, levels.fit(free[i]));
+      const int fit = std::min(option, curve.within(free[i]));
       if (fit > 0) {
-        possible += static_cast<double>(until - at_[i]) * levels.speed(fit);
-        if (possible >= left_) return {level, i};
+        possible += static_cast<double>(until - at_[i]) * curve[fit].speed;
+        if (possible >= left_) return {option, i};
       }
       until = at_[i];
     }
@@ -73,29 +73,29 @@ SlotPlanner::Start SlotPlanner::start_by_deadline(const Request& request, const 
 
 bool SlotPlanner::plan_by_deadline(const Request& request) {
   const Start start = start_by_deadline(request, rest_.data());
-  if (start.level == 0) return false;
+  if (start.option == 0) return false;
   open_until_deadline();
-  walk(request, start.level, start.level - 1, start.step);
+  walk(request, start.option, start.option - 1, start.step);
   return true;
 }
 
-// Fixes a plan: the lower level before step `from`, the higher one afterwards, each as far as it
+// Fixes a plan: the lower option before step `from`, the higher one afterwards, each as far as it
 // fits.
-void SlotPlanner::walk(const Request& request, int level, int level_before, std::size_t from) {
-  const Levels& levels = *request.levels;
+void SlotPlanner::walk(const Request& request, int option, int option_before, std::size_t from) {
+  const ScalingCurve& curve = *request.curve;
   gives_back_ = true;
   for (std::size_t i = from_; i < due_step_; ++i) {
-    const int fit = std::min(i >= from ? level : level_before, levels.fit(rest_[i]));
-    own_[i] = levels.gpus(fit);
+    const int fit = std::min(i >= from ? option : option_before, curve.within(rest_[i]));
+    own_[i] = curve[fit].gpus;
     rest_[i] -= own_[i];
     if (fit == 0) continue;
     const std::int64_t until = i + 1 == due_step_ ? request.deadline : at_[i + 1];
-    const double iterations = static_cast<double>(until - at_[i]) * levels.speed(fit);
+    const double iterations = static_cast<double>(until - at_[i]) * curve[fit].speed;
     if (i < from || iterations < left_) {
       left_ -= iterations;
       continue;
     }
-    const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+    const auto needed = static_cast<std::int64_t>(std::ceil(left_ / curve[fit].speed));
     done_ = at_[i] + needed;
     end_ = at_[i] + (needed + slot_ - 1) / slot_ * slot_;
     gives_back_ = !known(end_);
@@ -103,36 +103,36 @@ void SlotPlanner::walk(const Request& request, int level, int level_before, std:
     return;
   }
   // Rounding alone left something over; it is done in the deadline's own slot.
-  const int fit = std::clamp(levels.fit(rest_[due_step_]), 1, level);
-  own(due_step_, levels.gpus(fit));
-  rest_[due_step_] -= levels.gpus(fit);
-  const auto needed = static_cast<std::int64_t>(std::ceil(left_ / levels.speed(fit)));
+  const int fit = std::clamp(curve.within(rest_[due_step_]), 1, option);
+  own(due_step_, curve[fit].gpus);
+  rest_[due_step_] -= curve[fit].gpus;
+  const auto needed = static_cast<std::int64_t>(std::ceil(left_ / curve[fit].speed));
   done_ = due_ + needed;
   end_ = due_ + (needed + slot_ - 1) / slot_ * slot_;
   gives_back_ = !known(end_);
   back_ = was_[due_step_];
 }
 
-// No level meets the deadline: the highest one up to it, and then whatever fits.
+// No option meets the deadline: the highest one up to it, and then whatever fits.
 void SlotPlanner::plan_late(const Request& request) {
-  const Levels& levels = *request.levels;
-  const int top = levels.fit(gpus_total_);
+  const ScalingCurve& curve = *request.curve;
+  const int top = curve.within(gpus_total_);
   std::size_t last = from_;
   if (due_ >= now_) {
     open_until_deadline();
     for (std::size_t i = from_; i < due_step_; ++i) {
-      const int fit = std::min(top, levels.fit(rest_[i]));
-      own_[i] = levels.gpus(fit);
+      const int fit = std::min(top, curve.within(rest_[i]));
+      own_[i] = curve[fit].gpus;
       rest_[i] -= own_[i];
       const std::int64_t until = i + 1 == due_step_ ? request.deadline : at_[i + 1];
-      if (fit > 0) left_ -= static_cast<double>(until - at_[i]) * levels.speed(fit);
+      if (fit > 0) left_ -= static_cast<double>(until - at_[i]) * curve[fit].speed;
     }
     last = std::max(due_step_, from_);
   }
   if (after_deadline(request, last)) return;
-  const int gpus = request.now_gpus > 0 ? request.now_gpus : levels.gpus(top);
+  const int gpus = request.now_gpus > 0 ? request.now_gpus : curve[top].gpus;
   own(last, gpus);
-  const double done = static_cast<double>(at_[last]) + left_ / levels.speed_on(gpus);
+  const double done = static_cast<double>(at_[last]) + left_ / curve.speed_within(gpus);
   done_ = static_cast<std::int64_t>(std::ceil(done));
   end_ = aligned(done_);
   rest_[last] = gpus_total_ - gpus;
@@ -141,15 +141,15 @@ void SlotPlanner::plan_late(const Request& request) {
 }
 
 bool SlotPlanner::after_deadline(const Request& request, std::size_t& last) {
-  const Levels& levels = *request.levels;
+  const ScalingCurve& curve = *request.curve;
   for (; last + 1 < steps_; ++last) {
-    const int fit = levels.fit(rest_[last]);
-    own(last, levels.gpus(fit));
+    const int fit = curve.within(rest_[last]);
+    own(last, curve[fit].gpus);
     if (fit == 0) continue;
-    const double speed = levels.speed(fit);
+    const double speed = curve[fit].speed;
     const double iterations = static_cast<double>(at_[last + 1] - at_[last]) * speed;
     const int before = rest_[last];
-    rest_[last] -= levels.gpus(fit);
+    rest_[last] -= curve[fit].gpus;
     if (iterations >= left_) {
       const double done = static_cast<double>(at_[last]) + left_ / speed;
       done_ = static_cast<std::int64_t>(std::ceil(done));

@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduling/policy/deadline/gpu_steps.h"
-#include "scheduling/policy/deadline/job_levels.h"
+#include "scheduling/policy/deadline/elastic_clock.h"
+#include "scheduling/policy/deadline/timeline.h"
+#include "scheduling/prediction/scaling_curve.h"
 
 namespace orrery {
 
-// Plans one job into what others leave free, the way ElasticFlow does: the lowest level that meets
-// the deadline, used as late as possible, over slots counted from now.
+// Plans one job into what others leave free, the way ElasticFlow does: the smallest option that
+// meets the deadline, used as late as possible, over slots counted from now.
 //
 // Exact to the released code in its order of operations, because ties decide schedules. Costs
-// levels x steps, and allocates nothing once its memory has grown.
+// options x steps, and allocates nothing once its memory has grown.
 class SlotPlanner {
  public:
   SlotPlanner(std::int64_t now_s, std::int64_t slot_s, int gpus_total)
@@ -21,42 +22,42 @@ class SlotPlanner {
   void set_now(std::int64_t now_s) { now_ = now_s; }
 
   struct Request {
-    const Levels* levels = nullptr;
+    const ScalingCurve* curve = nullptr;
     double work_left = 0;
     std::int64_t deadline = kNoDeadline_s;
     int now_gpus = 0;  // to be held until the next change of what is free; 0: as planned
   };
   // A plan that stands: to be taken back before the job is planned again.
   struct Held {
-    const GpuSteps* gpus = nullptr;
+    const SlotTimeline* gpus = nullptr;
     std::int64_t end = 0;
   };
 
   // `free` begins now. With `held`, what that holds is free too.
-  void plan(const Request& request, const GpuSteps& free, const Held* held = nullptr);
+  void plan(const Request& request, const SlotTimeline& free, const Held* held = nullptr);
 
   // GPU seconds of the plan that plan() would make, at less than half its cost.
-  std::int64_t weigh(const Request& request, const GpuSteps& free, const Held& held);
+  std::int64_t weigh(const Request& request, const SlotTimeline& free, const Held& held);
 
   // Of the last plan:
   std::int64_t end() const { return end_; }    // its last slot
   std::int64_t done() const { return done_; }  // in whole seconds
   std::int64_t gpu_seconds() const;
-  void write(GpuSteps& gpus, GpuSteps& free) const;  // the job's own, and what remains
+  void write(SlotTimeline& gpus, SlotTimeline& free) const;  // the job's own, and what remains
 
  private:
-  void load(const GpuSteps& free, const Held* held);
+  void load(const SlotTimeline& free, const Held* held);
   struct Loader;
   std::size_t find(std::int64_t at) const;
   bool finish_at_once(const Request& request);
   struct Start {
-    int level = 0;  // 0: none meets the deadline
+    int option = 0;  // 0: none meets the deadline
     std::size_t step = 0;
   };
   Start start_by_deadline(const Request& request, const int* free) const;
   bool plan_by_deadline(const Request& request);
   std::int64_t weigh_walk(const Request& request, const Start& start);
-  void walk(const Request& request, int level, int level_before, std::size_t from);
+  void walk(const Request& request, int option, int option_before, std::size_t from);
   void plan_late(const Request& request);
   bool after_deadline(const Request& request, std::size_t& last);
   std::int64_t aligned(std::int64_t at) const;

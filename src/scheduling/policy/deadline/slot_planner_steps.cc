@@ -51,7 +51,7 @@ struct SlotPlanner::Loader {
   }
 };
 
-void SlotPlanner::load(const GpuSteps& free, const Held* held) {
+void SlotPlanner::load(const SlotTimeline& free, const Held* held) {
   const std::size_t most = free.size() + (held == nullptr ? 0 : held->gpus->size()) + 3;
   if (at_.size() < most) {
     at_.resize(2 * most);
@@ -61,23 +61,22 @@ void SlotPlanner::load(const GpuSteps& free, const Held* held) {
   due_step_ = 0;
   Loader loader{*this, at_.data(), was_.data(), 0, due_ < now_};
   if (held == nullptr) {
-    for (const GpuStep& step : free) loader.step(step.at, step.gpus);
+    for (std::size_t i = 0; i < free.size(); ++i) loader.step(free.from(i), free.gpus(i));
   } else {
-    const GpuStep* own = held->gpus->data();
-    const GpuStep* own_end = own + held->gpus->size();
-    const GpuStep* next = free.data();
-    const GpuStep* free_end = next + free.size();
+    const SlotTimeline& own = *held->gpus;
+    std::size_t i = 0;  // of its own steps
+    std::size_t k = 0;  // of the free ones
     int gpus = 0;
     int taken = 0;
     for (bool holds = true; holds;) {
-      std::int64_t at = own < own_end ? std::min(own->at, held->end) : held->end;
-      if (next < free_end) at = std::min(at, next->at);
-      if (next < free_end && next->at == at) gpus = (next++)->gpus;
-      if (own < own_end && own->at == at) taken = (own++)->gpus;
+      std::int64_t at = i < own.size() ? std::min(own.from(i), held->end) : held->end;
+      if (k < free.size()) at = std::min(at, free.from(k));
+      if (k < free.size() && free.from(k) == at) gpus = free.gpus(k++);
+      if (i < own.size() && own.from(i) == at) taken = own.gpus(i++);
       holds = at < held->end;
       loader.step(at, gpus + (holds ? taken : 0));
     }
-    for (; next < free_end; ++next) loader.step(next->at, next->gpus);
+    for (; k < free.size(); ++k) loader.step(free.from(k), free.gpus(k));
   }
   if (!loader.due_seen) loader.put_due(loader.was[loader.count - 1]);
   steps_ = loader.count;
@@ -94,25 +93,20 @@ bool SlotPlanner::known(std::int64_t at) const {
   return i < steps_ && at_[i] == at && !(due_is_mine_ && i == due_step_);
 }
 
-void SlotPlanner::write(GpuSteps& gpus, GpuSteps& free) const {
+void SlotPlanner::write(SlotTimeline& gpus, SlotTimeline& free) const {
   gpus.clear();
-  for (std::size_t i = 0; i < own_.size(); ++i) {
-    if (i == 0 || own_[i] != own_[i - 1]) gpus.push_back({at_[i], own_[i]});
-  }
+  for (std::size_t i = 0; i < own_.size(); ++i) gpus.append(at_[i], own_[i]);
   free.clear();
   bool back = !gives_back_;
-  const auto step = [&free](std::int64_t at, int count) {
-    if (free.empty() || free.back().gpus != count) free.push_back({at, count});
-  };
   for (std::size_t i = 0; i < steps_; ++i) {
     if (!back && at_[i] >= end_) {
       back = true;
-      step(end_, back_);
+      free.append(end_, back_);
       if (at_[i] == end_) continue;
     }
-    step(at_[i], rest_[i]);
+    free.append(at_[i], rest_[i]);
   }
-  if (!back) step(end_, back_);
+  if (!back) free.append(end_, back_);
 }
 
 }  // namespace orrery

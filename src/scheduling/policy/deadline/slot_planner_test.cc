@@ -14,10 +14,12 @@ constexpr std::int64_t kSlot = 60;
 
 struct Scene {
   Workload workload;
-  GpuSteps free;
+  SlotTimeline free;
   std::int64_t now = 0;
 
-  Levels levels(int most = kTotal) const { return {workload, workload.jobs[0], most}; }
+  ScalingCurve curve(int most = kTotal) const {
+    return measured_options(workload, workload.jobs[0], most);
+  }
 };
 
 // A job with a curve that mostly rises, and some GPUs taken here and there until all are free.
@@ -34,25 +36,19 @@ Scene random_scene(Random& random) {
   }
   std::int64_t at = scene.now;
   for (int i = 0; i < 6; ++i) {
-    scene.free.push_back({at, static_cast<int>(random.between(0, kTotal + 1 - 1))});
+    scene.free.append(at, static_cast<int>(random.between(0, kTotal + 1 - 1)));
     at += kSlot * (1 + random.between(0, 5 - 1));
   }
-  scene.free.push_back({at, kTotal});
-  merge(scene.free);
+  scene.free.append(at, kTotal);
   return scene;
 }
 
-int free_at(const GpuSteps& steps, std::int64_t at) {
-  const auto next = std::ranges::upper_bound(steps, at, {}, &GpuStep::at);
-  return next == steps.begin() ? 0 : std::prev(next)->gpus;
-}
-
-double work_of(const Levels& levels, const GpuSteps& gpus, std::int64_t end) {
+double work_of(const ScalingCurve& curve, const SlotTimeline& gpus, std::int64_t end) {
   double work = 0;
-  for (std::size_t i = 0; i < gpus.size() && gpus[i].at < end; ++i) {
-    const std::int64_t until = i + 1 < gpus.size() ? std::min(gpus[i + 1].at, end) : end;
-    if (gpus[i].gpus > 0) {
-      work += static_cast<double>(until - gpus[i].at) * levels.speed_on(gpus[i].gpus);
+  for (std::size_t i = 0; i < gpus.size() && gpus.from(i) < end; ++i) {
+    const std::int64_t until = std::min(gpus.until(i), end);
+    if (gpus.gpus(i) > 0) {
+      work += static_cast<double>(until - gpus.from(i)) * curve.speed_within(gpus.gpus(i));
     }
   }
   return work;
@@ -62,21 +58,21 @@ TEST(SlotPlanner, APlanFitsIntoWhatIsFreeAndDoesTheWork) {
   Random random(1);
   for (int round = 0; round < 3000; ++round) {
     const Scene scene = random_scene(random);
-    const Levels levels = scene.levels();
+    const ScalingCurve curve = scene.curve();
     SlotPlanner planner(scene.now, kSlot, kTotal);
-    const SlotPlanner::Request request{.levels = &levels,
+    const SlotPlanner::Request request{.curve = &curve,
                                        .work_left = 1 + 4000 * random.uniform(),
                                        .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
     planner.plan(request, scene.free);
-    GpuSteps own;
-    GpuSteps rest;
+    SlotTimeline own;
+    SlotTimeline rest;
     planner.write(own, rest);
     ASSERT_LE(planner.done(), planner.end());
-    ASSERT_GE(work_of(levels, own, planner.done()), request.work_left - 1e-6);
+    ASSERT_GE(work_of(curve, own, planner.done()), request.work_left - 1e-6);
     for (std::int64_t at = scene.now; at < planner.end() + kSlot; at += kSlot) {
-      const int held = at < planner.end() ? free_at(own, at) : 0;
-      ASSERT_GE(free_at(rest, at), 0);
-      ASSERT_EQ(free_at(rest, at) + held, free_at(scene.free, at)) << "at " << at - scene.now;
+      const int held = at < planner.end() ? own.at(at) : 0;
+      ASSERT_GE(rest.at(at), 0);
+      ASSERT_EQ(rest.at(at) + held, scene.free.at(at)) << "at " << at - scene.now;
     }
   }
 }
@@ -85,43 +81,43 @@ TEST(SlotPlanner, WeighsWhatItWouldPlan) {
   Random random(2);
   for (int round = 0; round < 3000; ++round) {
     const Scene scene = random_scene(random);
-    const Levels levels = scene.levels();
+    const ScalingCurve curve = scene.curve();
     SlotPlanner planner(scene.now, kSlot, kTotal);
-    SlotPlanner::Request request{.levels = &levels,
+    SlotPlanner::Request request{.curve = &curve,
                                  .work_left = 1 + 4000 * random.uniform(),
                                  .deadline = scene.now + 60 + random.between(0, 4000 - 1)};
     planner.plan(request, scene.free);
-    GpuSteps own;
-    GpuSteps rest;
+    SlotTimeline own;
+    SlotTimeline rest;
     planner.write(own, rest);
     const SlotPlanner::Held held{.gpus = &own, .end = planner.end()};
-    request.now_gpus = levels.above(own.front().gpus);
-    if (request.now_gpus - own.front().gpus > rest.front().gpus) continue;
+    request.now_gpus = curve.gpus_above(own.gpus(0));
+    if (request.now_gpus - own.gpus(0) > rest.gpus(0)) continue;
     planner.plan(request, rest, &held);
     const std::int64_t planned = planner.gpu_seconds();
     ASSERT_EQ(planner.weigh(request, rest, held), planned);
   }
 }
 
-TEST(SlotPlanner, UsesTheLowestLevelThatIsEnoughAsLateAsPossible) {
+TEST(SlotPlanner, UsesTheSmallestOptionThatIsEnoughAsLateAsPossible) {
   Scene scene;
   JobSpec& job = scene.workload.jobs.emplace_back();
   job.curve = CurveId{0};
   scene.workload.curves.emplace_back().points = {{1, 1}, {2, 1.9}, {4, 3.5}};
-  const Levels levels = scene.levels();
+  const ScalingCurve curve = scene.curve();
   SlotPlanner planner(0, kSlot, 8);
-  GpuSteps own;
-  GpuSteps rest;
-  planner.plan({.levels = &levels, .work_left = 500, .deadline = 600}, {{0, 8}});
+  SlotTimeline own;
+  SlotTimeline rest;
+  planner.plan({.curve = &curve, .work_left = 500, .deadline = 600}, {{0, 8}});
   planner.write(own, rest);
-  EXPECT_EQ(own, (GpuSteps{{0, 1}}));
+  EXPECT_EQ(own, (SlotTimeline{{0, 1}}));
   EXPECT_EQ(planner.done(), 500);
   EXPECT_EQ(planner.end(), 540);
-  EXPECT_EQ(rest, (GpuSteps{{0, 7}, {540, 8}}));
+  EXPECT_EQ(rest, (SlotTimeline{{0, 7}, {540, 8}}));
   // One GPU until others let go, two afterwards.
-  planner.plan({.levels = &levels, .work_left = 800, .deadline = 600}, {{0, 1}, {240, 8}});
+  planner.plan({.curve = &curve, .work_left = 800, .deadline = 600}, {{0, 1}, {240, 8}});
   planner.write(own, rest);
-  EXPECT_EQ(own, (GpuSteps{{0, 1}, {240, 2}}));
+  EXPECT_EQ(own, (SlotTimeline{{0, 1}, {240, 2}}));
 }
 
 TEST(SlotPlanner, AJobThatCannotBeInTimeTakesWhatItCanGet) {
@@ -129,11 +125,11 @@ TEST(SlotPlanner, AJobThatCannotBeInTimeTakesWhatItCanGet) {
   JobSpec& job = scene.workload.jobs.emplace_back();
   job.curve = CurveId{0};
   scene.workload.curves.emplace_back().points = {{1, 1}, {2, 2}};
-  const Levels levels = scene.levels();
+  const ScalingCurve curve = scene.curve();
   SlotPlanner planner(0, kSlot, 8);
-  planner.plan({.levels = &levels, .work_left = 1000, .deadline = 120}, {{0, 8}});
+  planner.plan({.curve = &curve, .work_left = 1000, .deadline = 120}, {{0, 8}});
   EXPECT_EQ(planner.done(), 500);
-  planner.plan({.levels = &levels, .work_left = 1000, .deadline = -300}, {{0, 8}});
+  planner.plan({.curve = &curve, .work_left = 1000, .deadline = -300}, {{0, 8}});
   EXPECT_EQ(planner.done(), 500);
 }
 

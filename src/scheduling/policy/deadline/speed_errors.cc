@@ -39,7 +39,7 @@ void SpeedErrors::look(const View& view, ElasticJob& job) {
     const double starts_s = lost_ == 0 ? 0 : once_s_ + 2 * seconds(job.start_cost);
     const Time from = std::max(job.ready, view.job(job.id).worked_until);
     const double worked_s = seconds(view.now - from) - starts_s;
-    const double expected = (*job.ladder)[job.held].speed * worked_s;
+    const double expected = (*job.curve)[job.held].speed * worked_s;
     if (worked_s >= long_enough_s_ && expected > 0) {
       double factor = (view.job(job.id).work_left - job.work) / expected;
       if (std::abs(factor - 1) < kExact) factor = 1;

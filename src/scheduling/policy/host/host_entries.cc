@@ -19,8 +19,8 @@ constexpr std::array kAllocators = {
     AllocatorInfo{"greedy", "all a job wants, or it waits", true},
     AllocatorInfo{"tune", "all a job wants where it is to be had, else its fair share (Synergy)",
                   true},
-    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)", true},
-    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours",
+    AllocatorInfo{"opt", "the greatest sum of speeds, by an integer program (Synergy)", true, true},
+    AllocatorInfo{"tune+", "levels between by marginal gain, jobs where they gain most; ours", true,
                   true},
 };
 
@@ -36,8 +36,8 @@ constexpr std::array kOptions = {
     OptionInfo{"weight", "opt: a job's speed counts once (none) or for each of its GPUs (gpus)",
                "gpus"},
     OptionInfo{"static",
-               "in Synergy's world: all jobs are there at the start, and the first round is held "
-               "after a second",
+               "all jobs are there at the start; where rounds are held at fixed times, the first "
+               "is held after a second",
                "false"},
 };
 
@@ -66,7 +66,7 @@ Result<CountedSpeed> counted_speed(const Options& options, const PolicyName& par
   static constexpr std::array<std::string_view, 2> kChoices = {"ideal", "granted"};
   TRY_ASSIGN(const int choice, options.choice("speed", kChoices));
   if (parsed.allocator == "proportional") return CountedSpeed::Fair;
-  // What the published optimum gives is not told to the order.
+  // The order does not know what the optimum gives.
   if (parsed.allocator == "opt") return CountedSpeed::Ideal;
   return choice == 0 ? CountedSpeed::Ideal : CountedSpeed::Granted;
 }
@@ -93,20 +93,23 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   TRY_ASSIGN(const bool sticky, stage.flag("sticky"));
   how.anew = !sticky;
   TRY_ASSIGN(how.boost, stage.duration("boost"));
-  TRY_ASSIGN([[maybe_unused]] const bool at_start, stage.flag("static"));
+  TRY_ASSIGN(const bool late, stage.flag("static"));
   if (has(order.options, "preempt")) {
     TRY_ASSIGN(how.preempt, own.flag("preempt"));
   }
-  if (has(order.options, "by-count")) {
-    TRY_ASSIGN(how.chosen_by_gpus, own.flag("by-count"));
-    how.largest_first = how.chosen_by_gpus && parsed.allocator == "tune";
-  }
+  how.chosen_by_gpus = released.chosen_by_count;
+  how.largest_first = how.chosen_by_gpus && parsed.allocator == "tune";
   TRY_ASSIGN(const CountedSpeed counted, counted_speed(stage, parsed));
-  TRY_ASSIGN(auto line, order.order(own, counted));
+  MakeOrder* const make_line = released.order != nullptr ? released.order : order.order;
+  TRY_ASSIGN(auto line, make_line(own, context, counted));
   TRY_ASSIGN(auto allocator, make_allocator(parsed, stage));
   PolicySetup setup;
   TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
   setup.policy = make_host_stage(std::move(line), std::move(allocator), how);
+  if (context.published != nullptr && context.published->allocator_loop != nullptr) {
+    const auto info = std::ranges::find(kAllocators, parsed.allocator, &AllocatorInfo::name);
+    setup.loop = context.published->allocator_loop(*info, late);
+  }
   return setup;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 #include <utility>
@@ -6,21 +7,23 @@
 
 #include "scheduling/policy/families.h"
 #include "scheduling/policy/order/in_order.h"
+#include "scheduling/policy/order/order_entry.h"
+#include "scheduling/policy/order/policies.h"
 
 namespace orrery {
 namespace {
 
-// Time slicing: those who have had their turn make room, at every tick of the quantum, for those
-// who have waited longest. All turns end together, so that a wide job can take the place of many
-// narrow ones, and a turn is half a quantum at least, from the first iteration on, unless the first
-// in line was passed over at the last tick. Who is not asked to make room has another turn at once;
-// where nobody waits nobody is stopped.
+// Time slicing: at every tick of the quantum, running jobs that have had their time slice are
+// preempted for the jobs that have waited longest. All slices end together, so that a wide job can
+// take the place of many narrow ones. A slice is half a quantum at least, from the first iteration
+// on, unless the first waiting job was passed over at the last tick. A job that is not preempted
+// has another slice at once; while no job waits, no job is stopped.
 //
 // After Gandiva (OSDI '18), its suspend and resume. There a job keeps to a set of nodes with jobs
 // of its size; here the whole cluster is one set, so that no set is idle while another is crowded.
-class Turns final : public Order {
+class TimeSlices final : public Order {
  public:
-  explicit Turns(Duration quantum) : quantum_(quantum) {}
+  explicit TimeSlices(Duration quantum) : quantum_(quantum) {}
 
   Rank rank(const View& /*view*/, JobId job) const override { return jobs_[index(job)].rank; }
   bool is_settled() const override { return true; }
@@ -44,12 +47,13 @@ class Turns final : public Order {
     tick_ = kNever;
     if (waiting_.empty()) return;
     const JobId first = waiting_.begin()->second;
-    const Duration turn = std::exchange(first_, first) == first ? Duration{} : quantum_ / 2;
+    const Duration slice = std::exchange(first_, first) == first ? Duration{} : quantum_ / 2;
     for (const JobId job : view.running) {
       Standing& standing = jobs_[index(job)];
       const Time from = std::max(standing.begun, view.job(job).ready);
-      if (view.now - from < turn) continue;
-      // Behind all who have waited, but before those who make room now; who has had most goes last.
+      if (view.now - from < slice) continue;
+      // Behind all jobs that have waited, but before those preempted now; the one that had most is
+      // last.
       const Duration had = view.job(job).attained_at(view.now);
       standing.rank = {seconds(view.now), had.count() - std::numeric_limits<std::int64_t>::max()};
       changed.push_back(job);
@@ -84,7 +88,23 @@ class Turns final : public Order {
 }  // namespace
 
 std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options) {
-  return make_in_order(std::make_unique<Turns>(options.quantum), {});
+  return make_in_order(std::make_unique<TimeSlices>(options.quantum), {});
 }
+
+namespace {
+
+constexpr std::array kOptions = {
+    OptionInfo{"quantum", "waiting jobs take over from running ones this often; 0s: never", "1h"}};
+
+Made gandiva(const Options& options, const PolicyContext& context) {
+  GandivaOptions made{.workload = &context.workload};
+  TRY_ASSIGN(made.quantum, options.duration("quantum"));
+  return make_gandiva(made);
+}
+
+}  // namespace
+
+const PolicyInfo kGandivaPolicy = {
+    "gandiva", "time slicing: jobs take over from each other in turn", kOptions, gandiva};
 
 }  // namespace orrery

@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/invariant.h"
 #include "scheduling/policy/order/levels.h"
+#include "scheduling/policy/order/order_entry.h"
 #include "scheduling/policy/order/orders.h"
+#include "scheduling/policy/order/policies.h"
+#include "scheduling/policy/order/services.h"
 
 namespace orrery {
 namespace {
@@ -59,7 +63,7 @@ class Gittins final : public LevelOrder {
     learnt_from_ = services_.size();
     std::ranges::sort(services_);
     std::vector<double> keys = {-index_at(0)};
-    for (const Duration limit : limits()) keys.push_back(-index_at(seconds(limit)));
+    for (const Duration limit : options().limits) keys.push_back(-index_at(seconds(limit)));
     set_keys(std::move(keys));
   }
 
@@ -89,5 +93,33 @@ std::unique_ptr<Order> make_gittins(const GittinsOptions& options) {
   INVARIANT(options.delta > Duration::zero(), "service goes on in steps");
   return std::make_unique<Gittins>(options);
 }
+
+namespace {
+
+constexpr std::array kGittinsOptions = {
+    OptionInfo{"distribution",
+               "file of past services in GPU seconds (CSV column `duration`); "
+               "empty: learnt from the jobs that finish",
+               ""},
+    OptionInfo{"delta", "how far ahead, in GPU time, a job's end counts as soon", "3250s"},
+    kPreempt, kSticky};
+
+Line gittins_order(const Options& options, const PolicyContext& /*context*/,
+                   CountedSpeed /*counted*/) {
+  GittinsOptions gittins;
+  TRY_ASSIGN(gittins.delta, options.duration("delta"));
+  if (gittins.delta == Duration::zero()) return invalid("option delta=0: expected more than that");
+  const std::string path = options.text("distribution");
+  if (!path.empty()) {
+    TRY_ASSIGN(gittins.services, read_services(path));
+  }
+  return make_gittins(gittins);
+}
+
+}  // namespace
+
+const PolicyInfo kGittinsPolicy = {"gittins",
+                                   "likeliest to end soon for the service it takes (Tiresias)",
+                                   kGittinsOptions, served_in<gittins_order>, gittins_order};
 
 }  // namespace orrery

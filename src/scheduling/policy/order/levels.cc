@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -31,7 +30,7 @@ void LevelOrder::arrived(const View& view, JobId job) {
   if (jobs_.size() < view.jobs.size()) jobs_.resize(view.jobs.size());
   Standing& standing = jobs_[index(job)];
   standing = {.known = true,
-              .turn = standing.turn + 1,
+              .change = standing.change + 1,
               .ticket = ++last_waiting_,
               .forgiven = {},
               .waited = {},
@@ -47,92 +46,70 @@ void LevelOrder::started(const View& view, JobId job) {
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
-  if (ticks() && !standing.runs && has_limit(job)) {
-    running_.push_back(
-        {job, view.spec(job).gpus, seconds(limit(job)), seconds(needed_for_each(view, job))});
-  }
   standing.runs = true;
   standing.ticket = ++last_running_;
-  ++standing.turn;
+  ++standing.change;
   watch(view, job);
 }
 
 void LevelOrder::stopped(const View& view, JobId job) {
   Standing& standing = jobs_[index(job)];
-  if (ticks()) std::erase_if(running_, [&](const Sinking& other) { return other.job == job; });
   // One that has just sunk is at the tail of its new level already.
   if (standing.runs) standing.ticket = --first_waiting_;
   standing.runs = false;
-  ++standing.turn;
+  ++standing.change;
   standing.stopped = view.now;
   watch(view, job);
 }
 
 void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
+  leave(view);
+  collect_due(view, changed);
+  std::ranges::sort(changed);
+  change_levels(view, changed);
+}
+
+void LevelOrder::leave(const View& view) {
   for (const JobId job : view.ended) {
     jobs_[index(job)].known = jobs_[index(job)].runs = false;
-    ++jobs_[index(job)].turn;
+    ++jobs_[index(job)].change;
   }
-  const FloatingTime* time = floating_time(view);
-  if (ticks()) {
-    std::erase_if(running_, [&](const Sinking& one) {
-      if (view.has_ended(one.job)) return true;
-      const bool sinks_now =
-          time != nullptr ? time->held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
-      if (sinks_now) changed.push_back(one.job);
-      return sinks_now;
-    });
-  }
+}
+
+void LevelOrder::collect_due(const View& view, std::vector<JobId>& changed) {
   while (!watched_.empty() && watched_.top().at <= view.now) {
     const Watched next = watched_.top();
     watched_.pop();
     const Standing& standing = jobs_[index(next.job)];
-    if (standing.turn != next.turn) continue;
+    if (standing.change != next.change) continue;
     if (standing.runs && !sinks(view, next.job)) {
       watch(view, next.job);  // It took longer to start than was thought.
     } else {
       changed.push_back(next.job);
     }
   }
-  std::ranges::sort(changed, {}, [&](JobId job) {
-    return std::pair(options_.guesses ? -view.spec(job).gpus : 0, job);
-  });
+}
+
+// A running job sinks by a level, a waiting one starts over in the first.
+void LevelOrder::change_levels(const View& view, std::span<const JobId> changed) {
   for (const JobId job : changed) {
     Standing& standing = jobs_[index(job)];
     if (standing.runs) {
       ++standing.level;
       standing.runs = false;
-      standing.stopped = view.now;
     } else {
       standing.level = 0;
       standing.forgiven += service(view, job);
       standing.waited = {};
-      standing.stopped = view.now;
     }
+    standing.stopped = view.now;
     standing.ticket = ++last_waiting_;
-    ++standing.turn;
+    ++standing.change;
   }
 }
 
-Time LevelOrder::next_change(const View& view) {
-  const Time next = watched_.empty() ? kNever : watched_.top().at;
-  return running_.empty() ? next : std::min(next, next_sinking(view));
-}
-
-Time LevelOrder::next_sinking(const View& view) const {
-  Time next = kNever;
-  const FloatingTime* time = floating_time(view);
-  if (time == nullptr) {
-    for (const Sinking& one : running_) next = std::min(next, sinks_at(view, one.job));
-    return next;
-  }
-  double rest_s = std::numeric_limits<double>::infinity();
-  for (const Sinking& one : running_) {
-    const double held_s = time->held_s(one.job);
-    const double guess_s = (seconds(limit(one.job)) - held_s) / view.spec(one.job).gpus;
-    rest_s = std::min(rest_s, options_.guesses ? std::ceil(guess_s) : one.needed_s - held_s);
-  }
-  return time->instant(std::max(rest_s + time->now_s(), time->now_s()));
+Time LevelOrder::next_change(const View& /*view*/) {
+  return watched_.empty() ? kNever : watched_.top().at;
 }
 
 bool LevelOrder::has_limit(JobId job) const {
@@ -149,18 +126,12 @@ Duration LevelOrder::limit_for_each(const View& view, JobId job) const {
   return Duration((limit(job).count() + gpus - 1) / gpus);
 }
 
-Duration LevelOrder::needed_for_each(const View& view, JobId job) const {
-  const Duration needed = limit_for_each(view, job);
-  if (!ticks()) return needed;
-  return (needed + options_.tick - Duration(1)) / options_.tick * options_.tick;
+Duration LevelOrder::served(const View& view, JobId job) const {
+  return view.job(job).worked_at(view.now);
 }
 
-// The published simulators count the time a job takes to start as service. Where levels are short
-// it would then be stopped again and again before it has done anything.
-Duration LevelOrder::service(const View& view, JobId id) const {
-  const Job& job = view.job(id);
-  return (ticks() ? job.attained_at(view.now) : job.worked_at(view.now)) -
-         jobs_[index(id)].forgiven;
+Duration LevelOrder::service(const View& view, JobId job) const {
+  return served(view, job) - jobs_[index(job)].forgiven;
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
@@ -168,18 +139,16 @@ bool LevelOrder::sinks(const View& view, JobId job) const {
   return service(view, job) >= limit_for_each(view, job);
 }
 
-// Promotions start the count of service anew, which no floating clock knows of.
-const FloatingTime* LevelOrder::floating_time(const View& view) const {
-  return ticks() && options_.promote == 0 ? view.progress->floating_time() : nullptr;
+// It may be through several levels at once, where rounds are far apart.
+Time LevelOrder::sinks_at(const View& view, JobId job) const {
+  const bool runs = view.job(job).state == JobState::Running;
+  const Time ready = runs ? view.job(job).ready : view.now + view.spec(job).start_cost;
+  const Time from = std::max(view.now, ready);
+  return std::max(view.now, from + (limit_for_each(view, job) - service(view, job)));
 }
 
-Time LevelOrder::sinks_at(const View& view, JobId job) const {
-  if (!has_limit(job)) return kNever;
-  const bool runs = view.job(job).state == JobState::Running;
-  const Time ready = runs || ticks() ? view.job(job).ready : view.now + view.spec(job).start_cost;
-  const Time from = ticks() ? view.now : std::max(view.now, ready);
-  // It may be through several levels at once, where rounds are far apart.
-  return std::max(view.now, from + (needed_for_each(view, job) - service(view, job)));
+void LevelOrder::watch_sinking(const View& view, JobId job) {
+  watched_.push({sinks_at(view, job), job, jobs_[index(job)].change});
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
@@ -187,12 +156,11 @@ Time LevelOrder::sinks_at(const View& view, JobId job) const {
 void LevelOrder::watch(const View& view, JobId job) {
   const Standing& standing = jobs_[index(job)];
   if (standing.runs) {
-    if (ticks() || !has_limit(job)) return;
-    watched_.push({sinks_at(view, job), job, standing.turn});
+    if (has_limit(job)) watch_sinking(view, job);
   } else if (options_.promote > 0 && standing.level > 0) {
     const double patience_s = seconds(service(view, job)) * options_.promote;
     const Time at = time_from_seconds(seconds(view.now) + patience_s - seconds(standing.waited));
-    watched_.push({std::max(view.now, at), job, standing.turn});
+    watched_.push({std::max(view.now, at), job, standing.change});
   }
 }
 

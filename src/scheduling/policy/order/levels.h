@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "scheduling/policy/order/order.h"
@@ -12,8 +13,8 @@ namespace orrery {
 // on) they were given.
 //
 // Jobs start in level 0 and sink to the next when their service reaches the level's limit. Levels
-// go first by their key, 0, 1, 2 and so on unless set otherwise. Inside a level, those who run come
-// before those who wait; a job that is stopped goes to the head of those who wait, one that arrives
+// go first by their key, 0, 1, 2 and so on unless set otherwise. Inside a level, running jobs come
+// before waiting ones; a job that is stopped goes to the head of the waiting ones, one that arrives
 // or sinks to the tail.
 class LevelOrder : public Order {
  public:
@@ -21,11 +22,6 @@ class LevelOrder : public Order {
     std::vector<Duration> limits;  // rising; the last level has no end
     // A job that has waited this many times as long as it ran goes back to level 0; 0: never.
     double promote = 0;
-    // Time a job runs is looked at in whole ticks when its next sinking is timed; 0: exactly.
-    Duration tick{};
-    // As ElasticFlow's simulator has it: who holds most GPUs sinks first, and when that will be is
-    // guessed by taking seconds off a limit in GPU seconds.
-    bool guesses = false;
   };
   explicit LevelOrder(Options options);
 
@@ -38,16 +34,33 @@ class LevelOrder : public Order {
   bool is_settled() const override { return true; }
 
  protected:
-  const std::vector<Duration>& limits() const { return options_.limits; }
+  const Options& options() const { return options_; }
   bool knows(JobId job) const { return index(job) < jobs_.size() && jobs_[index(job)].known; }
   void set_keys(std::vector<double> keys) { keys_ = std::move(keys); }  // one for each level
+
+  // The steps of refresh().
+  void leave(const View& view);
+  void collect_due(const View& view, std::vector<JobId>& changed);
+  void change_levels(const View& view, std::span<const JobId> changed);
+
+  // What a variant may count otherwise.
+  virtual Duration served(const View& view, JobId job) const;  // in all
+  virtual void watch_sinking(const View& view, JobId job);     // it runs, and its level has a limit
+
+  bool runs(JobId job) const { return jobs_[index(job)].runs; }
+  bool has_limit(JobId job) const;
+  Duration limit(JobId job) const;
+  // For each of the job's GPUs:
+  Duration limit_for_each(const View& view, JobId job) const;
+  Duration service(const View& view, JobId job) const;  // since the last promotion
+  bool sinks(const View& view, JobId job) const;
 
  private:
   struct Standing {
     int level = 0;
     bool runs = false;
     bool known = false;
-    std::uint32_t turn = 0;  // what is watched for another turn is stale
+    std::uint32_t change = 0;  // what is watched for an earlier change is stale
     std::int64_t ticket = 0;
     Duration forgiven{};  // service from before the last promotion
     Duration waited{};    // since the last promotion, once it has run
@@ -56,37 +69,18 @@ class LevelOrder : public Order {
   struct Watched {
     Time at{};
     JobId job = kNoJob;
-    std::uint32_t turn = 0;
+    std::uint32_t change = 0;
     bool operator>(const Watched& other) const {
       return at != other.at ? at > other.at : job > other.job;
     }
   };
 
-  // One who runs and can sink, with what is the same as long as it does.
-  struct Sinking {
-    JobId job = kNoJob;
-    int gpus = 0;
-    double limit_s = 0;   // of its level, in GPU time
-    double needed_s = 0;  // for each GPU, in whole ticks
-  };
-
-  bool ticks() const { return options_.tick > Duration::zero(); }
-  bool has_limit(JobId job) const;
-  Duration limit(JobId job) const;
-  // For each of the job's GPUs:
-  Duration limit_for_each(const View& view, JobId job) const;
-  Duration needed_for_each(const View& view, JobId job) const;  // the same in whole ticks
-  Duration service(const View& view, JobId job) const;
-  bool sinks(const View& view, JobId job) const;
   Time sinks_at(const View& view, JobId job) const;
-  Time next_sinking(const View& view) const;
   void watch(const View& view, JobId job);
-  const FloatingTime* floating_time(const View& view) const;
 
   const Options options_;
   std::vector<double> keys_;
   std::vector<Standing> jobs_;
-  std::vector<Sinking> running_;  // only kept where ticks() asks for them
   std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
   std::int64_t first_waiting_ = 0;
   std::int64_t last_waiting_ = 0;

@@ -24,8 +24,6 @@ std::unique_ptr<Order> make_srtf(const SrtfOptions& options);
 struct LasOptions {
   std::vector<Duration> limits = {std::chrono::seconds(3250), std::chrono::seconds(7200)};
   double promote = 0;
-  Duration tick{};
-  bool guesses = false;  // as ElasticFlow's simulator does
 };
 std::unique_ptr<Order> make_las(const LasOptions& options);
 

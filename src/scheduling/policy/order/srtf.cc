@@ -1,4 +1,8 @@
+#include <array>
+
+#include "scheduling/policy/order/order_entry.h"
 #include "scheduling/policy/order/orders.h"
+#include "scheduling/policy/order/policies.h"
 
 namespace orrery {
 namespace {
@@ -42,5 +46,30 @@ class Srtf final : public Order {
 std::unique_ptr<Order> make_srtf(const SrtfOptions& options) {
   return std::make_unique<Srtf>(options);
 }
+
+namespace {
+
+constexpr std::array kSrtfOptions = {
+    kPreempt, kSticky,
+    OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true"}};
+
+Line shortest(const Options& options, CountedSpeed counted, bool by_service) {
+  SrtfOptions srtf{.by_service = by_service, .counted = counted};
+  TRY_ASSIGN(srtf.count_start, options.flag("count-start"));
+  return make_srtf(srtf);
+}
+Line srtf_order(const Options& options, const PolicyContext& /*context*/, CountedSpeed counted) {
+  return shortest(options, counted, false);
+}
+Line srsf_order(const Options& options, const PolicyContext& /*context*/, CountedSpeed counted) {
+  return shortest(options, counted, true);
+}
+
+}  // namespace
+
+const PolicyInfo kSrtfPolicy = {"srtf", "shortest remaining time first", kSrtfOptions,
+                                served_in<srtf_order>, srtf_order};
+const PolicyInfo kSrsfPolicy = {"srsf", "shortest remaining service (time x GPUs) first",
+                                kSrtfOptions, served_in<srsf_order>, srsf_order};
 
 }  // namespace orrery

@@ -10,20 +10,20 @@ StickyPlanner::StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions&
 
 void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   lines_.resize(packer.shape_count(), view.jobs.size());
-  makers_.begin(view, packer);
+  candidates_.begin(view, packer);
   if (known_.size() < view.jobs.size()) known_.resize(view.jobs.size());
   changed_.clear();
   order_->refresh(view, changed_);
   nodes_.assign(view.freed.begin(), view.freed.end());
   for (const JobId job : view.ended) {
     lines_.remove(job);
-    makers_.remove(job);
+    candidates_.remove(job);
     known_[index(job)] = false;
   }
   std::erase_if(changed_, [this](JobId job) { return !known_[index(job)]; });
   for (const JobId job : changed_) {
     if (view.job(job).state == JobState::Running) {
-      if (options_.preempt) makers_.add(view, *order_, job);
+      if (options_.preempt) candidates_.add(view, *order_, job);
       for (const NodeShare& share : view.job(job).held.devices) nodes_.push_back(share.node);
     } else {
       lines_.add(view.job(job).shape, job, order_->rank(view, job));
@@ -36,7 +36,7 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
     known_[index(job)] = true;
     if (view.job(job).state == JobState::Running) {
       order_->started(view, job);
-      if (options_.preempt) makers_.add(view, *order_, job);
+      if (options_.preempt) candidates_.add(view, *order_, job);
       continue;
     }
     const ShapeId shape = view.job(job).shape;
@@ -82,7 +82,7 @@ void StickyPlanner::finish(const View& view, Plan& plan, Reason::Code not_asked)
     started_.push_back(job);
   }
   if (options_.preempt) {
-    for (const JobId job : started_) makers_.add(view, *order_, job);
+    for (const JobId job : started_) candidates_.add(view, *order_, job);
   }
   started_.clear();
   lines_.close_all();
@@ -96,7 +96,7 @@ void StickyPlanner::start(const View& view, JobId job) {
 }
 
 void StickyPlanner::stop(const View& view, JobId job) {
-  makers_.remove(job);
+  candidates_.remove(job);
   order_->stopped(view, job);
   lines_.add(view.job(job).shape, job, order_->rank(view, job));
 }
@@ -105,7 +105,7 @@ bool StickyPlanner::grant(const View& view, Packer& packer, Plan& plan,
                           const WaitingLines::First& first) {
   Grant& grant = plan.grant(first.job);
   if (!packer.place(packer.current(), first.shape, grant.devices) &&
-      !(preempt_now_ && make_room(view, packer, first, grant.devices))) {
+      !(preempt_now_ && preempt_for(view, packer, first, grant.devices))) {
     plan.withdraw_last_grant();
     return false;
   }
@@ -117,16 +117,16 @@ bool StickyPlanner::grant(const View& view, Packer& packer, Plan& plan,
 }
 
 // One for whom room was looked for everywhere before can only gain where something has changed.
-bool StickyPlanner::make_room(const View& view, Packer& packer, const WaitingLines::First& first,
-                              Devices& devices) {
+bool StickyPlanner::preempt_for(const View& view, Packer& packer, const WaitingLines::First& first,
+                                Devices& devices) {
   const int gpus_before = packer.current().gpus_free();
-  const MakersOfRoom::Wanted wanted{first.shape, first.rank};
+  const PreemptionCandidates::Request request{first.shape, first.rank};
   const bool found = first.searched
-                         ? makers_.find_on(view, *order_, packer, wanted, nodes_, devices)
-                         : makers_.find(view, *order_, packer, wanted, devices);
+                         ? candidates_.find_on(view, *order_, packer, request, nodes_, devices)
+                         : candidates_.find(view, *order_, packer, request, devices);
   if (!found) lines_.note_search(first.job);
   if (!found) return false;
-  victims_.assign(makers_.stopped().begin(), makers_.stopped().end());
+  victims_.assign(candidates_.stopped().begin(), candidates_.stopped().end());
   bool others_freed = false;
   for (const JobId victim : victims_) {
     const Shape& shape = packer.shape(view.job(victim).shape);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "scheduling/policy/order/in_order.h"
-#include "scheduling/policy/order/makers_of_room.h"
+#include "scheduling/policy/order/preemption_candidates.h"
 #include "scheduling/policy/order/waiting_lines.h"
 
 namespace orrery {
@@ -42,8 +42,8 @@ class StickyPlanner {
     bool runs_again = false;
   };
   bool grant(const View& view, Packer& packer, Plan& plan, const WaitingLines::First& first);
-  bool make_room(const View& view, Packer& packer, const WaitingLines::First& first,
-                 Devices& devices);
+  bool preempt_for(const View& view, Packer& packer, const WaitingLines::First& first,
+                   Devices& devices);
   // How many go before the last in this line.
   std::int64_t behind(ShapeId shape) const {
     return (options_.backfill ? lines_.length(shape) : lines_.size()) - 1;
@@ -52,7 +52,7 @@ class StickyPlanner {
   std::unique_ptr<Order> order_;
   const InOrderOptions options_;
   WaitingLines lines_;
-  MakersOfRoom makers_;
+  PreemptionCandidates candidates_;
   bool has_news_ = false;
   bool ask_all_ = false;
   bool preempt_now_ = true;

@@ -41,12 +41,12 @@ Result<std::unique_ptr<Policy>> make(const Options& options, const PolicyContext
 
 }  // namespace
 
-Result<std::unique_ptr<Policy>> published_edf(const Options& options,
-                                              const PolicyContext& context) {
+Result<std::unique_ptr<Policy>> edf_of_elasticflow(const Options& options,
+                                                   const PolicyContext& context) {
   return make(options, context, false);
 }
-Result<std::unique_ptr<Policy>> published_edf_admission(const Options& options,
-                                                        const PolicyContext& context) {
+Result<std::unique_ptr<Policy>> edf_admission_of_elasticflow(const Options& options,
+                                                             const PolicyContext& context) {
   return make(options, context, true);
 }
 

@@ -7,6 +7,7 @@
 #include "scheduling/policy/published/change_list.h"
 #include "scheduling/policy/published/makers.h"
 #include "scheduling/policy/published/node_fill_grants.h"
+#include "scheduling/policy/published/released_clock.h"
 
 namespace orrery {
 namespace {
@@ -18,11 +19,13 @@ constexpr int kCappedGpus = 16;
 // to end then is to end at another time.
 class ElasticFlowOpen final : public ElasticFlow {
  public:
-  using ElasticFlow::ElasticFlow;
+  ElasticFlowOpen(const ElasticFlowOptions& options, std::unique_ptr<ElasticGrants> grants,
+                  const ReleasedClock* clock)
+      : ElasticFlow(options, std::move(grants)), clock_(clock) {}
 
  private:
   void begin(const View& view) override {
-    list_put_off_ends(view);
+    if (clock_ != nullptr) list_put_off_ends();
     if (listed_.size() < view.jobs.size()) listed_.resize(view.jobs.size(), kNoDeadline_s);
     for (const FlowJob* job : line()) {
       if (view.has_ended(job->job)) list_end(*job, kNoDeadline_s);
@@ -33,10 +36,10 @@ class ElasticFlowOpen final : public ElasticFlow {
   }
 
   // The last round's cost puts off the ends of the jobs that run.
-  void list_put_off_ends(const View& view) {
+  void list_put_off_ends() {
     for (const FlowJob* job : started_) {
       if (listed_[index(job->job)] != kNoDeadline_s) continue;
-      const Time end = view.progress->expected_end(job->job);
+      const Time end = clock_->ends[index(job->job)];
       if (end == kNever) continue;
       listed_[index(job->job)] = clock().second(end);
       changes_.end(listed_[index(job->job)]);
@@ -53,9 +56,8 @@ class ElasticFlowOpen final : public ElasticFlow {
     const auto starts = [](const FlowJob* job) { return job->gpus > 0; };
     std::ranges::copy_if(pending_, std::back_inserter(started_), starts);
     for (const FlowJob* job : pending_) {
-      const auto begins = first_start(*job);
-      if (begins == job->planned.end() || begins->at <= clock().now_s()) continue;
-      changes_.change(begins->at);
+      const std::int64_t begins = job->planned.first_use();
+      if (begins != kNoDeadline_s && begins > clock().now_s()) changes_.change(begins);
     }
     std::erase_if(pending_, starts);
   }
@@ -80,7 +82,7 @@ class ElasticFlowOpen final : public ElasticFlow {
 
   void wake(Plan& plan) override {
     for (const FlowJob* job : started_) {
-      const std::int64_t change = next_change(*job, clock().now_s());
+      const std::int64_t change = job->planned.next_step(clock().now_s());
       if (change != kNoDeadline_s) changes_.change(change);
     }
     for (const FlowJob* job : started_) {
@@ -91,6 +93,7 @@ class ElasticFlowOpen final : public ElasticFlow {
     if (next != kNoDeadline_s) plan.wake(clock().instant(next));
   }
 
+  const ReleasedClock* const clock_;
   ChangeList changes_;
   std::vector<std::int64_t> listed_;  // by job: its end in the list of changes, if it is there
   FlowLine pending_;
@@ -100,13 +103,13 @@ class ElasticFlowOpen final : public ElasticFlow {
 
 }  // namespace
 
-Result<std::unique_ptr<Policy>> published_elasticflow(const Options& options,
-                                                      const PolicyContext& context) {
+Result<std::unique_ptr<Policy>> elasticflow_of_elasticflow(const Options& options,
+                                                           const PolicyContext& context) {
   TRY_ASSIGN(ElasticFlowOptions made, elasticflow_options(options, context));
   made.most_gpus = published_most_gpus;
   auto grants = make_node_fill_grants(FillOrder::BySize);
   if (made.admission == ElasticFlowOptions::Admission::None) {
-    return make_elasticflow_open(made, std::move(grants));
+    return make_elasticflow_open(made, std::move(grants), context.clock);
   }
   return make_elasticflow(made, std::move(grants));
 }
@@ -124,8 +127,9 @@ int published_most_gpus(const Workload& workload, const JobSpec& job) {
 }
 
 std::unique_ptr<Policy> make_elasticflow_open(const ElasticFlowOptions& options,
-                                              std::unique_ptr<ElasticGrants> grants) {
-  return std::make_unique<ElasticFlowOpen>(options, std::move(grants));
+                                              std::unique_ptr<ElasticGrants> grants,
+                                              const ReleasedClock* clock) {
+  return std::make_unique<ElasticFlowOpen>(options, std::move(grants), clock);
 }
 
 }  // namespace orrery

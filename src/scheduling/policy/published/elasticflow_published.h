@@ -14,6 +14,7 @@ int published_most_gpus(const Workload& workload, const JobSpec& job);
 // ElasticFlow without admission, as released: jobs that have started are placed before the others,
 // and the next round is held at a change that was ever planned, even if it is planned no longer.
 std::unique_ptr<Policy> make_elasticflow_open(const ElasticFlowOptions& options,
-                                              std::unique_ptr<ElasticGrants> grants);
+                                              std::unique_ptr<ElasticGrants> grants,
+                                              const ReleasedClock* clock);
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 #include "scheduling/placement/shape.h"
 #include "scheduling/policy/families.h"
 #include "scheduling/policy/order/in_order.h"
+#include "scheduling/policy/published/makers.h"
 #include "scheduling/policy/published/node_sets.h"
 
 namespace orrery {
@@ -113,6 +114,13 @@ class GandivaPublished final : public Policy {
 
 std::unique_ptr<Policy> make_gandiva_published(const GandivaOptions& options) {
   return std::make_unique<GandivaPublished>(options);
+}
+
+Result<std::unique_ptr<Policy>> gandiva_of_elasticflow(const Options& options,
+                                                       const PolicyContext& context) {
+  GandivaOptions gandiva{.workload = &context.workload};
+  TRY_ASSIGN(gandiva.quantum, options.duration("quantum"));
+  return make_gandiva_published(gandiva);
 }
 
 }  // namespace orrery

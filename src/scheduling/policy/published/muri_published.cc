@@ -3,6 +3,8 @@
 
 #include "scheduling/policy/families.h"
 #include "scheduling/policy/grouping/layout.h"
+#include "scheduling/policy/grouping/policies.h"
+#include "scheduling/policy/published/makers.h"
 
 namespace orrery {
 namespace {
@@ -191,6 +193,34 @@ class MuriPublished final : public Policy {
 
 std::unique_ptr<Policy> make_muri_published(const MuriOptions& options) {
   return std::make_unique<MuriPublished>(options);
+}
+
+namespace {
+
+// The ablation without matching was run with another factor for groups of four.
+ContentionModel contention_of(const Options& options) {
+  if (options.text("matching") != "none") return {};
+  return ContentionModel({1, 1.33 / kSoloOverhead, 1.5 / kSoloOverhead, 1.3 / kSoloOverhead});
+}
+
+PolicyContext with_contention(const Options& options, const PolicyContext& context) {
+  PolicyContext changed = context;
+  changed.contention = contention_of(options);
+  return changed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Policy>> muri_s_of_muri(const Options& options,
+                                               const PolicyContext& context) {
+  return kMuriSPolicy.make(options, with_contention(options, context));
+}
+Result<std::unique_ptr<Policy>> muri_l_of_muri(const Options& options,
+                                               const PolicyContext& context) {
+  return kMuriLPolicy.make(options, with_contention(options, context));
+}
+ReleasedLoop muri_loop(const Options& options) {
+  return MuriEnds{.line = MuriEnds::Line::ByGpus, .contention = contention_of(options)};
 }
 
 }  // namespace orrery

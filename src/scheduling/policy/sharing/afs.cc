@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-// Speed now, and what one more GPU of the next step adds to it.
+// Speed now, and what one more GPU of the next option adds to it.
 struct Growth {
   double speed = 0;
   double with_next = 0;
@@ -13,8 +13,8 @@ struct Growth {
 };
 
 Growth growth_of(const Sharer& one) {
-  const double speed = one.level < 0 ? 0 : one.at(one.level).iterations_per_s;
-  const double with_next = one.at(one.level + 1).iterations_per_s;
+  const double speed = one.curve[one.option].speed;
+  const double with_next = one.curve[one.option + 1].speed;
   return {speed, with_next, (with_next - speed) / one.gpus_to_grow()};
 }
 
@@ -35,7 +35,7 @@ bool longer_is_better(const Sharer& shorter, const Sharer& longer) {
   return b.for_each_gpu * a.speed > a.for_each_gpu * b.with_next;
 }
 
-// After AFS-L (NSDI '21): each step goes to the winner of pairwise comparisons.
+// After AFS-L (NSDI '21): each option goes to the winner of pairwise comparisons.
 class Afs final : public ShareRule {
  public:
   void divide(std::span<Sharer> sharers, int gpus) override {
@@ -51,17 +51,17 @@ class Afs final : public ShareRule {
         if (other != best && prefers(*other, *best)) best = other;
       }
       gpus -= best->gpus_to_grow();
-      ++best->level;
+      ++best->option;
     }
   }
 
  private:
-  static double length_s(const Sharer& one) { return one.remaining_s(std::max(one.level, 0)); }
+  static double length_s(const Sharer& one) { return one.remaining_s(std::max(one.option, 1)); }
 
-  // Whether `one` should have the next step rather than `best`, who came before it.
+  // True if `one` should have its next option rather than `best`, which came before it.
   static bool prefers(const Sharer& one, const Sharer& best) {
-    if (one.level < 0 && best.level < 0) {
-      return length_s(one) * one.at(0).gpus < length_s(best) * best.at(0).gpus;
+    if (one.option == 0 && best.option == 0) {
+      return length_s(one) * one.curve[1].gpus < length_s(best) * best.curve[1].gpus;
     }
     if (length_s(one) < length_s(best)) return !longer_is_better(one, best);
     return longer_is_better(best, one);

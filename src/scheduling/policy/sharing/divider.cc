@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-std::vector<Step> steps_of(const View& view, Packer& packer, JobId job) {
+ScalingCurve options_of(const View& view, Packer& packer, JobId job) {
   const JobSpec& spec = view.spec(job);
   std::vector<int> counts = {spec.gpus};
   if (spec.curve != kNoCurve) {
@@ -18,24 +18,25 @@ std::vector<Step> steps_of(const View& view, Packer& packer, JobId job) {
   }
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
-  std::vector<Step> steps;
+  std::vector<GpuOption> options;
   for (const int gpus : counts) {
     const double speed = speed_on(*view.workload, spec, gpus);
-    if (speed <= (steps.empty() ? 0 : steps.back().iterations_per_s)) continue;
-    const ShapeId id = packer.intern(shape_on(spec, gpus));
-    if (!packer.infeasible(id)) steps.push_back({gpus, speed, id});
+    if (speed <= (options.empty() ? 0 : options.back().speed)) continue;
+    const ShapeId shape = packer.intern(shape_on(spec, gpus));
+    if (!packer.infeasible(shape)) options.push_back({gpus, gpus, speed, shape});
   }
-  INVARIANT(!steps.empty(), "a job that was admitted runs on something");
-  return steps;
-}
-
-void fill_step(Grant& grant, const Packer& packer, const Step& step) {
-  grant.cpu_milli = packer.shape(step.shape).cpu_milli;
-  grant.memory_bytes = packer.shape(step.shape).memory_bytes;
-  grant.iterations_per_s = step.iterations_per_s;
+  INVARIANT(!options.empty(), "a job that was admitted runs on something");
+  return ScalingCurve(std::move(options));
 }
 
 namespace {
+
+// An exclusive grant of an option.
+void fill(Grant& grant, const Packer& packer, const GpuOption& option) {
+  grant.cpu_milli = packer.shape(option.shape).cpu_milli;
+  grant.memory_bytes = packer.shape(option.shape).memory_bytes;
+  grant.iterations_per_s = option.speed;
+}
 
 class Divider final : public Policy {
  public:
@@ -45,16 +46,14 @@ class Divider final : public Policy {
   const Trainer* trainer() const override { return rule_->trainer(); }
 
   bool adopt(const View& view, Packer& packer, JobId job, Grant& grant) override {
-    const int gpus = gpu_count(grant.devices);
-    for (const Step& step : rule_->steps(view, packer, job)) {
-      if (step.gpus != gpus) continue;
-      grant.sharing = Sharing::Exclusive;
-      grant.group = kNoGroup;
-      grant.position = 0;
-      fill_step(grant, packer, step);
-      return true;
-    }
-    return false;
+    const ScalingCurve curve = rule_->options(view, packer, job);
+    const int held = curve.option_of(gpu_count(grant.devices));
+    if (held == 0) return false;
+    grant.sharing = Sharing::Exclusive;
+    grant.group = kNoGroup;
+    grant.position = 0;
+    fill(grant, packer, curve[held]);
+    return true;
   }
 
   void plan(const View& view, Packer& packer, Plan& plan) override {
@@ -80,40 +79,40 @@ class Divider final : public Policy {
     std::erase_if(line_, [&](const Sharer& one) { return view.has_ended(one.job); });
     for (const JobId job : view.arrived) {
       line_.push_back({.job = job,
-                       .steps = rule_->steps(view, packer, job),
+                       .curve = rule_->options(view, packer, job),
                        .start_s = seconds(view.spec(job).start_cost)});
     }
     for (Sharer& one : line_) {
       one.work_left = view.work_left(one.job);
-      one.before = level_held(view, one);
-      one.level = -1;
+      one.held = option_held(view, one);
+      one.option = 0;
       one.age_s = seconds(view.now - view.spec(one.job).submitted);
-      if (one.before < 0) continue;
+      if (one.held == 0) continue;
       one.has_run = true;
-      one.most_held = std::max(one.most_held, one.at(one.before).gpus);
+      one.most_held = std::max(one.most_held, one.curve[one.held].gpus);
     }
   }
 
-  // GPUs are missing for a job that has just come, and growth beyond the smallest numbers holds
-  // them.
+  // True if GPUs are missing for a job that has just arrived, and jobs on more than their smallest
+  // option hold them.
   bool newcomer_is_kept_out(const View& view, const Packer& packer) const {
     if (view.arrived.empty()) return false;
     int wanted = 0;
     int spare = 0;
     for (const Sharer& one : line_) {
-      if (one.before < 0 && one.is_new) wanted += one.at(0).gpus;
-      if (one.before > 0) spare += one.at(one.before).gpus - one.at(0).gpus;
+      const int smallest = one.curve[1].gpus;
+      if (one.held == 0 && one.is_new) wanted += smallest;
+      if (one.held > 0) spare += one.curve[one.held].gpus - smallest;
     }
     return wanted > packer.current().gpus_free() && spare > 0;
   }
 
-  static int level_held(const View& view, const Sharer& one) {
+  static int option_held(const View& view, const Sharer& one) {
     const Job& job = view.job(one.job);
-    if (job.state != JobState::Running) return -1;
-    const int gpus = gpu_count(job.held.devices);
-    const auto step = std::ranges::find(one.steps, gpus, &Step::gpus);
-    INVARIANT(step != one.steps.end(), "a job holds what it was given");
-    return static_cast<int>(step - one.steps.begin());
+    if (job.state != JobState::Running) return 0;
+    const int held = one.curve.option_of(gpu_count(job.held.devices));
+    INVARIANT(held > 0, "a job holds what it was given");
+    return held;
   }
 
   // Shares were counted in GPUs. Where the devices, CPUs or memory left are not of a kind that
@@ -121,23 +120,23 @@ class Divider final : public Policy {
   void seat(const View& view, Packer& packer) {
     by_size_.clear();
     for (Sharer& one : line_) {
-      if (one.level >= 0) by_size_.push_back(&one);
+      if (one.option > 0) by_size_.push_back(&one);
     }
     std::ranges::stable_sort(by_size_, std::ranges::greater{}, &Sharer::gpus);
     Ledger& ledger = packer.blank();
     ledger.clear();
     for (Sharer* one : by_size_) {
-      while (one->level >= 0 && !packer.place(ledger, one->at(one->level).shape, devices_)) {
-        --one->level;
+      while (one->option > 0 && !packer.place(ledger, one->curve[one->option].shape, devices_)) {
+        --one->option;
       }
     }
     seated_.clear();
     for (const Sharer* one : by_size_) {
-      if (one->level < 0) continue;
+      if (one->option == 0) continue;
       Seated& seated = seated_.emplace_back();
       seated.group.jobs[0] = one->job;
       seated.group.size = 1;
-      seated.shape = one->at(one->level).shape;
+      seated.shape = one->curve[one->option].shape;
       seated.gpus = one->gpus();
     }
     seating_.seat(view, packer, seated_);
@@ -153,12 +152,12 @@ class Divider final : public Policy {
       if (place >= 0) {
         const Devices& devices = seated_[static_cast<std::size_t>(place)].devices;
         one.is_new = false;
-        if (one.before >= 0 && view.job(one.job).held.devices == devices) continue;
+        if (one.held > 0 && view.job(one.job).held.devices == devices) continue;
         Grant& grant = plan.grant(one.job);
-        fill_step(grant, packer, one.at(one.level));
+        fill(grant, packer, one.curve[one.option]);
         grant.devices = devices;
         one.restarts += one.has_run ? 1 : 0;
-      } else if (one.before >= 0) {
+      } else if (one.held > 0) {
         plan.stop(one.job, {.code = Reason::Code::Outranked});
       } else {
         tell_why(packer, plan, one);
@@ -168,10 +167,10 @@ class Divider final : public Policy {
 
   void fill_idle(Packer& packer, Plan& plan) {
     for (Sharer& one : line_) {
-      if (one.before >= 0) continue;
+      if (one.held > 0) continue;
       Grant& grant = plan.grant(one.job);
-      if (packer.place(packer.current(), one.at(0).shape, grant.devices)) {
-        fill_step(grant, packer, one.at(0));
+      if (packer.place(packer.current(), one.curve[1].shape, grant.devices)) {
+        fill(grant, packer, one.curve[1]);
         one.is_new = false;
       } else {
         plan.withdraw_last_grant();
@@ -181,7 +180,7 @@ class Divider final : public Policy {
   }
 
   static void tell_why(const Packer& packer, Plan& plan, Sharer& one) {
-    if (one.is_new) plan.wait(one.job, packer.why_not(packer.current(), one.at(0).shape));
+    if (one.is_new) plan.wait(one.job, packer.why_not(packer.current(), one.curve[1].shape));
     one.is_new = false;
   }
 

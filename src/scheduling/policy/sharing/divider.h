@@ -6,56 +6,49 @@
 
 #include "scheduling/policy/grouping/seating.h"
 #include "scheduling/policy/policy.h"
+#include "scheduling/prediction/scaling_curve.h"
 
 namespace orrery {
 
-// A number of GPUs a job may be given, and how fast it is then.
-struct Step {
-  int gpus = 0;
-  double iterations_per_s = 0;
-  ShapeId shape{};  // CPUs and memory in proportion to the GPUs
-};
+// The options worth giving: each faster than all smaller ones, each possible on this cluster. A
+// rigid job has one. A job that was admitted has at least one.
+ScalingCurve options_of(const View& view, Packer& packer, JobId job);
 
-// The numbers worth giving: rising, each faster than all before it, each possible on this cluster.
-// A rigid job has one. Never empty for a job that was admitted.
-std::vector<Step> steps_of(const View& view, Packer& packer, JobId job);
-
-// A job among those that share the cluster. Level -1 is nothing, level k is steps[k].
+// A job among those that share the cluster.
 struct Sharer {
   JobId job = kNoJob;
-  std::vector<Step> steps{};
+  ScalingCurve curve{};
   double work_left = 0;  // iterations
   double start_s = 0;    // what it costs to be given another number of GPUs
-  int level = -1;        // what it is given
-  int before = -1;       // what it holds
-  bool is_new = true;    // has not been told why it waits
+  int option = 0;        // what it is given
+  int held = 0;          // the option it runs on
+  bool is_new = true;    // the reason why it waits was not reported yet
   bool has_run = false;
   double age_s = 0;   // since it was submitted
   int restarts = 0;   // how often it was given other devices
   int most_held = 0;  // GPUs
 
-  bool can_grow() const { return level + 1 < static_cast<int>(steps.size()); }
-  const Step& at(int k) const { return steps[static_cast<std::size_t>(k)]; }
-  int gpus() const { return level < 0 ? 0 : at(level).gpus; }
-  int gpus_to_grow() const { return at(level + 1).gpus - gpus(); }
-  // Until it is done at this level if nothing changes any more, its start included.
-  double remaining_s(int k) const {
-    return work_left / at(k).iterations_per_s + (k == before ? 0 : start_s);
+  bool can_grow() const { return option < curve.top(); }
+  int gpus() const { return curve[option].gpus; }
+  int gpus_to_grow() const { return curve[option + 1].gpus - gpus(); }
+  // Until it is done on this option if nothing changes any more, its start included.
+  double remaining_s(int on) const {
+    return work_left / curve[on].speed + (on == held ? 0 : start_s);
   }
-  // Whether going from what it holds to the next level repays its start.
+  // True if going from what it holds to the next option repays its start.
   bool growth_pays() const {
-    return level != before || level < 0 || remaining_s(level + 1) < remaining_s(level);
+    return option != held || option == 0 || remaining_s(option + 1) < remaining_s(option);
   }
 };
 
 class ShareRule {
  public:
   virtual ~ShareRule() = default;
-  // Divides the GPUs among the sharers by setting their levels, which are all -1 before.
+  // Divides the GPUs among the sharers by setting their options, which are all 0 before.
   virtual void divide(std::span<Sharer> sharers, int gpus) = 0;
   // What a job may be given, when it arrives.
-  virtual std::vector<Step> steps(const View& view, Packer& packer, JobId job) {
-    return steps_of(view, packer, job);
+  virtual ScalingCurve options(const View& view, Packer& packer, JobId job) {
+    return options_of(view, packer, job);
   }
   // Before each division: the speeds as they are now.
   virtual void refresh(const View& /*view*/, const Packer& /*packer*/, Sharer& /*one*/) {}
@@ -76,8 +69,5 @@ struct DividerOptions {
 };
 std::unique_ptr<Policy> make_divider(std::unique_ptr<ShareRule> rule,
                                      const DividerOptions& options);
-
-// An exclusive grant of a step.
-void fill_step(Grant& grant, const Packer& packer, const Step& step);
 
 }  // namespace orrery

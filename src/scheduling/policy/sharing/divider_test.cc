@@ -60,30 +60,30 @@ using Gpus = std::vector<int>;
 
 TEST_F(DividerTest, OnlyCountsThatAreFasterThanFewerGpusAreWorthGiving) {
   add(10, {{1, 46.9}, {2, 37.6}, {4, 56.3}, {8, 23.2}});
-  const auto steps = steps_of(world.at(0), *packer, JobId{0});
-  ASSERT_EQ(steps.size(), 2U);
-  EXPECT_EQ(steps[0].gpus, 1);
-  EXPECT_EQ(steps[1].gpus, 4);
+  const ScalingCurve curve = options_of(world.at(0), *packer, JobId{0});
+  ASSERT_EQ(curve.top(), 2);
+  EXPECT_EQ(curve[1].gpus, 1);
+  EXPECT_EQ(curve[2].gpus, 4);
 }
 
 TEST_F(DividerTest, CountsTheClusterDoesNotHaveAreNotOffered) {
   add(10, {{1, 1}, {2, 2}, {4, 3}, {8, 8}});
-  const auto steps = steps_of(world.at(0), *packer, JobId{0});
-  EXPECT_EQ(steps.back().gpus, 4);
+  const ScalingCurve curve = options_of(world.at(0), *packer, JobId{0});
+  EXPECT_EQ(curve.gpus_max(), 4);
 }
 
 TEST_F(DividerTest, CpusGoWithTheGpus) {
   add(10, {{2, 1}, {4, 2}}).cpu_milli = 600;
-  const auto steps = steps_of(world.at(0), *packer, JobId{0});
-  EXPECT_EQ(packer->shape(steps[0].shape).cpu_milli, 600);
-  EXPECT_EQ(packer->shape(steps[1].shape).cpu_milli, 1200);
+  const ScalingCurve curve = options_of(world.at(0), *packer, JobId{0});
+  EXPECT_EQ(packer->shape(curve[1].shape).cpu_milli, 600);
+  EXPECT_EQ(packer->shape(curve[2].shape).cpu_milli, 1200);
 }
 
 TEST_F(DividerTest, ARigidJobHasWhatItAsksForOrNothing) {
   world.add(0, 10, 3);
-  const auto steps = steps_of(world.at(0), *packer, JobId{0});
-  ASSERT_EQ(steps.size(), 1U);
-  EXPECT_EQ(steps[0].gpus, 3);
+  const ScalingCurve curve = options_of(world.at(0), *packer, JobId{0});
+  ASSERT_EQ(curve.top(), 1);
+  EXPECT_EQ(curve[1].gpus, 3);
 }
 
 TEST_F(DividerTest, OptimusGivesTheNextGpuWhereItSavesMostTime) {

@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-// After Optimus (EuroSys '18): one step at a time to the job whose remaining time shrinks most for
-// each GPU added.
+// After Optimus (EuroSys '18): one option at a time to the job whose remaining time shrinks most
+// for each GPU added.
 class Optimus final : public ShareRule {
  public:
   void divide(std::span<Sharer> sharers, int gpus) override {
@@ -16,8 +16,8 @@ class Optimus final : public ShareRule {
     std::priority_queue<Gain> gains;
     const auto offer = [&](std::size_t i) {
       const Sharer& one = sharers[i];
-      if (one.level < 0 || !one.can_grow() || !one.growth_pays()) return;
-      const double saved_s = one.remaining_s(one.level) - one.remaining_s(one.level + 1);
+      if (one.option == 0 || !one.can_grow() || !one.growth_pays()) return;
+      const double saved_s = one.remaining_s(one.option) - one.remaining_s(one.option + 1);
       gains.push({saved_s / one.gpus_to_grow(), i});
     };
     for (std::size_t i = 0; i < sharers.size(); ++i) offer(i);
@@ -25,9 +25,9 @@ class Optimus final : public ShareRule {
       const std::size_t i = gains.top().sharer;
       gains.pop();
       Sharer& one = sharers[i];
-      if (one.gpus_to_grow() > gpus) continue;  // its next step only becomes dearer
+      if (one.gpus_to_grow() > gpus) continue;  // its next option only becomes more expensive
       gpus -= one.gpus_to_grow();
-      ++one.level;
+      ++one.option;
       offer(i);
     }
   }
@@ -47,11 +47,11 @@ class Optimus final : public ShareRule {
     line_.clear();
     for (Sharer& one : sharers) line_.push_back(&one);
     std::ranges::stable_sort(
-        line_, {}, [](const Sharer* one) { return one->remaining_s(0) * one->at(0).gpus; });
+        line_, {}, [](const Sharer* one) { return one->remaining_s(1) * one->curve[1].gpus; });
     for (Sharer* one : line_) {
-      if (one->at(0).gpus > gpus) continue;
-      one->level = 0;
-      gpus -= one->at(0).gpus;
+      if (one->curve[1].gpus > gpus) continue;
+      one->option = 1;
+      gpus -= one->curve[1].gpus;
     }
     return gpus;
   }

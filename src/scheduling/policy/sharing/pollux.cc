@@ -60,29 +60,29 @@ class Pollux final : public ShareRule {
   const Trainer* trainer() const override { return has_trainer_ ? &trainer_ : nullptr; }
 
   // Any number of GPUs on one node, and whole nodes beyond.
-  std::vector<Step> steps(const View& view, Packer& packer, JobId job) override {
+  ScalingCurve options(const View& view, Packer& packer, JobId job) override {
     const JobSpec& spec = view.spec(job);
     const Goodput* model = trainer_.goodput(spec);
-    if (model == nullptr) return steps_of(view, packer, job);
+    if (model == nullptr) return options_of(view, packer, job);
     const int node = packer.current().gpus_per_node_max();
     const int most = std::min(packer.current().gpus_total(), model->replicas_max());
-    std::vector<Step> steps;
+    std::vector<GpuOption> options;
     for (int gpus = 1; gpus <= std::max(most, spec.gpus); ++gpus) {
       const bool offered = gpus <= node || gpus % node == 0;
       if (gpus != spec.gpus && (!offered || gpus > most)) continue;
       const ShapeId shape = packer.intern(shape_on(spec, gpus));
       const double speed = trainer_.speed(spec, nodes_for(packer, gpus), gpus, spec.iterations);
-      if (speed > 0 && !packer.infeasible(shape)) steps.push_back({gpus, speed, shape});
+      if (speed > 0 && !packer.infeasible(shape)) options.push_back({gpus, gpus, speed, shape});
     }
-    return steps.empty() ? steps_of(view, packer, job) : steps;
+    return options.empty() ? options_of(view, packer, job) : ScalingCurve(std::move(options));
   }
 
   void refresh(const View& view, const Packer& packer, Sharer& one) override {
     const JobSpec& spec = view.spec(one.job);
-    for (Step& step : one.steps) {
-      const double speed =
-          trainer_.speed(spec, nodes_for(packer, step.gpus), step.gpus, one.work_left);
-      if (speed > 0) step.iterations_per_s = speed;
+    for (int option = 1; option < one.curve.size(); ++option) {
+      const int gpus = one.curve[option].gpus;
+      const double speed = trainer_.speed(spec, nodes_for(packer, gpus), gpus, one.work_left);
+      if (speed > 0) one.curve.set_speed(option, speed);
     }
   }
 
@@ -91,13 +91,13 @@ class Pollux final : public ShareRule {
     const int fair = (gpus + static_cast<int>(sharers.size()) - 1) /
                      std::max(1, static_cast<int>(sharers.size()));
     least_.assign(width, 0);
-    levels_.assign(width * sharers.size(), -1);
+    chosen_.assign(width * sharers.size(), 0);
     for (std::size_t i = 0; i < sharers.size(); ++i) {
-      add(sharers[i], fair, {levels_.data() + width * i, width});
+      add(sharers[i], fair, {chosen_.data() + width * i, width});
     }
     auto left = static_cast<std::size_t>(gpus);
     for (std::size_t i = sharers.size(); i-- > 0;) {
-      sharers[i].level = levels_[width * i + left];
+      sharers[i].option = chosen_[width * i + left];
       left -= static_cast<std::size_t>(sharers[i].gpus());
     }
   }
@@ -109,9 +109,7 @@ class Pollux final : public ShareRule {
   }
 
   static double fair_speed(const Sharer& one, int fair) {
-    const auto beyond = std::ranges::upper_bound(one.steps, fair, {}, &Step::gpus);
-    return beyond == one.steps.begin() ? beyond->iterations_per_s
-                                       : std::prev(beyond)->iterations_per_s;
+    return one.curve[std::max(1, one.curve.within(fair))].speed;
   }
 
   // By how much a change is worth less: the part of its life the job would not have spent starting.
@@ -122,10 +120,10 @@ class Pollux final : public ShareRule {
     return std::max(0.0, one.age_s - one.restarts * one.start_s) / life_s;
   }
 
-  static double cost(const Sharer& one, int level, double fair) {
-    if (level < 0) return 1 / kLeast;
-    const double speedup = one.at(level).iterations_per_s / fair;
-    return 1 / (speedup * (level == one.before ? 1 : after_restart(one)) + kLeast);
+  static double cost(const Sharer& one, int option, double fair) {
+    if (option == 0) return 1 / kLeast;
+    const double speedup = one.curve[option].speed / fair;
+    return 1 / (speedup * (option == one.held ? 1 : after_restart(one)) + kLeast);
   }
 
   // How little all so far cost with so many GPUs, one more job counted in. Of equals, what a job
@@ -133,22 +131,22 @@ class Pollux final : public ShareRule {
   void add(const Sharer& one, int fair, std::span<std::int16_t> chosen) {
     next_.assign(least_.size(), std::numeric_limits<double>::infinity());
     const double fair_one = fair_speed(one, fair);
-    const auto offer = [&](int level) {
-      const double own = cost(one, level, fair_one);
-      const auto gpus = static_cast<std::size_t>(level < 0 ? 0 : one.at(level).gpus);
+    const auto offer = [&](int option) {
+      const double own = cost(one, option, fair_one);
+      const auto gpus = static_cast<std::size_t>(one.curve[option].gpus);
       for (std::size_t g = gpus; g < least_.size(); ++g) {
         const double sum = least_[g - gpus] + own;
         if (sum < next_[g]) {
           next_[g] = sum;
-          chosen[g] = static_cast<std::int16_t>(level);
+          chosen[g] = static_cast<std::int16_t>(option);
         }
       }
     };
-    offer(one.before);
+    offer(one.held);
     // Nobody knows how it scales beyond twice what it has run on.
-    const int most = std::max(2 * one.most_held, one.at(0).gpus);
-    for (int level = -1; level < static_cast<int>(one.steps.size()); ++level) {
-      if (level != one.before && (level < 0 || one.at(level).gpus <= most)) offer(level);
+    const int most = std::max(2 * one.most_held, one.curve[1].gpus);
+    for (int option = 0; option < one.curve.size(); ++option) {
+      if (option != one.held && one.curve[option].gpus <= most) offer(option);
     }
     least_.swap(next_);
   }
@@ -157,7 +155,7 @@ class Pollux final : public ShareRule {
   AdaptiveTrainer trainer_;
   std::vector<double> least_;
   std::vector<double> next_;
-  std::vector<std::int16_t> levels_;
+  std::vector<std::int16_t> chosen_;
 };
 
 }  // namespace

@@ -14,12 +14,20 @@
 namespace orrery {
 namespace {
 
-Sharer sharer(std::vector<Step> steps, int before = -1, int most_held = 64) {
+using Speeds = std::vector<std::pair<int, double>>;  // by GPUs
+
+ScalingCurve curve_of(const Speeds& speeds) {
+  std::vector<GpuOption> options;
+  for (const auto& [gpus, speed] : speeds) options.push_back({gpus, gpus, speed});
+  return ScalingCurve(std::move(options));
+}
+
+Sharer sharer(const Speeds& speeds, int held = 0, int most_held = 64) {
   Sharer one;
-  one.steps = std::move(steps);
-  one.before = before;
+  one.curve = curve_of(speeds);
+  one.held = held;
   one.most_held = most_held;
-  one.has_run = before >= 0;
+  one.has_run = held > 0;
   return one;
 }
 
@@ -35,26 +43,26 @@ using Shares = std::vector<int>;
 
 TEST(Pollux, WhoScalesBetterGetsMore) {
   // An equal share is two: speedups 1 and 1, or 0.5 and 2 for (1, 3), or 1.1/1 and 0.5.
-  const std::vector<Step> poor = {{1, 1, {}}, {2, 1.05, {}}, {3, 1.1, {}}};
-  const std::vector<Step> good = {{1, 1, {}}, {2, 2, {}}, {3, 3, {}}};
+  const Speeds poor = {{1, 1}, {2, 1.05}, {3, 1.1}};
+  const Speeds good = {{1, 1}, {2, 2}, {3, 3}};
   EXPECT_EQ(divided({sharer(poor), sharer(good)}, 4), (Shares{1, 3}));
 }
 
 TEST(Pollux, NobodyIsForgotten) {
-  const std::vector<Step> slow = {{1, 0.001, {}}};
-  const std::vector<Step> fast = {{1, 100, {}}, {2, 300, {}}};
+  const Speeds slow = {{1, 0.001}};
+  const Speeds fast = {{1, 100}, {2, 300}};
   EXPECT_EQ(divided({sharer(slow), sharer(fast)}, 2), (Shares{1, 1}));
 }
 
 TEST(Pollux, AJobGrowsToTwiceWhatItHasRunOn) {
-  const std::vector<Step> steps = {{1, 1, {}}, {2, 2, {}}, {4, 4, {}}, {8, 8, {}}};
-  EXPECT_EQ(divided({sharer(steps, -1, 0)}, 8), Shares{1});
-  EXPECT_EQ(divided({sharer(steps, 0, 1)}, 8), Shares{2});
-  EXPECT_EQ(divided({sharer(steps, 0, 4)}, 8), Shares{8});
+  const Speeds speeds = {{1, 1}, {2, 2}, {4, 4}, {8, 8}};
+  EXPECT_EQ(divided({sharer(speeds, 0, 0)}, 8), Shares{1});
+  EXPECT_EQ(divided({sharer(speeds, 1, 1)}, 8), Shares{2});
+  EXPECT_EQ(divided({sharer(speeds, 1, 4)}, 8), Shares{8});
 }
 
 TEST(Pollux, AJobThatRestartedOftenIsLeftAlone) {
-  Sharer one = sharer({{1, 1, {}}, {2, 1.5, {}}}, 0);
+  Sharer one = sharer({{1, 1}, {2, 1.5}}, 1);
   one.age_s = 100;
   one.start_s = 30;
   EXPECT_EQ(divided({one}, 2), Shares{2}) << "1.5 * 100 / 130 is more than 1";
@@ -68,14 +76,14 @@ double least_cost(const std::vector<Sharer>& sharers, std::size_t i, int gpus,
   if (i == sharers.size()) return 0;
   const Sharer& one = sharers[i];
   double best = 1000 + least_cost(sharers, i + 1, gpus, fair);
-  for (std::size_t k = 0; k < one.steps.size(); ++k) {
-    if (one.steps[k].gpus > gpus) break;
+  for (int k = 1; k < one.curve.size(); ++k) {
+    if (one.curve[k].gpus > gpus) break;
     const double life = one.age_s + one.start_s;
-    const double factor = static_cast<int>(k) == one.before || !one.has_run
+    const double factor = k == one.held || !one.has_run
                               ? 1
                               : std::max(0.0, one.age_s - one.restarts * one.start_s) / life;
-    const double own = 1 / (one.steps[k].iterations_per_s / fair[i] * factor + 1e-3);
-    best = std::min(best, own + least_cost(sharers, i + 1, gpus - one.steps[k].gpus, fair));
+    const double own = 1 / (one.curve[k].speed / fair[i] * factor + 1e-3);
+    best = std::min(best, own + least_cost(sharers, i + 1, gpus - one.curve[k].gpus, fair));
   }
   return best;
 }
@@ -84,14 +92,13 @@ double cost_of(const std::vector<Sharer>& sharers, const std::vector<double>& fa
   double sum = 0;
   for (std::size_t i = 0; i < sharers.size(); ++i) {
     std::vector<Sharer> alone = {sharers[i]};
-    const int level = sharers[i].level;
-    if (level < 0) {
+    const int option = sharers[i].option;
+    if (option == 0) {
       sum += 1000;
       continue;
     }
-    alone[0].steps = {sharers[i].at(level)};
-    if (alone[0].before != level) alone[0].before = -1;
-    if (alone[0].before == level) alone[0].before = 0;
+    alone[0].curve = ScalingCurve({sharers[i].curve[option]});
+    alone[0].held = sharers[i].held == option ? 1 : 0;
     sum += least_cost(alone, 0, 1000, {fair[i]});
   }
   return sum;
@@ -106,21 +113,17 @@ TEST(Pollux, TheDivisionIsAsGoodAsTryingThemAll) {
     std::vector<Sharer> sharers;
     std::vector<double> fair;
     for (int j = 0; j < jobs; ++j) {
-      std::vector<Step> steps;
+      Speeds speeds;
       for (int g = static_cast<int>(random.between(1, 2)); g <= 8; ++g) {
-        steps.push_back({g, 0.1 + random.uniform() * g, {}});
+        speeds.push_back({g, 0.1 + random.uniform() * g});
       }
-      const int before = static_cast<int>(random.between(-1, 3));
-      Sharer one = sharer(steps, before);
+      const int held = static_cast<int>(random.between(0, 4));
+      Sharer one = sharer(speeds, held);
       one.age_s = 100 * random.uniform();
       one.start_s = 30;
       one.restarts = static_cast<int>(random.between(0, 2));
       const int share = (gpus + jobs - 1) / jobs;
-      double speed = steps[0].iterations_per_s;
-      for (const Step& step : steps) {
-        if (step.gpus <= share) speed = step.iterations_per_s;
-      }
-      fair.push_back(speed);
+      fair.push_back(one.curve[std::max(1, one.curve.within(share))].speed);
       sharers.push_back(one);
     }
     make_pollux(workload, {})->divide(sharers, gpus);

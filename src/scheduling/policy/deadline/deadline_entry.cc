@@ -1,16 +1,15 @@
 #include <array>
 
 #include "scheduling/policy/deadline/deadline.h"
-#include "scheduling/policy/entries.h"
+#include "scheduling/policy/deadline/policies.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::array kDeadline = {
     OptionInfo{"second-chance",
-               "a job whose deadline cannot be promised waits for room; false: it is refused",
-               "true"},
-    OptionInfo{"replan", "before refusing, plan all promised jobs anew within their deadlines",
+               "a job whose deadline cannot be promised waits; false: it is refused", "true"},
+    OptionInfo{"replan", "before refusing, plan all promised jobs again within their deadlines",
                "true"},
     OptionInfo{"dearest",
                "a full cluster promises no job more GPU-time than this part of all jobs take at "
@@ -48,17 +47,14 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   return make_deadline(chosen);
 }
 
-constexpr std::array kPolicies = {
-    PolicyInfo{"orrery-deadline",
-               "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
-               kDeadline,
-               deadline,
-               nullptr,
-               {.curves = true, .deadlines = true}},
-};
-
 }  // namespace
 
-std::span<const PolicyInfo> deadline_policies() { return kPolicies; }
+const PolicyInfo kOrreryDeadlinePolicy = {
+    "orrery-deadline",
+    "deadlines promised or refused with a reason, elastic jobs on least GPU-time",
+    kDeadline,
+    deadline,
+    nullptr,
+    {.curves = true, .deadlines = true}};
 
 }  // namespace orrery

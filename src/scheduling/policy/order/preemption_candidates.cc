@@ -1,4 +1,4 @@
-#include "scheduling/policy/order/makers_of_room.h"
+#include "scheduling/policy/order/preemption_candidates.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,12 +16,12 @@ bool still_free(const Ledger& ledger, const Devices& devices, const Shape& shape
 
 }  // namespace
 
-void MakersOfRoom::begin(const View& view, const Packer& packer) {
+void PreemptionCandidates::begin(const View& view, const Packer& packer) {
   if (entries_.size() < view.jobs.size()) entries_.resize(view.jobs.size());
   gain_.resize(static_cast<std::size_t>(packer.current().node_count()), 0);
 }
 
-void MakersOfRoom::add(const View& view, const Order& order, JobId job) {
+void PreemptionCandidates::add(const View& view, const Order& order, JobId job) {
   remove(job);
   const int gpus = view.spec(job).gpus;
   entries_[index(job)] = {order.standing(view, job), gpus, true};
@@ -33,7 +33,7 @@ void MakersOfRoom::add(const View& view, const Order& order, JobId job) {
   sequence->jobs.emplace(entries_[index(job)].standing, job);
 }
 
-void MakersOfRoom::remove(JobId job) {
+void PreemptionCandidates::remove(JobId job) {
   if (!has(job)) return;
   Entry& entry = entries_[index(job)];
   const auto sequence = std::ranges::find(sequences_, entry.gpus, &Sequence::gpus);
@@ -41,11 +41,11 @@ void MakersOfRoom::remove(JobId job) {
   entry.listed = false;
 }
 
-// Calls visit(job) for the running jobs that rank behind, the last in line first, until it answers
+// Calls visit(job) for the candidates that rank behind, the last in line first, until it returns
 // true.
 template <class Visit>
-void MakersOfRoom::from_the_last(const View& view, const Order& order, const Rank& rank,
-                                 Visit visit) {
+void PreemptionCandidates::for_each_from_the_last(const View& view, const Order& order,
+                                                  const Rank& rank, Visit visit) {
   struct Head {
     Rank rank;
     std::set<Key>::const_reverse_iterator next, end;
@@ -69,23 +69,23 @@ void MakersOfRoom::from_the_last(const View& view, const Order& order, const Ran
   }
 }
 
-bool MakersOfRoom::find(const View& view, const Order& order, Packer& packer, const Wanted& wanted,
-                        Devices& devices) {
-  if (!packer.needs_one_node(wanted.shape)) {
-    return clear_many(view, order, packer, wanted, devices);
+bool PreemptionCandidates::find(const View& view, const Order& order, Packer& packer,
+                                const Request& request, Devices& devices) {
+  if (!packer.needs_one_node(request.shape)) {
+    return clear_many(view, order, packer, request, devices);
   }
   const Ledger& ledger = packer.current();
-  const int gpus = packer.shape(wanted.shape).gpus;
+  const int gpus = packer.shape(request.shape).gpus;
   bool found = false;
   gained_.clear();
-  from_the_last(view, order, wanted.rank, [&](JobId job) {
+  for_each_from_the_last(view, order, request.rank, [&](JobId job) {
     for (const NodeShare& share : view.job(job).held.devices) {
       int& gain = gain_[index(share.node)];
       if (gain == 0) gained_.push_back(share.node);
       const int before = gain + ledger.free_count(static_cast<int>(share.node));
       gain += std::popcount(share.gpus);
       if (before >= gpus || before + std::popcount(share.gpus) < gpus) continue;
-      found = clear_node(view, order, packer, wanted, share.node, devices);
+      found = clear_node(view, order, packer, request, share.node, devices);
       if (found) return true;
     }
     return false;
@@ -94,8 +94,8 @@ bool MakersOfRoom::find(const View& view, const Order& order, Packer& packer, co
   return found;
 }
 
-int MakersOfRoom::clearable(const View& view, const Order& order, const Ledger& ledger,
-                            const Rank& rank, NodeId node) const {
+int PreemptionCandidates::clearable(const View& view, const Order& order, const Ledger& ledger,
+                                    const Rank& rank, NodeId node) const {
   int gpus = ledger.free_count(static_cast<int>(node));
   for (const JobId job : view.on_nodes[index(node)]) {
     if (!has(job) || !(rank < order.rank(view, job))) continue;
@@ -106,33 +106,34 @@ int MakersOfRoom::clearable(const View& view, const Order& order, const Ledger& 
   return gpus;
 }
 
-bool MakersOfRoom::find_on(const View& view, const Order& order, Packer& packer,
-                           const Wanted& wanted, std::span<const NodeId> nodes, Devices& devices) {
+bool PreemptionCandidates::find_on(const View& view, const Order& order, Packer& packer,
+                                   const Request& request, std::span<const NodeId> nodes,
+                                   Devices& devices) {
   const Ledger& ledger = packer.current();
-  if (packer.needs_one_node(wanted.shape)) {
-    const int gpus = packer.shape(wanted.shape).gpus;
+  if (packer.needs_one_node(request.shape)) {
+    const int gpus = packer.shape(request.shape).gpus;
     return std::ranges::any_of(nodes, [&](NodeId node) {
-      return clearable(view, order, ledger, wanted.rank, node) >= gpus &&
-             clear_node(view, order, packer, wanted, node, devices);
+      return clearable(view, order, ledger, request.rank, node) >= gpus &&
+             clear_node(view, order, packer, request, node, devices);
     });
   }
   const bool worth_it =
-      !packer.needs_whole_nodes(wanted.shape) || std::ranges::any_of(nodes, [&](NodeId node) {
-        return clearable(view, order, ledger, wanted.rank, node) ==
+      !packer.needs_whole_nodes(request.shape) || std::ranges::any_of(nodes, [&](NodeId node) {
+        return clearable(view, order, ledger, request.rank, node) ==
                ledger.gpus_of(static_cast<int>(node));
       });
-  return worth_it && !nodes.empty() && clear_many(view, order, packer, wanted, devices);
+  return worth_it && !nodes.empty() && clear_many(view, order, packer, request, devices);
 }
 
-bool MakersOfRoom::clear_node(const View& view, const Order& order, Packer& packer,
-                              const Wanted& wanted, NodeId node, Devices& devices) {
+bool PreemptionCandidates::clear_node(const View& view, const Order& order, Packer& packer,
+                                      const Request& request, NodeId node, Devices& devices) {
   Ledger& ledger = packer.current();
   const Ledger::Mark mark = ledger.mark();
   behind_.clear();
   for (const JobId job : view.on_nodes[index(node)]) {
     if (!has(job)) continue;
     const Rank rank = order.rank(view, job);
-    if (wanted.rank < rank) behind_.emplace_back(rank, job);
+    if (request.rank < rank) behind_.emplace_back(rank, job);
   }
   std::ranges::sort(behind_, std::ranges::greater{});
   stopped_.clear();
@@ -140,22 +141,22 @@ bool MakersOfRoom::clear_node(const View& view, const Order& order, Packer& pack
     const Job& victim = view.job(job);
     ledger.release(victim.held.devices, packer.shape(victim.shape));
     stopped_.push_back(job);
-    if (packer.place(ledger, wanted.shape, devices)) return keep_the_needless(view, packer);
+    if (packer.place(ledger, request.shape, devices)) return keep_the_unneeded(view, packer);
   }
   ledger.undo(mark);
   stopped_.clear();
   return false;
 }
 
-bool MakersOfRoom::clear_many(const View& view, const Order& order, Packer& packer,
-                              const Wanted& wanted, Devices& devices) {
+bool PreemptionCandidates::clear_many(const View& view, const Order& order, Packer& packer,
+                                      const Request& request, Devices& devices) {
   Ledger& ledger = packer.current();
   const Ledger::Mark mark = ledger.mark();
-  const int gpus = packer.shape(wanted.shape).gpus;
-  const bool whole = packer.needs_whole_nodes(wanted.shape);
+  const int gpus = packer.shape(request.shape).gpus;
+  const bool whole = packer.needs_whole_nodes(request.shape);
   stopped_.clear();
   bool found = false;
-  from_the_last(view, order, wanted.rank, [&](JobId job) {
+  for_each_from_the_last(view, order, request.rank, [&](JobId job) {
     const Job& victim = view.job(job);
     ledger.release(victim.held.devices, packer.shape(victim.shape));
     stopped_.push_back(job);
@@ -164,17 +165,17 @@ bool MakersOfRoom::clear_many(const View& view, const Order& order, Packer& pack
       return ledger.idle(static_cast<int>(share.node)) ||
              ledger.free_count(static_cast<int>(share.node)) >= gpus % ledger.gpus_per_node_max();
     });
-    found = helps && packer.place(ledger, wanted.shape, devices);
+    found = helps && packer.place(ledger, request.shape, devices);
     return found;
   });
-  if (found) return keep_the_needless(view, packer);
+  if (found) return keep_the_unneeded(view, packer);
   ledger.undo(mark);
   stopped_.clear();
   return false;
 }
 
-// Those whose devices are not needed in the end go on as if nothing had happened.
-bool MakersOfRoom::keep_the_needless(const View& view, Packer& packer) {
+// A job whose devices are not needed in the end keeps running.
+bool PreemptionCandidates::keep_the_unneeded(const View& view, Packer& packer) {
   Ledger& ledger = packer.current();
   std::erase_if(stopped_, [&](JobId id) {
     const Job& job = view.job(id);

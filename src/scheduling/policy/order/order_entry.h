@@ -6,12 +6,12 @@
 
 namespace orrery {
 
-// For the entries of policies that are an order and how it is served.
+// For the entries of policies that are an order and the way it is served.
 using Made = Result<std::unique_ptr<Policy>>;
 using Line = Result<std::unique_ptr<Order>>;
 
 inline constexpr OptionInfo kSticky = {
-    "sticky", "running jobs stay where they are instead of being laid out anew in each round",
+    "sticky", "running jobs stay where they are; false: all jobs are placed again in each round",
     "true"};
 inline constexpr OptionInfo kPreempt = {
     "preempt", "a job may take the place of running jobs that rank behind it", "true"};
@@ -23,10 +23,10 @@ inline Result<InOrderOptions> in_order(const Options& options) {
   return result;
 }
 
-template <Line (*kOrder)(const Options&, CountedSpeed)>
-Made served_in(const Options& options, const PolicyContext& /*context*/) {
+template <MakeOrder* kOrder>
+Made served_in(const Options& options, const PolicyContext& context) {
   TRY_ASSIGN(const InOrderOptions how, in_order(options));
-  TRY_ASSIGN(auto order, kOrder(options, CountedSpeed::Measured));
+  TRY_ASSIGN(auto order, kOrder(options, context, CountedSpeed::Measured));
   return make_in_order(std::move(order), how);
 }
 

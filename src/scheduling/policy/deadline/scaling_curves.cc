@@ -1,4 +1,4 @@
-#include "scheduling/policy/deadline/ladders.h"
+#include "scheduling/policy/deadline/scaling_curves.h"
 
 #include <algorithm>
 #include <bit>
@@ -27,7 +27,7 @@ std::int64_t shares(std::int64_t wanted, std::int64_t node_has, int node_gpus) {
 
 }  // namespace
 
-Ladders::Ladders(const Workload& workload, const Cluster& cluster, bool all_there)
+ScalingCurves::ScalingCurves(const Workload& workload, const Cluster& cluster, bool all_there)
     : workload_(workload),
       node_count_(static_cast<int>(std::ranges::count_if(cluster.nodes, &Node::open))) {
   const auto first = std::ranges::find_if(cluster.nodes, &Node::open);
@@ -38,16 +38,16 @@ Ladders::Ladders(const Workload& workload, const Cluster& cluster, bool all_ther
       std::ranges::all_of(cluster.nodes, [&](const Node& n) { return !n.open || alike(n, node_); });
 }
 
-bool Ladders::is_light(const JobSpec& spec) const {
+bool ScalingCurves::is_light(const JobSpec& spec) const {
   return shares(spec.cpu_milli, node_.cpu_milli, node_.gpus) <= spec.gpus &&
          shares(spec.memory_bytes, node_.memory_bytes, node_.gpus) <= spec.gpus;
 }
 
-int Ladders::nodes(int gpus) const {
+int ScalingCurves::nodes(int gpus) const {
   return node_.gpus > 0 ? (gpus + node_.gpus - 1) / node_.gpus : 1;
 }
 
-int Ladders::room(const JobSpec& spec, int gpus) const {
+int ScalingCurves::capacity(const JobSpec& spec, int gpus) const {
   if (!regular_) return gpus;
   const Shape shape = shape_on(spec, gpus);
   const std::int64_t wanted = std::max(
@@ -59,17 +59,18 @@ int Ladders::room(const JobSpec& spec, int gpus) const {
   return nodes(static_cast<int>(wanted)) * node_.gpus;
 }
 
-const Ladder& Ladders::of(const JobSpec& spec, Packer& packer) {
+const ScalingCurve& ScalingCurves::of(const JobSpec& spec, Packer& packer) {
   regular_ = regular_ && is_light(spec);
   const Key key(spec.curve, spec.gpus, spec.iteration_s, spec.cpu_milli, spec.memory_bytes,
                 spec.gpu_memory_bytes, spec.gpu_type);
-  auto& ladder = ladders_[key];
-  if (ladder != nullptr) return *ladder;
-  std::vector<Rung> rungs;
+  const auto [known, is_new] = curves_.try_emplace(key);
+  if (!is_new) return known->second;
+  std::vector<GpuOption> options;
   const auto add = [&](int gpus, double speed) {
-    const int taken = room(spec, gpus);
-    if (taken == 0 || packer.infeasible(packer.intern(shape_on(spec, gpus)))) return;
-    rungs.push_back({gpus, taken, std::min(speed, kFastest)});
+    const int taken = capacity(spec, gpus);
+    const ShapeId shape = packer.intern(shape_on(spec, gpus));
+    if (taken == 0 || packer.infeasible(shape)) return;
+    options.push_back({gpus, taken, std::min(speed, kFastest), shape});
   };
   bool asked_for = false;
   if (spec.curve != kNoCurve) {
@@ -80,8 +81,7 @@ const Ladder& Ladders::of(const JobSpec& spec, Packer& packer) {
     }
   }
   if (!asked_for) add(spec.gpus, spec.iteration_s > 0 ? 1 / spec.iteration_s : kFastest);
-  ladder = std::make_unique<const Ladder>(rungs);
-  return *ladder;
+  return known->second = ScalingCurve::with_hull(std::move(options));
 }
 
 }  // namespace orrery

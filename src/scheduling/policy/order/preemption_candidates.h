@@ -10,28 +10,28 @@
 
 namespace orrery {
 
-// Who would have to stop so that a job of better rank finds room.
+// Running jobs that could be stopped so that a job of better rank fits.
 //
-// Running jobs are kept in the order of their standing, one sequence for each number of GPUs, so
-// that the last in line are found without looking at all.
-class MakersOfRoom {
+// They are kept in the order of their standing, one sequence for each number of GPUs, so that the
+// last in line are found without a look at the others.
+class PreemptionCandidates {
  public:
   void begin(const View& view, const Packer& packer);
 
-  void add(const View& view, const Order& order, JobId job);  // it runs
-  void remove(JobId job);                                     // it does not
+  void add(const View& view, const Order& order, JobId job);  // one that runs
+  void remove(JobId job);
   bool has(JobId job) const { return index(job) < entries_.size() && entries_[index(job)].listed; }
 
-  struct Wanted {
+  struct Request {
     ShapeId shape{};
     Rank rank;
   };
-  // Finds jobs that rank behind and stop as few of the better ones as can be: the last in line
-  // first. On success the ledger holds the wanted job's devices and no longer those of `stopped`.
-  // Otherwise nothing changes. Looks at all nodes, or only at those given.
-  bool find(const View& view, const Order& order, Packer& packer, const Wanted& wanted,
+  // Stops jobs that rank behind the request, the last in line first. On success the ledger holds
+  // `devices` for the request, and no longer those of `stopped`. Otherwise nothing changes. Looks
+  // at all nodes, or only at those given.
+  bool find(const View& view, const Order& order, Packer& packer, const Request& request,
             Devices& devices);
-  bool find_on(const View& view, const Order& order, Packer& packer, const Wanted& wanted,
+  bool find_on(const View& view, const Order& order, Packer& packer, const Request& request,
                std::span<const NodeId> nodes, Devices& devices);
   std::span<const JobId> stopped() const { return stopped_; }
 
@@ -48,12 +48,12 @@ class MakersOfRoom {
   };
 
   template <class Visit>
-  void from_the_last(const View& view, const Order& order, const Rank& rank, Visit visit);
-  bool clear_node(const View& view, const Order& order, Packer& packer, const Wanted& wanted,
+  void for_each_from_the_last(const View& view, const Order& order, const Rank& rank, Visit visit);
+  bool clear_node(const View& view, const Order& order, Packer& packer, const Request& request,
                   NodeId node, Devices& devices);
-  bool clear_many(const View& view, const Order& order, Packer& packer, const Wanted& wanted,
+  bool clear_many(const View& view, const Order& order, Packer& packer, const Request& request,
                   Devices& devices);
-  bool keep_the_needless(const View& view, Packer& packer);
+  bool keep_the_unneeded(const View& view, Packer& packer);
   int clearable(const View& view, const Order& order, const Ledger& ledger, const Rank& rank,
                 NodeId node) const;
 

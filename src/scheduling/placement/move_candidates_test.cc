@@ -1,4 +1,4 @@
-#include "scheduling/placement/make_room.h"
+#include "scheduling/placement/move_candidates.h"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,37 @@ Cluster alike(int nodes, int gpus) {
   return cluster;
 }
 
-// Where everybody is according to the residents' own devices.
+struct Resident {
+  ShapeId shape{};
+  Devices devices;
+  double cost = 1;
+};
+
+struct Outcome {
+  bool found = false;
+  Devices devices;
+  std::vector<std::size_t> moved;
+};
+
+// Places the shape among the residents, which then hold their new devices.
+Outcome place(Packer& packer, ShapeId shape, std::vector<Resident>& residents) {
+  MoveCandidates candidates(packer, packer.current());
+  for (const Resident& one : residents) candidates.add(one.shape, one.devices, one.cost);
+  Outcome outcome;
+  outcome.found = candidates.place(shape, outcome.devices);
+  for (std::size_t i = 0; i < residents.size(); ++i) residents[i].devices = candidates.devices(i);
+  for (const auto& move : candidates.moves()) outcome.moved.push_back(move.candidate);
+  return outcome;
+}
+
+// The ledger holds what the residents hold, and nothing else.
 void expect_agrees(const Packer& packer, const Ledger& ledger,
                    const std::vector<Resident>& residents) {
   std::vector<std::uint64_t> taken(static_cast<std::size_t>(ledger.node_count()), 0);
   for (const Resident& resident : residents) {
     ASSERT_EQ(gpu_count(resident.devices), packer.shape(resident.shape).gpus);
     for (const NodeShare& share : resident.devices) {
-      ASSERT_EQ(taken[index(share.node)] & share.gpus, 0u) << "two on one device";
+      ASSERT_EQ(taken[index(share.node)] & share.gpus, 0u) << "two jobs on one device";
       taken[index(share.node)] |= share.gpus;
     }
   }
@@ -34,7 +57,7 @@ void expect_agrees(const Packer& packer, const Ledger& ledger,
   }
 }
 
-TEST(MakeRoom, PowersOfTwoAlwaysFitWithinTheCluster) {
+TEST(MoveCandidates, PowersOfTwoAlwaysFitWithinTheCluster) {
   int moved = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
@@ -47,21 +70,19 @@ TEST(MakeRoom, PowersOfTwoAlwaysFitWithinTheCluster) {
       const int gpus = 1 << random.between(0, 5);
       if (gpus <= ledger.gpus_free()) {
         const ShapeId shape = packer.intern({.gpus = gpus});
-        Devices devices;
-        std::vector<Move> moves;
         const std::vector<Resident> before = residents;
-        ASSERT_TRUE(make_room(packer, ledger, shape, residents, devices, moves)) << "seed " << seed;
+        const Outcome outcome = place(packer, shape, residents);
+        ASSERT_TRUE(outcome.found) << "seed " << seed;
         for (std::size_t i = 0; i < residents.size(); ++i) {
-          const auto is_moved = [&](const Move& move) { return move.resident == i; };
           ASSERT_TRUE(residents[i].devices == before[i].devices ||
-                      std::ranges::any_of(moves, is_moved))
-              << "somebody moved and nobody says so";
+                      std::ranges::count(outcome.moved, i) > 0)
+              << "a move is not listed";
           if (gpus <= packer.shape(residents[i].shape).gpus) {
             ASSERT_EQ(residents[i].devices, before[i].devices) << "only smaller ones move";
           }
         }
-        moved += static_cast<int>(moves.size());
-        residents.push_back({static_cast<JobId>(step), shape, devices, random.uniform()});
+        moved += static_cast<int>(outcome.moved.size());
+        residents.push_back({shape, outcome.devices, random.uniform()});
       } else if (!residents.empty()) {
         std::swap(residents[static_cast<std::size_t>(random.between(0, std::ssize(residents) - 1))],
                   residents.back());
@@ -74,7 +95,7 @@ TEST(MakeRoom, PowersOfTwoAlwaysFitWithinTheCluster) {
   EXPECT_GT(moved, 500);
 }
 
-TEST(MakeRoom, LeavesEverythingAsItWasWhenItCannotBeDone) {
+TEST(MoveCandidates, AFailedSearchChangesNothing) {
   int failed = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Random random(seed);
@@ -87,16 +108,15 @@ TEST(MakeRoom, LeavesEverythingAsItWasWhenItCannotBeDone) {
       const ShapeId shape = packer.intern({.gpus = gpus});
       const std::vector<Resident> before = residents;
       const int free_before = ledger.gpus_free();
-      Devices devices;
-      std::vector<Move> moves;
-      if (make_room(packer, ledger, shape, residents, devices, moves)) {
+      const Outcome outcome = place(packer, shape, residents);
+      if (outcome.found) {
         const double cost = random.uniform() < 0.3 ? -1 : 1;
-        residents.push_back({static_cast<JobId>(step), shape, devices, cost});
-        for (const Move& move : moves) ASSERT_GE(before[move.resident].cost, 0) << "it was to stay";
+        residents.push_back({shape, outcome.devices, cost});
+        for (const std::size_t i : outcome.moved) ASSERT_GE(before[i].cost, 0) << "it must stay";
       } else {
         ++failed;
         ASSERT_EQ(ledger.gpus_free(), free_before);
-        ASSERT_TRUE(moves.empty());
+        ASSERT_TRUE(outcome.moved.empty());
         for (std::size_t i = 0; i < residents.size(); ++i) {
           ASSERT_EQ(residents[i].devices, before[i].devices);
         }
