@@ -17,10 +17,10 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las promote=0.5",
-        "fifo backfill=false", "gittins delta=60s",
-        "gandiva quantum=2m", "muri-l variant=reference",
-        "muri-s matching=none", "elasticflow admission=none", "elasticflow scale-up=reference",
-        "chronus early=false", "chronus lease=2m", "orrery-deadline second-chance=false"}) {
+        "fifo backfill=false", "gittins delta=60s", "gandiva quantum=2m",
+        "muri-l variant=reference", "muri-s matching=none", "elasticflow admission=none",
+        "elasticflow scale-up=reference", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las", "ftf"}) {
@@ -78,8 +78,8 @@ TEST(LiveLaws, JobsNobodyKnewOfAreServedAsThoseEverybodyDid) {
       SimulationSetup setup;
       setup.workload = &workload;
       setup.cluster = &cluster;
-      setup.policy = policy.substr(0, policy.find(' '));
-      setup.options = LiveRun::options_in(policy);
+      setup.run.policy.name = policy.substr(0, policy.find(' '));
+      setup.run.policy.options = LiveRun::options_in(policy);
       ASSERT_TRUE(simulate(setup, known).ok());
       Lines grown;
       LiveRun run(workload, cluster, policy, grown);

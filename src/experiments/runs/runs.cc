@@ -78,17 +78,10 @@ void add_ends(const RunRequest& request, bool interrupted, RunSummary& run) {
 }
 
 SimulationSetup setup_of(const RunRequest& request) {
-  SimulationSetup setup;
-  setup.workload = request.workload.get();
-  setup.cluster = request.cluster.get();
-  setup.policy = request.run.policy.name;
-  setup.options = request.run.policy.options;
-  setup.semantics = request.run.semantics;
-  setup.seed = request.run.policy.seed;
-  setup.round = request.run.policy.round;
-  setup.speed_error = request.run.speed_error;
-  setup.from_log = request.from_log;
-  return setup;
+  return {.workload = request.workload.get(),
+          .cluster = request.cluster.get(),
+          .run = request.run,
+          .from_log = request.from_log};
 }
 
 Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
@@ -115,10 +108,6 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   SimulationSetup setup = setup_of(request);
   setup.cancel = &interrupted();
   setup.ended = &ended;
-  if (request.run.window) {
-    setup.stop_after_begin = request.run.window->first;
-    setup.stop_after_end = request.run.window->end;
-  }
   const auto wall_before = std::chrono::steady_clock::now();
   const double cpu_before_s = thread_cpu_s();
   const bool single = request.events.empty() && !request.series && request.listener == nullptr;

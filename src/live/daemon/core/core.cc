@@ -118,10 +118,7 @@ std::vector<Record> Core::take_records() {
 // ---- Beginning, policies, rounds
 
 Status Core::make_policy_from(const ChosenPolicy& choice, PolicySetup& setup) const {
-  TRY_ASSIGN(
-      setup,
-      make_policy(choice.name, choice.options,
-                  {.workload = book_.workload(), .seed = choice.seed, .round = choice.round}));
+  TRY_ASSIGN(setup, make_policy({.workload = book_.workload(), .policy = choice}));
   return {};
 }
 
