@@ -124,8 +124,9 @@ void LiveRun::submit_next() {
 }
 
 void LiveRun::hire(const std::string& policy) {
-  auto made =
-      make_policy(policy.substr(0, policy.find(' ')), options_in(policy), {.workload = workload_});
+  auto made = make_policy(
+      {.workload = workload_,
+       .policy = {.name = policy.substr(0, policy.find(' ')), .options = options_in(policy)}});
   INVARIANT(made.ok(), "a test names policies there are");
   policies_.push_back(std::move(made).value());
   packers_.emplace_back(cluster_, workload_.names, std::move(policies_.back().rule));
