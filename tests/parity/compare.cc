@@ -18,10 +18,7 @@ Recording simulated(const Scenario& scenario, const std::string& policy) {
   SimulationSetup setup;
   setup.workload = &workload;
   setup.cluster = &described.core().book().cluster();
-  setup.policy = choice.name;
-  setup.options = choice.options;
-  setup.seed = choice.seed;
-  setup.round = choice.round;
+  setup.run.policy = choice;
   Recording recording;
   const auto run = simulate(setup, recording);
   INVARIANT(run.ok(), "a test names policies there are");

@@ -16,11 +16,10 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las round=60s",
-        "gittins delta=60s",
-        "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none", "muri-l round=6m",
-        "elasticflow admission=none", "elasticflow scale-up=reference", "chronus early=false",
-        "chronus lease=2m", "orrery-deadline second-chance=false", "fifo placement=spread",
-        "srtf placement=random"}) {
+        "gittins delta=60s", "gandiva quantum=2m", "muri-l variant=reference",
+        "muri-s matching=none", "muri-l round=6m", "elasticflow admission=none",
+        "elasticflow scale-up=reference", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false", "fifo placement=spread", "srtf placement=random"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las"}) {

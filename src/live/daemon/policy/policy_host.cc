@@ -9,10 +9,7 @@ namespace orrery {
 PolicyHost::PolicyHost(const Book& book, EventSink& sink) : book_(book), sink_(sink) { rebuild(); }
 
 Status PolicyHost::make(const ChosenPolicy& choice, PolicySetup& setup) const {
-  TRY_ASSIGN(
-      setup,
-      make_policy(choice.name, choice.options,
-                  {.workload = book_.workload(), .seed = choice.seed, .round = choice.round}));
+  TRY_ASSIGN(setup, make_policy({.workload = book_.workload(), .policy = choice}));
   return {};
 }
 

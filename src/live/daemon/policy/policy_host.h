@@ -35,8 +35,8 @@ class PolicyHost {
   void set_time(Time now);
   void submit(JobId job, Time now);
   // The policy does not see a held job. A running job must be paused first.
-  void hold(JobId job, const Reason& reason) { scheduler_->hold_back(job, reason); }
-  void release(JobId job) { scheduler_->let_in(job); }
+  void hold(JobId job, const Reason& reason) { scheduler_->hold(job, reason); }
+  void release(JobId job) { scheduler_->release(job); }
   // The job has lost its devices. After a sudden loss a job goes back to its last checkpoint.
   void pause(JobId job, const Reason& reason);
   // The job must not be final.
