@@ -228,7 +228,9 @@ TEST(Cancel, LeavesTheOthersToRunUnderEveryPolicy) {
       spec.profile = ProfileId{0};
     }
     const Cluster cluster = one_node();
-    PolicySetup setup = std::move(make_policy(info.name, {}, {.workload = workload})).value();
+    PolicySetup setup =
+        std::move(make_policy({.workload = workload, .policy = {.name = std::string(info.name)}}))
+            .value();
     Packer packer(cluster, {}, std::move(setup.rule));
     FakeExecutor executor;
     executor.left = 10;

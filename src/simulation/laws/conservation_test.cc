@@ -76,13 +76,11 @@ class Conservation : public testing::TestWithParam<World> {
                   .work_least = forgives ? 0.85 : 1});
     Metrics metrics({.cluster = cluster, .workload = &workload, .window = {}});
     Both sinks(laws, metrics);
-    const SimulationSetup setup{.workload = &workload,
-                                .cluster = &cluster,
-                                .policy = policy,
-                                .options = {},
-                                .semantics = semantics,
-                                .seed = seed,
-                                .cancel = &laws.stop()};
+    const SimulationSetup setup{
+        .workload = &workload,
+        .cluster = &cluster,
+        .run = {.policy = {.name = policy, .seed = seed}, .semantics = semantics},
+        .cancel = &laws.stop()};
     const auto outcome = simulate(setup, sinks);
     ASSERT_TRUE(outcome.ok()) << outcome.error().message;
     laws.finish();

@@ -28,7 +28,7 @@ class Estimated {
  public:
   Estimated(const Workload& workload, const Cluster& cluster, const std::string& policy)
       : workload_(workload),
-        setup_(std::move(make_policy(policy, {}, {.workload = workload})).value()),
+        setup_(std::move(make_policy({.workload = workload, .policy = {.name = policy}})).value()),
         packer_(cluster, workload.names, std::move(setup_.rule)),
         machines_(workload, {}, [this](const Action&) { ++actions_; }),
         scheduler_({workload, cluster, *setup_.policy, packer_, machines_, log_}) {
@@ -113,10 +113,10 @@ TEST(Estimates, AreToTheBitWhatSimulatedMachinesDo) {
       SimulationSetup setup;
       setup.workload = &workload;
       setup.cluster = &cluster;
-      setup.policy = info.name;
+      setup.run.policy.name = info.name;
       Kept known;
       ASSERT_TRUE(simulate(setup, known).ok());
-      Estimated estimated(workload, cluster, setup.policy);
+      Estimated estimated(workload, cluster, setup.run.policy.name);
       estimated.follow(known.events);
       expect_equal(known.events, estimated.events());
       if (HasFatalFailure()) return;

@@ -101,14 +101,12 @@ void expect_laws(const Variant& variant, std::uint64_t seed) {
                 .preempts = !never_preempts || !stays(variant),
                 .hosted = true,
                 .is_fair = allocator_of(variant) != "greedy"});
-  SimulationSetup setup{.workload = &workload,
-                        .cluster = &cluster,
-                        .policy = variant.policy,
-                        .options = variant.options,
-                        .semantics = variant.semantics,
-                        .seed = seed,
-                        .round = {},
-                        .cancel = &laws.stop()};
+  SimulationSetup setup{
+      .workload = &workload,
+      .cluster = &cluster,
+      .run = {.policy = {.name = variant.policy, .options = variant.options, .seed = seed},
+              .semantics = variant.semantics},
+      .cancel = &laws.stop()};
   const auto outcome = simulate(setup, laws);
   const std::string where = fmt::format("seed {} --policy {} --semantics {}", seed, variant.policy,
                                         to_string(variant.semantics));
@@ -177,10 +175,7 @@ TEST(HostLawsOfEqualNodes, NoGpuIsIdleForLackOfCpus) {
                     .is_fair = true});
       const SimulationSetup setup{.workload = &workload,
                                   .cluster = &cluster,
-                                  .policy = policy,
-                                  .options = {},
-                                  .seed = seed,
-                                  .round = {},
+                                  .run = {.policy = {.name = policy, .seed = seed}},
                                   .cancel = &laws.stop()};
       ASSERT_TRUE(simulate(setup, laws).ok());
       laws.finish();

@@ -159,13 +159,13 @@ void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t se
                 .fills_holes = round == Duration::zero() && fills_holes(variant, rule)});
   SimulationSetup setup{.workload = &workload,
                         .cluster = &cluster,
-                        .policy = variant.policy,
-                        .options = variant.options,
-                        .semantics = variant.semantics,
-                        .seed = seed,
-                        .round = round,
+                        .run = {.policy = {.name = variant.policy,
+                                           .options = variant.options,
+                                           .seed = seed,
+                                           .round = round},
+                                .semantics = variant.semantics},
                         .cancel = &laws.stop()};
-  setup.options["placement"] = rule;
+  setup.run.policy.options["placement"] = rule;
   const auto outcome = simulate(setup, laws);
   const std::string where =
       fmt::format("seed {} --option placement={} {}", seed, rule, variant.text());

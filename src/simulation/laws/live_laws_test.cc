@@ -92,8 +92,8 @@ TEST(LiveLaws, UnknownJobsAreServedAsKnownOnes) {
       SimulationSetup setup;
       setup.workload = &workload;
       setup.cluster = &cluster;
-      setup.policy = policy.substr(0, policy.find(' '));
-      setup.options = LiveRun::options_in(policy);
+      setup.run.policy.name = policy.substr(0, policy.find(' '));
+      setup.run.policy.options = LiveRun::options_in(policy);
       ASSERT_TRUE(simulate(setup, known).ok());
       Lines grown;
       LiveRun run(workload, cluster, policy, grown);

@@ -31,8 +31,8 @@ double avg_jct_s(const std::string& trace, const std::string& policy, int packin
   SimulationSetup setup;
   setup.workload = &workload.value();
   setup.cluster = &cluster.value();
-  setup.policy = policy;
-  setup.options = {{"packing", std::to_string(packing)}};
+  setup.run.policy.name = policy;
+  setup.run.policy.options = {{"packing", std::to_string(packing)}};
   Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
   EXPECT_TRUE(simulate(setup, metrics).ok());
   return metrics.summary().avg_jct_s.value();

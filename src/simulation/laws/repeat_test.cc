@@ -61,12 +61,13 @@ std::string log_of(const World& world, std::string_view policy, std::string_view
   EventLogWriter log(std::make_unique<StringWriter>(text), world.cluster, world.workload);
   LawSink unused({.cluster = &world.cluster, .workload = &world.workload});
   Both both(log, laws != nullptr ? *laws : unused);
-  const auto outcome = simulate({.workload = &world.workload,
-                                 .cluster = &world.cluster,
-                                 .policy = std::string(policy),
-                                 .options = {{"placement", std::string(placement)}},
-                                 .seed = 5},
-                                both);
+  const auto outcome =
+      simulate({.workload = &world.workload,
+                .cluster = &world.cluster,
+                .run = {.policy = {.name = std::string(policy),
+                                   .options = {{"placement", std::string(placement)}},
+                                   .seed = 5}}},
+               both);
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_TRUE(log.finish().ok());
   return text;
@@ -104,9 +105,9 @@ TEST(Repeat, AnotherSeedPlacesAtRandomElsewhere) {
     Starts starts;
     EXPECT_TRUE(simulate({.workload = &world.workload,
                           .cluster = &world.cluster,
-                          .policy = "fifo",
-                          .options = {{"placement", "random"}},
-                          .seed = seed},
+                          .run = {.policy = {.name = "fifo",
+                                             .options = {{"placement", "random"}},
+                                             .seed = seed}}},
                          starts)
                     .ok());
     return starts.devices;

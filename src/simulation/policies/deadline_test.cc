@@ -130,12 +130,12 @@ Count run(const Workload& workload, const Cluster& cluster, const Setting& how) 
   Deadlines deadlines(workload, laws);
   SimulationSetup setup{.workload = &workload,
                         .cluster = &cluster,
-                        .policy = "orrery-deadline",
-                        .options = how.options,
-                        .semantics = how.semantics,
-                        .seed = how.seed,
-                        .round = how.round,
-                        .speed_error = how.speed_error,
+                        .run = {.policy = {.name = "orrery-deadline",
+                                           .options = how.options,
+                                           .seed = how.seed,
+                                           .round = how.round},
+                                .semantics = how.semantics,
+                                .speed_error = how.speed_error},
                         .cancel = &laws.stop()};
   const auto outcome = simulate(setup, deadlines);
   EXPECT_TRUE(outcome.ok());
@@ -219,14 +219,12 @@ std::vector<double> ends_s(double speed_error, std::uint64_t seed, int jobs) {
     job.iteration_s = 1;
   }
   LawSink laws({.cluster = &cluster, .workload = &workload});
-  EXPECT_TRUE(simulate({.workload = &workload,
-                        .cluster = &cluster,
-                        .policy = "fifo",
-                        .options = {},
-                        .seed = seed,
-                        .speed_error = speed_error},
-                       laws)
-                  .ok());
+  EXPECT_TRUE(
+      simulate({.workload = &workload,
+                .cluster = &cluster,
+                .run = {.policy = {.name = "fifo", .seed = seed}, .speed_error = speed_error}},
+               laws)
+          .ok());
   std::vector<double> ends;
   for (const Time end : laws.ends()) ends.push_back(seconds(end));
   return ends;

@@ -29,8 +29,10 @@ std::vector<double> ends(std::deque<JobSpec> specs, int gpus,
   node.gpus = gpus;
   const Cluster cluster{.name = "", .nodes = {node}};
   LawSink laws({.cluster = &cluster, .workload = &workload, .honest = true});
-  const auto outcome = simulate(
-      {.workload = &workload, .cluster = &cluster, .policy = "gandiva", .options = options}, laws);
+  const auto outcome = simulate({.workload = &workload,
+                                 .cluster = &cluster,
+                                 .run = {.policy = {.name = "gandiva", .options = options}}},
+                                laws);
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   laws.finish();
   EXPECT_EQ(laws.broken(), "");

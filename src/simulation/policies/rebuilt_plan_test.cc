@@ -34,9 +34,9 @@ std::vector<What> run(const Workload& workload, const Cluster& cluster, const st
   SimulationSetup setup;
   setup.workload = &workload;
   setup.cluster = &cluster;
-  setup.policy = policy;
-  setup.semantics = semantics;
-  setup.options = {{"sticky", "false"}, {"placement", "first-fit"}};
+  setup.run.policy.name = policy;
+  setup.run.semantics = semantics;
+  setup.run.policy.options = {{"sticky", "false"}, {"placement", "first-fit"}};
   Record record;
   EXPECT_TRUE(simulate(setup, record).ok());
   return record.events;

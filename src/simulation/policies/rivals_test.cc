@@ -42,8 +42,7 @@ RunSummary run(const std::string& trace, const std::string& cluster, const std::
   Metrics metrics({.cluster = nodes.value(), .workload = &workload.value(), .window = {}});
   const auto outcome = simulate({.workload = &workload.value(),
                                  .cluster = &nodes.value(),
-                                 .policy = policy,
-                                 .options = options},
+                                 .run = {.policy = {.name = policy, .options = options}}},
                                 metrics);
   EXPECT_TRUE(outcome.ok());
   return metrics.summary();
@@ -110,9 +109,10 @@ class TrainerTest : public testing::Test {
 
   double end_s(const OptionValues& options) {
     Metrics metrics({.cluster = cluster_, .workload = &workload_, .window = {}});
-    const auto outcome = simulate(
-        {.workload = &workload_, .cluster = &cluster_, .policy = "pollux", .options = options},
-        metrics);
+    const auto outcome = simulate({.workload = &workload_,
+                                   .cluster = &cluster_,
+                                   .run = {.policy = {.name = "pollux", .options = options}}},
+                                  metrics);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     return metrics.summary().avg_jct_s.value_or(0);
   }

@@ -44,8 +44,8 @@ class SoftDeadlines : public testing::TestWithParam<std::pair<const char*, const
     SimulationSetup setup;
     setup.workload = &workload;
     setup.cluster = &cluster;
-    setup.policy = GetParam().first;
-    if (GetParam().second[0] != '\0') setup.options = {{"admission", GetParam().second}};
+    setup.run.policy.name = GetParam().first;
+    if (GetParam().second[0] != '\0') setup.run.policy.options = {{"admission", GetParam().second}};
     LawSink laws({.cluster = &cluster, .workload = &workload});
     setup.cancel = &laws.stop();
     const auto outcome = simulate(setup, laws);

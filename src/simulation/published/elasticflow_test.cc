@@ -65,13 +65,14 @@ TEST_P(ElasticFlowGolden, EqualsThePublishedSimulator) {
   ASSERT_TRUE(cluster.ok()) << cluster.error().message;
   const Ours& ours = names().at(row.at("schedule"));
   Metrics metrics({.cluster = cluster.value(), .workload = &workload.value(), .window = {}});
-  const auto outcome = simulate({.workload = &workload.value(),
-                                 .cluster = &cluster.value(),
-                                 .policy = ours.policy,
-                                 .options = ours.options,
-                                 .semantics = SemanticsKind::ElasticFlow,
-                                 .round = std::chrono::seconds(std::stoll(row.at("slot_s")))},
-                                metrics);
+  const auto outcome =
+      simulate({.workload = &workload.value(),
+                .cluster = &cluster.value(),
+                .run = {.policy = {.name = ours.policy,
+                                   .options = ours.options,
+                                   .round = std::chrono::seconds(std::stoll(row.at("slot_s")))},
+                        .semantics = SemanticsKind::ElasticFlow}},
+               metrics);
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
   EXPECT_EQ(outcome.value().unfinished, 0);
   const RunSummary summary = metrics.summary();

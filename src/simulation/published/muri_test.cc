@@ -71,12 +71,11 @@ RunSummary run(const std::string& trace, const std::string& policy,
     return {};
   }
   Metrics metrics({.cluster = cluster.value(), .workload = &workload.value(), .window = {}});
-  const auto outcome = simulate({.workload = &workload.value(),
-                                 .cluster = &cluster.value(),
-                                 .policy = policy,
-                                 .options = options,
-                                 .semantics = semantics},
-                                metrics);
+  const auto outcome =
+      simulate({.workload = &workload.value(),
+                .cluster = &cluster.value(),
+                .run = {.policy = {.name = policy, .options = options}, .semantics = semantics}},
+               metrics);
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   if (outcome.ok()) {
     EXPECT_EQ(outcome.value().unfinished, 0);

@@ -59,21 +59,18 @@ TEST_P(SynergyGolden, EqualsThePublishedSimulator) {
   ASSERT_TRUE(cluster.ok()) << cluster.error().message;
   const auto workload = load_workload(trace);
   ASSERT_TRUE(workload.ok()) << workload.error().message;
-  SimulationSetup setup{.workload = &workload.value(),
-                        .cluster = &cluster.value(),
-                        .policy = policy_of(row),
-                        .options = {},
-                        .semantics = SemanticsKind::Synergy,
-                        .round = {}};
+  SimulationSetup setup{
+      .workload = &workload.value(),
+      .cluster = &cluster.value(),
+      .run = {.policy = {.name = policy_of(row)}, .semantics = SemanticsKind::Synergy}};
   const bool all_at_once = row.at("trace").find("static") != std::string::npos;
-  if (all_at_once) setup.options["static"] = "true";
+  if (all_at_once) setup.run.policy.options["static"] = "true";
   std::optional<JobWindow> window;
   if (is_synthetic(row)) {
     const std::string text = row.at("window");
     window = JobWindow{static_cast<JobId>(std::stoi(text)),
                        static_cast<JobId>(std::stoi(text.substr(text.find('-') + 1)))};
-    setup.stop_after_begin = window->first;
-    setup.stop_after_end = window->end;
+    setup.run.window = window;
   }
   Metrics metrics({.cluster = cluster.value(),
                    .workload = &workload.value(),

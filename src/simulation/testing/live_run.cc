@@ -125,7 +125,9 @@ void LiveRun::submit_next() {
 }
 
 void LiveRun::hire(const std::string& policy) {
-  PolicyContext context{.workload = workload_};
+  PolicyContext context{
+      .workload = workload_,
+      .policy = {.name = policy.substr(0, policy.find(' ')), .options = options_in(policy)}};
   const std::size_t at = policy.find('@');
   if (at != std::string::npos) {
     const auto world = std::ranges::find(worlds(), policy.substr(at + 1), &World::name);
@@ -133,7 +135,7 @@ void LiveRun::hire(const std::string& policy) {
     context.published = world->published;
     if (world->cost != nullptr) context.cost = world->cost(cluster_, std::chrono::minutes(1));
   }
-  auto made = make_policy(policy.substr(0, policy.find(' ')), options_in(policy), context);
+  auto made = make_policy(context);
   INVARIANT(made.ok(), "a test names policies there are");
   policies_.push_back(std::move(made).value());
   packers_.emplace_back(cluster_, workload_.names, std::move(policies_.back().rule));

@@ -150,10 +150,8 @@ TEST(ElasticFlowWorld, ASlotThatARoundUsesUpIsRefused) {
   const Cluster cluster = one_node();
   const SimulationSetup setup{.workload = &workload,
                               .cluster = &cluster,
-                              .policy = "las",
-                              .options = {},
-                              .semantics = SemanticsKind::ElasticFlow,
-                              .round = seconds(4)};
+                              .run = {.policy = {.name = "las", .round = seconds(4)},
+                                      .semantics = SemanticsKind::ElasticFlow}};
   const Status status = check(setup);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("costs a job up to 4 s"), std::string::npos)

@@ -128,13 +128,12 @@ struct Scene {
   EndTimes run(const std::string& policy, std::map<std::string, std::string> options = {},
                SemanticsKind semantics = SemanticsKind::Orrery, Duration round = {}) {
     EndTimes times;
-    const auto outcome = simulate({.workload = &workload,
-                                   .cluster = &cluster,
-                                   .policy = policy,
-                                   .options = std::move(options),
-                                   .semantics = semantics,
-                                   .round = round},
-                                  times);
+    const auto outcome =
+        simulate({.workload = &workload,
+                  .cluster = &cluster,
+                  .run = {.policy = {.name = policy, .options = std::move(options), .round = round},
+                          .semantics = semantics}},
+                 times);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     return times;
   }
@@ -164,13 +163,11 @@ TEST(Simulation, TheRunEndsWhenTheJobsOfItsWindowHave) {
   for (int i = 0; i < 6; ++i) scene.add(i, 100, 1);
   scene.workload.jobs[2].gpus = 9;  // refused, which is an end as well
   EndTimes times;
-  const auto outcome = simulate({.workload = &scene.workload,
-                                 .cluster = &scene.cluster,
-                                 .policy = "fifo",
-                                 .options = {},
-                                 .stop_after_begin = JobId{1},
-                                 .stop_after_end = JobId{4}},
-                                times);
+  const auto outcome =
+      simulate({.workload = &scene.workload,
+                .cluster = &scene.cluster,
+                .run = {.policy = {.name = "fifo"}, .window = JobWindow{JobId{1}, JobId{4}}}},
+               times);
   ASSERT_TRUE(outcome.ok());
   EXPECT_GT(times.end_s[3], 0);
   EXPECT_EQ(times.end_s[4], -1);
@@ -246,10 +243,8 @@ Time end_in_synergys_world(const std::map<std::string, std::string>& options) {
   LastEnd last;
   EXPECT_TRUE(simulate({.workload = &workload,
                         .cluster = &cluster,
-                        .policy = "fifo+proportional",
-                        .options = options,
-                        .semantics = SemanticsKind::Synergy,
-                        .round = {}},
+                        .run = {.policy = {.name = "fifo+proportional", .options = options},
+                                .semantics = SemanticsKind::Synergy}},
                        last)
                   .ok());
   return last.at;

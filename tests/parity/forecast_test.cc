@@ -1,5 +1,5 @@
-// Looking ahead from a live cluster, held against what then happens.
-#include "live/forecast/look_ahead.h"
+// Forecasts from a live cluster, compared with what then happens.
+#include "live/forecast/forecast.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,24 +12,24 @@ namespace {
 
 constexpr Duration kRounding = std::chrono::microseconds(1);
 
-class LookAhead : public testing::TestWithParam<std::string> {};
+class Forecasts : public testing::TestWithParam<std::string> {};
 
-// For policies that know of nothing but who waits and who runs.
-TEST_P(LookAhead, WhatIsForetoldAtSomeInstantIsWhatHappens) {
-  std::size_t foretold = 0;
+// For policies that only see which jobs wait and which run.
+TEST_P(Forecasts, WhatIsPredictedAtSomeInstantIsWhatHappens) {
+  std::size_t predicted = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Scenario all = seed % 2 == 0 ? profiled_scenario(seed) : plain_scenario(seed);
     const Recording truth = simulated(all, GetParam());
     Random random(seed);
     const Time last = truth.events().back().time;
-    // Once everybody has come, as nobody is foretold who has not.
+    // Once every job was submitted, as a forecast has no others.
     const Time cut = all.submissions.back().at +
                      Duration(random.between(0, (last - all.submissions.back().at).count()));
     Wire wire;
     LiveCluster live(all, choice_of(GetParam()), wire);
     ASSERT_EQ(live.run(ends_of(truth), cut), "");
-    const auto found = look_ahead(live.core().snapshot(Duration::zero()), {.specs = all.specs});
+    const auto found = make_forecast(live.core().snapshot(Duration::zero()), {.specs = all.specs});
     ASSERT_TRUE(found.ok()) << found.error().message;
     const Forecast& forecast = found.value();
     EXPECT_TRUE(forecast.is_whole);
@@ -43,7 +43,7 @@ TEST_P(LookAhead, WhatIsForetoldAtSomeInstantIsWhatHappens) {
       if (event.kind != EventKind::Completed) continue;
       ASSERT_TRUE(forecast.ends.contains(job)) << "job " << job;
       EXPECT_LE(std::chrono::abs(forecast.ends.at(job) - event.time), kRounding) << "job " << job;
-      ++foretold;
+      ++predicted;
     }
     ASSERT_EQ(forecast.starts.size(), starts.size());
     for (const auto& [job, at] : starts) {
@@ -51,10 +51,10 @@ TEST_P(LookAhead, WhatIsForetoldAtSomeInstantIsWhatHappens) {
       EXPECT_LE(std::chrono::abs(forecast.starts.at(job).at - at), kRounding) << "job " << job;
     }
   }
-  EXPECT_GT(foretold, 20U);
+  EXPECT_GT(predicted, 20U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, LookAhead, testing::Values("fifo", "sjf", "srtf", "srsf"));
+INSTANTIATE_TEST_SUITE_P(Of, Forecasts, testing::Values("fifo", "sjf", "srtf", "srsf"));
 
 }  // namespace
 }  // namespace orrery

@@ -1,4 +1,4 @@
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 #include <gtest/gtest.h>
 
@@ -11,19 +11,19 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-Forecast ahead(const TestSituation& situation, const AheadOptions& options = {}) {
-  auto found = look_ahead(situation.text(), options);
+Forecast forecast_of(const TestSituation& situation, const ForecastOptions& options = {}) {
+  auto found = make_forecast(situation.text(), options);
   EXPECT_TRUE(found.ok()) << found.error().message;
   return found.ok() ? std::move(found).value() : Forecast();
 }
 
-TEST(LookAhead, WhoWaitsStartsWhenWhoRunsIsDone) {
+TEST(Forecasts, AWaitingJobStartsWhenARunningOneIsDone) {
   TestSituation situation(1);
   const JobNumber first = situation.submit(4, minutes(10));
   const JobNumber second = situation.submit(2, minutes(5));
   situation.pass({});
   situation.pass(minutes(4));
-  const Forecast forecast = ahead(situation);
+  const Forecast forecast = forecast_of(situation);
   EXPECT_EQ(forecast.now, Time(minutes(4)));
   EXPECT_TRUE(forecast.is_whole);
   ASSERT_EQ(forecast.starts.size(), 1U);
@@ -33,34 +33,34 @@ TEST(LookAhead, WhoWaitsStartsWhenWhoRunsIsDone) {
             (std::map<JobNumber, Time>{{first, Time(minutes(10))}, {second, Time(minutes(15))}}));
 }
 
-TEST(LookAhead, OneMoreJobAndMoreNodesAreAsIfTheyWereThere) {
+TEST(Forecasts, OneMoreJobAndMoreNodesAreAsIfTheyWereThere) {
   TestSituation situation(1);
   situation.submit(4, hours(1));
   situation.pass({});
   const JobRequest more = TestSituation::job(4, minutes(30));
-  const Forecast busy = ahead(situation, {.job = more});
+  const Forecast busy = forecast_of(situation, {.job = more});
   EXPECT_EQ(busy.more, 2);
   EXPECT_EQ(busy.starts.at(2).at, Time(hours(1)));
-  const Forecast wider = ahead(situation, {.nodes_more = 1, .job = more});
+  const Forecast wider = forecast_of(situation, {.nodes_more = 1, .job = more});
   EXPECT_EQ(wider.starts.at(2).at, Time());
   EXPECT_EQ(wider.starts.at(2).nodes.front(), "one more like n0 (1)");
   // Nothing of it was kept.
   EXPECT_EQ(situation.core().book().next_number(), 2);
-  EXPECT_TRUE(ahead(situation).starts.empty());
+  EXPECT_TRUE(forecast_of(situation).starts.empty());
 }
 
-TEST(LookAhead, AnotherPolicyTakesOverFromWhatRuns) {
+TEST(Forecasts, AnotherPolicyTakesOverFromWhatRuns) {
   TestSituation situation(1);
   const JobNumber longest = situation.submit(4, hours(10));
   const JobNumber shortest = situation.submit(4, minutes(1));
   situation.pass({});
-  EXPECT_EQ(ahead(situation).starts.at(shortest).at, Time(hours(10)));
-  const Forecast preempted = ahead(situation, {.policy = "srtf"});
+  EXPECT_EQ(forecast_of(situation).starts.at(shortest).at, Time(hours(10)));
+  const Forecast preempted = forecast_of(situation, {.policy = "srtf"});
   EXPECT_EQ(preempted.starts.at(shortest).at, Time());
   EXPECT_EQ(preempted.ends.at(longest), Time(hours(10) + minutes(1)));
 }
 
-TEST(LookAhead, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
+TEST(Forecasts, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
   TestSituation situation(2);
   const JobNumber first = situation.submit(1, minutes(10));
   JobRequest next = TestSituation::job(1, minutes(1));
@@ -73,39 +73,39 @@ TEST(LookAhead, DependenciesQuotasAndDrainingNodesBindAsTheyDo) {
   JobRequest bobs = TestSituation::job(2, minutes(20));
   bobs.user = "bob";
   situation.submit(bobs);
-  const JobNumber held_back = situation.submit(bobs);
+  const JobNumber held = situation.submit(bobs);
   situation.pass({});
   ASSERT_TRUE(situation.core().drain(situation.root(), {.node = "n1"}, situation.now()).ok());
   situation.pass(seconds(1));
-  const Forecast forecast = ahead(situation, {.job = TestSituation::job(4, minutes(1))});
+  const Forecast forecast = forecast_of(situation, {.job = TestSituation::job(4, minutes(1))});
   EXPECT_EQ(forecast.starts.at(second).at, Time(minutes(10)));
-  EXPECT_EQ(forecast.starts.at(held_back).at, Time(minutes(20)));
+  EXPECT_EQ(forecast.starts.at(held).at, Time(minutes(20)));
   EXPECT_EQ(forecast.starts.at(forecast.more).nodes, std::vector<std::string>{"n0"});
 }
 
-TEST(LookAhead, WhoIsOverdueIsGivenATenthMore) {
+TEST(Forecasts, AnOverdueJobIsGivenATenthMore) {
   TestSituation situation(1);
   const JobNumber late = situation.submit(4, minutes(10));
   const JobNumber next = situation.submit(4, minutes(10));
   situation.pass({});
   situation.pass(minutes(25));
-  const Forecast forecast = ahead(situation);
+  const Forecast forecast = forecast_of(situation);
   EXPECT_EQ(forecast.ends.at(late), Time(minutes(26)));
   EXPECT_EQ(forecast.starts.at(next).at, Time(minutes(26)));
 }
 
-TEST(LookAhead, ItEndsAtItsHorizonAndAfterSoManySteps) {
+TEST(Forecasts, ItEndsAtItsHorizonAndAfterItsLastStep) {
   TestSituation situation(1);
   for (int i = 0; i < 5; ++i) situation.submit(4, hours(1));
   situation.pass({});
-  const Forecast near = ahead(situation, {.horizon = minutes(150)});
-  EXPECT_FALSE(near.is_whole);
-  EXPECT_EQ(near.starts.size(), 2U);
-  EXPECT_EQ(near.until, Time(hours(2)));
-  const Forecast few = ahead(situation, {.steps = 2});
+  const Forecast soon = forecast_of(situation, {.horizon = minutes(150)});
+  EXPECT_FALSE(soon.is_whole);
+  EXPECT_EQ(soon.starts.size(), 2U);
+  EXPECT_EQ(soon.until, Time(hours(2)));
+  const Forecast few = forecast_of(situation, {.steps = 2});
   EXPECT_FALSE(few.is_whole);
   EXPECT_EQ(few.starts.size(), 1U);
-  const Forecast starts = ahead(situation, {.starts_only = true});
+  const Forecast starts = forecast_of(situation, {.starts_only = true});
   EXPECT_EQ(starts.starts.size(), 4U);
   EXPECT_EQ(starts.ends.size(), 4U);
   const auto predicted = predicted_starts(situation.text());
@@ -113,15 +113,15 @@ TEST(LookAhead, ItEndsAtItsHorizonAndAfterSoManySteps) {
   EXPECT_EQ(predicted.value().at(5), Time(hours(4)));
 }
 
-TEST(LookAhead, WhatCannotBeIsSaid) {
+TEST(Forecasts, WhatCannotBeIsSaid) {
   TestSituation none(0);
-  EXPECT_EQ(look_ahead("no situation", {}).error().code, Code::DataLoss);
-  const auto policy = look_ahead(none.text(), {.policy = "best"});
+  EXPECT_EQ(make_forecast("no situation", {}).error().code, Code::DataLoss);
+  const auto policy = make_forecast(none.text(), {.policy = "best"});
   ASSERT_FALSE(policy.ok());
   EXPECT_NE(policy.error().message.find("best"), std::string::npos);
-  EXPECT_EQ(look_ahead(none.text(), {.nodes_more = 1}).error().code, Code::FailedPrecondition);
-  EXPECT_FALSE(look_ahead(none.text(), {.job = JobRequest{.gpus = 0}}).ok());
-  const Forecast never = ahead(none, {.job = TestSituation::job(1, minutes(1))});
+  EXPECT_EQ(make_forecast(none.text(), {.nodes_more = 1}).error().code, Code::FailedPrecondition);
+  EXPECT_FALSE(make_forecast(none.text(), {.job = JobRequest{.gpus = 0}}).ok());
+  const Forecast never = forecast_of(none, {.job = TestSituation::job(1, minutes(1))});
   EXPECT_TRUE(never.is_whole);
   EXPECT_TRUE(never.starts.empty());
 }

@@ -1,4 +1,4 @@
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kOverduePart = 0.1;
 
-// A core that is told what would come from outside, at the instants at which it would.
+// A core that is given what would come from outside, at the instants at which it would.
 class Outlook {
  public:
-  explicit Outlook(const AheadOptions& options)
+  explicit Outlook(const ForecastOptions& options)
       : options_(options), core_({.specs = options.specs}) {}
 
   Status begin(const std::string& situation) {
@@ -35,6 +35,9 @@ class Outlook {
     for (const LiveJob& live : core_.book().jobs()) {
       const JobState state = core_.state().job(*core_.book().find(live.number)).state;
       if (state == JobState::Pending || state == JobState::Paused) waiting_.insert(live.number);
+      if (state == JobState::Running && live.checkpointed < 0 && !live.runs.empty()) {
+        unsaved_since_[live.number] = live.runs.back().began;
+      }
     }
     return {};
   }
@@ -77,7 +80,7 @@ class Outlook {
     for (int i = 1; i <= options_.nodes_more; ++i) {
       NodeOffer offer = like;
       offer.name = fmt::format("one more like {} ({})", like.name, i);
-      TRY(core_.replay(NodeJoined{.offer = std::move(offer), .instance = "ahead"}, now_));
+      TRY(core_.replay(NodeJoined{.offer = std::move(offer), .instance = "forecast"}, now_));
     }
     return {};
   }
@@ -95,7 +98,7 @@ class Outlook {
   Status move_overdue_ends() {
     const auto running = core_.state().running();
     for (const JobId id : std::vector<JobId>(running.begin(), running.end())) {
-      if (core_.expected_end(id) > now_) continue;
+      if (core_.host().expected_end(id) > now_) continue;
       TRY(core_.replay(
           Progressed{
               .job = core_.book().job(id).number, .iteration = 1 - kOverduePart, .iterations = 1},
@@ -106,14 +109,15 @@ class Outlook {
 
   Time next_end() const {
     Time next = kNever;
-    for (const JobId id : core_.state().running()) next = std::min(next, core_.expected_end(id));
+    for (const JobId id : core_.state().running())
+      next = std::min(next, core_.host().expected_end(id));
     return next;
   }
 
   Status end_jobs() {
     std::vector<JobId> done;
     for (const JobId id : core_.state().running()) {
-      if (core_.expected_end(id) <= now_) done.push_back(id);
+      if (core_.host().expected_end(id) <= now_) done.push_back(id);
     }
     std::ranges::sort(done);
     for (const JobId id : done) {
@@ -134,6 +138,7 @@ class Outlook {
       const auto* decided = std::get_if<Decided>(&entry);
       if (decided == nullptr) continue;
       const JobNumber job = decided->job;
+      note_loss(*decided, record.time);
       if (decided->kind == EventKind::Completed) {
         forecast_.ends[job] = record.time;
       } else if (decided->kind == EventKind::Rejected || decided->kind == EventKind::Cancelled) {
@@ -148,16 +153,26 @@ class Outlook {
     return {};
   }
 
-  const AheadOptions& options_;
+  void note_loss(const Decided& decided, Time at) {
+    const bool ends_processes = decided.kind == EventKind::Paused ||
+                                decided.kind == EventKind::Moved ||
+                                decided.kind == EventKind::Resized;
+    if (!ends_processes) return;
+    const auto since = unsaved_since_.extract(decided.job);
+    if (!since.empty()) forecast_.lost[decided.job] = at - since.mapped();
+  }
+
+  const ForecastOptions& options_;
   Core core_;
   Forecast forecast_;
   Time now_{};
-  std::set<JobNumber> waiting_;  // since the beginning
+  std::set<JobNumber> waiting_;              // since the beginning
+  std::map<JobNumber, Time> unsaved_since_;  // of jobs that run since the beginning
 };
 
 }  // namespace
 
-Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& options) {
+Result<Forecast> make_forecast(const std::string& situation, const ForecastOptions& options) {
   Outlook outlook(options);
   TRY(outlook.begin(situation));
   TRY(outlook.run());
@@ -165,9 +180,9 @@ Result<Forecast> look_ahead(const std::string& situation, const AheadOptions& op
 }
 
 Result<std::map<JobNumber, Time>> predicted_starts(const std::string& situation,
-                                                   AheadOptions limits) {
+                                                   ForecastOptions limits) {
   limits.starts_only = true;
-  TRY_ASSIGN(const Forecast forecast, look_ahead(situation, limits));
+  TRY_ASSIGN(const Forecast forecast, make_forecast(situation, limits));
   std::map<JobNumber, Time> starts;
   for (const auto& [job, start] : forecast.starts) starts[job] = start.at;
   return starts;
