@@ -6,7 +6,8 @@ it: a walk goes back by naming a file again. A header and the source of the same
 
 In every document each relative link must exist, each path in a code span that begins with a folder
 of the repository, and for each `FOLDER/NAME.h`, `.cc` or `.py` a file that ends so. NAME in a path
-is a placeholder. The changelog and the decisions may name files of their time.
+is a placeholder. The changelog and the decisions may name files of their time, tutorials files
+of their readers.
 """
 import pathlib
 import re
@@ -20,7 +21,7 @@ PATH = re.compile(r"`((?:src|apps)/[\w/]+\.(?:h|cc))`")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NAMED = re.compile(r"`((?:src|apps|tests|bench|fuzz|tools|docs|cmake|proto|clients|examples)/[\w./-]*)`")
 SOURCE = re.compile(r"`([\w/]+\.(?:h|cc|py))`")
-HISTORY = ("CHANGELOG.md", "docs/decisions/")
+HISTORY = ("CHANGELOG.md", "docs/decisions/", "docs/tutorials/")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
