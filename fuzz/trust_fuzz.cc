@@ -43,7 +43,7 @@ void read_as_certificate(std::string_view pem) {
   if (const auto validity = validity_of(pem); validity.ok()) should_renew(validity.value(), kNow);
   (void)covers(pem, {"localhost", "::1"});
   (void)fingerprint_of(pem);
-  INVARIANT(!caller_of(authority().certificate_pem(), pem, kNow).ok(), "nobody has its key");
+  INVARIANT(!caller_of(authority().certificate_pem(), pem, kNow).ok(), "no caller has its key");
   INVARIANT(!signed_caller(authority().certificate_pem(), pem).ok(), "nor at any other time");
   if (const auto facts = facts_of(pem); facts.ok()) {
     (void)check_time(facts.value(), kNow);
@@ -59,7 +59,8 @@ void read_as_request(std::string_view pem) {
     return;
   }
   const auto caller = caller_of(authority().certificate_pem(), issued.value(), kNow);
-  INVARIANT(caller.ok() && caller.value() == identity, "it is nobody but who we said");
+  INVARIANT(caller.ok() && caller.value() == identity,
+            "the caller has the identity that was certified");
 }
 
 void read_as_token(std::string_view text) {
@@ -83,7 +84,7 @@ void read_as_token(std::string_view text) {
 
 }  // namespace
 
-// Whatever comes over the wire before somebody is known, as text and as the bytes inside PEM.
+// Whatever comes over the wire before the caller is known, as text and as the bytes inside PEM.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   read_as_certificate(input);

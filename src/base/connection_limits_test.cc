@@ -43,25 +43,25 @@ TEST(ConnectionLimits, APeerAtItsLimitLosesItsOwnIdleOnesFirstAndThenItsParkedOn
 TEST(ConnectionLimits, WorkInProgressEndsForAPrivilegedPeerAlone) {
   expect(admit(full(Use::Fresh), kBob, false, kLimits), false, {});
   expect(admit(full(Use::Fresh), kAnn, false, kLimits), false, {});
-  auto crowd = full(Use::Fresh);
-  crowd.push_back(one(kRoot, Use::Fresh, 1));
-  crowd.push_back(one(kRoot, Use::Fresh, 2));
-  expect(admit(crowd, kRoot, true, kLimits), true, 1);
+  auto connections = full(Use::Fresh);
+  connections.push_back(one(kRoot, Use::Fresh, 1));
+  connections.push_back(one(kRoot, Use::Fresh, 2));
+  expect(admit(connections, kRoot, true, kLimits), true, 1);
 }
 
 TEST(ConnectionLimits, AFullServerTakesAPlaceFromThePeerWithTheMost) {
-  auto crowd = full(Use::Parked);
-  crowd.pop_back();
-  crowd.push_back(one(kAnn, Use::Idle, 0));
-  expect(admit(crowd, kAnn, false, kLimits), true, 1);
+  auto connections = full(Use::Parked);
+  connections.pop_back();
+  connections.push_back(one(kAnn, Use::Idle, 0));
+  expect(admit(connections, kAnn, false, kLimits), true, 1);
 }
 
 TEST(ConnectionLimits, PrivilegedPeersHavePlacesOfTheirOwnAndKeepThem) {
-  auto crowd = full(Use::Fresh);
-  expect(admit(crowd, kRoot, true, kLimits), true, {});
-  crowd.push_back(one(kRoot, Use::Idle, 0));
-  crowd.push_back(one(kRoot, Use::Idle, 0));
-  expect(admit(crowd, kAnn, false, kLimits), false, {});
+  auto connections = full(Use::Fresh);
+  expect(admit(connections, kRoot, true, kLimits), true, {});
+  connections.push_back(one(kRoot, Use::Idle, 0));
+  connections.push_back(one(kRoot, Use::Idle, 0));
+  expect(admit(connections, kAnn, false, kLimits), false, {});
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ Status write_file(const Fd& fd, const std::string& path, std::string_view conten
   return {};
 }
 
-Status write_file_atomically(const std::string& path, std::string_view content) {
-  TRY_ASSIGN(OutputFile file, OutputFile::open(path, OutputFile::Kind::Internal));
+Status write_file_atomically(const std::string& path, std::string_view content, OwnFile how) {
+  TRY_ASSIGN(OutputFile file, OutputFile::open_own(path, how));
   TRY(file.write(content));
   return file.commit();
 }

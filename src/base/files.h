@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -45,9 +47,15 @@ std::string read_word(const std::string& path);
 
 Status write_file(const Fd& fd, const std::string& path, std::string_view content);
 
-// Readers see the old content or the new one, never a part. It outlives this process; it is not
-// flushed against a loss of power, since nothing that runs outlives that.
-Status write_file_atomically(const std::string& path, std::string_view content);
+// How a file of our own is written.
+struct OwnFile {
+  mode_t mode = 0600;      // whatever the umask
+  bool durable = false;    // content and name outlive a loss of power
+  bool exclusive = false;  // Code::AlreadyExists if the path exists
+};
+
+// Readers see the old content or the new one, never a part. The file outlives this process.
+Status write_file_atomically(const std::string& path, std::string_view content, OwnFile how = {});
 
 // Writes to a file that is there, as the kernel's control files want it: in one call.
 Status write_control(const std::string& path, std::string_view content);

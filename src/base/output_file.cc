@@ -97,19 +97,24 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       draft_(std::exchange(other.draft_, {})),
-      fd_(std::move(other.fd_)) {}
+      fd_(std::move(other.fd_)),
+      how_(other.how_) {}
 
 OutputFile::~OutputFile() {
   if (!draft_.empty()) ::unlink(draft_.c_str());
 }
 
+Result<OutputFile> OutputFile::open_own(const std::string& path, OwnFile how) {
+  OutputFile file(path);
+  file.target_ = path;
+  file.how_ = how;
+  TRY(file.open_draft(0600));
+  if (::fchmod(file.fd_.get(), how.mode) != 0) return file.error(errno);
+  return file;
+}
+
 Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   OutputFile file(path);
-  if (kind == Kind::Internal) {
-    file.target_ = path;
-    TRY(file.open_draft(kind));
-    return file;
-  }
   if (const auto fd = descriptor_of(path)) {
     file.fd_ = Fd(::fcntl(*fd, F_DUPFD_CLOEXEC, 0));
     if (!file.fd_.ok()) return file.error(errno);
@@ -125,7 +130,8 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   // A rename would replace a file that the user may not write to.
   if (found && ::access(path.c_str(), W_OK) != 0) return file.error(errno);
   TRY_ASSIGN(file.target_, followed(path));
-  if (Status opened = file.open_draft(kind); !opened.ok()) {
+  const mode_t mode = kind == Kind::Named ? 0666 : 0600;
+  if (Status opened = file.open_draft(mode); !opened.ok()) {
     if (!found || opened.error().code != Code::FailedPrecondition) return std::move(opened).error();
     file.target_.clear();
     file.fd_ = Fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
@@ -138,8 +144,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
 
 // A draft without a name leaves nothing behind, however the process ends. Not every file system
 // has such drafts.
-Status OutputFile::open_draft(Kind kind) {
-  const mode_t mode = kind == Kind::Named ? 0666 : 0600;
+Status OutputFile::open_draft(mode_t mode) {
   fd_ = Fd(::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
   if (fd_.ok() && ::access(descriptor_path(fd_).c_str(), F_OK) == 0) return {};
   draft_ = draft_name(target_);
@@ -173,22 +178,33 @@ Status OutputFile::write(std::string_view bytes) {
   return {};
 }
 
-Status OutputFile::commit() {
-  if (target_.empty()) {
-    fd_.close();
-    return {};
-  }
+Status OutputFile::give_name() {
   if (draft_.empty()) {
-    const std::string name = draft_name(target_);
+    const std::string name = how_.exclusive ? target_ : draft_name(target_);
     if (::linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, name.c_str(),
                  AT_SYMLINK_FOLLOW) != 0) {
       return error(errno);
     }
+    if (how_.exclusive) return {};
     draft_ = name;
   }
-  fd_.close();
+  if (how_.exclusive) {
+    // The destructor removes the name of the draft.
+    if (::link(draft_.c_str(), target_.c_str()) != 0) return error(errno);
+    return {};
+  }
   if (std::rename(draft_.c_str(), target_.c_str()) != 0) return error(errno);
   draft_.clear();
+  return {};
+}
+
+Status OutputFile::commit() {
+  if (how_.durable && ::fsync(fd_.get()) != 0) return error(errno);
+  if (!target_.empty()) TRY(give_name());
+  fd_.close();
+  if (!how_.durable) return {};
+  const Fd folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.ok() || ::fsync(folder.get()) != 0) return error(errno);
   return {};
 }
 

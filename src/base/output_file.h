@@ -19,16 +19,18 @@ namespace orrery {
 // For a path that a user named (Kind::Named): a symbolic link is followed and its target replaced.
 // A device, a pipe, /dev/stdout and /dev/fd/N are written to directly, so nothing is atomic there.
 // So is an existing file in a folder that takes no new file. An existing file keeps its mode and
-// owner; a new one gets the mode that the umask allows. For a file of our own (Kind::Internal): the
-// path itself is replaced, with mode 0600.
+// owner; a new one gets the mode that the umask allows. Nothing is flushed against a loss of power.
 //
-// Every error names the path and the cause. Nothing is flushed against a loss of power.
+// For a file of our own open_own() replaces the path itself, in the way that OwnFile says.
+//
+// Every error names the path and the cause.
 class OutputFile {
  public:
   // NamedPrivate: as Named, but a new file has mode 0600. For what holds jobs' data.
-  enum class Kind { Named, NamedPrivate, Internal };
+  enum class Kind { Named, NamedPrivate };
 
   static Result<OutputFile> open(const std::string& path, Kind kind = Kind::Named);
+  static Result<OutputFile> open_own(const std::string& path, OwnFile how = {});
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
   ~OutputFile();
@@ -39,14 +41,16 @@ class OutputFile {
 
  private:
   explicit OutputFile(std::string path) : path_(std::move(path)) {}
-  Status open_draft(Kind kind);
+  Status open_draft(mode_t mode);
   Status keep_attributes();
+  Status give_name();
   Error error(int number) const;
 
   std::string path_;    // as named by the caller
   std::string target_;  // the file to replace; empty: the bytes go to it directly
   std::string draft_;   // empty: the draft has no name yet
   Fd fd_;
+  OwnFile how_{};
 };
 
 // A whole file at once.

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/files.h"
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
@@ -25,17 +25,7 @@ mode_t mode_of(const std::string& path) {
 
 class StateFolder : public testing::Test {
  protected:
-  StateFolder() {
-    std::string pattern = (fs::temp_directory_path() / "state-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    above_ = pattern;
-    path_ = above_ + "/state";
-  }
-  ~StateFolder() override {
-    umask(before_);
-    std::error_code ignored;
-    fs::remove_all(above_, ignored);
-  }
+  ~StateFolder() override { umask(before_); }
   // A file with exactly this mode.
   std::string put(const std::string& name, mode_t mode) const {
     const std::string path = path_ + "/" + name;
@@ -51,16 +41,16 @@ class StateFolder : public testing::Test {
     }
   }
 
-  std::string above_;
-  std::string path_;
+  const TestFolder above_;
+  std::string path_ = above_ / "state";
   const mode_t before_ = umask(022);
 };
 
 TEST_F(StateFolder, HasItsModeWhateverTheUmaskIs) {
   for (const mode_t mask : {0000, 0022, 0077, 0777}) {
     umask(mask);
-    const std::string own = above_ + "/own" + std::to_string(mask);
-    const std::string shared = above_ + "/shared" + std::to_string(mask);
+    const std::string own = above_.path() + "/own" + std::to_string(mask);
+    const std::string shared = above_.path() + "/shared" + std::to_string(mask);
     ASSERT_TRUE(make_state_folder(own, Passage::None).ok()) << mask;
     ASSERT_TRUE(make_state_folder(shared, Passage::Others).ok()) << mask;
     EXPECT_EQ(mode_of(own), 0700u);
@@ -99,9 +89,9 @@ TEST_F(StateFolder, OfAnotherUserIsRefused) {
   ASSERT_TRUE(make_state_folder(path_, Passage::None).ok());
   ASSERT_EQ(chown(path_.c_str(), 1, 1), 0);
   expect_refused(make_state_folder(path_, Passage::None), {path_, "belongs to"});
-  const std::string link = above_ + "/link";
-  ASSERT_TRUE(make_state_folder(above_ + "/real", Passage::None).ok());
-  fs::create_symlink(above_ + "/real", link);
+  const std::string link = above_.path() + "/link";
+  ASSERT_TRUE(make_state_folder(above_.path() + "/real", Passage::None).ok());
+  fs::create_symlink(above_.path() + "/real", link);
   EXPECT_TRUE(make_state_folder(link, Passage::None).ok()) << "a link of one's own is followed";
   ASSERT_EQ(lchown(link.c_str(), 1, 1), 0);
   expect_refused(make_state_folder(link, Passage::None), {link, "is a link"});
@@ -118,14 +108,6 @@ TEST_F(StateFolder, FilesThatOthersCanReadAreRefusedByName) {
     expect_refused(make_private_file(file), {file, "chmod 600"});
     EXPECT_EQ(mode_of(file), wide);
   }
-}
-
-TEST_F(StateFolder, AnAddressCanBeReadByAllWhateverTheUmaskIs) {
-  ASSERT_TRUE(make_state_folder(path_, Passage::Others).ok());
-  umask(0077);
-  ASSERT_TRUE(write_open_file(path_ + "/address", "here\n").ok());
-  EXPECT_EQ(mode_of(path_ + "/address"), 0644u);
-  EXPECT_EQ(read_word(path_ + "/address"), "here");
 }
 
 TEST_F(StateFolder, LinksAndPipesAreNoFiles) {

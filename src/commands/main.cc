@@ -203,7 +203,7 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
 
 void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
   CLI::App* command = twin.add_subcommand(
-      "check", "holds the twin against real runs: each mode foreseen, and how far off");
+      "check", "holds the twin against real runs: each mode predicted, and how far off");
   command->add_option("runs", c.runs, "folders of orrery reproduce star, one for each run")
       ->required();
   command

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "commands/whatif.h"
-#include "report/grid.h"
 #include "report/table.h"
 
 namespace orrery {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "report/json_text.h"
+#include "base/json_text.h"
 #include "report/metrics/summary_fields.h"
 
 namespace orrery {

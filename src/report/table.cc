@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/grid.h"
 #include "base/plain_text.h"
-#include "report/grid.h"
 #include "report/metrics/job_comparison.h"
 
 namespace orrery {

@@ -4,7 +4,7 @@
 
 namespace orrery {
 
-// Whether two workloads hold the same jobs, names and profiles under the same numbers; what the
+// True if two workloads hold the same jobs, names and profiles under the same numbers; what the
 // workloads are called does not matter.
 inline bool same_job(const JobSpec& a, const JobSpec& b) {
   return a.id == b.id && a.name == b.name && a.submitted == b.submitted && a.gpus == b.gpus &&

@@ -29,20 +29,26 @@ const auto kReaders = std::to_array<const TraceReader*>({
     &kPhillyCsvTrace,      &kDlrmTrace,    &kDurationsTrace, &kSynergyTrace,
 });
 
+// Why a file with this first line is not in the format; empty: it may be.
+std::string refusal(const TraceReader& reader, std::string_view first_line) {
+  if (reader.refusal != nullptr) return reader.refusal(first_line);
+  return missing_column(first_line, reader.signature);
+}
+
 Result<const TraceReader*> recognise(LineReader& lines) {
   // A list in JSON may stand on one line, however long.
   TRY_ASSIGN(const std::string_view start, lines.peek());
-  if (kPhillyTrace.refusal(start).empty()) return &kPhillyTrace;
+  if (refusal(kPhillyTrace, start).empty()) return &kPhillyTrace;
   TRY_ASSIGN(const bool any, lines.next());
   if (!any) return lines.wrong_file("is empty");
   std::vector<std::string> refusals;
   for (const TraceReader* reader : kReaders) {
-    const std::string refusal = reader->refusal(lines.line());
-    if (refusal.empty()) {
+    const std::string why = refusal(*reader, lines.line());
+    if (why.empty()) {
       lines.hold();
       return reader;
     }
-    refusals.push_back(fmt::format("{} ({})", reader->format.name, refusal));
+    refusals.push_back(fmt::format("{} ({})", reader->format.name, why));
   }
   const std::string_view header = lines.line();
   if (std::ranges::count(header, ';') > 0 && std::ranges::count(header, ',') == 0) {

@@ -12,10 +12,10 @@
 namespace orrery {
 
 struct TraceOptions {
-  std::string format = "auto";  // a name from trace_formats(), or auto: told from the first line
-  std::int64_t limit = 0;       // the first so many jobs in order of submission; 0: all
+  std::string format = "auto";  // a name from trace_formats(), or auto: known from the first line
+  std::int64_t limit = 0;       // only this number of jobs, the first to be submitted; 0: all
   std::string profiles{};       // file or folder of profiles; empty: jobs are rigid
-  std::string gpu_type{};       // whose profiles are meant; empty: of the only type there is
+  std::string gpu_type{};       // that profiles are read for; empty: the only type there is
   std::int64_t drawn = 0;       // jobs of a generator that goes_on(); 0: its own default
 };
 
@@ -37,7 +37,7 @@ std::span<const TraceFormat> trace_formats();
 // input is InvalidArgument with a message that begins with file and line. Nothing is guessed or
 // skipped but blank lines, and what the workload counts among its oddities: the log of a real
 // cluster holds jobs that never ran. For a folder, the file is read that one of the public traces
-// has its jobs in. With profiles the jobs whose model they have become elastic, see make_elastic(),
+// has its jobs in. With profiles, jobs of the models they hold are elastic, see make_elastic(),
 // or sensitive to CPUs and memory, see make_sensitive().
 Result<Workload> read_trace(const std::string& path, const TraceOptions& options = {});
 
@@ -59,7 +59,8 @@ Status write_trace(const Workload& workload, std::ostream& out, TraceSyntax synt
 Status write_elasticflow_trace(const Workload& workload, std::ostream& out);
 
 // Writes the jobs in the format `synergy`. Only their names, models, submissions, iterations and
-// GPUs have a place in it; a job without a model or whose name is no whole number is an error.
+// GPUs have a place in it; a job without a model or with a name that is no whole number is an
+// error.
 Status write_synergy_trace(const Workload& workload, std::ostream& out);
 
 }  // namespace orrery

@@ -82,7 +82,7 @@ TEST(MuriTrace, EqualProfilesAreKeptOnce) {
   EXPECT_EQ(workload.names, Names{"m"});
 }
 
-TEST(TiresiasTrace, IsToldFromMuriByItsHeader) {
+TEST(TiresiasTrace, IsDistinguishedFromMuriByItsHeader) {
   const Workload workload = parse(
       "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
       "0,8,30,133,vgg11,147,23\n");

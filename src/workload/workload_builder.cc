@@ -146,7 +146,7 @@ void WorkloadBuilder::sort_jobs() {
   auto& jobs = workload_.jobs;
   if (std::ranges::is_sorted(jobs, {}, &JobSpec::submitted)) return;
   // The order is found on indices and then applied cycle by cycle: a stable sort of the jobs
-  // themselves would need room for half of them again.
+  // themselves would need memory for half of them again.
   std::vector<std::uint32_t> source(jobs.size());
   std::iota(source.begin(), source.end(), 0u);
   std::ranges::sort(source, {}, [&](std::uint32_t i) { return std::pair(jobs[i].submitted, i); });

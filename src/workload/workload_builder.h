@@ -22,7 +22,7 @@ class WorkloadBuilder {
  public:
   explicit WorkloadBuilder(std::string name) { workload_.name = std::move(name); }
 
-  // For readers of traces whose models say how fast jobs are: figures that come before built-in
+  // For traces in which models say how fast jobs are: figures that come before built-in
   // ones, of a GPU type. They must outlive the builder.
   void know(const SensitivityProfiles& profiles, std::string_view gpu_type) {
     known_ = &profiles;
@@ -39,7 +39,7 @@ class WorkloadBuilder {
   CurveId curve_id(SpeedCurve curve);  // kNoCurve for one without points
   SensitivityId sensitivity_id(const Sensitivity& sensitivity);
 
-  // Refuses a job whose name is taken. The id of the job is set by finish().
+  // Refuses a job with a name that is taken. The id of the job is set by finish().
   Status add(JobSpec job);
   // The same; false where the name is taken.
   Result<bool> add_if_new(JobSpec job);

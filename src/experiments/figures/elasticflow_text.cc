@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "experiments/figures/reproduce_elasticflow.h"
-#include "report/grid.h"
 
 namespace orrery::elasticflow {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "experiments/figures/reproduce_muri.h"
-#include "report/grid.h"
 
 namespace orrery {
 namespace {

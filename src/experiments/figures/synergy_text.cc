@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/grid.h"
 #include "experiments/figures/reproduce_synergy.h"
-#include "report/grid.h"
 
 namespace orrery::synergy {
 namespace {

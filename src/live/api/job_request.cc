@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/plain_text.h"
+#include "base/utf8.h"
 #include "live/api/output_pattern.h"
 #include "model/cluster.h"
 #include "model/duration_text.h"
@@ -19,28 +20,6 @@ constexpr Duration kLongest = std::chrono::hours(24 * 3650);
 constexpr int kSignalMax = 64;
 
 bool has_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
-
-// Requests travel and are kept as text.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t more = lead < 0x80                   ? 0
-                             : lead >= 0xc2 && lead < 0xe0 ? 1
-                             : lead >= 0xe0 && lead < 0xf0 ? 2
-                             : lead >= 0xf0 && lead < 0xf5 ? 3
-                                                           : 9;
-    if (more == 9 || i + more >= text.size() + (more == 0 ? 1 : 0)) return false;
-    for (std::size_t j = 1; j <= more; ++j) {
-      if ((static_cast<unsigned char>(text[i + j]) & 0xc0) != 0x80) return false;
-    }
-    const auto next = more == 0 ? 0 : static_cast<unsigned char>(text[i + 1]);
-    const bool wide = (lead == 0xe0 && next < 0xa0) || (lead == 0xed && next >= 0xa0) ||
-                      (lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next >= 0x90);
-    if (wide) return false;
-    i += more + 1;
-  }
-  return true;
-}
 
 Status check_word(std::string_view field, std::string_view word, std::size_t most = 256) {
   if (word.size() <= most && is_plain_text(word)) return {};

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "live/codec/fields.h"
 #include "live/codec/plain.h"
-#include "live/codec/utf8.h"
 
 namespace orrery {
 

@@ -3,7 +3,7 @@
 #include <google/protobuf/reflection.h>
 
 #include "base/invariant.h"
-#include "live/codec/utf8.h"
+#include "base/utf8.h"
 
 namespace orrery {
 

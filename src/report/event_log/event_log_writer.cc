@@ -1,8 +1,8 @@
 #include "report/event_log/event_log_writer.h"
 
 #include "base/invariant.h"
+#include "base/json_text.h"
 #include "report/event_log/event_names.h"
-#include "report/json_text.h"
 
 namespace orrery {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "report/json_text.h"
+#include "base/json_text.h"
 
 namespace orrery {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/invariant.h"
+#include "base/json_text.h"
 #include "report/json.h"
-#include "report/json_text.h"
 #include "report/metrics/job_comparison.h"
 #include "report/page/chart.h"
 #include "report/table.h"

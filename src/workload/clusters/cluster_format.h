@@ -9,7 +9,7 @@
 namespace orrery {
 
 // One way to write a cluster down. A new one is a file with such a pair, and a line in
-// cluster_spec.cc before the TOML, which takes whatever nobody else recognises.
+// cluster_spec.cc before the TOML, which takes what no other format recognises.
 struct ClusterFormat {
   std::string_view name;
   bool (*recognises)(std::string_view first_line);

@@ -56,7 +56,7 @@ TEST(ClusterSpec, AnIniHasRacksOfEqualServers) {
   ASSERT_EQ(cluster.nodes.size(), 6u);
   EXPECT_EQ(cluster.nodes[2].switch_index, 0);
   EXPECT_EQ(cluster.nodes[3].switch_index, 1);
-  EXPECT_EQ(cluster.nodes[3].name, "node3") << "names must not begin anew in every rack";
+  EXPECT_EQ(cluster.nodes[3].name, "node3") << "names must not start over in every rack";
   EXPECT_EQ(cluster.nodes[3].gpus, 4);
   EXPECT_EQ(cluster.nodes[3].cpu_milli, 12'500);
   EXPECT_EQ(cluster.nodes[3].memory_bytes, 62'500'000'000);

@@ -28,7 +28,7 @@ Result<std::vector<Worker>> read_workers(const std::string& path);
 // The same from a stream; `name` stands where the path would in messages.
 Result<std::vector<Worker>> parse_workers(std::string_view name, std::istream& in);
 
-// Whether there is a worker for each node. `name` names the list in the message.
+// Fails if a node has no worker. `name` names the list in the message.
 Status check_workers(std::string_view name, const std::vector<Worker>& workers,
                      const Cluster& cluster);
 

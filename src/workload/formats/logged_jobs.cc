@@ -77,4 +77,22 @@ Result<NameId> read_name(const Row& row, std::size_t column, WorkloadBuilder& bu
   return builder.name_id(name);
 }
 
+Result<LoggedJob> read_dated(const Row& row, const DatedColumns& columns, JobSpec& job) {
+  LoggedJob logged;
+  TRY_ASSIGN(job.name, row.name(columns.name));
+  TRY_ASSIGN(logged.gpus, read_count(row, columns.gpus, kGpusMax));
+  TRY_ASSIGN(logged.submitted, read_date(row, columns.submitted));
+  TRY_ASSIGN(logged.started, read_date(row, columns.started));
+  TRY_ASSIGN(logged.ended, read_date(row, columns.ended));
+  return logged;
+}
+
+Status read_log(LineReader& lines, const LogTable& log, WorkloadBuilder& builder) {
+  TRY_ASSIGN(CsvTable table,
+             CsvTable::open(lines, log.columns, log.required, {.other_columns = true}));
+  return add_logged_jobs(table, builder, [&](const Row& row, JobSpec& job) {
+    return log.read_job(row, builder, job);
+  });
+}
+
 }  // namespace orrery

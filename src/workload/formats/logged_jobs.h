@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "workload/formats/trace_reader.h"
@@ -24,14 +26,34 @@ bool accept(const LoggedJob& logged, std::int64_t line, WorkloadBuilder& builder
 // Sets the work of a job known by how long it ran alone: it is counted in seconds.
 void set_duration(Duration duration, JobSpec& job);
 
-// Adds the job; one whose name is taken is counted and left out.
-Status add_logged(JobSpec job, std::int64_t line, WorkloadBuilder& builder);
-
 // Cells of such logs. A time that is not known and a count that is not given are no error.
 Result<std::optional<Duration>> read_date(const Row& row, std::size_t column);
 Result<std::optional<Duration>> read_seconds(const Row& row, std::size_t column);
 Result<std::int64_t> read_count(const Row& row, std::size_t column, std::int64_t max);
 Result<NameId> read_name(const Row& row, std::size_t column, WorkloadBuilder& builder);
+
+// Name, GPUs and dates of a job, from the columns that the logs of several clusters have.
+struct DatedColumns {
+  std::size_t name;
+  std::size_t gpus;
+  std::size_t submitted;
+  std::size_t started;
+  std::size_t ended;
+};
+Result<LoggedJob> read_dated(const Row& row, const DatedColumns& columns, JobSpec& job);
+
+// A log that is one table with a header.
+struct LogTable {
+  std::span<const std::string_view> columns;  // other columns are passed over
+  std::span<const std::size_t> required;
+  // Fills the job. False: it cannot be run, and the builder has counted why.
+  Result<bool> (*read_job)(const Row& row, WorkloadBuilder& builder, JobSpec& job);
+};
+
+Status read_log(LineReader& lines, const LogTable& log, WorkloadBuilder& builder);
+
+// Adds the job; one with a name that is taken is counted and left out.
+Status add_logged(JobSpec job, std::int64_t line, WorkloadBuilder& builder);
 
 // Adds what read_job(row, job) makes of every row that is left in the table, unless it says false.
 template <class ReadJob>

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace orrery {
 namespace {
 
@@ -57,30 +59,6 @@ bool plain_fixed(std::string_view text, int digits, std::uint64_t& value) {
     value += unit * static_cast<std::uint64_t>(text[at] - '0');
   }
   return true;
-}
-
-// The length of the UTF-8 character that text begins with; 0: none, or a control character.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  if (first >= 0xC2 && first <= 0xDF && follows(1)) {
-    return first == 0xC2 && byte(1) < 0xA0 ? 0 : 2;
-  }
-  if ((first & 0xF0u) == 0xE0u && follows(1) && follows(2)) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4 && follows(1) && follows(2) && follows(3)) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool too_large = first == 0xF4 && byte(1) >= 0x90;
-    return overlong || too_large ? 0 : 4;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -152,9 +130,12 @@ Status check_name(std::string_view name) {
     return invalid(fmt::format("a name of {} bytes is longer than {}", name.size(), kNameBytesMax));
   }
   while (!name.empty()) {
-    const std::size_t length = character_length(name);
-    if (length == 0) return invalid("a name may hold no control characters and must be UTF-8");
-    name.remove_prefix(length);
+    const Utf8Character next = first_character(name);
+    const bool control = next.code < 0x20 || (next.code >= 0x7f && next.code < 0xa0);
+    if (next.bytes == 0 || control) {
+      return invalid("a name may hold no control characters and must be UTF-8");
+    }
+    name.remove_prefix(next.bytes);
   }
   return {};
 }

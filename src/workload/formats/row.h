@@ -41,8 +41,8 @@ Result<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std:
 // Iterations a second on some GPUs; 0 where a job cannot run.
 Result<double> parse_speed(std::string_view text);
 
-// Whether a job of so many iterations, each so long, is within the bounds; the error says which one
-// it breaks.
+// Fails if a job of these iterations, each this long, is beyond the bounds; the error says which
+// one it breaks.
 Status check_work(double iterations, double iteration_s);
 
 // A name that every output can show: UTF-8 without control characters, of a sane length.

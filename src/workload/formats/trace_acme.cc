@@ -30,11 +30,8 @@ constexpr std::array<std::size_t, 5> kRequired = {kJob, kGpus, kSubmit, kStart, 
 constexpr std::int64_t kNodesMax = 1'000'000;
 constexpr int kGigabyteDigits = 9;
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>(
-      {"job_id", "gpu_num", "type", "submit_time", "start_time", "end_time", "gpu_time"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>(
+    {"job_id", "gpu_num", "type", "submit_time", "start_time", "end_time", "gpu_time"});
 
 // All pods of a job together, within what a job may ask for.
 Result<std::int64_t> read_memory(const Row& row) {
@@ -48,12 +45,7 @@ Result<std::int64_t> read_memory(const Row& row) {
 }
 
 Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
-  LoggedJob logged;
-  TRY_ASSIGN(job.name, row.name(kJob));
-  TRY_ASSIGN(logged.gpus, read_count(row, kGpus, kGpusMax));
-  TRY_ASSIGN(logged.submitted, read_date(row, kSubmit));
-  TRY_ASSIGN(logged.started, read_date(row, kStart));
-  TRY_ASSIGN(logged.ended, read_date(row, kEnd));
+  TRY_ASSIGN(const LoggedJob logged, read_dated(row, {kJob, kGpus, kSubmit, kStart, kEnd}, job));
   TRY_ASSIGN(const std::int64_t cpus, read_count(row, kCpus, static_cast<std::int64_t>(kCpusMax)));
   TRY_ASSIGN(const std::int64_t memory, read_memory(row));
   if (!accept(logged, row.line(), builder, job)) return false;
@@ -64,10 +56,8 @@ Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
 }
 
 Status read(LineReader& lines, WorkloadBuilder& builder) {
-  TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired, {.other_columns = true}));
   builder.begin_at_first_submission();
-  return add_logged_jobs(table, builder,
-                         [&](const Row& row, JobSpec& job) { return read_job(row, builder, job); });
+  return read_log(lines, {kColumns, kRequired, read_job}, builder);
 }
 
 }  // namespace
@@ -77,7 +67,7 @@ const TraceReader kAcmeTrace = {
                .summary = "Shanghai AI Lab's Acme (Seren, Kalos): dates with zones, CPUs, memory",
                .columns = "job_id,[user],[node_num],gpu_num,[cpu_num],[mem_per_pod_GB],type,"
                           "[state],submit_time,start_time,end_time,[duration],[queue],gpu_time"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

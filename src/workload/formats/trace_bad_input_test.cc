@@ -161,7 +161,7 @@ const std::vector<Case> kCases = {
     {"chronus: negative time", kChronus + "a,1,0,1,5,-9,1,strict\n",
      "t:2:", "column 'expect_time_list': '' is not a number"},
     {"chronus: far time", kChronus + "a,1,9,1,5,3155760000,1,strict\n",
-     "t:2:", "lies more than 100 years ahead"},
+     "t:2:", "is more than 100 years later"},
     {"chronus: values", kChronus + "a,1,0,1,5,9-10,1,soft\n",
      "t:2:", "column 'expect_value_list': has 1 values for 2 expected times"},
     {"chronus: duplicate", kChronus + "a,1,0,1,5,9,1,soft\na,1,0,1,5,9,1,soft\n",

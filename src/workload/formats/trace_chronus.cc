@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "workload/formats/simulator_table.h"
 #include "workload/formats/trace_reader.h"
 #include "workload/generators/elasticflow_models.h"
 #include "workload/text/csv.h"
@@ -31,11 +32,8 @@ constexpr std::array<std::size_t, 6> kRequired = {kJob,        kGpus,     kSubmi
                                                   kIterations, kDuration, kExpectTime};
 constexpr int kNanoDigits = 9;
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>(
-      {"job_id", "num_gpu", "submit_time", "iterations", "duration", "expect_time_list"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>(
+    {"job_id", "num_gpu", "submit_time", "iterations", "duration", "expect_time_list"});
 
 enum class Type { Strict, Soft, Best };
 
@@ -90,40 +88,22 @@ Status read_deadline(const Row& row, JobSpec& job) {
   if (type == Type::Best) return {};
   job.deadline = job.submitted + Duration(expect_ns);
   if (std::chrono::duration<double>(job.deadline->time_since_epoch()).count() > kTimeMax_s) {
-    return row.wrong(kExpectTime, "lies more than 100 years ahead");
+    return row.wrong(kExpectTime, "is more than 100 years later");
   }
   job.deadline_kind = type == Type::Soft ? DeadlineKind::Soft : DeadlineKind::Hard;
   return {};
 }
 
 Result<JobSpec> read_job(const Row& row, WorkloadBuilder& builder) {
-  JobSpec job;
-  TRY_ASSIGN(job.name, row.name(kJob));
-  TRY_ASSIGN(const std::int64_t gpus, row.integer(kGpus, 1, kGpusMax));
-  TRY_ASSIGN(const std::int64_t submit_ns, row.fixed(kSubmit, kNanoDigits, kTimeMax_s));
-  TRY_ASSIGN(job.iterations, row.number(kIterations, kIterationsMin, kIterationsMax));
-  TRY_ASSIGN(const double duration_s, row.number(kDuration, kTimeMin_s, kTimeMax_s));
-  job.gpus = static_cast<int>(gpus);
-  job.submitted = Time(Duration(submit_ns));
-  job.iteration_s = duration_s / job.iterations;
-  if (auto work = check_work(job.iterations, job.iteration_s); !work.ok()) {
-    return row.wrong(work.error().message);
-  }
+  TRY_ASSIGN(JobSpec job, read_work(row, {kJob, kGpus, kSubmit, kIterations, kDuration}));
   TRY(read_deadline(row, job));
   if (row.given(kUser)) {
     TRY_ASSIGN(const std::string_view user, row.name(kUser));
     job.user = builder.name_id(user);
   }
-  std::string_view model;
-  if (row.given(kModel)) {
-    TRY_ASSIGN(model, row.name(kModel));
-    job.model = builder.name_id(model);
-  }
+  TRY_ASSIGN(const std::string_view model, read_model(row, kModel, builder, job));
   job.start_cost = elasticflow_start_cost(model);
-  if (row.given(kBatch)) {
-    TRY_ASSIGN(const std::int64_t batch, row.integer(kBatch, 0, kBatchMax));
-    job.batch_size = static_cast<int>(batch);
-  }
+  TRY(read_batch_size(row, kBatch, job));
   return job;
 }
 
@@ -140,7 +120,7 @@ const TraceReader kChronusTrace = {
                .columns = "job_id,[user],num_gpu,[batch_size],submit_time,iterations,"
                           "[model_name],duration,[interval],expect_time_list,"
                           "[expect_value_list],[best_effort],[job_type]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

@@ -24,11 +24,8 @@ constexpr auto kColumns = std::to_array<std::string_view>(
 constexpr std::array<std::size_t, 5> kRequired = {kInstance, kGpus, kCreated, kScheduled, kDeleted};
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>(
-      {"instance_sn", "gpu_request", "creation_time", "scheduled_time", "deletion_time"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>(
+    {"instance_sn", "gpu_request", "creation_time", "scheduled_time", "deletion_time"});
 
 Result<double> read_amount(const Row& row, std::size_t column, double max) {
   if (!row.given(column)) return 0.0;
@@ -53,9 +50,7 @@ Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
 }
 
 Status read(LineReader& lines, WorkloadBuilder& builder) {
-  TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired, {.other_columns = true}));
-  return add_logged_jobs(table, builder,
-                         [&](const Row& row, JobSpec& job) { return read_job(row, builder, job); });
+  return read_log(lines, {kColumns, kRequired, read_job}, builder);
 }
 
 }  // namespace
@@ -66,7 +61,7 @@ const TraceReader kDlrmTrace = {
                .columns =
                    "instance_sn,[role],[app_name],[cpu_request],gpu_request,[memory_request],"
                    "creation_time,scheduled_time,deletion_time"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

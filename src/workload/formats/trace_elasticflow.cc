@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "workload/formats/simulator_table.h"
 #include "workload/formats/trace_reader.h"
 #include "workload/generators/elasticflow_models.h"
 #include "workload/text/csv.h"
@@ -34,8 +35,9 @@ constexpr std::array<std::size_t, 3> kRequired = {kJob, kGpus, kDuration};
 constexpr int kNanoDigits = 9;
 
 std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>({"job_id", "num_gpu", "duration"});
-  std::string missing = missing_column(first_line, kTold);
+  static constexpr auto kSignature =
+      std::to_array<std::string_view>({"job_id", "num_gpu", "duration"});
+  std::string missing = missing_column(first_line, kSignature);
   const auto either = [&](std::size_t first, std::size_t second) {
     const std::array<std::string_view, 2> names = {kColumns[first], kColumns[second]};
     if (!missing.empty() || missing_column(first_line, std::span(names).first(1)).empty() ||
@@ -92,31 +94,14 @@ Status read_deadline(const Row& row, const Spellings& columns, JobSpec& job) {
 }
 
 Result<JobSpec> read_job(const Row& row, const Spellings& columns, WorkloadBuilder& builder) {
-  JobSpec job;
-  TRY_ASSIGN(job.name, row.name(kJob));
-  TRY_ASSIGN(const std::int64_t gpus, row.integer(kGpus, 1, kGpusMax));
-  TRY_ASSIGN(const std::int64_t submit_ns, row.fixed(columns.submit, kNanoDigits, kTimeMax_s));
-  TRY_ASSIGN(job.iterations, row.number(columns.iterations, kIterationsMin, kIterationsMax));
-  TRY_ASSIGN(const double duration_s, row.number(kDuration, kTimeMin_s, kTimeMax_s));
-  job.gpus = static_cast<int>(gpus);
-  job.submitted = Time(Duration(submit_ns));
-  job.iteration_s = duration_s / job.iterations;
-  if (auto work = check_work(job.iterations, job.iteration_s); !work.ok()) {
-    return row.wrong(work.error().message);
-  }
+  TRY_ASSIGN(JobSpec job,
+             read_work(row, {kJob, kGpus, columns.submit, columns.iterations, kDuration}));
   if (row.given(kRealIteration)) TRY(row.number(kRealIteration, 0, kIterationsMax));
   if (row.given(kRealDuration)) TRY(row.number(kRealDuration, 0, kTimeMax_s));
   TRY(read_deadline(row, columns, job));
-  std::string_view model;
-  if (row.given(kModel)) {
-    TRY_ASSIGN(model, row.name(kModel));
-    job.model = builder.name_id(model);
-  }
+  TRY_ASSIGN(const std::string_view model, read_model(row, kModel, builder, job));
   job.start_cost = elasticflow_start_cost(model);
-  if (row.given(kBatch)) {
-    TRY_ASSIGN(const std::int64_t batch, row.integer(kBatch, 0, kBatchMax));
-    job.batch_size = static_cast<int>(batch);
-  }
+  TRY(read_batch_size(row, kBatch, job));
   return job;
 }
 

@@ -11,8 +11,6 @@ constexpr auto kColumns =
     std::to_array<std::string_view>({"job_id", "submission_time", "duration", "num_gpu"});
 constexpr std::array<std::size_t, 4> kRequired = {kJob, kSubmit, kDuration, kGpus};
 
-std::string refusal(std::string_view first_line) { return missing_column(first_line, kColumns); }
-
 Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
   LoggedJob logged;
   TRY_ASSIGN(job.name, row.name(kJob));
@@ -38,7 +36,7 @@ const TraceReader kElasticFlowRawTrace = {
     .format = {.name = "elasticflow-raw",
                .summary = "the public traces under ElasticFlow's: GPUs and durations only",
                .columns = "job_id,submission_time,duration,num_gpu"},
-    .refusal = refusal,
+    .signature = kColumns,
     .read = read};
 
 }  // namespace orrery

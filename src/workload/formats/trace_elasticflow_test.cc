@@ -58,7 +58,7 @@ TEST(ElasticFlowTrace, ReadsThePhillyFileWithItsRealColumns) {
   EXPECT_NEAR(workload.jobs[0].duration_s(), 976570, 1e-6);
 }
 
-TEST(ElasticFlowTrace, AModelNobodyMeasuredCostsTheMostToStart) {
+TEST(ElasticFlowTrace, AnUnmeasuredModelCostsTheMostToStart) {
   const Workload workload = parse(
       "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration\n"
       "0,0,1548,ncf,3717583,32768,8,66\n");

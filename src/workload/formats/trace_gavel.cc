@@ -34,7 +34,7 @@ constexpr std::size_t kJobType = 0;
 constexpr int kNanoDigits = 9;
 constexpr double kSloMax = 1e6;
 
-// Near the middle of what was measured on a V100.
+// About the middle of what was measured on a V100.
 constexpr double kUnknownStepsPerS = 20;
 
 std::size_t field_count(std::string_view line) {
@@ -69,7 +69,7 @@ Status read_slo(const Row& row, const Layout& layout, JobSpec& job) {
   TRY_ASSIGN(const double slo, row.number(layout.slo, -kSloMax, kSloMax));
   if (slo < 0) return {};
   const double deadline_s = seconds(job.submitted) + slo * job.duration_s();
-  if (deadline_s > kTimeMax_s) return row.wrong(layout.slo, "lies more than 100 years ahead");
+  if (deadline_s > kTimeMax_s) return row.wrong(layout.slo, "is more than 100 years later");
   job.deadline = time_from_seconds(deadline_s);
   return {};
 }
@@ -140,7 +140,6 @@ const TraceReader kGavelTrace = {
                .columns = "job_type,command,[working_directory],num_steps_arg,needs_data_dir,"
                           "total_steps,scale_factor,[priority_weight],[SLO],arrival_time"},
     .refusal = refusal,
-    .read = nullptr,
     .read_with = read_with};
 
 }  // namespace orrery

@@ -12,11 +12,8 @@ constexpr auto kColumns =
                                      "run_time", "wall_time", "new_status"});
 constexpr std::array<std::size_t, 4> kRequired = {kJob, kGpus, kInterval, kRun};
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold =
-      std::to_array<std::string_view>({"u_id", "gpu_num", "interval", "run_time"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature =
+    std::to_array<std::string_view>({"u_id", "gpu_num", "interval", "run_time"});
 
 // Every row says how long after the one before it was submitted, so rows that are left out count.
 class Submissions {
@@ -68,7 +65,7 @@ const TraceReader kGenParallelTrace = {
                           "before",
                .columns = "u_id,[user],gpu_num,[cpu_num],[node_num],interval,run_time,[wall_time],"
                           "[new_status]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

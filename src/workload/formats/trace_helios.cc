@@ -25,19 +25,11 @@ constexpr auto kColumns = std::to_array<std::string_view>(
      "end_time", "duration", "queue"});
 constexpr std::array<std::size_t, 5> kRequired = {kJob, kGpus, kSubmit, kStart, kEnd};
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>(
-      {"job_id", "vc", "gpu_num", "submit_time", "start_time", "end_time"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>(
+    {"job_id", "vc", "gpu_num", "submit_time", "start_time", "end_time"});
 
 Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
-  LoggedJob logged;
-  TRY_ASSIGN(job.name, row.name(kJob));
-  TRY_ASSIGN(logged.gpus, read_count(row, kGpus, kGpusMax));
-  TRY_ASSIGN(logged.submitted, read_date(row, kSubmit));
-  TRY_ASSIGN(logged.started, read_date(row, kStart));
-  TRY_ASSIGN(logged.ended, read_date(row, kEnd));
+  TRY_ASSIGN(const LoggedJob logged, read_dated(row, {kJob, kGpus, kSubmit, kStart, kEnd}, job));
   TRY_ASSIGN(const std::int64_t cpus, read_count(row, kCpus, static_cast<std::int64_t>(kCpusMax)));
   if (!accept(logged, row.line(), builder, job)) return false;
   job.cpu_milli = 1000 * cpus;
@@ -46,10 +38,8 @@ Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
 }
 
 Status read(LineReader& lines, WorkloadBuilder& builder) {
-  TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired, {.other_columns = true}));
   builder.begin_at_first_submission();
-  return add_logged_jobs(table, builder,
-                         [&](const Row& row, JobSpec& job) { return read_job(row, builder, job); });
+  return read_log(lines, {kColumns, kRequired, read_job}, builder);
 }
 
 }  // namespace
@@ -59,7 +49,7 @@ const TraceReader kHeliosTrace = {
                .summary = "SenseTime's Helios, cluster_log.csv: dates, users, CPUs",
                .columns = "job_id,[user],vc,gpu_num,[cpu_num],[node_num],[state],submit_time,"
                           "start_time,end_time,[duration],[queue]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read,
     .file_in_folder = "cluster_log.csv"};
 

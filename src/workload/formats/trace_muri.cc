@@ -33,11 +33,8 @@ static_assert(kColumns.size() == kStage0 + kStagesMax);
 constexpr std::array<std::size_t, 5> kRequired = {kJob, kGpus, kSubmit, kIterations, kIteration};
 constexpr int kMilliDigits = 6;  // a millisecond is 10^6 nanoseconds
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>(
-      {"job_id", "num_gpu", "submit_time", "iterations", "iteration_time"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>(
+    {"job_id", "num_gpu", "submit_time", "iterations", "iteration_time"});
 
 // How many stages the header has; they must be numbered without a gap.
 Result<std::size_t> stage_count(const CsvTable& table, const LineReader& lines) {
@@ -115,7 +112,7 @@ const TraceReader kMuriTrace = {
                .columns = "job_id,num_gpu,submit_time,iterations,[model_name],[batch_size],"
                           "[duration],[interval],iteration_time,[resource_time_0],[...],"
                           "[priority]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

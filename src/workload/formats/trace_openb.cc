@@ -33,10 +33,7 @@ constexpr std::int64_t kMebibyte = 1 << 20;
 constexpr auto kCpuMilliMax = static_cast<std::int64_t>(kCpusMax * 1000);
 constexpr auto kMebibytesMax = static_cast<std::int64_t>(kMemoryMax_gb * 1e9) / kMebibyte;
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold = std::to_array<std::string_view>({"name", "num_gpu", "gpu_milli"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>({"name", "num_gpu", "gpu_milli"});
 
 // A pod may name several types, which a job cannot.
 Result<NameId> read_type(const Row& row, WorkloadBuilder& builder) {
@@ -96,7 +93,7 @@ const TraceReader kOpenbTrace = {
                .summary = "Alibaba's GPU cluster of 2023, pods: CPUs, memory, parts of GPUs",
                .columns = "name,[cpu_milli],[memory_mib],num_gpu,gpu_milli,[gpu_spec],[qos],"
                           "[pod_phase],[creation_time],[deletion_time],[scheduled_time]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

@@ -21,8 +21,9 @@ constexpr std::array<std::size_t, 3> kRequired = {kJobId, kSubmit, kGpus};
 std::string refusal(std::string_view first_line) {
   const std::size_t start = first_line.find_first_not_of(" \t");
   if (start != std::string_view::npos && first_line[start] == '{') return {};
-  static constexpr auto kTold = std::to_array<std::string_view>({"job_id", "submit_s", "gpus"});
-  const std::string missing = missing_column(first_line, kTold);
+  static constexpr auto kSignature =
+      std::to_array<std::string_view>({"job_id", "submit_s", "gpus"});
+  const std::string missing = missing_column(first_line, kSignature);
   return missing.empty() ? missing : missing + ", nor a JSON object";
 }
 

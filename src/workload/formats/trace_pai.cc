@@ -30,7 +30,7 @@ constexpr auto kColumns =
                                      "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"});
 constexpr std::array<std::size_t, 5> kRequired = {kJob, kInstances, kStart, kEnd, kPlanGpu};
 
-// The table of jobs, which knows who submitted them and when.
+// The table of jobs, which holds their users and times of submission.
 enum JobColumn : std::size_t { kName, kInstance, kUser, kJobStatus, kJobStart, kJobEnd };
 constexpr auto kJobColumns = std::to_array<std::string_view>(
     {"job_name", "inst_id", "user", "status", "start_time", "end_time"});
@@ -47,9 +47,9 @@ bool is_status(std::string_view text) {
 
 // The tables are published without their headers.
 std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold =
+  static constexpr auto kSignature =
       std::to_array<std::string_view>({"job_name", "task_name", "plan_gpu"});
-  std::string missing = missing_column(first_line, kTold);
+  std::string missing = missing_column(first_line, kSignature);
   if (missing.empty()) return {};
   const std::vector<std::string> fields = csv_names(first_line);
   if (fields.size() == kColumns.size() && is_status(fields[kStatus])) return {};
@@ -214,7 +214,6 @@ const TraceReader kPaiTrace = {
                .columns = "job_name,[task_name],inst_num,[status],start_time,end_time,[plan_cpu],"
                           "[plan_mem],plan_gpu,[gpu_type]"},
     .refusal = refusal,
-    .read = nullptr,
     .read_with = read_with,
     .file_in_folder = "pai_task_table.csv"};
 

@@ -13,11 +13,7 @@ constexpr auto kColumns =
     std::to_array<std::string_view>({"timestamp", "duration", "num_gpus", "gpu_time", "cluster"});
 constexpr std::array<std::size_t, 3> kRequired = {kTimestamp, kDuration, kGpus};
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold =
-      std::to_array<std::string_view>({"timestamp", "duration", "num_gpus"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature = std::to_array<std::string_view>({"timestamp", "duration", "num_gpus"});
 
 Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
   LoggedJob logged;
@@ -34,10 +30,8 @@ Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
 }
 
 Status read(LineReader& lines, WorkloadBuilder& builder) {
-  TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired, {.other_columns = true}));
   builder.begin_at_first_submission();
-  return add_logged_jobs(table, builder,
-                         [&](const Row& row, JobSpec& job) { return read_job(row, builder, job); });
+  return read_log(lines, {kColumns, kRequired, read_job}, builder);
 }
 
 }  // namespace
@@ -47,7 +41,7 @@ const TraceReader kPhillyCsvTrace = {
                .summary =
                    "Philly as a table, as Pollux' simulator ships it: dates, virtual clusters",
                .columns = "timestamp,duration,num_gpus,[gpu_time],[cluster]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

@@ -107,7 +107,7 @@ const std::vector<Case> kCases = {
     {"gavel: workers", kGavel + "500\t0\t1\t-1\t0\n", "t:1:", "column 'scale_factor': '0' is out"},
     {"gavel: steps", kGavel + "x\t1\t1\t-1\t0\n", "t:1:", "column 'total_steps': 'x' is not"},
     {"gavel: SLO", kGavel + "500\t1\t1\tsoon\t0\n", "t:1:", "column 'SLO': 'soon' is not"},
-    {"gavel: far SLO", kGavel + "5e9\t1\t1\t1e6\t0\n", "t:1:", "lies more than 100 years ahead"},
+    {"gavel: far SLO", kGavel + "5e9\t1\t1\t1e6\t0\n", "t:1:", "is more than 100 years later"},
     {"gavel: arrival", kGavel + "500\t1\t1\t-1\t-5\n",
      "t:1:", "column 'arrival_time': '-5' is out"},
     {"gavel: batch", "LM (batch size x)\tp\tl\t-s\t1\t5\t1\t1\t-1\t0\n",

@@ -174,7 +174,7 @@ TEST(Openb, ABadListOfNodesIsRefused) {
   }
 }
 
-TEST(Pai, TasksMakeJobsAndTheTableOfJobsSaysWhoAndWhen) {
+TEST(Pai, TasksMakeJobsAndTheTableOfJobsHoldsUserAndTime) {
   const Workload workload = sample("pai2020", "pai2020");
   EXPECT_EQ(names(workload), "j1 j2 j5 ");
   EXPECT_EQ(seconds(workload.jobs[0].submitted), 990);

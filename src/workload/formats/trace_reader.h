@@ -23,10 +23,12 @@ struct TraceSource {
 // One trace format. A new one is a file that defines a TraceReader, and a line in trace.cc.
 struct TraceReader {
   TraceFormat format;
+  // A file whose first line names these columns is in the format, unless `refusal` is set.
+  std::span<const std::string_view> signature{};
   // Why a file with this first line is not in the format; empty: it may be.
-  std::string (*refusal)(std::string_view first_line);
+  std::string (*refusal)(std::string_view first_line) = nullptr;
   // Adds every job of the file, from its first line on.
-  Status (*read)(LineReader& lines, WorkloadBuilder& builder);
+  Status (*read)(LineReader& lines, WorkloadBuilder& builder) = nullptr;
   // Instead of read(), where other files matter.
   Status (*read_with)(LineReader& lines, TraceSource& source, WorkloadBuilder& builder) = nullptr;
   std::string_view file_in_folder{};  // which file is meant when a folder is given
@@ -66,7 +68,7 @@ Status add_jobs(CsvTable& table, const LineReader& lines, WorkloadBuilder& build
   }
 }
 
-// For refusal(): names the first of the columns that the header row lacks; empty: none.
+// Names the first of the columns that the header row lacks; empty: none.
 std::string missing_column(std::string_view header, std::span<const std::string_view> columns);
 
 }  // namespace orrery

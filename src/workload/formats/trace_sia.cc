@@ -29,11 +29,8 @@ constexpr auto kApplications = std::to_array<Application>({{"bert", 3.78},
                                                            {"yolov3", 9.37}});
 constexpr double kOtherGpuHours = 10;
 
-std::string refusal(std::string_view first_line) {
-  static constexpr auto kTold =
-      std::to_array<std::string_view>({"name", "time", "application", "num_replicas"});
-  return missing_column(first_line, kTold);
-}
+constexpr auto kSignature =
+    std::to_array<std::string_view>({"name", "time", "application", "num_replicas"});
 
 double gpu_hours(const Row& row, WorkloadBuilder& builder) {
   const auto* found = std::ranges::find(kApplications, row[kApplication], &Application::name);
@@ -65,9 +62,7 @@ Result<bool> read_job(const Row& row, WorkloadBuilder& builder, JobSpec& job) {
 }
 
 Status read(LineReader& lines, WorkloadBuilder& builder) {
-  TRY_ASSIGN(CsvTable table, CsvTable::open(lines, kColumns, kRequired, {.other_columns = true}));
-  return add_logged_jobs(table, builder,
-                         [&](const Row& row, JobSpec& job) { return read_job(row, builder, job); });
+  return read_log(lines, {kColumns, kRequired, read_job}, builder);
 }
 
 }  // namespace
@@ -76,7 +71,7 @@ const TraceReader kSiaTrace = {
     .format = {.name = "sia",
                .summary = "Sia's and Pollux' workloads: applications without durations",
                .columns = "name,time,application,num_replicas,[batch_size]"},
-    .refusal = refusal,
+    .signature = kSignature,
     .read = read};
 
 }  // namespace orrery

@@ -18,7 +18,7 @@ constexpr auto kColumns = std::to_array<std::string_view>(
     {"job_id", "model_name", "arrival_s", "total_iterations", "gpu_demand"});
 constexpr int kNanoDigits = 9;
 
-// There is no header to tell the format by, so the first job's fields must look like its own.
+// No header names the format, so the first job's fields must look like its own.
 std::string refusal(std::string_view first_line) {
   const std::vector<std::string> fields = csv_names(first_line);
   if (fields.size() != kColumns.size()) {

@@ -106,8 +106,8 @@ TEST(SynergyTrace, AJobTheFormatHasNoPlaceForIsNotWritten) {
   workload.jobs[0].name = "1";
   workload.jobs[0].model = kNoName;
   EXPECT_EQ(write_synergy_trace(workload, out).error().message,
-            "job '1' cannot be written: it has no model, which is what this format tells its speed "
-            "by");
+            "job '1' cannot be written: it has no model, and this format gives its speed by the "
+            "model");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string fault(const JobSpec& job) {
   if (!parse_integer(job.name, 0, std::numeric_limits<std::int64_t>::max()).ok()) {
     return "its name is no whole number, and others have no place in this format";
   }
-  if (job.model == kNoName) return "it has no model, which is what this format tells its speed by";
+  if (job.model == kNoName) return "it has no model, and this format gives its speed by the model";
   return {};
 }
 

@@ -23,9 +23,9 @@ constexpr auto kOptions = std::to_array<GeneratorOption>({
     {"max-ddl", "1.5", "the loosest"},
     {"best-effort", "0", "share of jobs without a deadline"},
     {"ddl-seed", "", "seed of deadlines and best effort; empty: seed + 4"},
-    {"max-gpus", "16", "larger jobs ask for so many"},
+    {"max-gpus", "16", "larger jobs ask for this number"},
     {"profiles", "", "file or folder of speed profiles; needed"},
-    {"gpu-type", "", "the GPU type whose profiles are meant"},
+    {"gpu-type", "", "the GPU type that the profiles are read for"},
 });
 
 constexpr std::int64_t kJobsMax = 100'000'000;

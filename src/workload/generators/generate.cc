@@ -63,7 +63,7 @@ Result<std::map<std::string, std::string>> split_options(std::string_view text) 
   return options;
 }
 
-// Gives a generator that has the option what the run was told, unless it was told otherwise.
+// Gives a generator that has the option the value of the run, unless it has its own.
 void pass_on(const GeneratorEntry& entry, std::string_view key, const std::string& value,
              std::map<std::string, std::string>& values) {
   const auto& options = entry.generator.options;

@@ -31,8 +31,8 @@ std::span<const Generator> generators();
 Result<Workload> generate(std::string_view model,
                           const std::map<std::string, std::string>& options);
 
-// Whether the word stands for a generator that was not told how many jobs to make and can make ever
-// more of them, as it takes TraceOptions::drawn to be told.
+// True if the word names a generator without a number of jobs that can make ever more of them;
+// TraceOptions::drawn is then the number.
 bool goes_on(const std::string& argument);
 
 // A workload by one word: the name of a trace file, or MODEL or MODEL:key=value,... for generate().

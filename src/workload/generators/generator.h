@@ -16,7 +16,7 @@ struct GeneratorEntry {
   Generator generator;
   // `values` has exactly the generator's options, those not given at their defaults.
   Result<Workload> (*make)(const GeneratorValues& values);
-  // Whether with these values the number of jobs is left open; fewer are then the first of more,
+  // True if these values leave the number of jobs open; fewer are then the first of more,
   // and option `jobs` says how many. Null: never.
   bool (*goes_on)(const GeneratorValues& values) = nullptr;
 };

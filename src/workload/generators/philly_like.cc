@@ -21,17 +21,17 @@ namespace {
 constexpr auto kOptions = std::to_array<GeneratorOption>({
     {"jobs", "1000", "how many jobs"},
     {"seed", "1", "another seed, another trace"},
-    {"gpus", "64", "GPUs of the cluster; larger jobs ask for so many"},
+    {"gpus", "64", "GPUs of the cluster; larger jobs ask for this number"},
     {"load", "0.8", "GPU time asked for over GPU time there is, while jobs arrive"},
     {"sizes", "philly", "GPU counts and their weights, such as 1:70/4:10/8:20"},
     {"models", "all", "models to choose from, such as bert/gpt2"},
     {"arrivals", "philly", "philly: by hour and weekday; flat: at one rate; at-once: all at 0"},
     {"opportunistic", "0.5", "share of jobs with priority 1"},
-    {"max-hours", "720", "longer jobs are cut to so many hours"},
+    {"max-hours", "720", "longer jobs are cut to this length"},
 });
 
 constexpr std::int64_t kJobsMax = 100'000'000;
-// Jobs are drawn in blocks of so many, see WorkSource.
+// The jobs of one block, see WorkSource.
 constexpr std::int64_t kBlock = 65'536;
 constexpr double kHour_s = 3600;
 
@@ -329,7 +329,7 @@ Result<Workload> make(const GeneratorValues& values) {
       static_cast<double>(settings.jobs) * works.mean_gpu_s() / (settings.gpus * settings.load);
   if (settings.arrivals != Arrivals::AtOnce && span_s > kTimeMax_s / 2) {
     return invalid(fmt::format(
-        "so many jobs would arrive over {:.3g} years; ask for fewer jobs, more gpus or more load",
+        "these jobs would arrive over {:.3g} years; ask for fewer jobs, more gpus or more load",
         span_s / kYear_s));
   }
   ArrivalSource arrivals(settings, span_s, seeds.bits());

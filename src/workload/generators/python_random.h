@@ -7,7 +7,8 @@ namespace orrery {
 
 // The stream that Python's random.Random gives for a whole seed: the Mersenne Twister MT19937 of
 // Matsumoto and Nishimura, seeded by its array initialisation, and Python's way from its words to
-// numbers. For published generators whose traces must come out bit by bit; all else takes Random.
+// numbers. For published generators, so that their traces are equal to the bit; all else takes
+// Random.
 class PythonRandom {
  public:
   explicit PythonRandom(std::uint64_t seed);

@@ -18,7 +18,7 @@ TEST(PythonRandom, GivesPythonsNumbersForZeroSeed) {
   for (int i = 0; i < 12; ++i) chosen.push_back(random.below(14));
   EXPECT_EQ(chosen, (std::vector<std::uint32_t>{8, 7, 6, 12, 13, 4, 7, 5, 9, 3, 8, 2}));
   for (int i = 0; i < 2000; ++i) random.random();
-  EXPECT_EQ(random.random(), 0.05415783402423813) << "after the state was made anew";
+  EXPECT_EQ(random.random(), 0.05415783402423813) << "after the state was renewed";
 }
 
 TEST(PythonRandom, GivesPythonsNumbersForSmallSeed) {
@@ -31,7 +31,7 @@ TEST(PythonRandom, GivesPythonsNumbersForSmallSeed) {
   for (int i = 0; i < 12; ++i) chosen.push_back(random.below(14));
   EXPECT_EQ(chosen, (std::vector<std::uint32_t>{7, 12, 7, 7, 10, 6, 12, 3, 1, 7, 0, 13}));
   for (int i = 0; i < 2000; ++i) random.random();
-  EXPECT_EQ(random.random(), 0.550085240824603) << "after the state was made anew";
+  EXPECT_EQ(random.random(), 0.550085240824603) << "after the state was renewed";
 }
 
 TEST(PythonRandom, GivesPythonsNumbersForSeedOfTwoWords) {
@@ -44,7 +44,7 @@ TEST(PythonRandom, GivesPythonsNumbersForSeedOfTwoWords) {
   for (int i = 0; i < 12; ++i) chosen.push_back(random.below(14));
   EXPECT_EQ(chosen, (std::vector<std::uint32_t>{13, 6, 7, 2, 6, 1, 11, 10, 8, 7, 8, 7}));
   for (int i = 0; i < 2000; ++i) random.random();
-  EXPECT_EQ(random.random(), 0.19324691458425214) << "after the state was made anew";
+  EXPECT_EQ(random.random(), 0.19324691458425214) << "after the state was renewed";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr auto kOptions = std::to_array<GeneratorOption>({
     {"gpus", "multi", "multi: 1, 2, 4 or 8 GPUs a job; single: 1"},
     {"split", "20/70/10", "per cent of image, language and speech models"},
     {"durations", "normal", "normal: half an hour to a week; small: up to 8.4 hours"},
-    {"cpus-per-gpu", "3", "3 to 6: durations are those with so many CPUs for each GPU"},
+    {"cpus-per-gpu", "3", "3 to 6: durations are those with this number of CPUs for each GPU"},
     {"static", "false", "true: all jobs at the beginning, a millisecond apart"},
 });
 

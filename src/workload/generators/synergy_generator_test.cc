@@ -117,7 +117,7 @@ TEST(SynergyGenerator, LoadIsJobsAnHour) {
   EXPECT_NEAR(seconds(workload.jobs.back().submitted) / 3600, 1000, 30);
 }
 
-TEST(SynergyGenerator, GoesOnWhereNobodySaidHowManyJobs) {
+TEST(SynergyGenerator, GoesOnIfTheNumberOfJobsIsNotGiven) {
   EXPECT_TRUE(goes_on("synergy"));
   EXPECT_TRUE(goes_on("synergy:load=9"));
   EXPECT_FALSE(goes_on("synergy:jobs=9"));

@@ -12,7 +12,7 @@ using Matrix = std::array<Row, 9>;
 constexpr std::array<std::int64_t, 9> kCpus = {1, 2, 3, 4, 5, 6, 9, 12, 24};
 constexpr std::array<double, 5> kMemory_gb = {20.83, 62.5, 125, 187.5, 250};
 
-// Without room for a cache the models that read much stand nearly still, whatever their CPUs.
+// Without memory for a cache the models that read much stand nearly still, whatever their CPUs.
 constexpr double kUncached = 0.1;
 
 constexpr Row even(double speed) { return {kUncached, speed, speed, speed, speed}; }
@@ -24,7 +24,7 @@ constexpr Matrix even(const std::array<double, 9>& speeds) {
 }
 
 // Beyond 9 CPUs a GB counts too.
-constexpr Matrix hungry(double fastest) {
+constexpr Matrix cpu_bound(double fastest) {
   Matrix matrix = even({0.3, 0.66, 1, 1.25, 1.53, 1.75, 2, fastest, fastest});
   matrix[7][1] = 2;
   matrix[8][1] = 2;
@@ -51,7 +51,7 @@ constexpr std::size_t kDrawn = 10;
 using enum SynergyClass;
 
 constexpr std::array<SynergyModel, 12> kModels = {{
-    {"alexnet", Image, 512, {0.6, 0.48, 0.392, 0.34}, 12, 125, hungry(2.94)},
+    {"alexnet", Image, 512, {0.6, 0.48, 0.392, 0.34}, 12, 125, cpu_bound(2.94)},
     {"res18",
      Image,
      512,
@@ -73,7 +73,7 @@ constexpr std::array<SynergyModel, 12> kModels = {{
      6,
      62.5,
      even({0.37, 0.72, 1, 1.3, 1.49, 1.55, 1.55, 1.55, 1.55})},
-    {"shufflenet", Image, 512, {0.615, 0.492, 0.401, 0.351}, 12, 125, hungry(2.89)},
+    {"shufflenet", Image, 512, {0.615, 0.492, 0.401, 0.351}, 12, 125, cpu_bound(2.89)},
     {"gnmt", Language, 128, always(0.12), 1, 20, indifferent()},
     {"transformer", Language, 128, always(0.67), 1, 20, indifferent()},
     {"lstm", Language, 20, always(0.011), 1, 20, indifferent()},

@@ -29,12 +29,12 @@ std::optional<std::pair<std::string, int>> parse_key(std::string_view key) {
   return std::pair(std::string(key.substr(2, end - 2)), static_cast<int>(workers.value()));
 }
 
-Result<std::string> choose_type(const Json& types, std::string_view wish) {
-  if (!wish.empty()) {
-    if (types.contains(wish)) return std::string(wish);
+Result<std::string> choose_type(const Json& types, std::string_view wanted) {
+  if (!wanted.empty()) {
+    if (types.contains(wanted)) return std::string(wanted);
     std::vector<std::string> known;
     for (const auto& [name, table] : types.items()) known.push_back(name);
-    return invalid(fmt::format("has no GPU type '{}'; it has {}", wish, fmt::join(known, ", ")));
+    return invalid(fmt::format("has no GPU type '{}'; it has {}", wanted, fmt::join(known, ", ")));
   }
   if (types.contains("v100")) return std::string("v100");
   if (types.size() == 1) return types.begin().key();

@@ -40,7 +40,7 @@ class SensitivityProfiles {
   std::vector<Entry> entries_;  // by (model, batch, type)
 };
 
-// Whether the header of a table says that it is one of these.
+// True if the header of a table says that it is one of these.
 bool is_sensitivity_table(std::string_view header);
 
 // Adds what a table has. Bad input is InvalidArgument with file and line.
@@ -50,9 +50,9 @@ Status read_sensitivity_table(std::string_view name, LineReader& lines,
 // The same from a stream.
 Result<SensitivityProfiles> parse_sensitivities(std::string_view name, std::istream& in);
 
-// Tells every job what CPUs and memory do for it. Its GPU type is its own, else `gpu_type`. A job
-// that has a sensitivity already keeps it; one of a model the profiles do not know has none. Its
-// iteration time is taken to be that at speed 1. `trace` names the jobs' file in messages.
+// Gives every job its sensitivity to CPUs and memory. Its GPU type is its own, else `gpu_type`. A
+// job that has a sensitivity already keeps it; one of a model the profiles do not know has none.
+// Its iteration time is taken to be that at speed 1. `trace` names the jobs' file in messages.
 Status make_sensitive(const SensitivityProfiles& profiles, std::string_view gpu_type,
                       std::string_view trace, Workload& workload);
 

@@ -34,7 +34,7 @@ constexpr std::array<std::size_t, 5> kRequired = {kModelName, kIterationTime, kC
                                                   kMemoryPerGpu, kSpeed};
 
 // Speeds are measured, and measurements scatter. A fall beyond this is no scatter: more likely
-// somebody wrote seconds for speeds.
+// the file holds seconds for speeds.
 constexpr double kScatter = 0.1;
 
 using Point = std::pair<std::int64_t, std::int64_t>;  // CPUs in thousandths, bytes

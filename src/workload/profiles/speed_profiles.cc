@@ -71,20 +71,20 @@ std::vector<std::string> SpeedProfiles::gpu_types() const {
   return {types.begin(), types.end()};
 }
 
-Result<std::string> SpeedProfiles::choose_type(std::string_view wish) const {
+Result<std::string> SpeedProfiles::choose_type(std::string_view wanted) const {
   const std::vector<std::string> types = gpu_types();
-  if (types.empty()) return std::string(wish);
-  if (wish.empty()) {
+  if (types.empty()) return std::string(wanted);
+  if (wanted.empty()) {
     if (types.size() == 1) return types.front();
     return invalid(
         fmt::format("{}: has profiles of several GPU types; choose one with --gpu-type: {}", name_,
                     fmt::join(types, ", ")));
   }
-  if (std::ranges::find(types, wish) == types.end()) {
+  if (std::ranges::find(types, wanted) == types.end()) {
     return invalid(fmt::format("{}: has no profiles of the GPU type '{}'; those there are: {}",
-                               name_, wish, fmt::join(types, ", ")));
+                               name_, wanted, fmt::join(types, ", ")));
   }
-  return std::string(wish);
+  return std::string(wanted);
 }
 
 bool SpeedProfiles::knows(std::string_view model) const {

@@ -34,9 +34,9 @@ class SpeedProfiles {
   const std::string& name() const { return name_; }  // the file or folder
   std::span<const Entry> entries() const { return entries_; }
   std::vector<std::string> gpu_types() const;  // rising, each once
-  // The type that is meant: `wish`, or where that is empty the only one there is. The error says
+  // The type that is meant: `wanted`, or where that is empty the only one there is. The error says
   // what there is to choose from.
-  Result<std::string> choose_type(std::string_view wish) const;
+  Result<std::string> choose_type(std::string_view wanted) const;
 
   bool knows(std::string_view model) const;
   // Null: not measured.

@@ -36,7 +36,7 @@ std::vector<std::string> csv_names(std::string_view line);
 // Puts the field between double quotes when the plain text would not read back as it is.
 std::string csv_field(std::string_view text);
 
-// How a table is written, and what is made of columns nobody asked for.
+// How a table is written, and what is made of unknown columns.
 struct CsvStyle {
   char separator = ',';
   bool other_columns = false;  // are passed over; otherwise they are an error
@@ -69,7 +69,7 @@ class CsvTable {
   CsvLine line_;
   bool headed_ = true;
   std::vector<int> field_of_;           // by column; -1: not in the header
-  std::vector<std::size_t> column_of_;  // by field; past the known ones: nobody's
+  std::vector<std::size_t> column_of_;  // by field; past the known ones: unknown
 };
 
 }  // namespace orrery

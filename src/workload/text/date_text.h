@@ -14,7 +14,7 @@ namespace orrery {
 // years before 1970 and after 2069.
 Result<Duration> parse_date(std::string_view text);
 
-// Whether the text stands for "no such time": empty, None, Unknown, NaN, NaT, N/A or null.
+// True if the text stands for "no such time": empty, None, Unknown, NaN, NaT, N/A or null.
 bool is_no_value(std::string_view text);
 
 // The length that [days-][hours:]minutes:seconds[.parts] says, as Slurm writes it.

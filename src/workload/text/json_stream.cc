@@ -7,7 +7,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether the text is a number as JSON writes them.
+// True if the text is a number as JSON writes them.
 bool is_number(std::string_view text) {
   std::size_t at = 0;
   const auto digits = [&] {

@@ -39,7 +39,7 @@ TEST(JsonStream, StringsLoseTheirEscapes) {
             "sa\"\\/\n\tA\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80 .");
 }
 
-TEST(JsonStream, WhatIsWrongIsToldWithTheLine) {
+TEST(JsonStream, ErrorsNameTheLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "t:1: the file ends inside the JSON text"},
       {"[1\n\n2]", "[n1 t:3: a comma or a closing bracket is missing"},

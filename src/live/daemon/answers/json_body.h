@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/json_text.h"
+#include "base/json_text.h"
 
 namespace orrery {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "report/event_log/log_line.h"
-#include "report/json_text.h"
 
 namespace orrery {
 namespace {
