@@ -28,7 +28,7 @@ class Decisions {
     view_.cluster.nodes.resize(static_cast<std::size_t>((jobs + kNodeGpus - 1) / kNodeGpus));
     for (Node& node : view_.cluster.nodes) node.gpus = kNodeGpus;
     for (int i = 0; i < 14; ++i) view_.workload.curves.push_back(random_curve(random_));
-    auto setup = make_policy("orrery-deadline", {}, {.workload = view_.workload});
+    auto setup = make_policy({.workload = view_.workload, .policy = {.name = "orrery-deadline"}});
     INVARIANT(setup.ok(), "the policy is there");
     PolicySetup parts = std::move(setup).value();
     policy_ = std::move(parts.policy);

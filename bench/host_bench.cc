@@ -142,11 +142,10 @@ void near_the_bound(benchmark::State& state, const Case& which, const std::strin
     state.SkipWithError("the trace is not there; set ORRERY_DATA");
     return;
   }
-  const SimulationSetup setup{.workload = &workload.value(),
-                              .cluster = &cluster.value(),
-                              .policy = "srtf+" + allocator,
-                              .options = {},
-                              .round = std::chrono::minutes(5)};
+  const SimulationSetup setup{
+      .workload = &workload.value(),
+      .cluster = &cluster.value(),
+      .run = {.policy = {.name = "srtf+" + allocator, .round = std::chrono::minutes(5)}}};
   for (auto unused : state) {
     (void)unused;
     Rounds rounds(workload.value(), cluster.value(), allocator == "opt");

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "base/test_folder.h"
 #include "workload/trace.h"
 
 namespace orrery {
@@ -18,23 +19,6 @@ namespace {
 
 constexpr std::int64_t kRows = 1'000'000;
 constexpr std::int64_t kPhillyJobs = 120'000;
-
-// A file of the temporary folder that goes away with this.
-class Made {
- public:
-  explicit Made(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("orrery_reading_" + name)) {}
-  ~Made() {
-    std::error_code error;
-    std::filesystem::remove(path_, error);
-  }
-  Made(const Made&) = delete;
-  Made& operator=(const Made&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string date(std::int64_t since_s) {
   const std::int64_t day = since_s / 86400;
@@ -111,20 +95,21 @@ void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 void reading(benchmark::State& state, const char* name, void (*make)(const std::string&),
              std::int64_t rows) {
-  const Made file(name);
-  make(file.path());
-  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path()));
+  const TestFolder folder;
+  const std::string file = folder.file(name);
+  make(file);
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));
   double peak_mb = 0;
   double jobs_mb = 0;
   for (auto _ : state) {
     forget_peak();
-    const auto workload = read_trace(file.path());
+    const auto workload = read_trace(file);
     if (!workload.ok()) {
       state.SkipWithError(workload.error().message.c_str());
       return;
     }
     peak_mb = status_mb("VmHWM:");
-    jobs_mb = static_cast<double>(workload.value().jobs.capacity() * sizeof(JobSpec)) / (1 << 20);
+    jobs_mb = static_cast<double>(workload.value().jobs.size() * sizeof(JobSpec)) / (1 << 20);
   }
   state.SetItemsProcessed(rows * static_cast<std::int64_t>(state.iterations()));
   state.SetBytesProcessed(bytes * static_cast<std::int64_t>(state.iterations()));

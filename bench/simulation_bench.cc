@@ -62,8 +62,8 @@ void published(benchmark::State& state, const Case& which) {
   SimulationSetup setup;
   setup.workload = &workload.value();
   setup.cluster = &cluster.value();
-  setup.policy = which.policy;
-  setup.semantics = SemanticsKind::Muri;
+  setup.run.policy.name = which.policy;
+  setup.run.semantics = SemanticsKind::Muri;
   for (auto _ : state) {
     Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
     const auto outcome = simulate(setup, metrics);
@@ -89,10 +89,10 @@ void elasticflow(benchmark::State& state, const ElasticCase& which, bool release
   SimulationSetup setup;
   setup.workload = &workload.value();
   setup.cluster = &cluster.value();
-  setup.policy = "elasticflow";
-  if (released) setup.options = {{"scale-up", "reference"}, {"admission", "batch"}};
-  setup.semantics = SemanticsKind::ElasticFlow;
-  setup.round = std::chrono::seconds(which.slot_s);
+  setup.run.policy.name = "elasticflow";
+  if (released) setup.run.policy.options = {{"scale-up", "reference"}, {"admission", "batch"}};
+  setup.run.semantics = SemanticsKind::ElasticFlow;
+  setup.run.policy.round = std::chrono::seconds(which.slot_s);
   for (auto _ : state) {
     Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
     const auto outcome = simulate(setup, metrics);
@@ -111,7 +111,7 @@ void generated(benchmark::State& state, const char* policy, const char* load) {
   SimulationSetup setup;
   setup.workload = &workload.value();
   setup.cluster = &cluster.value();
-  setup.policy = policy;
+  setup.run.policy.name = policy;
   for (auto _ : state) {
     Metrics metrics({.cluster = *setup.cluster, .workload = setup.workload, .window = {}});
     const auto outcome = simulate(setup, metrics);

@@ -102,6 +102,10 @@ class Rooms(Tree):
         self.write("src/policy/las.cc", '#include "workload/trace.h"\n')
         self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include workload")
 
+    def test_what_tests_share_counts_as_a_test(self):
+        self.write("src/base/testing/oracle.cc", '#include <lemon/matching.h>\n')
+        self.assert_clean(check_rooms)
+
     def test_tests_have_arrows_too(self):
         self.write("src/model/job_test.cc", '#include "simulation/clock.h"\n')
         self.write("src/simulation/clock.h", "#pragma once\n")

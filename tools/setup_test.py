@@ -135,7 +135,7 @@ class Setup(unittest.TestCase):
         self.call("build")
         self.assertIn("apt-get", self.calls)
 
-    def test_a_system_without_apt_is_told_the_names(self):
+    def test_a_system_without_apt_sees_the_names(self):
         (self.bin / "apt-get").unlink()
         done = self.call("build")
         self.assertEqual(done.returncode, 2)

@@ -11,8 +11,8 @@
 
 namespace orrery {
 
-// What each command was told, and the command. Texts are checked by the commands, so that every
-// message comes from whoever knows what would be right.
+// The arguments of each command, and the command. Texts are checked by the command that uses them,
+// so that each message can say what would be right.
 
 struct SimulateArguments {
   std::vector<std::string> traces;    // files, or MODEL:key=value,...

@@ -37,15 +37,12 @@ Status demo_command(const DemoArguments& arguments) {
   for (const char* policy : kPolicies) {
     requests.push_back({.workload = shared_workload,
                         .cluster = shared_cluster,
-                        .policy = policy,
+                        .run = {.policy = {.name = policy}},
                         .label = policy,
-                        .options = {},
                         .series = true});
   }
   TRY_ASSIGN(const RunsResult result, make_runs(requests, {.progress = !arguments.quiet}));
-  if (!arguments.quiet) tell_warnings(result.runs);
-  TRY(print_runs(result.runs, Format::Table, true));
-  TRY(write_output(arguments.report, html_report(result.runs)));
+  TRY(show_runs(result, {.ratios = true, .quiet = arguments.quiet, .report = arguments.report}));
   return print_text(fmt::format(
       "\nThe picture: open {} in a browser.\n\n"
       "What to try next:\n"

@@ -12,7 +12,7 @@ bool names_scheduler(const LiveArguments& live) {
   return !live.state.empty() || !live.server.empty();
 }
 
-// Whether a running scheduler is meant; an error where neither that nor a trace is.
+// True if a running scheduler is meant; an error if neither that nor a trace is given.
 Result<bool> is_live(bool has_trace, const LiveArguments& live) {
   if (has_trace && names_scheduler(live)) {
     return invalid("--trace and --state or --server: which of them? Leave out the others");

@@ -27,6 +27,14 @@ void add_live(CLI::App& command, LiveArguments& live) {
   command.add_option("--credentials", live.credentials, "folder with the certificate for --server");
 }
 
+// How a trace is read.
+void add_reading(CLI::App& command, std::string& format, std::string& profiles,
+                 std::string& gpu_type) {
+  command.add_option("--trace-format", format, "one of `orrery traces`")->capture_default_str();
+  command.add_option("--profiles", profiles, "speed and sensitivity profiles, a file or a folder");
+  command.add_option("--gpu-type", gpu_type, "the GPU type that the profiles are read for");
+}
+
 CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
                        SimulateArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand(name, line);
@@ -40,11 +48,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
   command->add_option("--policy", a.policies, "policies, as NAME or NAME:key=value:...")
       ->required()
       ->delimiter(',');
-  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
-      ->capture_default_str();
-  command->add_option("--profiles", a.profiles,
-                      "speed and sensitivity profiles, a file or a folder");
-  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  add_reading(*command, a.trace_format, a.profiles, a.gpu_type);
   command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
       ->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policies (repeatable)");
@@ -135,10 +139,7 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
       app.add_subcommand("traces", "what a trace holds, or the trace formats and generators");
   command->add_option("trace", a.trace,
                       "trace file or folder, or MODEL:key=value,...; the lists if left out");
-  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
-      ->capture_default_str();
-  command->add_option("--profiles", a.profiles, "speed profiles, a file or a folder");
-  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  add_reading(*command, a.trace_format, a.profiles, a.gpu_type);
   command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->callback([&a, &run] { run = [&a] { return traces_command(a); }; });
@@ -170,24 +171,22 @@ void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
 }
 
 void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("whatif", "one more job: would it be in time, and who would be slowed");
+  CLI::App* command = app.add_subcommand(
+      "whatif", "one more job: would it be in time, and which jobs would be slowed");
   command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...");
   command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8");
   command->add_option("--policy", a.policy, "a policy, as NAME or NAME:key=value:...");
   add_live(*command, a.live);
-  command->add_option("--nodes", a.nodes_more, "of a running scheduler: with so many nodes more")
+  command
+      ->add_option("--nodes", a.nodes_more,
+                   "of a running scheduler: with this number of nodes more")
       ->check(CLI::Range(0, 10'000));
   command->add_option(
       "--job", a.job,
       "the job: submit=10h,gpus=4,model=bert,batch=128,iterations=5000,deadline=2h");
   command->add_option("--job-file", a.job_file,
                       "the job as a trace of one, in any format; live: a job file");
-  command->add_option("--trace-format", a.trace_format, "one of `orrery traces`")
-      ->capture_default_str();
-  command->add_option("--profiles", a.profiles,
-                      "speed and sensitivity profiles, a file or a folder");
-  command->add_option("--gpu-type", a.gpu_type, "the GPU type whose profiles are meant");
+  add_reading(*command, a.trace_format, a.profiles, a.gpu_type);
   command->add_option("--semantics", a.semantics, "orrery, muri, elasticflow or synergy")
       ->capture_default_str();
   command->add_option("--option", a.options, "key=value for the policy (repeatable)");
@@ -203,7 +202,7 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
 
 void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
   CLI::App* command = twin.add_subcommand(
-      "check", "holds the twin against real runs: each mode predicted, and how far off");
+      "check", "compares the twin with real runs: each mode as predicted, and the error");
   command->add_option("runs", c.runs, "folders of orrery reproduce star, one for each run")
       ->required();
   command

@@ -38,13 +38,13 @@ Status write_jobs(const Workload& workload, std::ostream& out, RecordFormat form
                      path.ends_with(".jsonl") ? TraceSyntax::Jsonl : TraceSyntax::Csv);
 }
 
-// Whether the format has room for these jobs, which is better known before a long run.
+// Fails if the format cannot hold these jobs. Checked before a long run.
 Status check_jobs(const Workload& workload, RecordFormat format, const std::string& path) {
   class Nowhere final : public std::streambuf {
     int overflow(int c) override { return c == traits_type::eof() ? 0 : c; }
     std::streamsize xsputn(const char*, std::streamsize size) override { return size; }
   };
-  // That format tells the speed of a job by its model.
+  // That format gives the speed of a job by its model.
   for (const JobSpec& job : workload.jobs) {
     if (format != RecordFormat::Synergy || job.model == kNoName) break;
     const std::string_view model = workload.name_of(job.model);
@@ -101,9 +101,7 @@ Result<RecordFormat> record_format(const RecordArguments& arguments) {
 }
 
 Status record_command(const RecordArguments& arguments) {
-  if (arguments.run.json && arguments.run.csv) {
-    return invalid("--json and --csv exclude each other");
-  }
+  TRY_ASSIGN(const Format shown, format_of(arguments.run.json, arguments.run.csv));
   TRY_ASSIGN(const RecordFormat format, record_format(arguments));
   TRY_ASSIGN(RunRequest request, request_of(arguments, format));
   if (format != RecordFormat::Events) TRY(check_jobs(*request.workload, format, arguments.output));
@@ -114,16 +112,8 @@ Status record_command(const RecordArguments& arguments) {
   if (format != RecordFormat::Events) {
     TRY(save_jobs(submissions.of(*request.workload), format, arguments.output));
   }
-  const Format shown = arguments.run.json  ? Format::Json
-                       : arguments.run.csv ? Format::Csv
-                                           : Format::Table;
-  if (!arguments.run.quiet) tell_warnings(result.runs);
-  TRY(print_runs(result.runs, shown, false));
-  if (!arguments.run.report.empty()) {
-    TRY(write_output(arguments.run.report, html_report(result.runs)));
-  }
-  if (!result.interrupted) return {};
-  return Error{Code::Cancelled, "interrupted: the record ends here"};
+  return show_runs(result,
+                   {.format = shown, .quiet = arguments.run.quiet, .report = arguments.run.report});
 }
 
 }  // namespace orrery

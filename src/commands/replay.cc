@@ -8,8 +8,8 @@
 #include "commands/live_commands.h"
 #include "commands/simulate.h"
 #include "experiments/runs/output.h"
-#include "experiments/runs/policy_choice.h"
 #include "experiments/runs/recorded_run.h"
+#include "experiments/runs/run_texts.h"
 #include "model/duration_text.h"
 #include "report/event_log/event_comparison.h"
 #include "report/event_log/event_log_reader.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A trace says who came, and nothing of what was decided: it is run like any other.
+// A trace holds submissions and no decisions: it is run like any other.
 Status replay_trace(const ReplayArguments& arguments) {
   if (arguments.policies.empty() || arguments.cluster.empty()) {
     return invalid(fmt::format(
@@ -40,10 +40,6 @@ Status replay_trace(const ReplayArguments& arguments) {
   simulate.json = arguments.json;
   simulate.quiet = arguments.quiet;
   return simulate_command(simulate);
-}
-
-Error interrupted_error() {
-  return Error{Code::Cancelled, "interrupted: this is what is known so far"};
 }
 
 std::string side_text(const std::optional<EventComparison::Side>& side, const RecordedRun& recorded,
@@ -72,7 +68,7 @@ std::string answer_text(const Answer& answer, const RecordedRun& recorded) {
   std::string out =
       fmt::format("{}: {} on {} GPUs, {} semantics, {} jobs\n", recorded.workload->name,
                   recorded.report.summary.policy, recorded.cluster->gpus_total(),
-                  recorded.run.semantics, recorded.workload->jobs.size());
+                  to_string(recorded.run.semantics), recorded.workload->jobs.size());
   const auto came = static_cast<std::int64_t>(recorded.workload->jobs.size());
   if (recorded.run.jobs > came) {
     out += fmt::format(
@@ -117,7 +113,9 @@ Status verify(const ReplayArguments& arguments, const RecordedRun& recorded) {
   request.series = !arguments.report.empty();
   TRY_ASSIGN(const RunsResult result,
              make_runs({&request, 1}, {.threads = 1, .progress = !arguments.quiet}));
-  if (result.interrupted) return interrupted_error();
+  if (result.interrupted) {
+    return Error{Code::Cancelled, "interrupted: this is what is known so far"};
+  }
   TRY(comparison.finish());
   Answer answer{.agreed = comparison.agreed(), .difference = comparison.difference()};
   if (answer.difference && !answer.difference->recorded && !recorded.complete) {
@@ -131,12 +129,8 @@ Status verify(const ReplayArguments& arguments, const RecordedRun& recorded) {
 
 // What would have happened otherwise.
 Status compare(const ReplayArguments& arguments, const RecordedRun& recorded) {
-  RunRequest base{.workload = recorded.workload,
-                  .cluster = recorded.cluster,
-                  .policy = {},
-                  .label = {},
-                  .options = {}};
-  if (!recorded.run.policy.empty()) {
+  RunRequest base{.workload = recorded.workload, .cluster = recorded.cluster};
+  if (!recorded.run.policy.name.empty()) {
     TRY_ASSIGN(base, request_of(recorded, arguments.input));
   }
   base.series = !arguments.report.empty();
@@ -144,14 +138,14 @@ Status compare(const ReplayArguments& arguments, const RecordedRun& recorded) {
     TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
     base.cluster = std::make_shared<const Cluster>(std::move(cluster));
   }
-  TRY_ASSIGN(const std::vector<PolicyChoice> choices,
+  TRY_ASSIGN(const std::vector<NamedPolicy> choices,
              parse_policies(arguments.policies, arguments.options));
   std::vector<RunRequest> requests;
-  for (const PolicyChoice& choice : choices) {
+  for (const NamedPolicy& choice : choices) {
     RunRequest& request = requests.emplace_back(base);
-    request.policy = choice.name;
+    request.run.policy.name = choice.policy.name;
+    request.run.policy.options = choice.policy.options;
     request.label = choice.label;
-    request.options = choice.options;
   }
   if (choices.empty()) requests.push_back(base);
   for (const RunRequest& request : requests) TRY(check_setup(request));
@@ -160,10 +154,10 @@ Status compare(const ReplayArguments& arguments, const RecordedRun& recorded) {
   ReportRun was = recorded.report;
   was.summary.policy += " (recorded)";
   result.runs.insert(result.runs.begin(), std::move(was));
-  if (!arguments.quiet) tell_warnings(result.runs);
-  TRY(print_runs(result.runs, arguments.json ? Format::Json : Format::Table, true));
-  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
-  return result.interrupted ? Status(interrupted_error()) : Status();
+  return show_runs(result, {.format = arguments.json ? Format::Json : Format::Table,
+                            .ratios = true,
+                            .quiet = arguments.quiet,
+                            .report = arguments.report});
 }
 
 }  // namespace

@@ -3,38 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "commands/commands.h"
 #include "commands/input_files.h"
 #include "experiments/runs/endless.h"
 #include "experiments/runs/output.h"
-#include "experiments/runs/policy_choice.h"
 #include "experiments/runs/run_names.h"
-#include "model/duration_text.h"
+#include "experiments/runs/run_texts.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/generators/generate.h"
 
 namespace orrery {
 namespace {
 
-Result<std::optional<JobWindow>> parse_window(const std::string& text) {
-  if (text.empty()) return std::optional<JobWindow>();
-  std::int32_t first = 0;
-  std::int32_t end = 0;
-  const char* stop = text.data() + text.size();
-  const auto a = std::from_chars(text.data(), stop, first);
-  if (a.ec == std::errc() && a.ptr != stop && *a.ptr == '-') {
-    const auto b = std::from_chars(a.ptr + 1, stop, end);
-    if (b.ec == std::errc() && b.ptr == stop && 0 <= first && first < end) {
-      return std::optional(JobWindow{static_cast<JobId>(first), static_cast<JobId>(end)});
-    }
-  }
-  return invalid(fmt::format("--window {}: write A-B with A < B, such as 1000-2000", text));
-}
-
-// The traces, under names that tell them apart.
+// The traces, under different names.
 Result<std::vector<Workload>> read_traces(const SimulateArguments& arguments, std::int64_t drawn,
                                           const std::optional<JobWindow>& window) {
   std::vector<Workload> workloads;
@@ -45,7 +28,7 @@ Result<std::vector<Workload>> read_traces(const SimulateArguments& arguments, st
                                                         .profiles = arguments.profiles,
                                                         .gpu_type = arguments.gpu_type,
                                                         .drawn = drawn}));
-    if (!arguments.quiet) tell_oddities(trace, workload);
+    if (!arguments.quiet) print_oddities(trace, workload);
     if (window && index(window->end) > workload.jobs.size()) {
       return invalid(fmt::format("--window {}: {} has only {} jobs", arguments.window, trace,
                                  workload.jobs.size()));
@@ -80,64 +63,55 @@ Status set_event_logs(const SimulateArguments& arguments, std::vector<RunRequest
 
 Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& arguments,
                                                   std::int64_t drawn) {
-  TRY_ASSIGN(const std::vector<PolicyChoice> choices,
+  TRY_ASSIGN(const std::vector<NamedPolicy> choices,
              parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
   TRY_ASSIGN(const auto window, parse_window(arguments.window));
   TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
-  Duration round{};
-  if (!arguments.round.empty()) {
-    auto parsed = parse_duration(arguments.round);
-    if (!parsed.ok()) return std::move(parsed).error().at("--round");
-    round = parsed.value();
-  }
+  TRY_ASSIGN(const Duration round, parse_round(arguments.round));
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
   TRY_ASSIGN(std::vector<Workload> workloads, read_traces(arguments, drawn, window));
   std::vector<RunRequest> requests;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     const auto workload = std::make_shared<const Workload>(std::move(workloads[i]));
-    for (const PolicyChoice& choice : choices) {
+    for (const NamedPolicy& choice : choices) {
       for (const std::uint64_t seed : arguments.seeds) {
-        const bool several = arguments.seeds.size() > 1;
-        requests.push_back(
-            {.workload = workload,
-             .cluster = shared_cluster,
-             .policy = choice.name,
-             .label = several ? fmt::format("{} #{}", choice.label, seed) : choice.label,
-             .options = choice.options,
-             .semantics = semantics,
-             .seed = seed,
-             .round = round,
-             .speed_error = arguments.speed_error,
-             .window = window,
-             .series = !arguments.report.empty(),
-             .goes_on = drawn > 0 && goes_on(arguments.traces[i])});
+        RunRequest request{.workload = workload,
+                           .cluster = shared_cluster,
+                           .run = {.policy = choice.policy,
+                                   .semantics = semantics,
+                                   .speed_error = arguments.speed_error,
+                                   .window = window},
+                           .label = choice.label,
+                           .series = !arguments.report.empty(),
+                           .goes_on = drawn > 0 && goes_on(arguments.traces[i])};
+        request.run.policy.seed = seed;
+        request.run.policy.round = round;
+        if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);
+        requests.push_back(std::move(request));
       }
     }
   }
-  // A policy or option that does not exist is told before anything long begins.
+  // A policy or option that does not exist is reported before a long run begins.
   for (const RunRequest& request : requests) TRY(check_setup(request));
   TRY(set_event_logs(arguments, requests));
   return requests;
 }
 
 Status simulate_command(const SimulateArguments& arguments) {
-  if (arguments.json && arguments.csv) return invalid("--json and --csv exclude each other");
+  TRY_ASSIGN(const Format format, format_of(arguments.json, arguments.csv));
   TRY_ASSIGN(const auto window, parse_window(arguments.window));
   const RunsOptions options{.threads = arguments.threads, .progress = !arguments.quiet};
   const auto plan = [&](std::int64_t drawn) { return simulate_requests(arguments, drawn); };
-  // Whoever sets a limit has said how many jobs there are.
+  // A limit is the number of jobs.
   const bool endless =
       window && arguments.limit == 0 && std::ranges::any_of(arguments.traces, goes_on);
   TRY_ASSIGN(const RunsResult result,
              make_endless_runs(plan, endless ? endless_for(*window) : EndlessOptions(), options));
-  const Format format = arguments.json ? Format::Json : arguments.csv ? Format::Csv : Format::Table;
-  if (!arguments.quiet) tell_warnings(result.runs);
-  TRY(print_runs(result.runs, format, arguments.ratios || result.runs.size() > 1));
-  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
-  if (result.interrupted)
-    return Error{Code::Cancelled, "interrupted: this is what is known so far"};
-  return {};
+  return show_runs(result, {.format = format,
+                            .ratios = arguments.ratios || result.runs.size() > 1,
+                            .quiet = arguments.quiet,
+                            .report = arguments.report});
 }
 
 }  // namespace orrery

@@ -82,7 +82,7 @@ void compare(const Workload& trace, const Outcomes& without, const Outcomes& wit
     if (after.refused && !before.refused) {
       answer.refused.push_back({spec.name, text(*after.refused)});
     } else if (before.refused && !after.refused) {
-      answer.let_in.push_back(spec.name);
+      answer.admitted.push_back(spec.name);
     } else if (met(spec, before) && !met(spec, after)) {
       answer.late.push_back(spec.name);
     }
@@ -91,9 +91,9 @@ void compare(const Workload& trace, const Outcomes& without, const Outcomes& wit
                            [](const WhatifAnswer::Change& job) { return job.after - job.before; });
 }
 
-// Whether the job would be let in with this deadline.
-Result<bool> let_in(const RunRequest& world, Workload job, Time deadline,
-                    const RunsOptions& options) {
+// True if the job would be admitted with this deadline.
+Result<bool> admitted(const RunRequest& world, Workload job, Time deadline,
+                      const RunsOptions& options) {
   job.jobs[0].deadline = deadline;
   TRY_ASSIGN(Workload both, merged(*world.workload, job));
   const std::size_t place = place_of(both, job.jobs[0].name);
@@ -101,7 +101,7 @@ Result<bool> let_in(const RunRequest& world, Workload job, Time deadline,
   std::vector<RunRequest> again = {world};
   again[0].workload = std::make_shared<const Workload>(std::move(both));
   again[0].listener = &outcomes;
-  again[0].window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
+  again[0].run.window = JobWindow{static_cast<JobId>(place), static_cast<JobId>(place + 1)};
   TRY(run_all(again, options));
   return !outcomes[place].refused;
 }
@@ -129,13 +129,13 @@ Status find_promise(const RunRequest& world, const Workload& job, const RunsOpti
     least = why.code == Reason::Code::TooLate;
   }
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    const Time wished = answer.earliest ? low + (high - low) / 2 : high;
-    TRY_ASSIGN(const bool fits, let_in(world, job, wished, options));
+    const Time tried = answer.earliest ? low + (high - low) / 2 : high;
+    TRY_ASSIGN(const bool fits, admitted(world, job, tried, options));
     if (fits) {
-      high = wished;
+      high = tried;
       answer.earliest = high;
     } else {
-      low = wished;
+      low = tried;
       least = false;
       if (!answer.earliest) high = submitted + 2 * (high - submitted);
     }

@@ -19,7 +19,7 @@ struct JobOutcome {
   std::optional<Time> finished;  // its last iteration, by which deadlines are judged
   std::optional<Time> promised;
   std::optional<Reason> refused;
-  std::optional<Reason> waits;  // why it had to wait, as it was told last
+  std::optional<Reason> waits;  // why it had to wait, as last reported
 };
 
 // What one more job would mean for itself and for the others.
@@ -27,7 +27,7 @@ struct WhatifAnswer {
   JobSpec job;
   std::string model;
   JobOutcome outcome;
-  // If it is refused for its deadline: one with which it is let in, as early as runs with others
+  // If it is refused for its deadline: one with which it is admitted, as early as runs with others
   // could find, to within a minute or a fiftieth of the time it then has. None: none was found.
   std::optional<Time> earliest;
 
@@ -41,18 +41,18 @@ struct WhatifAnswer {
     std::string reason;
   };
   std::size_t others = 0;
-  std::size_t compared = 0;         // of them, those that end in both runs
-  std::vector<Change> slowed;       // by more than a second, the worst first
-  std::size_t sooner = 0;           // how many end more than a second earlier
-  std::vector<Refusal> refused;     // who would come in without it
-  std::vector<std::string> let_in;  // who would not
-  std::vector<std::string> late;    // who would keep its deadline without it
+  std::size_t compared = 0;           // of them, those that end in both runs
+  std::vector<Change> slowed;         // by more than a second, the worst first
+  std::size_t sooner = 0;             // how many end more than a second earlier
+  std::vector<Refusal> refused;       // jobs that would be admitted without it
+  std::vector<std::string> admitted;  // jobs that would not
+  std::vector<std::string> late;      // jobs that would meet their deadline without it
 
-  double mean_delay_s() const;  // of those slowed; 0 if nobody is
+  double mean_delay_s() const;  // of those slowed; 0 if none is
 };
 
 // Asks by running the world twice, without the job and with it, and for a refusal a few times more
-// as far as the job. `job` holds one job, whose name no
+// as far as the job. `job` holds one job, with a name that no
 // other job has.
 Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const RunsOptions& options);
 

@@ -5,9 +5,8 @@
 #include "commands/live_commands.h"
 #include "commands/whatif.h"
 #include "experiments/runs/output.h"
-#include "experiments/runs/policy_choice.h"
+#include "experiments/runs/run_texts.h"
 #include "experiments/runs/warnings.h"
-#include "model/duration_text.h"
 #include "report/terminal/words.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/generators/generate.h"
@@ -17,26 +16,20 @@ namespace {
 
 Result<RunRequest> world_of(const WhatifArguments& arguments) {
   const std::string policies[] = {arguments.policy};
-  TRY_ASSIGN(std::vector<PolicyChoice> choices, parse_policies(policies, arguments.options));
+  TRY_ASSIGN(std::vector<NamedPolicy> choices, parse_policies(policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
   TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
   TRY_ASSIGN(Workload workload, load_workload(arguments.trace, {.format = arguments.trace_format,
                                                                 .limit = arguments.limit,
                                                                 .profiles = arguments.profiles,
                                                                 .gpu_type = arguments.gpu_type}));
-  if (!arguments.quiet) tell_oddities(arguments.trace, workload);
+  if (!arguments.quiet) print_oddities(arguments.trace, workload);
   RunRequest world{.workload = std::make_shared<const Workload>(std::move(workload)),
                    .cluster = std::make_shared<const Cluster>(std::move(cluster)),
-                   .policy = std::move(choices[0].name),
-                   .label = std::move(choices[0].label),
-                   .options = std::move(choices[0].options),
-                   .semantics = semantics,
-                   .seed = arguments.seed};
-  if (!arguments.round.empty()) {
-    auto round = parse_duration(arguments.round);
-    if (!round.ok()) return std::move(round).error().at("--round");
-    world.round = round.value();
-  }
+                   .run = {.policy = std::move(choices[0].policy), .semantics = semantics},
+                   .label = std::move(choices[0].label)};
+  world.run.policy.seed = arguments.seed;
+  TRY_ASSIGN(world.run.policy.round, parse_round(arguments.round));
   TRY(check_setup(world));
   return world;
 }
@@ -61,8 +54,8 @@ Result<Workload> job_of(const WhatifArguments& arguments, const Workload& trace)
 
 // About the policy on the trace, and about the job alone if it asks for what the policy ignores.
 std::vector<std::string> warnings_about(const RunRequest& world, const Workload& job) {
-  std::vector<std::string> warnings = data_warnings(*world.workload, world.policy);
-  for (std::string& own : data_warnings(job, world.policy)) {
+  std::vector<std::string> warnings = data_warnings(*world.workload, world.run.policy.name);
+  for (std::string& own : data_warnings(job, world.run.policy.name)) {
     own.insert(0, "the new job: ");
     warnings.push_back(std::move(own));
   }

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "commands/whatif.h"
-#include "experiments/runs/policy_choice.h"
+#include "experiments/runs/run_texts.h"
 #include "model/duration_text.h"
 #include "workload/profiles/speed_profiles.h"
 #include "workload/text/csv.h"
@@ -178,7 +178,7 @@ Result<Workload> parse_job(const JobText& job, const Workload& trace) {
   auto parsed = parse_trace(
       "--job", lines, {.format = "orrery", .profiles = job.profiles, .gpu_type = job.gpu_type});
   if (parsed.ok()) return parsed;
-  // The line is one that was made here, and says nothing to whoever wrote the keys.
+  // The line was made here and means nothing to the user.
   Error error = std::move(parsed).error();
   constexpr std::string_view kLine = "--job:2:";
   if (error.message.starts_with(kLine)) error.message.replace(0, kLine.size(), "--job:");

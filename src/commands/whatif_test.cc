@@ -22,9 +22,8 @@ Workload parsed(const std::string& text) {
 RunRequest world(const std::string& trace, const std::string& cluster, const std::string& policy) {
   return {.workload = std::make_shared<const Workload>(parsed(trace)),
           .cluster = std::make_shared<const Cluster>(read_cluster(cluster).value()),
-          .policy = policy,
-          .label = policy,
-          .options = {}};
+          .run = {.policy = {.name = policy}},
+          .label = policy};
 }
 
 WhatifAnswer answer(const RunRequest& asked, const std::string& job) {
@@ -48,26 +47,26 @@ const std::string kBusy = kHeader + "a,0,1,100\nb,5,1,100\nc,10,1,50\n";
 
 TEST(Whatif, ThoseBehindItEndLaterByItsLength) {
   const RunRequest asked = world(kBusy, "1x1", "fifo");
-  const WhatifAnswer told = answer(asked, "submit=7,duration=40");
-  EXPECT_EQ(told.outcome.started, at(200));
-  EXPECT_EQ(told.outcome.ended, at(240));
-  EXPECT_FALSE(told.outcome.refused);
-  EXPECT_EQ(told.others, 3U);
-  EXPECT_EQ(told.compared, 3U);
-  ASSERT_EQ(told.slowed.size(), 1U);
-  EXPECT_EQ(told.slowed[0].name, "c");
-  EXPECT_EQ(told.slowed[0].before, at(250));
-  EXPECT_EQ(told.slowed[0].after, at(290));
-  EXPECT_EQ(told.mean_delay_s(), 40);
-  EXPECT_EQ(told.sooner, 0U);
-  EXPECT_TRUE(told.refused.empty());
+  const WhatifAnswer found = answer(asked, "submit=7,duration=40");
+  EXPECT_EQ(found.outcome.started, at(200));
+  EXPECT_EQ(found.outcome.ended, at(240));
+  EXPECT_FALSE(found.outcome.refused);
+  EXPECT_EQ(found.others, 3U);
+  EXPECT_EQ(found.compared, 3U);
+  ASSERT_EQ(found.slowed.size(), 1U);
+  EXPECT_EQ(found.slowed[0].name, "c");
+  EXPECT_EQ(found.slowed[0].before, at(250));
+  EXPECT_EQ(found.slowed[0].after, at(290));
+  EXPECT_EQ(found.mean_delay_s(), 40);
+  EXPECT_EQ(found.sooner, 0U);
+  EXPECT_TRUE(found.refused.empty());
 }
 
-TEST(Whatif, NobodyIsSlowedWhereThereIsRoom) {
-  const WhatifAnswer told = answer(world(kBusy, "4x1", "fifo"), "submit=7,duration=40");
-  EXPECT_EQ(told.outcome.started, at(7));
-  EXPECT_TRUE(told.slowed.empty());
-  EXPECT_NE(whatif_text(told, world(kBusy, "4x1", "fifo")).find("Nobody else ends later"),
+TEST(Whatif, NoJobIsSlowedIfGpusAreFree) {
+  const WhatifAnswer found = answer(world(kBusy, "4x1", "fifo"), "submit=7,duration=40");
+  EXPECT_EQ(found.outcome.started, at(7));
+  EXPECT_TRUE(found.slowed.empty());
+  EXPECT_NE(whatif_text(found, world(kBusy, "4x1", "fifo")).find("No other job ends later"),
             std::string::npos);
 }
 
@@ -76,17 +75,17 @@ TEST(Whatif, TheWorstComeFirstAndTenAreShown) {
   for (int i = 0; i < 14; ++i) trace += "j" + std::to_string(i) + ",1,1,10\n";
   const RunRequest asked = world(trace, "1x1", "srtf");
   // The shortest: it overtakes all.
-  const WhatifAnswer told = answer(asked, "name=short,submit=2,duration=5");
-  EXPECT_EQ(told.slowed.size(), 14U);
-  EXPECT_EQ(told.mean_delay_s(), 5);
-  for (std::size_t i = 1; i < told.slowed.size(); ++i) {
-    EXPECT_LE(told.slowed[i].after - told.slowed[i].before,
-              told.slowed[i - 1].after - told.slowed[i - 1].before);
+  const WhatifAnswer found = answer(asked, "name=short,submit=2,duration=5");
+  EXPECT_EQ(found.slowed.size(), 14U);
+  EXPECT_EQ(found.mean_delay_s(), 5);
+  for (std::size_t i = 1; i < found.slowed.size(); ++i) {
+    EXPECT_LE(found.slowed[i].after - found.slowed[i].before,
+              found.slowed[i - 1].after - found.slowed[i - 1].before);
   }
-  const auto json = nlohmann::ordered_json::parse(whatif_json(told, asked));
+  const auto json = nlohmann::ordered_json::parse(whatif_json(found, asked));
   EXPECT_EQ(json["others"]["worst"].size(), 10U);
   EXPECT_EQ(json["others"]["slowed"], 14);
-  EXPECT_NE(whatif_text(told, asked).find("the 10 worst"), std::string::npos);
+  EXPECT_NE(whatif_text(found, asked).find("the 10 worst"), std::string::npos);
 }
 
 const std::string kDeadlines =
@@ -94,50 +93,50 @@ const std::string kDeadlines =
     "first,0,1,600,900\n"
     "later,1200,1,1800,3600\n";
 
-TEST(Whatif, APromiseIsToldAndWhoIsRefusedForIt) {
+TEST(Whatif, ReportsAPromiseAndTheJobsRefusedForIt) {
   const RunRequest asked = world(kDeadlines, "1x1", "elasticflow");
-  const WhatifAnswer told = answer(asked, "submit=660,duration=1500,deadline=30m");
-  EXPECT_FALSE(told.outcome.refused);
-  ASSERT_TRUE(told.outcome.promised);
-  EXPECT_LE(*told.outcome.promised, at(660 + 1800));
-  ASSERT_EQ(told.refused.size(), 1U);
-  EXPECT_EQ(told.refused[0].name, "later");
-  EXPECT_NE(told.refused[0].reason, "");
-  EXPECT_TRUE(told.slowed.empty());
-  const std::string shown = whatif_text(told, asked);
+  const WhatifAnswer found = answer(asked, "submit=660,duration=1500,deadline=30m");
+  EXPECT_FALSE(found.outcome.refused);
+  ASSERT_TRUE(found.outcome.promised);
+  EXPECT_LE(*found.outcome.promised, at(660 + 1800));
+  ASSERT_EQ(found.refused.size(), 1U);
+  EXPECT_EQ(found.refused[0].name, "later");
+  EXPECT_NE(found.refused[0].reason, "");
+  EXPECT_TRUE(found.slowed.empty());
+  const std::string shown = whatif_text(found, asked);
   EXPECT_NE(shown.find("admitted  yes, promised for "), std::string::npos) << shown;
   EXPECT_NE(shown.find("1 would be refused because of it:\n  later: "), std::string::npos) << shown;
 }
 
 TEST(Whatif, ARefusalNamesAnEarliestPromiseThatHolds) {
   const RunRequest asked = world(kDeadlines, "1x1", "elasticflow");
-  const WhatifAnswer told = answer(asked, "submit=10,duration=600,deadline=11m");
-  ASSERT_TRUE(told.outcome.refused);
-  ASSERT_TRUE(told.earliest);
-  EXPECT_GT(*told.earliest, at(10 + 660));
-  EXPECT_FALSE(told.outcome.started);
-  EXPECT_TRUE(told.slowed.empty());
-  EXPECT_TRUE(told.refused.empty());
-  const auto json = nlohmann::ordered_json::parse(whatif_json(told, asked));
+  const WhatifAnswer found = answer(asked, "submit=10,duration=600,deadline=11m");
+  ASSERT_TRUE(found.outcome.refused);
+  ASSERT_TRUE(found.earliest);
+  EXPECT_GT(*found.earliest, at(10 + 660));
+  EXPECT_FALSE(found.outcome.started);
+  EXPECT_TRUE(found.slowed.empty());
+  EXPECT_TRUE(found.refused.empty());
+  const auto json = nlohmann::ordered_json::parse(whatif_json(found, asked));
   EXPECT_EQ(json["answer"]["admitted"], false);
-  EXPECT_EQ(json["answer"]["earliest_promise_s"], seconds(*told.earliest));
+  EXPECT_EQ(json["answer"]["earliest_promise_s"], seconds(*found.earliest));
   EXPECT_TRUE(json["answer"]["end_s"].is_null());
   EXPECT_EQ(json["answer"]["in_time"], false);
   // Both of 600 s on one GPU: nothing before 1200 s can be promised to both.
-  EXPECT_GE(*told.earliest, at(1200));
-  EXPECT_LE(*told.earliest, at(1300));
-  const double deadline_s = seconds(*told.earliest) - 10;
+  EXPECT_GE(*found.earliest, at(1200));
+  EXPECT_LE(*found.earliest, at(1300));
+  const double deadline_s = seconds(*found.earliest) - 10;
   const WhatifAnswer again =
       answer(asked, fmt::format("submit=10,duration=600,deadline={}s", deadline_s));
   EXPECT_FALSE(again.outcome.refused);
-  EXPECT_LE(again.outcome.finished.value(), *told.earliest);
+  EXPECT_LE(again.outcome.finished.value(), *found.earliest);
 }
 
-TEST(Whatif, WhoMissesADeadlineForItIsNamed) {
+TEST(Whatif, NamesTheJobsThatMissTheirDeadline) {
   const RunRequest asked = world(kDeadlines, "1x1", "fifo");
-  const WhatifAnswer told = answer(asked, "submit=660,duration=1500");
-  EXPECT_EQ(told.late, std::vector<std::string>{"later"});
-  EXPECT_FALSE(told.outcome.promised);
+  const WhatifAnswer found = answer(asked, "submit=660,duration=1500");
+  EXPECT_EQ(found.late, std::vector<std::string>{"later"});
+  EXPECT_FALSE(found.outcome.promised);
 }
 
 TEST(WhatifJob, ALeftOutIterationIsThatOfItsKindInTheTrace) {
@@ -163,7 +162,7 @@ TEST(WhatifJob, ItsNameIsAFreeOne) {
   EXPECT_EQ(made.value().jobs.at(0).name, "new-job-3");
 }
 
-TEST(WhatifJob, WhatIsWrongIsToldInItsOwnWords) {
+TEST(WhatifJob, ErrorsNameTheKeysOfTheUser) {
   EXPECT_NE(problem("submit=1,colour=red", kBusy).find("no key 'colour'; there are name, submit"),
             std::string::npos);
   EXPECT_NE(problem("submit=1,duration", kBusy).find("'duration': write key=value"),

@@ -55,7 +55,7 @@ std::string verdict(const WhatifAnswer& answer) {
     if (why.starts_with(kRefused)) why.erase(0, kRefused.size());
     out += fmt::format("admitted  no: {}\n", why);
     if (answer.earliest) {
-      out += fmt::format("earliest  {}: with deadline={:.0f}s it is let in\n",
+      out += fmt::format("earliest  {}: with deadline={:.0f}s it is admitted\n",
                          moment(*answer.earliest),
                          std::ceil(seconds(*answer.earliest - answer.job.submitted)));
     }
@@ -84,7 +84,7 @@ std::string verdict(const WhatifAnswer& answer) {
 }
 
 std::string slowed_text(const WhatifAnswer& answer) {
-  if (answer.slowed.empty()) return "Nobody else ends later for it.\n";
+  if (answer.slowed.empty()) return "No other job ends later because of it.\n";
   std::string out = fmt::format("{} of {} others end later, by {} on average", answer.slowed.size(),
                                 answer.compared, human_duration(answer.mean_delay_s()));
   const std::size_t shown = std::min(kWorst, answer.slowed.size());
@@ -142,7 +142,7 @@ Json others_json(const WhatifAnswer& answer) {
           {"worst", std::move(worst)},
           {"sooner", answer.sooner},
           {"refused", std::move(refused)},
-          {"let_in", answer.let_in},
+          {"admitted", answer.admitted},
           {"late", answer.late}};
 }
 
@@ -152,7 +152,7 @@ std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world) {
   std::string out = heading(answer, world) + verdict(answer) + '\n' + slowed_text(answer);
   if (answer.sooner > 0) out += fmt::format("{} end sooner.\n", answer.sooner);
   if (answer.refused.empty()) {
-    out += "Nobody is refused because of it.\n";
+    out += "No job is refused because of it.\n";
   } else {
     out += fmt::format("{} would be refused because of it:\n", answer.refused.size());
     for (std::size_t i = 0; i < std::min(kWorst, answer.refused.size()); ++i) {
@@ -160,7 +160,7 @@ std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world) {
     }
     if (answer.refused.size() > kWorst) out += "  ...\n";
   }
-  out += names_text(answer.let_in, "would be let in that are refused now");
+  out += names_text(answer.admitted, "would be admitted that are refused now");
   out += names_text(answer.late, "would miss the deadline they keep now");
   return out;
 }
@@ -170,7 +170,7 @@ std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world,
   const JobSpec& job = answer.job;
   const Json all = {{"trace", world.workload->name},
                     {"policy", world.label},
-                    {"semantics", to_string(world.semantics)},
+                    {"semantics", to_string(world.run.semantics)},
                     {"cluster", world.cluster->name},
                     {"gpus", world.cluster->gpus_total()},
                     {"job",

@@ -8,7 +8,7 @@
 #include "commands/input_files.h"
 #include "commands/programs/live_trace.h"
 #include "experiments/runs/output.h"
-#include "experiments/runs/policy_choice.h"
+#include "experiments/runs/run_texts.h"
 #include "experiments/runs/runs.h"
 #include "workload/clusters/cluster_spec.h"
 
@@ -45,10 +45,7 @@ Result<RunRequest> request_of(const ReplayArguments& arguments) {
         fmt::format("{}: has no node with GPUs; name --cluster to run its jobs", arguments.input));
   }
   return RunRequest{.workload = std::make_shared<const Workload>(std::move(workload)),
-                    .cluster = std::make_shared<const Cluster>(std::move(cluster)),
-                    .policy = {},
-                    .label = {},
-                    .options = {}};
+                    .cluster = std::make_shared<const Cluster>(std::move(cluster))};
 }
 
 }  // namespace
@@ -61,23 +58,21 @@ Status replay_live_variants(const ReplayArguments& arguments) {
   TRY(check_report(arguments.report, inputs));
   TRY_ASSIGN(RunRequest base, request_of(arguments));
   base.series = !arguments.report.empty();
-  TRY_ASSIGN(const std::vector<PolicyChoice> choices,
+  TRY_ASSIGN(const std::vector<NamedPolicy> choices,
              parse_policies(arguments.policies, arguments.options));
   std::vector<RunRequest> requests;
-  for (const PolicyChoice& choice : choices) {
+  for (const NamedPolicy& choice : choices) {
     RunRequest& request = requests.emplace_back(base);
-    request.policy = choice.name;
+    request.run.policy = choice.policy;
     request.label = choice.label;
-    request.options = choice.options;
     TRY(check_setup(request));
   }
   TRY_ASSIGN(const RunsResult result,
              make_runs(requests, {.threads = arguments.threads, .progress = !arguments.quiet}));
-  if (!arguments.quiet) tell_warnings(result.runs);
-  TRY(print_runs(result.runs, arguments.json ? Format::Json : Format::Table, true));
-  if (!arguments.report.empty()) TRY(write_output(arguments.report, html_report(result.runs)));
-  if (!result.interrupted) return {};
-  return Error{Code::Cancelled, "interrupted: this is what is known so far"};
+  return show_runs(result, {.format = arguments.json ? Format::Json : Format::Table,
+                            .ratios = true,
+                            .quiet = arguments.quiet,
+                            .report = arguments.report});
 }
 
 }  // namespace orrery

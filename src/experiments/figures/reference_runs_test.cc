@@ -2,26 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
 
 class ReferenceFile : public testing::Test {
  protected:
-  ~ReferenceFile() override { std::filesystem::remove(path_); }
-
   Result<ReferenceRuns> read(const std::string& text) const {
     std::ofstream(path_, std::ios::binary) << text;
     return ReferenceRuns::read(path_);
   }
 
-  const std::string path_ =
-      (std::filesystem::temp_directory_path() /
-       (std::string("orrery-") + testing::UnitTest::GetInstance()->current_test_info()->name() +
-        ".csv"))
-          .string();
+  const TestFolder folder_;
+  const std::string path_ = folder_.file("reference.csv");
 };
 
 TEST_F(ReferenceFile, RowsAreFoundByTraceClusterAndSchedule) {
@@ -51,16 +47,18 @@ TEST_F(ReferenceFile, RunsThatWereCutShortOrChangedArePassedOver) {
   EXPECT_EQ(runs.value().find("t", "c", "b"), nullptr);
 }
 
-TEST_F(ReferenceFile, WhatIsWrongIsToldWithItsLine) {
+TEST_F(ReferenceFile, ErrorsNameTheLine) {
   const auto lacks = read("trace,cluster,ddl_ratio\nt,c,1\n");
   ASSERT_FALSE(lacks.ok());
-  EXPECT_NE(lacks.error().message.find(":1: has no column schedule"), std::string::npos);
+  EXPECT_NE(lacks.error().message.find(":1: the header has no column 'schedule'"),
+            std::string::npos);
   const auto number = read("trace,cluster,schedule,ddl_ratio\nt,c,s,many\n");
   ASSERT_FALSE(number.ok());
-  EXPECT_NE(number.error().message.find(":2: ddl_ratio: "), std::string::npos);
+  EXPECT_NE(number.error().message.find(":2: column 'ddl_ratio': "), std::string::npos);
   const auto fields = read("trace,cluster,schedule,ddl_ratio\nt,c,s\n");
   ASSERT_FALSE(fields.ok());
-  EXPECT_NE(fields.error().message.find(":2: has 3 fields, the header 4"), std::string::npos);
+  EXPECT_NE(fields.error().message.find(":2: has 3 fields, but the header names 4 columns"),
+            std::string::npos);
   EXPECT_FALSE(read("").ok());
   EXPECT_FALSE(ReferenceRuns::read(path_ + ".none").ok());
 }

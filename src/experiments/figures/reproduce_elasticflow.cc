@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFolders =
     "traces/, cluster_specs/, throughputs_A100/ and throughputs_T4/";
-// With more runs than this, the page keeps what it draws over time but not who held which GPU.
+// With more runs than this, the page keeps what it draws over time but not which job held which
+// GPU.
 constexpr std::size_t kTimelinesMax = 24;
 
 struct Inputs {
@@ -118,17 +119,19 @@ void plan_run(const Figure& figure, const RunKey& key, const Inputs& inputs, boo
   const ShownPolicy& policy = shown_policy(shown);
   const auto& workload = inputs.traces.at({setting->trace, figure.gpu_type});
   if (workload == nullptr || !built(policy.policy)) return;
-  RunRequest request{.workload = workload,
-                     .cluster = inputs.clusters.at(setting->cluster),
-                     .policy = std::string(policy.policy),
-                     .label = std::string(policy.name),
-                     .options = options_of(policy),
-                     .semantics = world,
-                     .series = series};
+  RunRequest request{
+      .workload = workload,
+      .cluster = inputs.clusters.at(setting->cluster),
+      .run = {.policy = {.name = std::string(policy.policy), .options = options_of(policy)},
+              .semantics = world},
+      .label = std::string(policy.name),
+      .series = series};
   if (policy.policy == "pollux" && !inputs.pollux_data.empty()) {
-    request.options["pollux-data"] = inputs.pollux_data;
+    request.run.policy.options["pollux-data"] = inputs.pollux_data;
   }
-  if (world == SemanticsKind::ElasticFlow) request.round = std::chrono::seconds(figure.slot_s);
+  if (world == SemanticsKind::ElasticFlow) {
+    request.run.policy.round = std::chrono::seconds(figure.slot_s);
+  }
   if (const Status status = check_setup(request); !status.ok()) {
     planned.refused.emplace(key, status.error().message);
     return;
@@ -137,16 +140,16 @@ void plan_run(const Figure& figure, const RunKey& key, const Inputs& inputs, boo
   planned.keys.push_back(key);
 }
 
-// Those that plan ahead take longest, the more so the more jobs there are; begun last, they would
-// keep one thread busy after all the others.
+// Policies that plan over time take longest, the more so the more jobs there are; begun last, they
+// would keep one thread busy after all the others.
 void longest_first(Planned& planned) {
   std::vector<std::size_t> order(planned.requests.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto cost = [&](std::size_t i) {
-    const RunRequest& request = planned.requests[i];
-    const bool plans = request.policy == "elasticflow" || request.policy == "orrery-deadline" ||
-                       request.policy == "chronus" || request.policy == "pollux";
-    return request.workload->jobs.size() * (plans ? 100 : 1);
+    const std::string& policy = planned.requests[i].run.policy.name;
+    const bool plans = policy == "elasticflow" || policy == "orrery-deadline" ||
+                       policy == "chronus" || policy == "pollux";
+    return planned.requests[i].workload->jobs.size() * (plans ? 100 : 1);
   };
   std::ranges::stable_sort(order, std::ranges::greater{}, cost);
   Planned sorted{.requests = {}, .keys = {}, .refused = std::move(planned.refused)};
@@ -266,8 +269,8 @@ std::vector<Row> compare(std::span<const Figure* const> chosen, const Inputs& in
           row.setting = &setting;
           row.metric = metric;
           row.shown = shown;
-          const double told = published(figure->name, metric, shown, number);
-          if (told > 0) row.published = told;
+          const double value = published(figure->name, metric, shown, number);
+          if (value > 0) row.published = value;
           row.reference = value_of(reference, row);
           row.ours = value_of(runs, {&setting, shown, SemanticsKind::ElasticFlow}, metric);
           row.by_our_rules = value_of(runs, {&setting, shown, SemanticsKind::Orrery}, metric);

@@ -33,8 +33,8 @@ Row made(std::string_view figure, std::size_t setting, Metric metric, Shown show
   row.setting = settings_of(figure)[setting];
   row.metric = metric;
   row.shown = shown;
-  const double told = published(figure, metric, shown, setting);
-  if (told > 0) row.published = told;
+  const double value = published(figure, metric, shown, setting);
+  if (value > 0) row.published = value;
   return row;
 }
 
@@ -91,13 +91,12 @@ TEST(ElasticFlowFigures, EveryPolicyThatIsBuiltTakesItsOptions) {
     const ShownPolicy& policy = shown_policy(shown);
     RunRequest request{.workload = workload,
                        .cluster = cluster,
-                       .policy = std::string(policy.policy),
-                       .label = "",
-                       .options = {},
-                       .semantics = SemanticsKind::ElasticFlow};
+                       .run = {.policy = {.name = std::string(policy.policy)},
+                               .semantics = SemanticsKind::ElasticFlow}};
     std::istringstream pairs{std::string(policy.options)};
     for (std::string pair; std::getline(pairs, pair, ':');) {
-      request.options.emplace(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
+      request.run.policy.options.emplace(pair.substr(0, pair.find('=')),
+                                         pair.substr(pair.find('=') + 1));
       ++checked;
     }
     const Status status = check_setup(request);

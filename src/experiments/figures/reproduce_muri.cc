@@ -106,14 +106,13 @@ Result<PlannedRuns> plan_runs(std::span<const FigureRow* const> rows, const Trac
       continue;
     }
     const ShownPolicy& policy = shown_policy(row->shown);
-    RunRequest request{.workload = trace->second,
-                       .cluster = cluster,
-                       .policy = std::string(policy.policy),
-                       .label = std::string(policy.name),
-                       .options = {},
-                       .semantics = SemanticsKind::Muri,
-                       .series = series};
-    if (!policy.key.empty()) request.options.emplace(policy.key, policy.value);
+    RunRequest request{
+        .workload = trace->second,
+        .cluster = cluster,
+        .run = {.policy = {.name = std::string(policy.policy)}, .semantics = SemanticsKind::Muri},
+        .label = std::string(policy.name),
+        .series = series};
+    if (!policy.key.empty()) request.run.policy.options.emplace(policy.key, policy.value);
     planned.requests.push_back(std::move(request));
     planned.keys.push_back(key);
   }

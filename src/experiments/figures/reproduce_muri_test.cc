@@ -87,13 +87,11 @@ TEST(MuriFigures, EveryPolicyAndOptionExistsHere) {
   const auto cluster = std::make_shared<const Cluster>();
   for (const FigureRow& row : muri_rows()) {
     const ShownPolicy& policy = shown_policy(row.shown);
-    RunRequest request{.workload = workload,
-                       .cluster = cluster,
-                       .policy = std::string(policy.policy),
-                       .label = "",
-                       .options = {},
-                       .semantics = SemanticsKind::Muri};
-    if (!policy.key.empty()) request.options.emplace(policy.key, policy.value);
+    RunRequest request{
+        .workload = workload,
+        .cluster = cluster,
+        .run = {.policy = {.name = std::string(policy.policy)}, .semantics = SemanticsKind::Muri}};
+    if (!policy.key.empty()) request.run.policy.options.emplace(policy.key, policy.value);
     const Status status = check_setup(request);
     EXPECT_TRUE(status.ok()) << status.error().message;
   }

@@ -60,7 +60,7 @@ Status read_inputs(const std::string& folder, const Setting& setting, Inputs& in
   return {};
 }
 
-// What the released code gave: as told, or where it lies beside the data.
+// The results of the released code: from --reference, or from the file beside the data.
 Result<ReferenceTable> read_reference(const ReproduceArguments& arguments) {
   if (!arguments.reference.empty()) return ReferenceTable::read(arguments.reference);
   const fs::path beside = fs::path(arguments.data) / ".." / ".." / "reference" / "synergy.csv";
@@ -87,13 +87,13 @@ void plan_run(const Figure& figure, const RunKey& key, const Inputs& inputs, boo
   const auto& [setting, policy, world] = key;
   RunRequest request{.workload = inputs.traces.at(trace_word(*setting)),
                      .cluster = inputs.clusters.at(setting->cluster),
-                     .policy = policy,
+                     .run = {.policy = {.name = policy}, .semantics = world},
                      .label = policy,
-                     .options = {},
-                     .semantics = world,
                      .series = report && is_share(figure.metrics.front())};
-  if (setting->at_once) request.options.emplace("static", "true");
-  if (setting->end > 0) request.window = JobWindow{JobId{setting->first}, JobId{setting->end}};
+  if (setting->at_once) request.run.policy.options.emplace("static", "true");
+  if (setting->end > 0) {
+    request.run.window = JobWindow{JobId{setting->first}, JobId{setting->end}};
+  }
   planned.requests.push_back(std::move(request));
   planned.keys.push_back(key);
 }

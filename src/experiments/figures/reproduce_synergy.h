@@ -35,7 +35,7 @@ struct Row : Comparison {
   std::string_view allocator;
   Metric metric{};
   std::optional<double> by_our_rules;
-  // Whether the jobs waited for no more than kWaitShare of their time: the cluster keeps up.
+  // True if the jobs waited for at most kWaitShare of their time: the cluster keeps up.
   std::optional<bool> kept_up;
   std::optional<bool> kept_up_by_our_rules;
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "workload/text/csv.h"
 
@@ -54,39 +55,23 @@ Result<ReferenceTable> ReferenceTable::read(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return invalid(fmt::format("--reference {}: there is no such file", path));
   LineReader lines(path, in);
-  TRY_ASSIGN(const bool any, lines.next());
-  if (!any) return lines.wrong_file("is empty");
-  const std::vector<std::string> header = csv_names(lines.line());
-  std::array<std::size_t, kNames.size()> field_of{};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    const auto found = std::ranges::find(header, kNames[i]);
-    if (found == header.end()) return lines.wrong(fmt::format("has no column {}", kNames[i]));
-    field_of[i] = static_cast<std::size_t>(found - header.begin());
-  }
+  std::array<std::size_t, kNames.size()> required{};
+  std::iota(required.begin(), required.end(), std::size_t{0});
+  TRY_ASSIGN(CsvTable file, CsvTable::open(lines, kNames, required, {.other_columns = true}));
   ReferenceTable table;
-  CsvLine line;
+  const Row& row = file.row();
   while (true) {
-    TRY_ASSIGN(const bool more, lines.next());
+    TRY_ASSIGN(const bool more, file.next());
     if (!more) return table;
-    auto split = line.split(lines.line());
-    if (!split.ok()) return lines.wrong(split.error().message);
-    const auto fields = split.value();
-    if (fields.size() != header.size()) {
-      return lines.wrong(fmt::format("has {} fields, the header {}", fields.size(), header.size()));
-    }
-    const auto text = [&](std::size_t column) { return fields[field_of[column]]; };
-    if (text(kSystem) != "synergy" || text(kStatus) != "ok") continue;
+    if (row[kSystem] != "synergy" || row[kStatus] != "ok") continue;
     auto& figures =
-        table.rows_[key(fmt::format("{};{};{};{};{};{}", text(kLoad), text(kGpus), text(kSplit),
-                                    text(kWindow), text(kCluster), text(kTrace)),
-                        fmt::format("{}+{}", lower(text(kPolicy)), text(kVariant)))];
+        table.rows_[key(fmt::format("{};{};{};{};{};{}", row[kLoad], row[kGpus], row[kSplit],
+                                    row[kWindow], row[kCluster], row[kTrace]),
+                        fmt::format("{}+{}", lower(row[kPolicy]), row[kVariant]))];
     for (std::size_t i = kFirstFigure; i < kNames.size(); ++i) {
-      if (text(i).empty()) continue;
-      auto parsed = parse_number(text(i), 0, kTimeMax_s);
-      if (!parsed.ok()) {
-        return lines.wrong(fmt::format("{}: {}", kNames[i], parsed.error().message));
-      }
-      figures[static_cast<Metric>(i - kFirstFigure)] = {parsed.value(), rounding(text(i))};
+      if (!row.given(i)) continue;
+      TRY_ASSIGN(const double value, row.number(i, 0, kTimeMax_s));
+      figures[static_cast<Metric>(i - kFirstFigure)] = {value, rounding(row[i])};
     }
   }
 }

@@ -1,10 +1,10 @@
 #include "experiments/figures/synergy_reference.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "base/test_folder.h"
 
 namespace orrery::synergy {
 namespace {
@@ -17,12 +17,11 @@ class SynergyReference : public testing::Test {
  protected:
   Result<ReferenceTable> read(const std::string& text) {
     std::ofstream(path_) << text;
-    return ReferenceTable::read(path_.string());
+    return ReferenceTable::read(path_);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() /
-                                ("orrery_reference_" + std::to_string(getpid()) + ".csv");
+  const TestFolder folder_;
+  const std::string path_ = folder_.file("reference.csv");
 };
 
 TEST_F(SynergyReference, FindsARowByWhatWasRun) {
@@ -47,12 +46,14 @@ TEST_F(SynergyReference, FindsARowByWhatWasRun) {
 TEST_F(SynergyReference, BadTablesAreNamedByFileAndLine) {
   const auto complaint = [&](const std::string& text) {
     const auto table = read(text);
-    return table.ok() ? "" : table.error().message.substr(path_.string().size());
+    return table.ok() ? "" : table.error().message.substr(path_.size());
   };
-  EXPECT_NE(complaint("system,policy\n").find(":1: has no column variant"), std::string::npos);
-  EXPECT_NE(complaint(kHeader + "synergy,FIFO\n").find(":2: has 2 fields"), std::string::npos);
-  EXPECT_NE(complaint(kHeader + "synergy,FIFO,tune,,,,,,,ok,x,,,,,\n").find(":2: avg_jct_h"),
+  EXPECT_NE(complaint("system,policy\n").find(":1: the header has no column 'variant'"),
             std::string::npos);
+  EXPECT_NE(complaint(kHeader + "synergy,FIFO\n").find(":2: has 2 fields"), std::string::npos);
+  EXPECT_NE(
+      complaint(kHeader + "synergy,FIFO,tune,,,,,,,ok,x,,,,,\n").find(":2: column 'avg_jct_h'"),
+      std::string::npos);
   EXPECT_NE(complaint("").find("is empty"), std::string::npos);
 }
 

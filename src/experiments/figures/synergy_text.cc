@@ -21,19 +21,19 @@ std::string times(const std::optional<double>& over, const std::optional<double>
   return over && under && *under > 0 ? fmt::format("{:.2f}", *over / *under) : "-";
 }
 
-// Whether a row has a line in a list: those of a figure with an axis stand in its tables.
+// True if a row has a line in a list: the rows of a figure with an axis stand in its tables.
 bool is_listed(const Row& row) {
   return row.figure->axis.empty() || row.setting->check || row.published || row.reference;
 }
 
 std::string list(const Block& block, const Worlds& worlds) {
   const bool several = block.front()->figure->settings.size() > 1;
-  const bool told =
+  const bool published =
       std::ranges::any_of(block, [](const Row* row) { return row->published.has_value(); });
   std::vector<GridColumn> columns;
   if (several) columns.push_back({"load", true});
   columns.push_back({"policy", true});
-  if (told) columns.push_back({"published"});
+  if (published) columns.push_back({"published"});
   columns.push_back({"reference"});
   if (worlds.published) {
     columns.push_back({"ours"});
@@ -48,7 +48,7 @@ std::string list(const Block& block, const Worlds& worlds) {
     if (several) line.emplace_back(row->setting->label == before ? "" : row->setting->label);
     before = row->setting->label;
     line.push_back(row->policy());
-    if (told) line.push_back(number(row->published, row->metric));
+    if (published) line.push_back(number(row->published, row->metric));
     line.push_back(number(row->reference, row->metric));
     if (worlds.published) {
       line.push_back(number(row->ours, row->metric));

@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// The requests of a call, where every trace that goes on has so many jobs; 0: as many as it has by
+// The requests of a call, where every trace without end has `drawn` jobs; 0: as many as it has by
 // itself. They come in the same order whatever the number.
 using PlanRuns = std::function<Result<std::vector<RunRequest>>(std::int64_t drawn)>;
 
@@ -20,7 +20,7 @@ struct EndlessOptions {
 // those of the window are at work.
 EndlessOptions endless_for(const JobWindow& window);
 
-// Makes the runs as if jobs arrived for ever. A run that has seen its last job arrive is made anew
+// Makes the runs as if jobs arrived for ever. A run that has seen its last job arrive is repeated
 // with twice as many, so that the results do not depend on how many were drawn. A run that is
 // not done with the most that may be drawn is an error: its queue grows without end.
 Result<RunsResult> make_endless_runs(const PlanRuns& plan, const EndlessOptions& endless,

@@ -21,9 +21,9 @@ PlanRuns plan(const std::string& trace, std::vector<std::int64_t>& draws) {
       RunRequest& request = requests.emplace_back();
       request.workload = std::make_shared<const Workload>(workload);
       request.cluster = std::make_shared<const Cluster>(cluster);
-      request.policy = policy;
+      request.run.policy.name = policy;
       request.label = policy;
-      request.window = kWindow;
+      request.run.window = kWindow;
       request.goes_on = goes_on(trace);
     }
     return requests;

@@ -14,26 +14,32 @@
 
 namespace orrery {
 
-void tell_oddities(const std::string& trace, const Workload& workload) {
+Result<Format> format_of(bool json, bool csv) {
+  if (json && csv) return invalid("--json and --csv exclude each other");
+  return json ? Format::Json : csv ? Format::Csv : Format::Table;
+}
+
+Status show_runs(const RunsResult& result, const RunsOutput& output) {
+  if (!output.quiet) std::fputs(warning_lines(result.runs).c_str(), stderr);
+  const std::vector<RunSummary> summaries = compared_summaries(result.runs);
+  std::string text;
+  if (output.format == Format::Json) text = to_json(summaries) + "\n";
+  if (output.format == Format::Csv) text = to_csv(summaries);
+  if (output.format == Format::Table) {
+    text = table(
+        summaries,
+        {.width = terminal_width(), .colour = terminal_has_colour(), .ratios = output.ratios});
+  }
+  TRY(print_text(text));
+  if (!output.report.empty()) TRY(write_output(output.report, html_report(result.runs)));
+  if (!result.interrupted) return {};
+  return Error{Code::Cancelled, "interrupted: this is what is known so far"};
+}
+
+void print_oddities(const std::string& trace, const Workload& workload) {
   const std::string line = oddities_line(workload);
   if (line.empty()) return;
   std::fputs(fmt::format("{}: {}; `orrery traces` says which\n", trace, line).c_str(), stderr);
-}
-
-void tell_warnings(std::span<const ReportRun> runs) {
-  std::fputs(warning_lines(runs).c_str(), stderr);
-}
-
-Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios) {
-  const std::vector<RunSummary> summaries = compared_summaries(runs);
-  std::string text;
-  if (format == Format::Json) text = to_json(summaries) + "\n";
-  if (format == Format::Csv) text = to_csv(summaries);
-  if (format == Format::Table) {
-    text = table(summaries,
-                 {.width = terminal_width(), .colour = terminal_has_colour(), .ratios = ratios});
-  }
-  return print_text(text);
 }
 
 }  // namespace orrery

@@ -1,25 +1,34 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/output_file.h"
 #include "base/result.h"
+#include "experiments/runs/runs.h"
 #include "model/job.h"
-#include "report/page/html.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {
 
 enum class Format { Table, Json, Csv };
 
-Status print_runs(std::span<const ReportRun> runs, Format format, bool ratios);
+// --json and --csv; an error if both are given.
+Result<Format> format_of(bool json, bool csv);
 
-// Says on standard error what makes figures of these runs less than they seem.
-void tell_warnings(std::span<const ReportRun> runs);
+// How the results of a command are shown.
+struct RunsOutput {
+  Format format = Format::Table;
+  bool ratios = false;
+  bool quiet = false;    // no warnings
+  std::string report{};  // file for the page; empty: none
+};
 
-// Says on standard error in one line what was odd in the trace, if anything.
-void tell_oddities(const std::string& trace, const Workload& workload);
+// Prints the runs, with their warnings on standard error, and writes the page. Code::Cancelled if
+// the runs were interrupted.
+Status show_runs(const RunsResult& result, const RunsOutput& output);
+
+// Prints on standard error in one line what was odd in the trace, if anything.
+void print_oddities(const std::string& trace, const Workload& workload);
 
 }  // namespace orrery

@@ -42,7 +42,7 @@ Status check_curve(const SpeedCurve& curve) {
   return {};
 }
 
-// Whether a job can be simulated; a log is text, and anybody may have written it.
+// Fails if a job cannot be simulated. A log is text and may come from any source.
 Status check_job(const JobSpec& spec, const Workload& tables) {
   constexpr double kMilli = 1000;
   constexpr double kGb = 1e9;
@@ -89,7 +89,7 @@ class Gatherer {
     return {};
   }
 
-  bool complete(const LoggedRun& run) const {
+  bool complete(const RunDescription& run) const {
     const std::size_t first = run.window ? index(run.window->first) : 0;
     const std::size_t all =
         std::max(jobs_.size(), run.jobs > 0 ? static_cast<std::size_t>(run.jobs) : 0);
@@ -121,15 +121,16 @@ class Gatherer {
   std::vector<bool> ended_;
 };
 
-std::string label_of(const LoggedRun& run) {
-  std::string label = run.policy.empty() ? "as recorded" : run.policy;
-  for (const auto& [key, value] : run.options) label += fmt::format(":{}={}", key, value);
+std::string label_of(const RunDescription& run) {
+  if (run.policy.name.empty()) return "as recorded";
+  std::string label = run.policy.name;
+  for (const auto& [key, value] : run.policy.options) label += fmt::format(":{}={}", key, value);
   return label;
 }
 
 // The jobs that have an end in the log, of those that the run is about.
 void add_ends(RecordedRun& recorded) {
-  const LoggedRun& run = recorded.run;
+  const RunDescription& run = recorded.run;
   const auto logged = static_cast<std::int64_t>(recorded.workload->jobs.size());
   const std::int64_t all = run.window ? static_cast<std::int64_t>(index(run.window->end)) -
                                             static_cast<std::int64_t>(index(run.window->first))
@@ -162,7 +163,7 @@ Result<RecordedRun> read_recorded(const std::string& path) {
   Metrics metrics({.cluster = reader.cluster(),
                    .workload = &reader.workload(),
                    .window = recorded.run.window,
-                   .interpolates = recorded.run.semantics == "synergy"});
+                   .interpolates = recorded.run.semantics == SemanticsKind::Synergy});
   SeriesRecorder series({.cluster = reader.cluster(), .workload = &reader.workload()});
   Gatherer gatherer;
   Event event;
@@ -184,35 +185,30 @@ Result<RecordedRun> read_recorded(const std::string& path) {
   recorded.report.summary.trace = workload.name;
   recorded.report.summary.cluster = recorded.cluster->name;
   recorded.report.summary.policy = label_of(recorded.run);
-  recorded.report.summary.semantics = recorded.run.semantics;
+  if (!recorded.run.policy.name.empty()) {
+    recorded.report.summary.semantics = to_string(recorded.run.semantics);
+  }
   recorded.workload = std::make_shared<const Workload>(std::move(workload));
   add_ends(recorded);
   return recorded;
 }
 
 Result<RunRequest> request_of(const RecordedRun& recorded, const std::string& path) {
-  if (recorded.run.policy.empty()) {
+  if (recorded.run.policy.name.empty()) {
     return invalid(fmt::format(
         "{}: does not say under which policy it was made, so there is nothing to make again; logs "
         "of `orrery record` do",
         path));
   }
-  if (seconds(recorded.run.round) > kTimeMax_s || recorded.run.speed_error > kSpeedErrorMax) {
+  if (seconds(recorded.run.policy.round) > kTimeMax_s ||
+      recorded.run.speed_error > kSpeedErrorMax) {
     return invalid(
         fmt::format("{}:1: \"round\" or \"speed_error\" is beyond what a run may have", path));
   }
-  auto semantics = parse_semantics(recorded.run.semantics);
-  if (!semantics.ok()) return std::move(semantics).error().at(path);
   RunRequest request{.workload = recorded.workload,
                      .cluster = recorded.cluster,
-                     .policy = recorded.run.policy,
+                     .run = recorded.run,
                      .label = recorded.report.summary.policy,
-                     .options = recorded.run.options,
-                     .semantics = semantics.value(),
-                     .seed = recorded.run.seed,
-                     .round = recorded.run.round,
-                     .speed_error = recorded.run.speed_error,
-                     .window = recorded.run.window,
                      .from_log = true};
   if (auto can_be_made = check_setup(request); !can_be_made.ok()) {
     return std::move(can_be_made).error().at(path);

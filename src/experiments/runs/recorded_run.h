@@ -5,14 +5,13 @@
 
 #include "base/result.h"
 #include "experiments/runs/runs.h"
-#include "report/event_log/logged_run.h"
 #include "report/page/html.h"
 
 namespace orrery {
 
 // What an event log holds besides its events.
 struct RecordedRun {
-  LoggedRun run;
+  RunDescription run;
   std::shared_ptr<const Workload> workload;  // the jobs that came
   std::shared_ptr<const Cluster> cluster;
   ReportRun report;       // what the events come to
@@ -23,7 +22,7 @@ struct RecordedRun {
 // the bounds that hold for traces, so that they can be simulated.
 Result<RecordedRun> read_recorded(const std::string& path);
 
-// The same run once more. Fails where the log does not say how it was made, or no longer could be.
+// The same run again. Fails if the log does not say how it was made, or if it cannot be repeated.
 Result<RunRequest> request_of(const RecordedRun& recorded, const std::string& path);
 
 }  // namespace orrery

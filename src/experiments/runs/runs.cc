@@ -44,10 +44,10 @@ double peak_mb() {
 
 void add_settings(const RunRequest& request, ReportRun& run) {
   std::vector<std::string> options;
-  for (const auto& [key, value] : request.options) options.push_back(key + "=" + value);
+  for (const auto& [key, value] : request.run.policy.options) options.push_back(key + "=" + value);
   run.settings = {
       {"options", options.empty() ? "none" : fmt::format("{}", fmt::join(options, " "))},
-      {"seed", fmt::format("{}", request.seed)},
+      {"seed", fmt::format("{}", request.run.policy.seed)},
       {"version", ORRERY_VERSION}};
 }
 
@@ -55,16 +55,16 @@ void add_labels(const RunRequest& request, ReportRun& run) {
   run.summary.trace = request.workload->name;
   run.summary.cluster = request.cluster->name;
   run.summary.policy = request.label;
-  run.summary.semantics = to_string(request.semantics);
-  run.summary.warnings = data_warnings(*request.workload, request.policy);
+  run.summary.semantics = to_string(request.run.semantics);
+  run.summary.warnings = data_warnings(*request.workload, request.run.policy.name);
   run.workload = request.workload;
   add_settings(request, run);
 }
 
-// Those whose ends the run is about.
+// The number of jobs that the run is about.
 std::size_t jobs_of(const RunRequest& request) {
-  return request.window ? index(request.window->end) - index(request.window->first)
-                        : request.workload->jobs.size();
+  return request.run.window ? index(request.run.window->end) - index(request.run.window->first)
+                            : request.workload->jobs.size();
 }
 
 void add_ends(const RunRequest& request, bool interrupted, RunSummary& run) {
@@ -78,36 +78,18 @@ void add_ends(const RunRequest& request, bool interrupted, RunSummary& run) {
 }
 
 SimulationSetup setup_of(const RunRequest& request) {
-  SimulationSetup setup;
-  setup.workload = request.workload.get();
-  setup.cluster = request.cluster.get();
-  setup.policy = request.policy;
-  setup.options = request.options;
-  setup.semantics = request.semantics;
-  setup.seed = request.seed;
-  setup.round = request.round;
-  setup.speed_error = request.speed_error;
-  setup.from_log = request.from_log;
-  return setup;
-}
-
-LoggedRun logged(const RunRequest& request) {
-  return {.policy = request.policy,
-          .options = request.options,
-          .semantics = std::string(to_string(request.semantics)),
-          .seed = request.seed,
-          .round = request.round,
-          .speed_error = request.speed_error,
-          .window = request.window,
-          .jobs = static_cast<std::int64_t>(request.workload->jobs.size())};
+  return {.workload = request.workload.get(),
+          .cluster = request.cluster.get(),
+          .run = request.run,
+          .from_log = request.from_log};
 }
 
 Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
   Tee sinks;
   Metrics metrics({.cluster = *request.cluster,
                    .workload = request.workload.get(),
-                   .window = request.window,
-                   .interpolates = request.semantics == SemanticsKind::Synergy});
+                   .window = request.run.window,
+                   .interpolates = request.run.semantics == SemanticsKind::Synergy});
   sinks.add(metrics);
   std::optional<SeriesRecorder> series;
   if (request.series) {
@@ -116,18 +98,16 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   }
   std::unique_ptr<EventLogWriter> log;
   if (!request.events.empty()) {
+    RunDescription logged = request.run;
+    logged.jobs = static_cast<std::int64_t>(request.workload->jobs.size());
     TRY_ASSIGN(log, EventLogWriter::open(request.events, *request.cluster, *request.workload,
-                                         logged(request)));
+                                         std::move(logged)));
     sinks.add(*log);
   }
   if (request.listener != nullptr) sinks.add(*request.listener);
   SimulationSetup setup = setup_of(request);
   setup.cancel = &interrupted();
   setup.ended = &ended;
-  if (request.window) {
-    setup.stop_after_begin = request.window->first;
-    setup.stop_after_end = request.window->end;
-  }
   const auto wall_before = std::chrono::steady_clock::now();
   const double cpu_before_s = thread_cpu_s();
   const bool single = request.events.empty() && !request.series && request.listener == nullptr;

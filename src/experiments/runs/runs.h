@@ -3,9 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,14 +19,8 @@ namespace orrery {
 struct RunRequest {
   std::shared_ptr<const Workload> workload;
   std::shared_ptr<const Cluster> cluster;
-  std::string policy;
-  std::string label;  // the policy as it is to be shown
-  std::map<std::string, std::string> options;
-  SemanticsKind semantics = SemanticsKind::Orrery;
-  std::uint64_t seed = 0;
-  Duration round{};
-  double speed_error = 0;
-  std::optional<JobWindow> window{};
+  RunDescription run{};
+  std::string label{};            // the policy as it is to be shown
   bool from_log = false;          // the workload comes from a log of the same world
   std::string events{};           // file for the log; empty: none
   bool series = false;            // record what the report draws
@@ -41,7 +33,7 @@ struct RunsOptions {
   bool progress = true;
 };
 
-// Whether the policy and options of a request exist, without running anything.
+// Fails if the policy or an option of a request does not exist. Runs nothing.
 Status check_setup(const RunRequest& request);
 
 // Makes all runs, several at a time, and answers them in the order asked for. Ctrl-C ends them

@@ -87,7 +87,7 @@ TEST(Warnings, JobsThatTheClusterCannotHoldAreNumbered) {
                                 "they are rejected"});
 }
 
-TEST(Warnings, AreToldOnceForEachTraceAndPolicy) {
+TEST(Warnings, ArePrintedOnceForEachTraceAndPolicy) {
   std::vector<ReportRun> runs(2);
   for (ReportRun& run : runs) {
     run.summary.trace = "t";

@@ -45,7 +45,7 @@ Meaning meaning_of(int answer) {
       return {Code::FailedPrecondition,
               "the file and its folder must exist and be writable by this user"};
     case SQLITE_TOOBIG:
-      return {Code::InvalidArgument, "SQLite does not take so many bytes at once"};
+      return {Code::InvalidArgument, "SQLite does not take that many bytes at once"};
     default:
       return {Code::Internal, "this is a bug in Orrery"};
   }
@@ -55,10 +55,11 @@ Error failure(sqlite3* connection, const std::string& path) {
   const int answer = sqlite3_extended_errcode(connection);
   const Meaning meaning = meaning_of(answer);
   const int system = sqlite3_system_errno(connection);
-  const bool told = (answer & 0xff) == SQLITE_IOERR || (answer & 0xff) == SQLITE_CANTOPEN;
-  return {meaning.code, fmt::format("{}: {} (SQLite {}: {}{}{})", path, meaning.advice, answer,
-                                    sqlite3_errmsg(connection), told && system != 0 ? ", " : "",
-                                    told && system != 0 ? std::strerror(system) : "")};
+  const bool has_cause = (answer & 0xff) == SQLITE_IOERR || (answer & 0xff) == SQLITE_CANTOPEN;
+  return {meaning.code,
+          fmt::format("{}: {} (SQLite {}: {}{}{})", path, meaning.advice, answer,
+                      sqlite3_errmsg(connection), has_cause && system != 0 ? ", " : "",
+                      has_cause && system != 0 ? std::strerror(system) : "")};
 }
 
 // What SQLite would only call "unable to open".
@@ -110,7 +111,7 @@ Result<bool> Statement::step() {
   return failure(connection, sqlite3_db_filename(connection, "main"));
 }
 
-// The answer repeats that of the last step, which has been told.
+// The answer repeats that of the last step, which was reported.
 void Statement::reset() { sqlite3_reset(statement_.get()); }
 
 std::int64_t Statement::number(int column) const {
@@ -137,7 +138,7 @@ Database::Database(std::string path, sqlite3* connection)
 Result<Database> Database::open(const std::string& path, const std::string& disk) {
   TRY(check_path(path));
   // Before SQLite, which would make it by the umask; it gives the files beside it the same mode.
-  // What is wrong with one that is there, or with the folder, SQLite tells better.
+  // SQLite reports better what is wrong with a file that is there, or with the folder.
   static_cast<void>(make_private_file(path).ok());
   sqlite3* connection = nullptr;
   const int answer = sqlite3_open_v2(

@@ -27,8 +27,8 @@ std::string body_of(int trial, int thread, int i) {
   return std::to_string(trial) + "/" + std::to_string(thread) + "/" + std::to_string(i);
 }
 
-// Appends until it is killed, and tells of each record that is on disk. Ends by itself when nobody
-// listens any more, or when something fails.
+// Appends until it is killed, and reports each record that is on disk. Ends by itself when its
+// reader is gone, or when something fails.
 [[noreturn]] void burst(const std::string& path, int trial, int out) {
   Result<Store> store = Store::open(path);
   if (!store.ok()) _exit(2);
@@ -40,9 +40,9 @@ std::string body_of(int trial, int thread, int i) {
         const std::string body = body_of(trial, thread, i);
         const Result<Ticket> ticket = committer.append(test_record(0, body));
         if (!ticket.ok() || !ticket.value().wait().ok()) _exit(3);
-        Acknowledged told{.sequence = ticket.value().sequence()};
-        body.copy(told.body.data(), told.body.size() - 1);
-        if (write(out, &told, sizeof told) != ssize_t{sizeof told}) _exit(4);
+        Acknowledged answer{.sequence = ticket.value().sequence()};
+        body.copy(answer.body.data(), answer.body.size() - 1);
+        if (write(out, &answer, sizeof answer) != ssize_t{sizeof answer}) _exit(4);
         // Snapshots, for the kill to fall into.
         if (thread == 0 && i % 8 == 7) {
           const Status kept = committer.with_store([](Store& held) -> Status {
@@ -70,10 +70,10 @@ std::vector<Acknowledged> killed_burst(const std::string& path, int trial,
   }
   close(ends[1]);
   std::vector<Acknowledged> acknowledged;
-  Acknowledged told;
+  Acknowledged answer;
   // Writes to a pipe are whole up to PIPE_BUF bytes.
-  while (read(ends[0], &told, sizeof told) == ssize_t{sizeof told}) {
-    acknowledged.push_back(told);
+  while (read(ends[0], &answer, sizeof answer) == ssize_t{sizeof answer}) {
+    acknowledged.push_back(answer);
     if (std::ssize(acknowledged) == kill_after) kill(child, SIGKILL);
   }
   close(ends[0]);
@@ -102,10 +102,10 @@ TEST(Kill, LosesNothingThatWasAcknowledgedAndDoublesNothing) {
     for (const Record& record : records) {
       EXPECT_TRUE(bodies.insert(record.body).second) << record.body << " is there twice";
     }
-    for (const Acknowledged& told : acknowledged) {
-      ASSERT_GT(told.sequence, last);
-      ASSERT_LE(told.sequence, store.last()) << told.body.data() << " was lost";
-      EXPECT_EQ(records[static_cast<std::size_t>(told.sequence - 1)].body, told.body.data());
+    for (const Acknowledged& answer : acknowledged) {
+      ASSERT_GT(answer.sequence, last);
+      ASSERT_LE(answer.sequence, store.last()) << answer.body.data() << " was lost";
+      EXPECT_EQ(records[static_cast<std::size_t>(answer.sequence - 1)].body, answer.body.data());
     }
     EXPECT_TRUE(store.latest_snapshot().ok());
     last = store.last();

@@ -38,8 +38,8 @@ void tamper(const std::string& path, const std::string& sql) {
 TEST(Store, GivesBackWhatWasAppendedAfterItIsOpenedAgain) {
   const TestFolder folder;
   const std::vector<Record> records{
-      {.sequence = 1, .time = Time(Duration(-5)), .kind = "a", .job = JobId{0}, .body = ""},
-      {.sequence = 2, .time = kNever, .kind = "été", .job = kNoJob, .body = {"\0\xff'", 3}},
+      {.sequence = 1, .time = Time(Duration(-5)), .kind = "a", .job = 0, .body = ""},
+      {.sequence = 2, .time = kNever, .kind = "été", .job = kNoJobNumber, .body = {"\0\xff'", 3}},
   };
   {
     Store store = opened(folder.file());
@@ -80,7 +80,7 @@ TEST(Store, RefusesRecordsItCouldNotGiveBack) {
   record.kind = {"a\0b", 3};
   EXPECT_FALSE(store.append({&record, 1}).ok());
   record = test_record(1);
-  record.job = static_cast<JobId>(-2);
+  record.job = -2;
   EXPECT_FALSE(store.append({&record, 1}).ok());
   record = test_record(1, std::string(kBodyBytesMax + 1, 'x'));
   EXPECT_FALSE(store.append({&record, 1}).ok());
@@ -168,9 +168,9 @@ TEST(Store, IsHeldByOneProcessAtATime) {
     if (!held.ok() || write(ends[1], "x", 1) != 1) _exit(1);
     while (true) pause();
   }
-  char told = 0;
+  char byte = 0;
   close(ends[1]);
-  ASSERT_EQ(read(ends[0], &told, 1), 1);
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
   EXPECT_TRUE(contains(why_not(folder.file()), "another process holds this store"));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);

@@ -111,10 +111,9 @@ class CompressedReader final : public LogLines {
         TRY_ASSIGN(const std::string_view packed, inner_->piece());
         if (packed.empty()) {
           if (!inside_frame_) return std::string_view();
-          return Error{
-              Code::DataLoss,
-              "the compressed log ends in the middle: whoever wrote it was stopped, or the "
-              "copy is not complete"};
+          return Error{Code::DataLoss,
+                       "the compressed log ends in the middle: its writer was stopped, or the "
+                       "copy is not complete"};
         }
         in_ = {packed.data(), packed.size(), 0};
       }

@@ -13,9 +13,9 @@ namespace orrery {
 
 // Holds the events of a run, which are written here, against those of a record of it, which are
 // drawn from a source, and keeps the first place where they part. Compared is what was decided and
-// what came of it: when, about whom, what was granted (CPUs and memory included) or why not, and
-// when jobs ended. Sequence numbers, forecasts of speed and work left are not. Takes no more memory
-// than an event.
+// what came of it: when, about which job, what was granted (CPUs and memory included) or why not,
+// and when jobs ended. Sequence numbers, forecasts of speed and work left are not. Takes no more
+// memory than an event.
 class EventComparison final : public EventSink {
  public:
   // The next recorded event; false when there are no more. What the event points to stays valid

@@ -34,7 +34,7 @@ class EventLogReader {
 
   const Cluster& cluster() const { return cluster_; }
   // How the run was set up; without a policy where the log does not say.
-  const LoggedRun& run() const { return run_; }
+  const RunDescription& run() const { return run_; }
 
   // The names, profiles, curves and sensitivities met so far, and no jobs. Names are numbered as
   // they appear, which may differ from the ids of the run that wrote the log.
@@ -70,7 +70,7 @@ class EventLogReader {
   std::size_t line_number_ = 0;
   std::string text_;
   Cluster cluster_;
-  LoggedRun run_;
+  RunDescription run_;
   Workload workload_;
   std::unordered_map<std::string, NameId> name_ids_;
   std::vector<Life> lives_;
@@ -79,7 +79,7 @@ class EventLogReader {
   Grant grant_;
 };
 
-// Whether the file begins as an event log does.
+// True if the file begins as an event log does.
 bool is_event_log(const std::string& path);
 
 }  // namespace orrery

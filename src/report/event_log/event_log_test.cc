@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/test_folder.h"
 #include "report/event_log/event_log_reader.h"
 #include "report/event_log/event_log_writer.h"
 #include "report/json.h"
@@ -82,15 +83,7 @@ TestRun eventful() {
 
 class EventLog : public testing::Test {
  protected:
-  void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() /
-              ("orrery_event_log_" + std::to_string(getpid()) + info->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.file(name); }
 
   std::string write(const TestRun& run, const std::string& name) const {
     auto writer = EventLogWriter::open(path(name), run.cluster, run.workload);
@@ -107,7 +100,7 @@ class EventLog : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TestFolder folder_;
 };
 
 void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& want,
@@ -390,14 +383,14 @@ TEST(EventLogReader, CurvesAndDeadlinesThatMakeNoSenseAreNamed) {
 
 TEST_F(EventLog, SaysHowTheRunWasSetUp) {
   const TestRun run(1, 8);
-  const LoggedRun set_up{.policy = "srtf+tune",
-                         .options = {{"sticky", "false"}, {"boost", "10h"}},
-                         .semantics = "synergy",
-                         .seed = std::numeric_limits<std::uint64_t>::max(),
-                         .round = std::chrono::minutes(5),
-                         .speed_error = 0.1,
-                         .window = JobWindow{JobId{300}, JobId{500}},
-                         .jobs = 9000};
+  const RunDescription set_up{.policy = {.name = "srtf+tune",
+                                         .options = {{"sticky", "false"}, {"boost", "10h"}},
+                                         .seed = std::numeric_limits<std::uint64_t>::max(),
+                                         .round = std::chrono::minutes(5)},
+                              .semantics = SemanticsKind::Synergy,
+                              .speed_error = 0.1,
+                              .window = JobWindow{JobId{300}, JobId{500}},
+                              .jobs = 9000};
   auto writer = EventLogWriter::open(path("set-up.jsonl"), run.cluster, run.workload, set_up);
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(writer.value()->finish().ok());
@@ -412,7 +405,7 @@ TEST_F(EventLog, ALogThatDoesNotSayHowTheRunWasSetUpIsReadAllTheSame) {
   write(run, "old.jsonl");
   const auto reader = EventLogReader::open(path("old.jsonl"));
   ASSERT_TRUE(reader.ok()) << reader.error().message;
-  EXPECT_EQ(reader.value().run(), LoggedRun{});
+  EXPECT_EQ(reader.value().run(), RunDescription{});
 }
 
 TEST(EventLogReader, ASetUpThatMakesNoSenseIsNamed) {
@@ -429,6 +422,8 @@ TEST(EventLogReader, ASetUpThatMakesNoSenseIsNamed) {
             "log:1: \"seed\" is not a whole number");
   EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","options":{"a":1}})"),
             "log:1: option \"a\" is not a string");
+  EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"other"})"),
+            "log:1: there are no semantics 'other'; choose orrery, muri, elasticflow or synergy");
   EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","window":[4,4]})"),
             "log:1: \"window\" is not a whole number from 5 to 2147483647");
   EXPECT_EQ(complaint(R"({"policy":"fifo","semantics":"orrery","speed_error":"nan"})"),

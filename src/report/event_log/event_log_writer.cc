@@ -30,7 +30,7 @@ void append_hex(fmt::memory_buffer& out, std::uint64_t value) {
   while (digits-- > 0) out.push_back(kDigits[(value >> (4 * digits)) & 0xF]);
 }
 
-// Whether this is met for the first time.
+// True at the first call with this value.
 bool is_first(std::vector<bool>& met, std::size_t id) {
   if (id >= met.size()) met.resize(id + 1);
   if (met[id]) return false;
@@ -47,22 +47,22 @@ bool has_grant(EventKind kind) {
 Result<std::unique_ptr<EventLogWriter>> EventLogWriter::open(const std::string& path,
                                                              const Cluster& cluster,
                                                              const Workload& workload,
-                                                             const LoggedRun& run) {
+                                                             const RunDescription& run) {
   TRY_ASSIGN(auto bytes, ByteWriter::open(path));
   return std::make_unique<EventLogWriter>(std::move(bytes), cluster, workload, run);
 }
 
 EventLogWriter::EventLogWriter(std::unique_ptr<ByteWriter> bytes, const Cluster& cluster,
-                               const Workload& workload, const LoggedRun& run)
+                               const Workload& workload, const RunDescription& run)
     : bytes_(std::move(bytes)), workload_(workload) {
   buffer_.reserve(kFlushAt + kFlushAt / 4);
   append_header(cluster, run);
 }
 
-void EventLogWriter::append_header(const Cluster& cluster, const LoggedRun& run) {
+void EventLogWriter::append_header(const Cluster& cluster, const RunDescription& run) {
   append(buffer_, "{\"orrery_events\":1,\"trace\":");
   append_string(buffer_, workload_.name);
-  if (!run.policy.empty()) append_run(buffer_, run);
+  if (!run.policy.name.empty()) append_run(buffer_, run);
   append(buffer_, ",\"cluster\":{\"name\":");
   append_string(buffer_, cluster.name);
   append(buffer_, ",\"nodes\":[");

@@ -30,9 +30,9 @@ class EventLogWriter final : public EventSink {
   static Result<std::unique_ptr<EventLogWriter>> open(const std::string& path,
                                                       const Cluster& cluster,
                                                       const Workload& workload,
-                                                      const LoggedRun& run = {});
+                                                      const RunDescription& run = {});
   EventLogWriter(std::unique_ptr<ByteWriter> bytes, const Cluster& cluster,
-                 const Workload& workload, const LoggedRun& run = {});
+                 const Workload& workload, const RunDescription& run = {});
 
   void write(const Event& event) override;
 
@@ -40,7 +40,7 @@ class EventLogWriter final : public EventSink {
   Status finish();
 
  private:
-  void append_header(const Cluster& cluster, const LoggedRun& run);
+  void append_header(const Cluster& cluster, const RunDescription& run);
   void append_spec(const JobSpec& spec);
   void append_profile(ProfileId profile);
   void append_curve(CurveId curve);

@@ -21,17 +21,17 @@ void append_list(fmt::memory_buffer& out, std::string_view key, const auto& valu
   out.push_back(']');
 }
 
-Status read_options(const LogLine& line, LoggedRun& run) {
+Status read_options(const LogLine& line, RunDescription& run) {
   if (line.find("options") == nullptr) return {};
   TRY_ASSIGN(const json* options, line.nested("options"));
   for (const auto& [key, value] : options->items()) {
     if (!value.is_string()) return invalid(fmt::format("option \"{}\" is not a string", key));
-    run.options.emplace(key, value.get_ref<const std::string&>());
+    run.policy.options.emplace(key, value.get_ref<const std::string&>());
   }
   return {};
 }
 
-Status read_window(const LogLine& line, LoggedRun& run) {
+Status read_window(const LogLine& line, RunDescription& run) {
   if (line.find("window") == nullptr) return {};
   TRY_ASSIGN(const json* window, line.list("window"));
   if (window->size() != 2) return invalid("\"window\" is not a list of 2 numbers");
@@ -44,11 +44,11 @@ Status read_window(const LogLine& line, LoggedRun& run) {
 }
 
 // Seeds use all 64 bits.
-Status read_seed(const LogLine& line, LoggedRun& run) {
+Status read_seed(const LogLine& line, RunDescription& run) {
   const json* seed = line.find("seed");
   if (seed == nullptr) return {};
   if (!seed->is_number_unsigned()) return invalid("\"seed\" is not a whole number");
-  run.seed = seed->get<std::uint64_t>();
+  run.policy.seed = seed->get<std::uint64_t>();
   return {};
 }
 
@@ -68,25 +68,25 @@ Result<std::vector<std::int64_t>> read_points(const LogLine& line, const char* k
 
 }  // namespace
 
-void append_run(fmt::memory_buffer& out, const LoggedRun& run) {
+void append_run(fmt::memory_buffer& out, const RunDescription& run) {
   append(out, ",\"run\":{\"policy\":");
-  append_string(out, run.policy);
+  append_string(out, run.policy.name);
   std::string_view before = ",\"options\":{";
-  for (const auto& [key, value] : run.options) {
+  for (const auto& [key, value] : run.policy.options) {
     append(out, before);
     before = ",";
     append_string(out, key);
     out.push_back(':');
     append_string(out, value);
   }
-  if (!run.options.empty()) out.push_back('}');
+  if (!run.policy.options.empty()) out.push_back('}');
   append(out, ",\"semantics\":");
-  append_string(out, run.semantics);
+  append_string(out, to_string(run.semantics));
   append(out, ",\"seed\":");
-  append_number(out, run.seed);
-  if (run.round != Duration::zero()) {
+  append_number(out, run.policy.seed);
+  if (run.policy.round != Duration::zero()) {
     append(out, ",\"round\":");
-    append_number(out, std::int64_t{run.round.count()});
+    append_number(out, std::int64_t{run.policy.round.count()});
   }
   if (run.speed_error != 0) {
     append(out, ",\"speed_error\":");
@@ -102,17 +102,19 @@ void append_run(fmt::memory_buffer& out, const LoggedRun& run) {
   out.push_back('}');
 }
 
-Status read_run(const LogLine& line, LoggedRun& run) {
+Status read_run(const LogLine& line, RunDescription& run) {
   if (line.find("run") == nullptr) return {};
   TRY_ASSIGN(const json* object, line.nested("run"));
   const LogLine fields(*object);
   std::int64_t round = 0;
-  TRY(fields.text("policy", run.policy, Need::Required));
-  TRY(fields.text("semantics", run.semantics, Need::Required));
+  std::string semantics;
+  TRY(fields.text("policy", run.policy.name, Need::Required));
+  TRY(fields.text("semantics", semantics, Need::Required));
+  TRY_ASSIGN(run.semantics, parse_semantics(semantics));
   TRY(fields.integer("round", round, Need::Optional));
   TRY(fields.number("speed_error", run.speed_error, Need::Optional));
   TRY(fields.integer("jobs", run.jobs, Need::Optional));
-  run.round = Duration(round);
+  run.policy.round = Duration(round);
   if (!(run.speed_error >= 0 && run.speed_error < 1)) {
     return invalid("\"speed_error\" is not a number from 0 to 1");
   }

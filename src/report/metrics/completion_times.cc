@@ -10,26 +10,19 @@ constexpr std::size_t kPointsMax = 200;
 
 }  // namespace
 
-double quantile_s(const std::vector<Duration>& sorted, double q, bool interpolates) {
-  if (interpolates) {
-    const double place = q * static_cast<double>(sorted.size() - 1);
-    const auto low = static_cast<std::size_t>(place);
-    const double low_s = seconds(sorted[low]);
-    const double high_s = seconds(sorted[std::min(low + 1, sorted.size() - 1)]);
-    return low_s + (high_s - low_s) * (place - static_cast<double>(low));
-  }
-  const auto at = static_cast<std::size_t>(q * static_cast<double>(sorted.size()));
-  return seconds(sorted[std::min(at, sorted.size() - 1)]);
-}
-
-std::vector<Series::Point> distribution(const CompletionTimes& times, std::size_t jobs) {
+std::vector<double> ascending_s(const CompletionTimes& times) {
   std::vector<double> sorted;
   for (const Duration time : times) {
     if (time != kNotCompleted) sorted.push_back(seconds(time));
   }
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+std::vector<Series::Point> distribution(const CompletionTimes& times, std::size_t jobs) {
+  const std::vector<double> sorted = ascending_s(times);
   std::vector<Series::Point> points;
   if (sorted.empty()) return points;
-  std::ranges::sort(sorted);
   const auto all = static_cast<double>(std::max(jobs, sorted.size()));
   const auto add = [&](double length) {
     const auto upto = std::ranges::upper_bound(sorted, length) - sorted.begin();

@@ -13,9 +13,8 @@ namespace orrery {
 using CompletionTimes = std::vector<Duration>;
 inline constexpr Duration kNotCompleted = Duration::min();
 
-// By the rule of most published simulators: no interpolation, and the index rounded down. With
-// `interpolates`, between the two nearest. There is at least one time.
-double quantile_s(const std::vector<Duration>& sorted, double q, bool interpolates);
+// The times of the jobs that completed, in seconds, ascending.
+std::vector<double> ascending_s(const CompletionTimes& times);
 
 // The share of `jobs` that completed within a time after their submission. It ends at the share
 // that completed at all. At most 200 points: at every completion time when there are few, and

@@ -41,10 +41,9 @@ TEST(Distribution, IsEmptyIfNoJobCompleted) {
   EXPECT_TRUE(distribution({}, 0).empty());
 }
 
-TEST(Quantile, LiesBetweenTheNearestOnlyIfItInterpolates) {
-  EXPECT_DOUBLE_EQ(quantile_s(one_to(4), 0.5, false), 3);
-  EXPECT_DOUBLE_EQ(quantile_s(one_to(4), 0.5, true), 2.5);
-  EXPECT_DOUBLE_EQ(quantile_s(one_to(1), 0.99, false), 1);
+TEST(AscendingSeconds, HoldsTheJobsThatCompleted) {
+  using std::chrono::seconds;
+  EXPECT_EQ(ascending_s({seconds(3), kNotCompleted, seconds(1)}), (std::vector<double>{1, 3}));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class DeviceLedger {
  public:
   explicit DeviceLedger(const Cluster& cluster) : nodes_(cluster.nodes.size()) {}
 
-  // The number of these GPUs that nobody held before.
+  // The number of these GPUs that no job held before.
   int take(const NodeShare& share) {
     Counters& counters = of(share.node);
     const std::uint64_t before = any(counters);
@@ -34,7 +34,7 @@ class DeviceLedger {
     return std::popcount(share.gpus & ~before);
   }
 
-  // The number of these GPUs that nobody holds any more.
+  // The number of these GPUs that no job holds any more.
   int release(const NodeShare& share) {
     Counters& counters = of(share.node);
     std::uint64_t borrow = share.gpus & any(counters);
@@ -78,6 +78,7 @@ class SlotPool {
   }
   void close(std::int32_t slot) { free_.push_back(slot); }
   Held& operator[](std::int32_t slot) { return slots_[static_cast<std::size_t>(slot)]; }
+  const Held& operator[](std::int32_t slot) const { return slots_[static_cast<std::size_t>(slot)]; }
 
  private:
   std::vector<Held> slots_;

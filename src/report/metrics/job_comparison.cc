@@ -4,19 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
 
-CommonFigures figures_of(std::vector<Duration> times, Time last_end, bool interpolates) {
+CommonFigures figures_of(const CompletionTimes& times, Time last_end, QuantileRule rule) {
   CommonFigures figures;
-  if (times.empty()) return figures;
-  std::ranges::sort(times);
-  double sum_s = 0;
-  for (const Duration time : times) sum_s += seconds(time);
-  figures.avg_jct_s = sum_s / static_cast<double>(times.size());
-  figures.p50_jct_s = quantile_s(times, 0.50, interpolates);
-  figures.p99_jct_s = quantile_s(times, 0.99, interpolates);
+  const std::vector<double> sorted_s = ascending_s(times);
+  if (sorted_s.empty()) return figures;
+  const double sum_s = std::accumulate(sorted_s.begin(), sorted_s.end(), 0.0);
+  figures.avg_jct_s = sum_s / static_cast<double>(sorted_s.size());
+  figures.p50_jct_s = quantile(sorted_s, 0.50, rule);
+  figures.p99_jct_s = quantile(sorted_s, 0.99, rule);
   if (last_end != Time()) figures.makespan_s = seconds(last_end);
   return figures;
 }
@@ -38,8 +40,8 @@ std::string ends_of(const RunSummary& run) {
 }  // namespace
 
 void compare_common_jobs(const ReportRun& first, ReportRun& run) {
-  std::vector<Duration> of_first;
-  std::vector<Duration> of_run;
+  CompletionTimes of_first;
+  CompletionTimes of_run;
   Time first_end{};
   Time run_end{};
   const std::size_t jobs = std::min(first.completion_times.size(), run.completion_times.size());
@@ -54,10 +56,11 @@ void compare_common_jobs(const ReportRun& first, ReportRun& run) {
     first_end = std::max(first_end, submitted + a);
     run_end = std::max(run_end, submitted + b);
   }
-  const bool interpolates = run.summary.semantics == "synergy";
+  const QuantileRule rule =
+      run.summary.semantics == "synergy" ? QuantileRule::Interpolated : QuantileRule::Above;
   run.summary.common_jobs = static_cast<std::int64_t>(of_run.size());
-  run.summary.common = figures_of(std::move(of_run), run_end, interpolates);
-  run.summary.first_common = figures_of(std::move(of_first), first_end, interpolates);
+  run.summary.common = figures_of(of_run, run_end, rule);
+  run.summary.first_common = figures_of(of_first, first_end, rule);
 }
 
 std::vector<RunSummary> compared_summaries(std::span<const ReportRun> runs) {

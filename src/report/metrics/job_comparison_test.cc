@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// A run whose jobs, all submitted at 100 s, took so many seconds; 0: the job was rejected.
+// A run whose jobs, all submitted at 100 s, took these numbers of seconds; 0: the job was rejected.
 ReportRun run_of(const std::string& policy, const std::vector<int>& times_s) {
   Workload workload;
   ReportRun run;

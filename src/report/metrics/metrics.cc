@@ -18,19 +18,14 @@ bool waits(JobState state) { return state == JobState::Pending || state == JobSt
 
 Metrics::Metrics(const MetricsOptions& options)
     : workload_(options.workload),
-      gpus_total_(options.cluster.gpus_total()),
       window_(options.window),
-      interpolates_(options.interpolates),
-      ledger_(options.cluster) {
-  for (const Node& node : options.cluster.nodes) {
-    host_total_.cpu_milli += node.cpu_milli;
-    host_total_.memory_bytes += node.memory_bytes;
-  }
+      quantiles_(options.interpolates ? QuantileRule::Interpolated : QuantileRule::Above),
+      time_sums_(options.cluster) {
   if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
 }
 
 void Metrics::write(const Event& event) {
-  advance(event.time);
+  time_sums_.advance(event.time);
   ++counts_.events;
   Job& job = this->job(event);
   INVARIANT(job.known || event.kind == EventKind::Submitted,
@@ -63,8 +58,8 @@ void Metrics::write(const Event& event) {
       break;
     case EventKind::Paused:
       ++counts_.preemptions;
-      let_go(event, job);
-      waiting_ += !waits(job.state);
+      release(event.time, job);
+      time_sums_.change_waiting(!waits(job.state));
       job.state = JobState::Paused;
       break;
     case EventKind::Completed:
@@ -92,21 +87,6 @@ Metrics::Job& Metrics::job(const Event& event) {
   return jobs_[index(event.job)];
 }
 
-// The queue's maximum is taken here too: a job that is submitted and started in the same instant
-// has never stood in it.
-void Metrics::advance(Time now) {
-  if (now <= now_) return;
-  const auto passed = static_cast<double>((now - now_).count());
-  now_ = now;
-  if (!first_submission_) return;
-  sums_.waiting += passed * static_cast<double>(waiting_);
-  sums_.held += passed * static_cast<double>(gpus_held_);
-  sums_.useful += passed * useful_gpus_;
-  sums_.cpu_milli += passed * static_cast<double>(host_held_.cpu_milli);
-  sums_.memory_bytes += passed * static_cast<double>(host_held_.memory_bytes);
-  sums_.waiting_max = std::max(sums_.waiting_max, waiting_);
-}
-
 void Metrics::submit(const Event& event, Job& job) {
   INVARIANT(event.spec != nullptr, "a submission carries the job's spec");
   INVARIANT(!job.known, "a job is submitted once");
@@ -117,86 +97,53 @@ void Metrics::submit(const Event& event, Job& job) {
   job.iteration_gpu_s = gpu_s_of_iteration(workload_, spec);
   job.curve = spec.curve;
   job.deadline = spec.deadline.value_or(kNever);
-  if (!first_submission_) first_submission_ = event.time;
-  ++waiting_;
+  time_sums_.begin(event.time);
+  time_sums_.change_waiting(1);
   if (!counts(event.job)) return;
   ++counts_.jobs;
-  if (job.deadline == kNever) return;
-  ++deadlines_.stated;
-  if (spec.deadline_kind != DeadlineKind::Soft) return;
-  if (soft_values_.size() <= index(event.job)) soft_values_.resize(index(event.job) + 1);
-  soft_values_[index(event.job)] = spec.deadline_value;
+  if (job.deadline != kNever) deadlines_.submit(spec, event.job);
 }
 
 void Metrics::promise(Job& job) {
   if (job.promised || job.deadline == kNever) return;
   job.promised = true;
-  ++deadlines_.promised;
-  deadlines_.promised_gpu_s += job.iterations * job.iteration_gpu_s;
+  deadlines_.promise(job.iterations * job.iteration_gpu_s);
 }
 
 void Metrics::hold(const Event& event, Job& job) {
   INVARIANT(event.grant != nullptr, "an event that starts or changes a grant carries it");
-  let_go(event, job);
-  waiting_ -= waits(job.state);
+  release(event.time, job);
+  if (waits(job.state)) time_sums_.change_waiting(-1);
   job.state = JobState::Running;
   job.slot = holdings_.open();
-  Holding& holding = holdings_[job.slot];
-  holding.devices.assign(event.grant->devices.begin(), event.grant->devices.end());
-  holding.since = event.time;
-  holding.ready = std::max(event.ready, event.time);
-  holding.useful_gpus = iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
-  for (const NodeShare& share : holding.devices) gpus_held_ += ledger_.take(share);
-  holding.host = {event.grant->cpu_milli, event.grant->memory_bytes};
-  host_held_.cpu_milli += holding.host.cpu_milli;
-  host_held_.memory_bytes += holding.host.memory_bytes;
-  host_seen_ = host_seen_ || holding.host != HostShare{};
-  grants_seen_ = true;
-  rates_known_ = rates_known_ && holding.useful_gpus > 0;
-  // Nothing useful happens before the first iteration. That loss is taken off in advance, and what
-  // of it did not come true is given back when the grant ends; so nobody has to wake up at `ready`.
-  useful_gpus_ += holding.useful_gpus;
-  sums_.useful -= holding.useful_gpus * static_cast<double>((holding.ready - event.time).count());
+  const double useful_gpus =
+      iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
+  time_sums_.hold(event, useful_gpus, holdings_[job.slot]);
 }
 
-void Metrics::let_go(const Event& event, Job& job) {
+void Metrics::release(Time now, Job& job) {
   if (job.slot == kNoSlot) return;
-  const Holding& holding = holdings_[job.slot];
-  for (const NodeShare& share : holding.devices) gpus_held_ -= ledger_.release(share);
-  host_held_.cpu_milli -= holding.host.cpu_milli;
-  host_held_.memory_bytes -= holding.host.memory_bytes;
-  useful_gpus_ -= holding.useful_gpus;
-  if (holding.ready > event.time) {
-    const Duration unspent = holding.ready - event.time;
-    sums_.useful += holding.useful_gpus * static_cast<double>(unspent.count());
-  }
-  job.ran += event.time - holding.since;
+  const TimeSums::Holding& holding = holdings_[job.slot];
+  time_sums_.release(now, holding);
+  job.ran += now - holding.since;
   holdings_.close(job.slot);
   job.slot = kNoSlot;
 }
 
 void Metrics::finish(const Event& event, Job& job, JobState state) {
-  let_go(event, job);
-  waiting_ -= waits(job.state);
+  release(event.time, job);
+  if (waits(job.state)) time_sums_.change_waiting(-1);
   job.state = state;
   const bool counted = counts(event.job);
-  if (counted && job.deadline != kNever) judge(event, job);
+  if (counted && job.deadline != kNever) {
+    const bool met = state == JobState::Done && event.finished <= job.deadline;
+    deadlines_.end(event.job, met, job.promised && !met && state != JobState::Cancelled);
+  }
   if (state == JobState::Rejected) return;
-  last_end_ = event.time;
-  sums_at_last_end_ = sums_;
+  time_sums_.end(event.time);
   if (!counted) return;
   window_last_end_ = event.time;
   if (state == JobState::Done) complete(event, job);
-}
-
-// A job that its owner cancels breaks no promise.
-void Metrics::judge(const Event& event, const Job& job) {
-  const bool met = job.state == JobState::Done && event.finished <= job.deadline;
-  deadlines_.met += met;
-  deadlines_.broken += job.promised && !met && job.state != JobState::Cancelled;
-  if (met && index(event.job) < soft_values_.size()) {
-    deadlines_.value_won += soft_values_[index(event.job)];
-  }
 }
 
 void Metrics::complete(const Event& event, Job& job) {
@@ -204,18 +151,16 @@ void Metrics::complete(const Event& event, Job& job) {
   ++counts_.completed;
   waited_s_ += seconds(completion_time - job.ran);
   job.ran = completion_time;
-  if (job.deadline != kNever) return;
-  ++deadlines_.others_done;
-  deadlines_.others_took_s += seconds(completion_time);
+  if (job.deadline == kNever) deadlines_.complete_without_deadline(completion_time);
 }
 
 RunSummary Metrics::summary() const {
   RunSummary summary = counts_;
-  summary.gpus = gpus_total_;
+  summary.gpus = time_sums_.gpus_total();
   if (window_last_end_) summary.makespan_s = seconds(*window_last_end_);
-  if (deadlines_.stated > 0) add_deadline_figures(summary);
-  if (summary.completed > 0) add_job_figures(summary);
-  if (first_submission_ && last_end_) add_cluster_figures(summary);
+  deadlines_.add_figures(summary);
+  if (summary.completed > 0) add_completion_times(summary);
+  time_sums_.add_figures(summary);
   return summary;
 }
 
@@ -228,60 +173,17 @@ CompletionTimes Metrics::completion_times() const {
   return times;
 }
 
-void Metrics::add_deadline_figures(RunSummary& summary) const {
-  const auto stated = static_cast<double>(deadlines_.stated);
-  summary.deadlines_met = deadlines_.met;
-  summary.deadline_ratio = static_cast<double>(deadlines_.met) / stated;
-  summary.promises = deadlines_.promised;
-  if (deadlines_.promised > 0) {
-    summary.promises_broken = deadlines_.broken;
-    summary.admitted_gpu_s = deadlines_.promised_gpu_s;
-  }
-  if (!soft_values_.empty()) summary.soft_value_won = deadlines_.value_won;
-  if (deadlines_.others_done > 0) {
-    const auto others = static_cast<double>(deadlines_.others_done);
-    summary.best_effort_avg_jct_s = deadlines_.others_took_s / others;
-  }
-}
-
-void Metrics::add_job_figures(RunSummary& summary) const {
-  std::vector<Duration> sorted;
-  sorted.reserve(static_cast<std::size_t>(summary.completed));
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const bool done = jobs_[i].state == JobState::Done && counts(static_cast<JobId>(i));
-    if (done) sorted.push_back(jobs_[i].ran);
-  }
-  std::ranges::sort(sorted);
+void Metrics::add_completion_times(RunSummary& summary) const {
+  const std::vector<double> sorted_s = ascending_s(completion_times());
   double sum_s = 0;
-  for (const Duration completion_time : sorted) sum_s += seconds(completion_time);
-  const auto count = static_cast<double>(sorted.size());
+  for (const double completion_time_s : sorted_s) sum_s += completion_time_s;
+  const auto count = static_cast<double>(sorted_s.size());
   summary.avg_jct_s = sum_s / count;
-  summary.p50_jct_s = quantile_s(sorted, 0.50, interpolates_);
-  summary.p95_jct_s = quantile_s(sorted, 0.95, interpolates_);
-  summary.p99_jct_s = quantile_s(sorted, 0.99, interpolates_);
-  summary.max_jct_s = seconds(sorted.back());
+  summary.p50_jct_s = quantile(sorted_s, 0.50, quantiles_);
+  summary.p95_jct_s = quantile(sorted_s, 0.95, quantiles_);
+  summary.p99_jct_s = quantile(sorted_s, 0.99, quantiles_);
+  summary.max_jct_s = sorted_s.back();
   summary.avg_wait_s = waited_s_ / count;
-}
-
-void Metrics::add_cluster_figures(RunSummary& summary) const {
-  summary.max_queue = sums_at_last_end_.waiting_max;
-  const auto span = static_cast<double>((*last_end_ - *first_submission_).count());
-  if (!(span > 0)) return;
-  summary.avg_queue = sums_at_last_end_.waiting / span;
-  if (host_seen_ && host_total_.cpu_milli > 0) {
-    summary.cpu_utilisation =
-        sums_at_last_end_.cpu_milli / (span * static_cast<double>(host_total_.cpu_milli));
-  }
-  if (host_seen_ && host_total_.memory_bytes > 0) {
-    summary.memory_utilisation =
-        sums_at_last_end_.memory_bytes / (span * static_cast<double>(host_total_.memory_bytes));
-  }
-  if (gpus_total_ == 0) return;
-  const double capacity = span * gpus_total_;
-  summary.gpu_utilisation = sums_at_last_end_.held / capacity;
-  if (grants_seen_ && rates_known_) {
-    summary.cluster_efficiency = std::max(0.0, sums_at_last_end_.useful / capacity);
-  }
 }
 
 }  // namespace orrery

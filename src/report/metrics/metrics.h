@@ -4,12 +4,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/statistics.h"
 #include "model/cluster.h"
 #include "model/event.h"
+#include "model/job_window.h"
 #include "report/metrics/completion_times.h"
+#include "report/metrics/deadline_sums.h"
 #include "report/metrics/device_ledger.h"
-#include "report/metrics/job_window.h"
 #include "report/metrics/summary.h"
+#include "report/metrics/time_sums.h"
 
 namespace orrery {
 
@@ -46,74 +49,28 @@ class Metrics final : public EventSink {
     bool known = false;
     bool promised = false;  // to be done by its deadline
   };
-  struct Holding {
-    Devices devices;
-    Time since{};
-    Time ready{};
-    double useful_gpus = 0;
-    HostShare host{};
-  };
-  struct Integrals {  // over time since the first submission
-    double waiting = 0;
-    double held = 0;
-    double useful = 0;
-    double cpu_milli = 0;
-    double memory_bytes = 0;
-    std::int64_t waiting_max = 0;
-  };
 
   Job& job(const Event& event);
-  void advance(Time now);
   void submit(const Event& event, Job& job);
   void hold(const Event& event, Job& job);
-  void let_go(const Event& event, Job& job);
+  void release(Time now, Job& job);
   void promise(Job& job);
   void finish(const Event& event, Job& job, JobState state);
   void complete(const Event& event, Job& job);
-  void judge(const Event& event, const Job& job);
   bool counts(JobId id) const { return !window_ || window_->holds(id); }
-  void add_deadline_figures(RunSummary& summary) const;
-  void add_job_figures(RunSummary& summary) const;
-  void add_cluster_figures(RunSummary& summary) const;
+  void add_completion_times(RunSummary& summary) const;
 
   const Workload* const workload_;
-  const int gpus_total_;
-  HostShare host_total_;
   const std::optional<JobWindow> window_;
-  const bool interpolates_;
-  DeviceLedger ledger_;
-  SlotPool<Holding> holdings_;
+  const QuantileRule quantiles_;
   std::vector<Job> jobs_;
-  std::vector<double> soft_values_;  // by job, as far as a deadline is soft; 0: it is not
-
-  Time now_{};
-  std::optional<Time> first_submission_;
-  std::optional<Time> last_end_;         // of any job
-  std::optional<Time> window_last_end_;  // of a job of the window
-  std::int64_t waiting_ = 0;
-  std::int64_t gpus_held_ = 0;
-  double useful_gpus_ = 0;
-  HostShare host_held_;
-  bool host_seen_ = false;  // somebody held CPUs or memory of their own
-  Integrals sums_;
-  Integrals sums_at_last_end_;
-  bool grants_seen_ = false;
-  bool rates_known_ = true;
-
+  SlotPool<TimeSums::Holding> holdings_;
+  TimeSums time_sums_;
   // Of the jobs of the window.
-  struct Deadlines {
-    std::int64_t stated = 0;
-    std::int64_t met = 0;
-    std::int64_t promised = 0;
-    std::int64_t broken = 0;
-    double promised_gpu_s = 0;
-    double value_won = 0;
-    std::int64_t others_done = 0;
-    double others_took_s = 0;
-  };
-  Deadlines deadlines_;
-  double waited_s_ = 0;  // by those that completed
   RunSummary counts_;
+  DeadlineSums deadlines_;
+  double waited_s_ = 0;                  // by those that completed
+  std::optional<Time> window_last_end_;  // empty: none has ended
 };
 
 }  // namespace orrery

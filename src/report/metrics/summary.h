@@ -27,7 +27,7 @@ struct CommonFigures {
 // What one run came to: the fields of `--json`, defined one by one in docs/formats/summary.md. A
 // figure that has no meaning in a run is empty, never 0.
 struct RunSummary {
-  // Filled by whoever made the run.
+  // Filled by make_runs().
   std::string trace;
   std::string policy;
   std::string semantics;
@@ -57,7 +57,7 @@ struct RunSummary {
   std::int64_t moves = 0;
   std::int64_t events = 0;
 
-  // Filled by whoever made the run: its cost on the machine that ran it.
+  // Filled by make_runs(): the cost on the machine that ran it.
   std::optional<double> cpu_s;
   std::optional<double> wall_s;
   std::optional<double> peak_mb;
@@ -73,7 +73,7 @@ struct RunSummary {
   std::optional<double> cpu_utilisation;
   std::optional<double> memory_utilisation;
 
-  // Filled by whoever made the run.
+  // Filled by make_runs().
   std::optional<std::int64_t> rounds;
   RunStatus status = RunStatus::Complete;
   std::int64_t left = 0;  // jobs without an end: running, waiting or not yet submitted
@@ -86,7 +86,7 @@ struct RunSummary {
   CommonFigures common;        // of this run
   CommonFigures first_common;  // of the first run, over the same jobs
 
-  // Filled by whoever made the run: what makes its figures less than they seem.
+  // Filled by make_runs(): what makes the figures mean less than they seem to.
   std::vector<std::string> warnings;
 };
 

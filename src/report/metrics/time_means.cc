@@ -28,7 +28,8 @@ void TimeMeans::advance(Time now) {
   }
 }
 
-void TimeMeans::set(std::size_t value, double level) {
+void TimeMeans::set(Time now, std::size_t value, double level) {
+  advance(now);
   bring_up(values_[value]);
   values_[value].level = level;
 }

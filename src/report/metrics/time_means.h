@@ -8,7 +8,7 @@
 namespace orrery {
 
 // Means over time of several values that change in steps, in buckets of equal width. The width
-// doubles whenever the buckets no longer reach the present, so their number stays between half of
+// doubles whenever the buckets no longer reach the last time, so their number stays between half of
 // kBucketsMax and kBucketsMax however long it goes on.
 class TimeMeans {
  public:
@@ -16,13 +16,13 @@ class TimeMeans {
 
   TimeMeans(Time start, std::size_t values);
 
-  // Time has come this far. It never goes back.
+  // An earlier time than that of a call before counts as that time.
   void advance(Time now);
 
-  // The value is `level` from now on.
-  void set(std::size_t value, double level);
+  // The value is `level` from `now` on.
+  void set(Time now, std::size_t value, double level);
 
-  // Of every bucket up to now; the last one over the part of it that has passed.
+  // Of every bucket up to the last time; the last bucket over the part of it that has passed.
   std::vector<double> means(std::size_t value) const;
 
   Time start() const { return start_; }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -17,12 +18,6 @@ constexpr std::array<double, 8> kDurations_s = {10,           60,           600,
                                                 10 * kHour_s, 24 * kHour_s, 168 * kHour_s, kRest};
 
 double gpu_hours(const JobSpec& job) { return job.gpus * job.duration_s() / kHour_s; }
-
-// The value below which the given part of them lies; `sorted` rises.
-double quantile(const std::vector<double>& sorted, double part) {
-  const auto rank = std::ceil(part * static_cast<double>(sorted.size()));
-  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-}
 
 std::vector<TraceSummary::Part> in_use(std::vector<TraceSummary::Part> parts) {
   std::erase_if(parts, [](const TraceSummary::Part& part) { return part.jobs == 0; });
@@ -70,10 +65,10 @@ void add_durations(const Workload& workload, TraceSummary& summary) {
   summary.durations = in_use(std::move(parts));
   summary.mean_s = sum_s / static_cast<double>(sorted.size());
   summary.min_s = sorted.front();
-  summary.p10_s = quantile(sorted, 0.1);
-  summary.p50_s = quantile(sorted, 0.5);
-  summary.p90_s = quantile(sorted, 0.9);
-  summary.p99_s = quantile(sorted, 0.99);
+  summary.p10_s = quantile(sorted, 0.1, QuantileRule::Nearest);
+  summary.p50_s = quantile(sorted, 0.5, QuantileRule::Nearest);
+  summary.p90_s = quantile(sorted, 0.9, QuantileRule::Nearest);
+  summary.p99_s = quantile(sorted, 0.99, QuantileRule::Nearest);
   summary.max_s = sorted.back();
 }
 

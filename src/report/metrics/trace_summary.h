@@ -12,7 +12,7 @@ namespace orrery {
 // What a workload holds, before anything has run. Times and GPU hours are those of jobs alone on
 // the GPUs they ask for, without start-up.
 struct TraceSummary {
-  // So many jobs ask for, or run for, more than `above` and at most `up_to`.
+  // The jobs that ask for, or run for, more than `above` and at most `up_to`.
   struct Part {
     double above = 0;
     double up_to = 0;  // infinity: the rest
@@ -26,7 +26,7 @@ struct TraceSummary {
   double first_submit_s = 0;
   double span_s = 0;  // from the first submission to the last
   double gpu_hours = 0;
-  // GPU hours submitted in an hour: so many GPUs are kept busy. None where all come at once.
+  // GPU hours submitted in an hour, which is the number of busy GPUs. None if all come at once.
   std::optional<double> load_gpus;
   std::int64_t peak_gpus = 0;  // held at once if every job ran when it was submitted
   std::vector<Part> sizes;     // by GPUs, in powers of two; only those that have jobs

@@ -49,7 +49,8 @@ TEST(TraceSummary, ThePeakIsThatOfJobsThatOverlap) {
   EXPECT_EQ(summarise(workload()).peak_gpus, 11);
   Workload after = workload();
   after.jobs = {job(0, 4, 10), job(10, 5, 10)};
-  EXPECT_EQ(summarise(after).peak_gpus, 5) << "who ends makes room for who starts then";
+  EXPECT_EQ(summarise(after).peak_gpus, 5)
+      << "a job that ends frees its GPUs for one that starts then";
 }
 
 TEST(TraceSummary, EveryJobIsInOneSizeAndOneDuration) {

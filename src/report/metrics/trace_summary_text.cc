@@ -116,7 +116,7 @@ std::string load_text(const TraceSummary& summary) {
   const std::string peak = fmt::format("if every job ran when it is submitted, at most {} at once",
                                        grouped(summary.peak_gpus));
   if (!summary.load_gpus) return "all jobs come at once; " + peak;
-  return fmt::format("{} GPU hours an hour: so many GPUs are kept busy; {}",
+  return fmt::format("{} GPU hours an hour, which is the number of busy GPUs; {}",
                      amount(*summary.load_gpus), peak);
 }
 

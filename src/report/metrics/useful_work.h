@@ -11,7 +11,7 @@ namespace orrery {
 double gpu_s_of_iteration(const Workload* workload, const JobSpec& spec);
 
 // Iterations a second under a grant: by the curve where the job has its devices to itself and the
-// curve says, otherwise what the grant counts on. 0: nobody says.
+// curve says, otherwise what the grant counts on. 0: not known.
 double iterations_per_s(const Workload* workload, CurveId curve, const Grant& grant);
 
 }  // namespace orrery

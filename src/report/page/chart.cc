@@ -197,7 +197,7 @@ std::string svg(const BarChart& chart) {
         chart.series[i],
         fmt::format("<rect y=\"-6\" width=\"18\" height=\"12\" style=\"fill:{}\"/>", colour(i)));
   }
-  // Two panels side by side, each with room for its scale and for half of its last name.
+  // Two panels side by side, each with space for its scale and for half of its last name.
   const std::size_t columns = chart.panels.size() > 1 ? 2 : 1;
   const double wide = kWidth / static_cast<double>(columns);
   double top = legend.below() + 26;

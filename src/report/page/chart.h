@@ -8,7 +8,7 @@
 namespace orrery {
 
 // Charts as SVG that stands in a page of ours: colours and type come from its style sheet, text is
-// escaped, and every mark says its name and value to whoever points at it.
+// escaped, and every mark says its name and value when the pointer is over it.
 
 // Bars in groups, in one panel or several of the same scale.
 struct BarChart {
@@ -20,7 +20,7 @@ struct BarChart {
     std::string title;
     std::vector<Group> groups;
   };
-  std::string title;  // said to those who cannot see it
+  std::string title;  // for screen readers
   std::vector<std::string> series;
   std::vector<Panel> panels;
 };

@@ -161,7 +161,7 @@ std::string data_of(std::span<const ReportRun> runs) {
   return safe;
 }
 
-// For readers whose browser runs no scripts.
+// For browsers that run no scripts.
 std::string plain_table(std::span<const ReportRun> runs) {
   return "<pre>" +
          escaped(table(compared_summaries(runs), {.width = 150, .colour = false, .ratios = true})) +

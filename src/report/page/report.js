@@ -39,7 +39,7 @@ const clock = (v, span) => {
   return `${+(v / size).toFixed(span / size < 20 ? 2 : 1)} ${name}`;
 };
 
-// Colours go with the place of a run in its trace; dashes tell apart what colours no longer can.
+// Colours go with the place of a run in its trace; dashes distinguish what colours no longer can.
 const dashes = ['', '7 3', '2 3', '9 3 2 3'];
 const colour = (i) => `var(--s${i % 8})`;
 const dash = (i) => dashes[(i < 8 ? i % 2 : 2 + i % 2)];
@@ -108,7 +108,7 @@ const endsOf = (r) => {
 };
 const state = (r) => r.status === 'complete' ? null : h('span', { class: 'chip worse' }, r.status);
 
-// The charts below tell the spare ones too: they make room where there are deadlines.
+// The charts below show the others too: these cards give way to those about deadlines.
 const figures = [
   { key: 'deadline_ratio', name: 'Deadlines met', card: 'Most deadlines met', show: percent, more: true, ratio: true, whole: true },
   { key: 'avg_jct_s', name: 'Average JCT', card: 'Best average completion time', show: duration, ratio: true, common: true },
@@ -138,7 +138,7 @@ function cards(group) {
     return h('div', { class: 'card' },
       h('div', { class: 'label' }, group.length > 1 ? f.card : f.name),
       h('div', { class: 'value' }, f.show(value(group[best]))),
-      h('div', { class: 'who' }, dot(best), group[best].summary.policy, chip(r), state(group[best].summary)));
+      h('div', { class: 'run' }, dot(best), group[best].summary.policy, chip(r), state(group[best].summary)));
   }));
 }
 
@@ -205,14 +205,14 @@ function timeTicks(from, to, parts) {
   for (let v = Math.ceil(from / size / step) * step; v <= to / size + 1e-9; v += step) ticks.push([v * size, `${+v.toFixed(6)} ${name}`]);
   return ticks;
 }
-function lengthTicks(from, to, room) {
+function lengthTicks(from, to, width) {
   const all = [[.001, '1 ms'], [.01, '10 ms'], [.1, '0.1 s'], [1, '1 s'], [3, '3 s'], [10, '10 s'], [30, '30 s'], [60, '1 min'],
     [180, '3 min'], [600, '10 min'], [1800, '30 min'], [3600, '1 h'], [10800, '3 h'], [36000, '10 h'], [86400, '1 d'], [259200, '3 d'],
     [864000, '10 d'], [2592000, '30 d'], [8640000, '100 d'], [86400000, '1000 d']];
   const kept = [];
   for (const tick of all) {
     if (tick[0] < from || tick[0] > to) continue;
-    const gap = kept.length ? Math.log(tick[0] / kept.at(-1)[0]) / Math.log(to / from) * room : Infinity;
+    const gap = kept.length ? Math.log(tick[0] / kept.at(-1)[0]) / Math.log(to / from) * width : Infinity;
     if (gap > 56) kept.push(tick);
   }
   return kept;

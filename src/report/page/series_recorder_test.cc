@@ -25,9 +25,8 @@ double mean(const std::vector<double>& values) {
 
 TEST(TimeMeans, AShortPeakWeighsWhatItLasted) {
   TimeMeans means(time_from_seconds(100), 1);
-  means.set(0, 8);
-  means.advance(time_from_seconds(101));
-  means.set(0, 0);
+  means.set(time_from_seconds(100), 0, 8);
+  means.set(time_from_seconds(101), 0, 0);
   means.advance(time_from_seconds(100 + 8192));
   const auto values = means.means(0);
   const double width_s = seconds(means.width());
@@ -42,10 +41,10 @@ TEST(TimeMeans, TheIntegralSurvivesAnyNumberOfDoublings) {
   double expected = 0;
   for (int step = 0; step < 5000; ++step) {
     const double level = step % 7;
-    means.set(1, level);
+    means.set(time_from_seconds(step * (step + 1.0) / 2), 1, level);
     expected += level * (step + 1);
-    means.advance(time_from_seconds((step + 1.0) * (step + 2) / 2));
   }
+  means.advance(time_from_seconds(5000.0 * 5001 / 2));
   const auto values = means.means(1);
   const double end_s = 5000.0 * 5001 / 2;
   const double width_s = seconds(means.width());
@@ -109,7 +108,7 @@ TEST(SeriesRecorder, CpuAndMemoryUseComeToThoseOfTheSummary) {
   EXPECT_NEAR(series.memory_use.front(), 0.5, 1e-9);
 }
 
-TEST(SeriesRecorder, CpuAndMemoryUseAreEmptyWhereNobodyHoldsAny) {
+TEST(SeriesRecorder, CpuAndMemoryUseAreEmptyIfNoJobHoldsAny) {
   TestRun run(1, 4);
   run.cluster.nodes[0].cpu_milli = 24000;
   run.submit(0, 0);

@@ -14,7 +14,7 @@ namespace orrery {
 // On standard error, if it can be said: that may be closed.
 void complain(std::string_view message);
 
-// 0 done, 1 the work failed, 2 the call was wrong; what went wrong is told.
+// 0 done, 1 the work failed, 2 the call was wrong; the error is printed.
 int exit_code(const Status& status);
 
 // The words before --. Those after it are a program with its arguments, for the commands that take

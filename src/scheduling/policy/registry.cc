@@ -65,9 +65,9 @@ bool takes_option(std::string_view policy, std::string_view key) {
   return name.allocator.empty() ? has(common_options()) : has(allocator_options());
 }
 
-Result<PolicySetup> make_policy(std::string_view name,
-                                const std::map<std::string, std::string>& options,
-                                const PolicyContext& context) {
+Result<PolicySetup> make_policy(const PolicyContext& context) {
+  const std::string& name = context.policy.name;
+  const std::map<std::string, std::string>& options = context.policy.options;
   const PolicyName parsed = parse_policy_name(name);
   const auto info = std::ranges::find(policies(), parsed.base, &PolicyInfo::name);
   if (info == policies().end()) {
@@ -76,7 +76,7 @@ Result<PolicySetup> make_policy(std::string_view name,
     return invalid(fmt::format("there is no policy '{}'; choose one of {}", parsed.base,
                                fmt::join(names, ", ")));
   }
-  if (!parsed.allocator.empty()) return make_hosted(*info, parsed, name, options, context);
+  if (!parsed.allocator.empty()) return make_hosted(*info, parsed, context);
   const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
   TRY(check_keys(name, tables, options));
   const PublishedPolicy released = published_policy(context.published, parsed.base);
@@ -91,7 +91,7 @@ Result<PolicySetup> make_policy(std::string_view name,
     if (!locality) placement = "first-fit";
   }
   PolicySetup setup;
-  TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.seed));
+  TRY_ASSIGN(setup.rule, make_placement_rule(placement, context.policy.seed));
   MakePolicy* const make = released.make != nullptr ? released.make : info->make;
   TRY_ASSIGN(setup.policy, make(own, context));
   if (released.loop != nullptr) setup.loop = released.loop(own);

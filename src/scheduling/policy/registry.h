@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/run_description.h"
 #include "scheduling/policy/execution_cost.h"
 #include "scheduling/policy/host/host_needs.h"
 #include "scheduling/policy/options.h"
@@ -25,11 +26,10 @@ struct ReleasedClock;
 // What a policy is built from besides its own options.
 struct PolicyContext {
   const Workload& workload;
+  ChosenPolicy policy{};  // its options are read by make_policy()
   // Policies as they were released with a simulator, and its clock.
   const PublishedWorld* published = nullptr;
   ReleasedClock* clock = nullptr;
-  std::uint64_t seed = 0;
-  Duration round{};  // how far apart rounds are held; 0: whenever something happens
   std::optional<ExecutionCost> cost = {};  // none: a round costs nothing
   ContentionModel contention = {};  // by how much jobs on the same devices slow each other down
 };
@@ -90,11 +90,9 @@ struct PolicyName {
 };
 PolicyName parse_policy_name(std::string_view name);
 
-// Whether the policy takes an option of this name; false for a policy there is not.
+// True if there is such a policy and it takes an option of this name.
 bool takes_option(std::string_view policy, std::string_view key);
 
-Result<PolicySetup> make_policy(std::string_view name,
-                                const std::map<std::string, std::string>& options,
-                                const PolicyContext& context);
+Result<PolicySetup> make_policy(const PolicyContext& context);
 
 }  // namespace orrery

@@ -18,7 +18,8 @@ const std::vector<const PublishedWorld*> kWorlds = {nullptr, &muri_world(), &ela
 
 std::string problem(std::string_view policy, const Given& options) {
   const Workload workload;
-  const auto made = make_policy(policy, options, {.workload = workload});
+  const auto made = make_policy(
+      {.workload = workload, .policy = {.name = std::string(policy), .options = options}});
   return made.ok() ? "" : made.error().message;
 }
 
@@ -44,7 +45,8 @@ TEST(Registry, MakesEveryPolicyWithTheDefaultsOfEveryWorld) {
   const Workload workload;
   for (const PolicyInfo& info : policies()) {
     for (const PublishedWorld* world : kWorlds) {
-      const auto made = make_policy(info.name, {}, {.workload = workload, .published = world});
+      const auto made = make_policy(
+          {.workload = workload, .policy = {.name = std::string(info.name)}, .published = world});
       EXPECT_TRUE(made.ok()) << info.name << ": " << made.error().message;
     }
   }

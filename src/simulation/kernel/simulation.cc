@@ -16,20 +16,19 @@ namespace {
 const World& world_of(SemanticsKind kind) { return worlds()[static_cast<std::size_t>(kind)]; }
 
 Status check_round(const SimulationSetup& setup) {
-  const World& world = world_of(setup.semantics);
+  const World& world = world_of(setup.run.semantics);
   if (world.check_round == nullptr) return {};
-  return world.check_round(*setup.workload, *setup.cluster, setup.round);
+  return world.check_round(*setup.workload, *setup.cluster, setup.run.policy.round);
 }
 
 Result<PolicySetup> set_up_policy(const SimulationSetup& setup, ReleasedClock* clock) {
-  const World& world = world_of(setup.semantics);
+  const World& world = world_of(setup.run.semantics);
   PolicyContext context{.workload = *setup.workload,
+                        .policy = setup.run.policy,
                         .published = world.published,
-                        .clock = clock,
-                        .seed = setup.seed,
-                        .round = setup.round};
-  if (world.cost != nullptr) context.cost = world.cost(*setup.cluster, setup.round);
-  return make_policy(setup.policy, setup.options, context);
+                        .clock = clock};
+  if (world.cost != nullptr) context.cost = world.cost(*setup.cluster, setup.run.policy.round);
+  return make_policy(context);
 }
 
 class Simulation {
@@ -38,10 +37,10 @@ class Simulation {
              EventSink& sink)
       : setup_(setup),
         jobs_(setup.workload->jobs),
-        world_(world_of(setup.semantics)),
+        world_(world_of(setup.run.semantics)),
         semantics_(world_.make({.workload = *setup.workload,
                                 .cluster = *setup.cluster,
-                                .round = setup.round,
+                                .round = setup.run.policy.round,
                                 .loop = policy.loop,
                                 .clock = clock})),
         machines_(*setup.workload, *semantics_, semantics_->contention(), policy.policy->trainer()),
@@ -49,7 +48,9 @@ class Simulation {
         scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
                     semantics_.get()}) {
     machines_.report_to(scheduler_);
-    if (setup.speed_error > 0) machines_.err_in_speeds(setup.speed_error, setup.seed);
+    if (setup.run.speed_error > 0) {
+      machines_.err_in_speeds(setup.run.speed_error, setup.run.policy.seed);
+    }
   }
 
   SimulationOutcome run() {
@@ -112,18 +113,19 @@ class Simulation {
   }
 
   bool window_is_done(std::size_t next) {
-    if (setup_.stop_after_end == kNoJob) return false;
+    if (!setup_.run.window) return false;
     const auto jobs = scheduler_.state().jobs();
-    while (open_ < index(setup_.stop_after_end) && open_ < next && is_final(jobs[open_].state)) {
+    while (open_ < index(setup_.run.window->end) && open_ < next && is_final(jobs[open_].state)) {
       ++open_;
     }
-    return open_ >= index(setup_.stop_after_end);
+    return open_ >= index(setup_.run.window->end);
   }
 
   Time next_round(Time now) const {
-    if (setup_.round == Duration::zero() || world_.own_rounds) return now;
+    const Duration round = setup_.run.policy.round;
+    if (round == Duration::zero() || world_.own_rounds) return now;
     const Duration since = now.time_since_epoch();
-    return Time((since + setup_.round - Duration(1)) / setup_.round * setup_.round);
+    return Time((since + round - Duration(1)) / round * round);
   }
 
   void note_ended() {
@@ -142,19 +144,10 @@ class Simulation {
   std::vector<Semantics::Ended> ended_;
   std::int64_t rounds_ = 0;
   // The first job of the window that has not come to an end.
-  std::size_t open_ = setup_.stop_after_begin == kNoJob ? 0 : index(setup_.stop_after_begin);
+  std::size_t open_ = setup_.run.window ? index(setup_.run.window->first) : 0;
 };
 
 }  // namespace
-
-Result<SemanticsKind> parse_semantics(std::string_view name) {
-  const auto found = std::ranges::find(worlds(), name, &World::name);
-  if (found != worlds().end()) return static_cast<SemanticsKind>(found - worlds().begin());
-  return invalid(fmt::format(
-      "there are no semantics '{}'; choose orrery, muri, elasticflow or synergy", name));
-}
-
-std::string_view to_string(SemanticsKind kind) { return world_of(kind).name; }
 
 Status check(const SimulationSetup& setup) {
   TRY(check_round(setup));
@@ -163,18 +156,18 @@ Status check(const SimulationSetup& setup) {
 }
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
-  const World& world = world_of(setup.semantics);
-  SimulationSetup run = setup;
-  if (run.round == Duration::zero()) run.round = world.round;
+  const World& world = world_of(setup.run.semantics);
+  SimulationSetup made = setup;
+  if (made.run.policy.round == Duration::zero()) made.run.policy.round = world.round;
   Workload converted;
   if (world.converted != nullptr && !setup.from_log) {
     converted = world.converted(*setup.workload);
-    run.workload = &converted;
+    made.workload = &converted;
   }
-  TRY(check_round(run));
+  TRY(check_round(made));
   ReleasedClock clock(setup.workload->jobs.size());
-  TRY_ASSIGN(PolicySetup policy, set_up_policy(run, &clock));
-  Simulation simulation(run, policy, clock, sink);
+  TRY_ASSIGN(PolicySetup policy, set_up_policy(made, &clock));
+  Simulation simulation(made, policy, clock, sink);
   return simulation.run();
 }
 

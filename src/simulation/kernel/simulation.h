@@ -2,42 +2,26 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
 
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/event.h"
 #include "model/job.h"
+#include "model/run_description.h"
 
 namespace orrery {
-
-enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow, Synergy };
-
-Result<SemanticsKind> parse_semantics(std::string_view name);
-std::string_view to_string(SemanticsKind kind);
 
 // One run: a workload on a cluster under a policy. The same setup gives the same events, byte for
 // byte, on every machine and beside any other runs.
 struct SimulationSetup {
   const Workload* workload = nullptr;
   const Cluster* cluster = nullptr;
-  std::string policy;
-  std::map<std::string, std::string> options;
-  SemanticsKind semantics = SemanticsKind::Orrery;
-  std::uint64_t seed = 0;
-  Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
-  // Each job is really as fast as its profile says times a number from 1 - this to 1 + this, drawn
-  // by the seed. No policy sees it but by the job's progress.
-  double speed_error = 0;
+  RunDescription run{};
   // The workload comes from a log of the same world, where iterations are as long already as that
   // world makes them.
   bool from_log = false;
-  JobId stop_after_begin = kNoJob;  // the run ends once all jobs in [begin, end) have ended
-  JobId stop_after_end = kNoJob;
   const std::atomic<bool>* cancel = nullptr;   // set: the run ends where it is
-  std::atomic<std::int64_t>* ended = nullptr;  // counts jobs that came to an end, for who watches
+  std::atomic<std::int64_t>* ended = nullptr;  // counts the jobs that have come to an end
 };
 
 struct SimulationOutcome {
@@ -47,7 +31,7 @@ struct SimulationOutcome {
   bool interrupted = false;     // `cancel` ended the run before its end
 };
 
-// Whether the policy and its options can be had, without running anything.
+// Fails if the policy or an option does not exist. Runs nothing.
 Status check(const SimulationSetup& setup);
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink);

@@ -61,7 +61,7 @@ class World {
   std::unique_ptr<Semantics> semantics_;
 };
 
-TEST(RigidSemantics, AStartIsPaidForOnceButNotForeseen) {
+TEST(RigidSemantics, AStartIsChargedOnceButNotForecast) {
   const Workload workload = jobs({{0, 1000}, {300, 1000}});
   World world(workload, {Rounds::AtEvents, Charged::Starts});
   world.round(at(0), {kA});
@@ -97,7 +97,7 @@ TEST(RigidSemantics, RoundsAreASlotApartButForTheLastArrival) {
   EXPECT_EQ(arrival(90, at(80)), at(80));
 }
 
-TEST(RigidSemantics, WhoIsChargedForRoundsPaysUntilNobodyIsToCome) {
+TEST(RigidSemantics, RoundsAreChargedUntilNoJobIsToCome) {
   const Workload workload = jobs({{0, 500}, {100, 500}, {300, 500}});
   World world(workload, {Rounds::AtArrivals, Charged::Rounds});
   world.round(at(0), {kA});
@@ -150,10 +150,8 @@ TEST(ElasticFlowWorld, ASlotThatARoundUsesUpIsRefused) {
   const Cluster cluster = one_node();
   const SimulationSetup setup{.workload = &workload,
                               .cluster = &cluster,
-                              .policy = "las",
-                              .options = {},
-                              .semantics = SemanticsKind::ElasticFlow,
-                              .round = seconds(4)};
+                              .run = {.policy = {.name = "las", .round = seconds(4)},
+                                      .semantics = SemanticsKind::ElasticFlow}};
   const Status status = check(setup);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("costs a job up to 4 s"), std::string::npos)

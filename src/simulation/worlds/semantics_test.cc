@@ -68,7 +68,7 @@ Workload two_jobs() {
   return workload;
 }
 
-TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
+TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForecast) {
   const Workload workload = two_jobs();
   ReleasedClock clock(workload.jobs.size());
   const auto semantics = make_muri_semantics(workload, {}, clock);
@@ -128,19 +128,18 @@ struct Scene {
   EndTimes run(const std::string& policy, std::map<std::string, std::string> options = {},
                SemanticsKind semantics = SemanticsKind::Orrery, Duration round = {}) {
     EndTimes times;
-    const auto outcome = simulate({.workload = &workload,
-                                   .cluster = &cluster,
-                                   .policy = policy,
-                                   .options = std::move(options),
-                                   .semantics = semantics,
-                                   .round = round},
-                                  times);
+    const auto outcome =
+        simulate({.workload = &workload,
+                  .cluster = &cluster,
+                  .run = {.policy = {.name = policy, .options = std::move(options), .round = round},
+                          .semantics = semantics}},
+                 times);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     return times;
   }
 };
 
-TEST(Simulation, AJobThatIsStoppedPaysForItsRestartOnce) {
+TEST(Simulation, AJobThatIsStoppedIsChargedForItsRestartOnce) {
   Scene scene;
   scene.add(0, 1000, 1, 10);
   scene.add(100, 50, 1, 5);  // shorter: takes the GPU for 5 s of start-up and its work
@@ -164,20 +163,18 @@ TEST(Simulation, TheRunEndsWhenTheJobsOfItsWindowHave) {
   for (int i = 0; i < 6; ++i) scene.add(i, 100, 1);
   scene.workload.jobs[2].gpus = 9;  // refused, which is an end as well
   EndTimes times;
-  const auto outcome = simulate({.workload = &scene.workload,
-                                 .cluster = &scene.cluster,
-                                 .policy = "fifo",
-                                 .options = {},
-                                 .stop_after_begin = JobId{1},
-                                 .stop_after_end = JobId{4}},
-                                times);
+  const auto outcome =
+      simulate({.workload = &scene.workload,
+                .cluster = &scene.cluster,
+                .run = {.policy = {.name = "fifo"}, .window = JobWindow{JobId{1}, JobId{4}}}},
+               times);
   ASSERT_TRUE(outcome.ok());
   EXPECT_GT(times.end_s[3], 0);
   EXPECT_EQ(times.end_s[4], -1);
   EXPECT_EQ(outcome.value().unfinished, 2);
 }
 
-// Two jobs whose stages do not meet, and who gain from sharing the one GPU.
+// Two jobs whose stages do not meet, and which gain from sharing the one GPU.
 Scene two_that_share() {
   Scene scene;
   scene.workload.profiles = {{.stage_s = {0.5, 0.01, 0.01}, .slots = {2, 1, 1}},
@@ -195,7 +192,7 @@ TEST(Machines, AGroupTakesTheTimeOfItsCycle) {
   EXPECT_NEAR(times.end_s[0], 7 + 100 * speed.cycle_s(both), 1e-6);
 }
 
-TEST(Machines, WhoLosesCompanyGoesFasterAndRestartsNothing) {
+TEST(Machines, AJobThatLosesASharerGoesFasterAndRestartsNothing) {
   Scene scene = two_that_share();
   GroupSpeed speed(scene.workload.profiles, Ordering::Best);
   const std::vector<ProfileId> both = {ProfileId{0}, ProfileId{1}};
@@ -246,10 +243,8 @@ Time end_in_synergys_world(const std::map<std::string, std::string>& options) {
   LastEnd last;
   EXPECT_TRUE(simulate({.workload = &workload,
                         .cluster = &cluster,
-                        .policy = "fifo+proportional",
-                        .options = options,
-                        .semantics = SemanticsKind::Synergy,
-                        .round = {}},
+                        .run = {.policy = {.name = "fifo+proportional", .options = options},
+                                .semantics = SemanticsKind::Synergy}},
                        last)
                   .ok());
   return last.at;

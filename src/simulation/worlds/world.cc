@@ -67,17 +67,15 @@ Status check_slot(const Workload& workload, const Cluster& cluster, Duration rou
 
 const std::array<World, 4>& worlds() {
   static const std::array<World, 4> all = {
-      World{.name = "orrery", .make = make_orrery},
-      World{.name = "muri", .make = make_muri, .published = &muri_world(), .converted = as_in_muri},
-      World{.name = "elasticflow",
-            .make = make_elasticflow,
+      World{.make = make_orrery},
+      World{.make = make_muri, .published = &muri_world(), .converted = as_in_muri},
+      World{.make = make_elasticflow,
             .published = &elasticflow_world(),
             .round = std::chrono::minutes(1),
             .own_rounds = true,
             .cost = elasticflow_cost,
             .check_round = check_slot},
-      World{.name = "synergy",
-            .make = make_synergy,
+      World{.make = make_synergy,
             .published = &synergy_world(),
             .round = std::chrono::minutes(5),
             .own_rounds = true},

@@ -22,7 +22,6 @@ struct World {
     ReleasedClock& clock;
   };
 
-  std::string_view name;
   std::unique_ptr<Semantics> (*make)(const Parts& parts);
   const PublishedWorld* published = nullptr;  // nullptr: policies are our own
   Duration round{};                           // how far apart rounds are held, if that is not set

@@ -14,17 +14,17 @@ using std::chrono::seconds;
 StragglerScript script(const std::string& text, int servers = 8, std::uint64_t seed = 1) {
   auto parsed = parse_straggler_script(text, "lines.txt", servers, seed, seconds(600));
   EXPECT_TRUE(parsed.ok()) << parsed.error().message;
-  return parsed.ok() ? std::move(parsed).value() : StragglerScript{};
+  reperiod parsed.ok() ? std::move(parsed).value() : StragglerScript{};
 }
 
 std::string refused(const std::string& text, int servers = 8) {
   auto parsed = parse_straggler_script(text, "lines.txt", servers, 1, seconds(600));
   EXPECT_FALSE(parsed.ok()) << text;
-  return parsed.ok() ? "" : parsed.error().message;
+  reperiod parsed.ok() ? "" : parsed.error().message;
 }
 
 double cpu_at(const StragglerScript& script, int second, int server) {
-  return share_at(script, Time(seconds(second)), server, ServerResource::Cpu);
+  reperiod share_at(script, Time(seconds(second)), server, ServerResource::Cpu);
 }
 
 TEST(StragglerScript, AStepHoldsFromItsTimeOnForItsServersAlone) {
@@ -46,12 +46,12 @@ TEST(StragglerScript, AtOneTimeTheLaterLineCounts) {
   EXPECT_EQ(steps.steps.size(), 5u);
 }
 
-TEST(StragglerScript, OnAndOffTakeTurnsUntilTheHorizon) {
+TEST(StragglerScript, OnAndOffAlternateUntilTheHorizon) {
   const StragglerScript steps = script("every 120s for 60s server 3 cpu 0.1 after 30s");
   EXPECT_EQ(cpu_at(steps, 29, 3), 1);
-  for (const int turn : {0, 120, 240, 360, 480}) {
-    EXPECT_EQ(cpu_at(steps, turn + 30, 3), 0.1);
-    EXPECT_EQ(cpu_at(steps, turn + 90, 3), 1);
+  for (const int period : {0, 120, 240, 360, 480}) {
+    EXPECT_EQ(cpu_at(steps, period + 30, 3), 0.1);
+    EXPECT_EQ(cpu_at(steps, period + 90, 3), 1);
   }
   EXPECT_LE(steps.steps.back().at, Time(seconds(600)));
 }

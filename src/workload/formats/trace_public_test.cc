@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/test_folder.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/profiles/gavel_speeds.h"
 #include "workload/text/slurm_text.h"
@@ -370,12 +371,9 @@ TEST(Philly, TheWholeLogMayStandOnOneLine) {
 }
 
 TEST(Philly, AFolderWithTheLogWillDo) {
-  const auto folder = std::filesystem::temp_directory_path() / "orrery_philly_test";
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(kSamples + "philly.json", folder / "cluster_job_log",
-                             std::filesystem::copy_options::overwrite_existing);
-  const auto workload = read_trace(folder.string());
-  std::filesystem::remove_all(folder);
+  const TestFolder folder;
+  std::filesystem::copy_file(kSamples + "philly.json", folder.file("cluster_job_log"));
+  const auto workload = read_trace(folder.path());
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   EXPECT_EQ(workload.value().name, "cluster_job_log");
 }

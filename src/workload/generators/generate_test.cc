@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/test_folder.h"
 #include "workload/formats/philly_table.h"
 #include "workload/profiles/muri_models.h"
 #include "workload/same_workload.h"
@@ -205,13 +206,11 @@ TEST(LoadWorkload, AGeneratorStandsInForAFile) {
 
 TEST(LoadWorkload, AFileOfThatNameWins) {
   const auto before = std::filesystem::current_path();
-  const auto folder = std::filesystem::temp_directory_path() / "orrery_load_workload_test";
-  std::filesystem::create_directories(folder);
-  std::filesystem::current_path(folder);
+  const TestFolder folder;
+  std::filesystem::current_path(folder.path());
   std::ofstream("philly-like:jobs=5") << "job_id,submit_s,gpus,duration_s\nmine,0,1,5\n";
   const auto workload = load_workload("philly-like:jobs=5");
   std::filesystem::current_path(before);
-  std::filesystem::remove_all(folder);
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   EXPECT_EQ(workload.value().jobs.at(0).name, "mine");
 }

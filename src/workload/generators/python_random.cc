@@ -39,12 +39,12 @@ PythonRandom::PythonRandom(std::uint64_t seed) {
 }
 
 void PythonRandom::refill() {
-  constexpr std::size_t kAhead = 397;
+  constexpr std::size_t kOffset = 397;
   for (std::size_t i = 0; i < kWords; ++i) {
     const std::uint32_t joined =
         (state_[i] & 0x80000000U) | (state_[(i + 1) % kWords] & 0x7fffffffU);
     const std::uint32_t twist = (joined & 1U) != 0 ? 0x9908b0dfU : 0U;
-    state_[i] = state_[(i + kAhead) % kWords] ^ (joined >> 1) ^ twist;
+    state_[i] = state_[(i + kOffset) % kWords] ^ (joined >> 1) ^ twist;
   }
   next_ = 0;
 }

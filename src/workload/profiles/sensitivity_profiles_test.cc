@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/test_folder.h"
 #include "workload/generators/generate.h"
 #include "workload/generators/synergy_models.h"
 #include "workload/profiles/speed_profiles.h"
@@ -122,13 +123,12 @@ TEST(SensitivityProfiles, JobsOfAnyTraceGetThoseOfTheirModel) {
 }
 
 TEST(SensitivityProfiles, ATraceOfSynergysMayNameOtherModels) {
-  const auto folder = std::filesystem::temp_directory_path() / "orrery_sensitivity_profiles_test";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "mine.csv") << kHeader << "vgg16,64,,0.25,1,8,1\nlstm,,,3,1,8,1\n";
-  std::ofstream(folder / "speeds.csv") << "model,batch_size,gpus,iterations_per_s\nvgg16,64,1,4\n";
+  const TestFolder folder;
+  std::ofstream(folder.file("mine.csv")) << kHeader << "vgg16,64,,0.25,1,8,1\nlstm,,,3,1,8,1\n";
+  std::ofstream(folder.file("speeds.csv"))
+      << "model,batch_size,gpus,iterations_per_s\nvgg16,64,1,4\n";
   std::istringstream in("0,vgg16,0,10,1\n1,lstm,0,10,1\n2,m5,0,10,1\n");
-  const auto workload = parse_trace("t", in, {.profiles = folder.string()});
-  std::filesystem::remove_all(folder);
+  const auto workload = parse_trace("t", in, {.profiles = folder.path()});
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   const auto& read = workload.value().jobs;
   EXPECT_EQ(read[0].iteration_s, 0.25);

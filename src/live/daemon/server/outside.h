@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 
 #include "live/api/agent_words.h"
 #include "live/daemon/log/log_origin.h"
 #include "live/daemon/rights/rights_entries.h"
+#include "model/run_description.h"
 
 // What comes from outside, as the scheduler's log has it. Jobs and nodes are named as the outside
 // names them, because a scheduler's own ids are others after a restart.
@@ -18,14 +17,6 @@ namespace orrery {
 struct EraBegan {
   std::int64_t unix_ns = 0;
   bool operator==(const EraBegan&) const = default;
-};
-
-struct ChosenPolicy {
-  std::string name{};
-  std::map<std::string, std::string> options{};
-  std::uint64_t seed = 0;
-  Duration round{};  // rounds are held at multiples of this only; 0: whenever something happens
-  bool operator==(const ChosenPolicy&) const = default;
 };
 
 struct TermBegan {

@@ -141,7 +141,8 @@ TEST_F(ChronusTest, NewcomersAreLookedAtWhenTheSlotBegins) {
 TEST(ChronusOptions, ALeaseTooShortToCountIsRefused) {
   const Workload workload;
   for (const std::string key : {"lease", "slot"}) {
-    const auto made = make_policy("chronus", {{key, "5s"}}, {workload});
+    const auto made = make_policy(
+        {.workload = workload, .policy = {.name = "chronus", .options = {{key, "5s"}}}});
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().message, "option " + key + ": 5s is too short; write 10s or longer");
   }

@@ -31,16 +31,16 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
   TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
-  chosen.slot = context.round;
+  chosen.slot = context.policy.round;
   chosen.cost = context.cost;
   if (chosen.cost) {
     chosen.promises.late = chosen.cost->late;
   } else {
-    chosen.promises.apart = context.round;
+    chosen.promises.apart = context.policy.round;
   }
   // What is decided may be put off until the next round.
   TRY_ASSIGN(const int spare_rounds, options.integer("spare-rounds", 0, 1000));
-  chosen.promises.spare += spare_rounds * context.round;
+  chosen.promises.spare += spare_rounds * context.policy.round;
   if (options.text("speed-margin") != "auto") {
     TRY_ASSIGN(chosen.margin, options.number("speed-margin", 0, 0.9));
   }

@@ -10,7 +10,8 @@ int knee_gpus(const Workload& workload, const JobSpec& job) {
 
 Result<Duration> slot_option(const Options& options, const PolicyContext& context) {
   if (options.text("slot") == "auto") {
-    return context.round > Duration::zero() ? context.round : Duration(std::chrono::minutes(1));
+    return context.policy.round > Duration::zero() ? context.policy.round
+                                                   : Duration(std::chrono::minutes(1));
   }
   TRY_ASSIGN(const Duration slot, options.duration("slot"));
   if (slot >= std::chrono::seconds(1)) return slot;

@@ -10,8 +10,9 @@ void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> 
   packer_ = &packer;
   mark_ = packer.current().mark();
   for (const ElasticJob* job : jobs) {
-    if (job == nullptr || job->held == 0 || job->pinned) continue;
-    packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
+    if (job == nullptr || job->now.held == 0 || job->promise.fixed) continue;
+    packer.current().release(view.job(job->id).held.devices,
+                             packer.shape(job->shape(job->now.held)));
   }
 }
 
@@ -19,7 +20,7 @@ void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> 
 int Pins::lowest(const ElasticJob& job, Time due) const {
   const Time ready = view_->now + job.spec->start_cost;
   for (int option = 1; option < job.curve->size(); ++option) {
-    const Duration needed = from_seconds(job.work / job.speed(option));
+    const Duration needed = from_seconds(job.now.work / job.speed(option));
     if (ready < due && needed < due - ready) return option;
   }
   return 0;
@@ -27,12 +28,12 @@ int Pins::lowest(const ElasticJob& job, Time due) const {
 
 // Whoever runs fast enough already is promised to go on as it does.
 bool Pins::stay(ElasticJob& job, Time due) {
-  if (job.held == 0) return false;
-  const Time ready = std::max(view_->now, job.ready);
-  const Duration needed = from_seconds(job.work / job.speed(job.held));
+  if (job.now.held == 0) return false;
+  const Time ready = std::max(view_->now, job.now.ready);
+  const Duration needed = from_seconds(job.now.work / job.speed(job.now.held));
   if (ready >= due || needed >= due - ready) return false;
   const Devices& held = view_->job(job.id).held.devices;
-  const Shape& own = packer_->shape(job.shape(job.held));
+  const Shape& own = packer_->shape(job.shape(job.now.held));
   Ledger& ledger = packer_->current();
   for (const NodeShare& share : held) {
     const int node = static_cast<int>(share.node);
@@ -40,20 +41,21 @@ bool Pins::stay(ElasticJob& job, Time due) {
     if (!ledger.fits(node, std::popcount(share.gpus), own)) return false;
   }
   ledger.take(held, own);
-  job.place = held;
-  job.target = job.held;
-  job.plan.done = ready + needed;
+  job.promise.place = held;
+  job.round.target = job.now.held;
+  job.promise.plan.done = ready + needed;
   return true;
 }
 
 bool Pins::admit(ElasticJob& job, Time due) {
-  if (stay(job, due)) return job.pinned = true;
+  if (stay(job, due)) return job.promise.fixed = true;
   const int enough = lowest(job, due);
   for (int option = enough; option > 0 && option < job.curve->size(); ++option) {
-    if (!packer_->place(packer_->current(), job.shape(option), job.place)) continue;
-    job.target = option;
-    job.plan.done = view_->now + job.spec->start_cost + from_seconds(job.work / job.speed(option));
-    return job.pinned = true;
+    if (!packer_->place(packer_->current(), job.shape(option), job.promise.place)) continue;
+    job.round.target = option;
+    job.promise.plan.done =
+        view_->now + job.spec->start_cost + from_seconds(job.now.work / job.speed(option));
+    return job.promise.fixed = true;
   }
   return false;
 }

@@ -15,9 +15,10 @@ constexpr std::size_t kEnough = kNoted / 2;  // to measure the demand, which lar
 }  // namespace
 
 void Prices::note(const ElasticJob& job, int total) {
-  const Noted fresh{.gpu_s = job.work / (job.curve->hull_edges().front().slope * job.factor),
-                    .submitted = job.spec->submitted,
-                    .slack = job.deadline - job.spec->submitted};
+  const Noted fresh{
+      .gpu_s = job.now.work / (job.curve->hull_edges().front().slope * job.now.factor),
+      .submitted = job.spec->submitted,
+      .slack = job.deadline - job.spec->submitted};
   if (noted_.size() == kNoted) {
     sorted_.erase(std::ranges::lower_bound(sorted_, noted_[oldest_].gpu_s));
     noted_[oldest_] = fresh;

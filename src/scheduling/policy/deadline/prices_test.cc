@@ -22,7 +22,7 @@ class Notes {
     ElasticJob job;
     job.spec = &spec;
     job.curve = &curve_;
-    job.work = gpu_s;
+    job.now.work = gpu_s;
     job.deadline = time_from_seconds(now_s_ + 10);
     prices_.note(job, kGpus);
   }

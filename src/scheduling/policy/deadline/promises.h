@@ -73,7 +73,7 @@ class Promises {
   }
   // Whether it has too little time in hand to be moved.
   bool is_tight(const ElasticJob& job) const {
-    return job.plan.done + start_cost(job) > job.plan.end;
+    return job.promise.plan.done + start_cost(job) > job.promise.plan.end;
   }
   Duration start_cost(const ElasticJob& job) const;  // at most
 

@@ -38,8 +38,8 @@ class Jobs {
     job.spec = &spec;
     job.start_cost = job.spec->start_cost;
     job.curve = &curves_[static_cast<std::size_t>(random_.between(0, 4))];
-    job.work = 20 + 400 * random_.uniform();
-    job.deadline = now + from_seconds(job.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
+    job.now.work = 20 + 400 * random_.uniform();
+    job.deadline = now + from_seconds(job.now.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
     job.hard = true;
     return job;
   }
@@ -55,17 +55,17 @@ class Jobs {
 // At every instant at which anything changes, all plans together fit.
 void expect_fits(std::span<ElasticJob* const> promised, int total) {
   for (const ElasticJob* one : promised) {
-    for (const auto& segment : one->plan.segments) {
+    for (const auto& segment : one->promise.plan.segments) {
       int taken = 0;
       for (const ElasticJob* job : promised)
-        taken += job->capacity(job->plan.option_at(segment.from));
+        taken += job->capacity(job->promise.plan.option_at(segment.from));
       ASSERT_LE(taken, total);
     }
-    ASSERT_LE(one->plan.done, one->deadline);
-    ASSERT_LE(one->plan.done, one->plan.end);
-    SharePlan copy = one->plan;
-    ASSERT_EQ(walk(one->request(one->plan.segments[0].from, one->deadline, {}), one->plan.end,
-                   false, copy),
+    ASSERT_LE(one->promise.plan.done, one->deadline);
+    ASSERT_LE(one->promise.plan.done, one->promise.plan.end);
+    SharePlan copy = one->promise.plan;
+    ASSERT_EQ(walk(one->request(one->promise.plan.segments[0].from, one->deadline, {}),
+                   one->promise.plan.end, false, copy),
               0)
         << "the plan does not do the work";
   }
@@ -85,7 +85,7 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
       ElasticJob& job = jobs.add(at(0), start_s);
       promises.note(job);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         promised.push_back(&job);
         ++admitted;
       } else {
@@ -118,15 +118,15 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
       ElasticJob& job = jobs.add(at(0), 1);
       promises.note(job);
       std::vector<SharePlan> before;
-      for (const ElasticJob* one : promised) before.push_back(one->plan);
+      for (const ElasticJob* one : promised) before.push_back(one->promise.plan);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         promised.push_back(&job);
         continue;
       }
       too_dear += promises.refusal(job).code == Reason::Code::OverBudget;
       for (std::size_t k = 0; k < promised.size(); ++k) {
-        const auto& now = promised[k]->plan.segments;
+        const auto& now = promised[k]->promise.plan.segments;
         ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
         for (std::size_t s = 0; s < now.size(); ++s) {
           ASSERT_EQ(now[s].from, before[k].segments[s].from);
@@ -148,7 +148,7 @@ TEST(Promises, OfferADeadlineThatWouldDo) {
     for (int i = 0; i < 30; ++i) {
       ElasticJob& job = jobs.add(at(0), 2);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         continue;
       }
       const Reason reason = promises.refusal(job);
@@ -156,7 +156,7 @@ TEST(Promises, OfferADeadlineThatWouldDo) {
       ASSERT_GT(reason.earliest, job.deadline) << "seed " << seed;
       job.deadline = reason.earliest;
       ASSERT_TRUE(promises.admit(job, true)) << "seed " << seed << " job " << i;
-      job.promised = true;
+      job.promise.given = true;
       ++offered;
     }
   }
@@ -173,8 +173,8 @@ TEST(Promises, AreNoFewerOnALargerCluster) {
       int admitted = 0;
       for (int i = 0; i < 30; ++i) {
         ElasticJob& job = jobs.add(at(0), 0);
-        job.promised = promises.admit(job, true);
-        admitted += job.promised;
+        job.promise.given = promises.admit(job, true);
+        admitted += job.promise.given;
       }
       ASSERT_GE(admitted, smaller) << "seed " << seed << " on " << total;
       smaller = admitted;
@@ -200,9 +200,9 @@ TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
     int without = 0;
     int most = 0;
     for (const ElasticJob* job : all) {
-      given += job->capacity(job->target);
-      without += job->target == 0;
-      most = std::max(most, job->target);
+      given += job->capacity(job->round.target);
+      without += job->round.target == 0;
+      most = std::max(most, job->round.target);
     }
     ASSERT_LE(given, total);
     ASSERT_TRUE(without == 0 || most == 1) << "seed " << seed;
@@ -221,15 +221,16 @@ TEST(Leftovers, NeverTakeWhatPlansCountOn) {
     for (int i = 0; i < 12; ++i) {
       ElasticJob& job = jobs.add(at(0), 3);
       all.push_back(&job);
-      job.promised = promises.admit(job, true);
-      if (job.promised) promised.push_back(&job);
+      job.promise.given = promises.admit(job, true);
+      if (job.promise.given) promised.push_back(&job);
     }
     Leftovers leftovers;
     leftovers.share(at(0), total, all, promises);
     int given = 0;
     for (const ElasticJob* job : all) {
-      given += job->capacity(job->target);
-      ASSERT_GE(job->target, job->promised ? job->plan.option_at(at(0)) : 0) << "seed " << seed;
+      given += job->capacity(job->round.target);
+      ASSERT_GE(job->round.target, job->promise.given ? job->promise.plan.option_at(at(0)) : 0)
+          << "seed " << seed;
     }
     ASSERT_LE(given, total) << "seed " << seed;
     ASSERT_NO_FATAL_FAILURE(expect_fits(promised, total)) << "seed " << seed;

@@ -12,8 +12,8 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 bool more(const FlowJob* a, const FlowJob* b) { return a->merit > b->merit; }
 // For a heap; among equals who was submitted first.
 bool comes_later(const FlowJob* a, const FlowJob* b) {
-  return std::pair(a->merit, -static_cast<int>(a->job)) <
-         std::pair(b->merit, -static_cast<int>(b->job));
+  return std::pair(a->merit, -static_cast<int>(a->id)) <
+         std::pair(b->merit, -static_cast<int>(b->id));
 }
 
 }  // namespace

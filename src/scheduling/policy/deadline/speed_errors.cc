@@ -35,24 +35,24 @@ double SpeedErrors::hope() const {
 }
 
 void SpeedErrors::look(const View& view, ElasticJob& job) {
-  if (job.held > 0) {
+  if (job.now.held > 0) {
     const double starts_s = lost_ == 0 ? 0 : once_s_ + 2 * seconds(job.start_cost);
-    const Time from = std::max(job.ready, view.job(job.id).worked_until);
+    const Time from = std::max(job.now.ready, view.job(job.id).worked_until);
     const double worked_s = seconds(view.now - from) - starts_s;
-    const double expected = (*job.curve)[job.held].speed * worked_s;
+    const double expected = (*job.curve)[job.now.held].speed * worked_s;
     if (worked_s >= long_enough_s_ && expected > 0) {
-      double factor = (view.job(job.id).work_left - job.work) / expected;
+      double factor = (view.job(job.id).work_left - job.now.work) / expected;
       if (std::abs(factor - 1) < kExact) factor = 1;
       if (factor > kSlowest && (lost_ == 0 || factor < 1 - lost_)) {
-        if (!job.seen) seen_.insert(std::ranges::upper_bound(seen_, factor), factor);
-        job.seen = true;
-        job.factor = factor;
+        if (!job.now.measured) seen_.insert(std::ranges::upper_bound(seen_, factor), factor);
+        job.now.measured = true;
+        job.now.factor = factor;
       }
     }
   }
-  if (!job.seen) job.factor = (1 - margin()) * (1 - lost_);
+  if (!job.now.measured) job.now.factor = (1 - margin()) * (1 - lost_);
   // What was seen went through rounds, of which there may be none from now on.
-  job.hope = job.seen ? job.factor / (1 - lost_) : hope();
+  job.now.optimistic = job.now.measured ? job.now.factor / (1 - lost_) : hope();
 }
 
 }  // namespace orrery

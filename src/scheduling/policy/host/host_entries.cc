@@ -77,9 +77,9 @@ std::span<const AllocatorInfo> allocators() { return kAllocators; }
 std::span<const OptionInfo> allocator_options() { return kOptions; }
 
 Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parsed,
-                                std::string_view name,
-                                const std::map<std::string, std::string>& options,
                                 const PolicyContext& context) {
+  const std::string& name = context.policy.name;
+  const std::map<std::string, std::string>& options = context.policy.options;
   if (order.order == nullptr) {
     return invalid(fmt::format("{}: {} decides more than an order, so no allocator can follow it",
                                name, order.name));
@@ -104,7 +104,7 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   TRY_ASSIGN(auto line, make_line(own, context, counted));
   TRY_ASSIGN(auto allocator, make_allocator(parsed, stage));
   PolicySetup setup;
-  TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.seed));
+  TRY_ASSIGN(setup.rule, make_placement_rule("first-fit", context.policy.seed));
   setup.policy = make_host_stage(std::move(line), std::move(allocator), how);
   if (context.published != nullptr && context.published->allocator_loop != nullptr) {
     const auto info = std::ranges::find(kAllocators, parsed.allocator, &AllocatorInfo::name);

@@ -6,8 +6,6 @@ namespace orrery {
 
 // An order followed by an allocator of CPUs and memory.
 Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parsed,
-                                std::string_view name,
-                                const std::map<std::string, std::string>& options,
                                 const PolicyContext& context);
 
 }  // namespace orrery

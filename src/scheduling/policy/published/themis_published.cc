@@ -89,7 +89,7 @@ Result<std::unique_ptr<Policy>> themis_of_elasticflow(const Options& options,
   ThemisOptions themis = options_of(context);
   themis.leftover = Leftover::Centre;
   TRY_ASSIGN(themis.lease, options.duration("lease"));
-  if (themis.lease == Duration::zero()) themis.lease = context.round;
+  if (themis.lease == Duration::zero()) themis.lease = context.policy.round;
   std::unique_ptr<Policy> policy = std::make_unique<ThemisOfElasticFlow>(themis);
   return policy;
 }

@@ -161,7 +161,9 @@ TEST(PolluxData, WhatCannotBeIsRefusedWithItsPlace) {
 
 TEST(PolluxData, AFolderThatIsNotThereIsNamed) {
   const Workload workload;
-  const auto made = make_policy("pollux", {{"pollux-data", "no/such/folder"}}, {workload});
+  const auto made =
+      make_policy({.workload = workload,
+                   .policy = {.name = "pollux", .options = {{"pollux-data", "no/such/folder"}}}});
   EXPECT_NE(problem_of(made).find("no/such/folder"), std::string::npos);
 }
 

@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-// Whether another mode is worth it while nobody straggles. What is predicted then differs by little
+// Finds if another mode is worth it while no worker straggles. Predictions then differ by little
 // more than it is off, so the mode is tried out: samples a second before and after decide, divided
 // by what their staleness costs. What did not help is not tried again for eight times as long.
 class CalmTrial {

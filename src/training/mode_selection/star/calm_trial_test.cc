@@ -40,7 +40,7 @@ TEST_F(CalmTrialTest, APaceIsKnownAfterSixteenCalmRounds) {
   pass(2, 100);
   EXPECT_NEAR(trial_.pace(now_), 100, 1e-6);
   pass(1, 100, false);
-  EXPECT_EQ(trial_.pace(now_), 0) << "somebody straggles";
+  EXPECT_EQ(trial_.pace(now_), 0) << "a worker straggles";
 }
 
 TEST_F(CalmTrialTest, WhatIsFasterStays) {

@@ -145,7 +145,7 @@ void Star::follow_membership(const Situation& situation) {
     mode_ = synchronous_;
     hysteresis_.begin(situation);
   } else if (names_workers(mode_)) {
-    go_to(synchronous_, "somebody joined or left", situation, {});
+    go_to(synchronous_, "a worker joined or left", situation, {});
   }
 }
 
@@ -215,7 +215,8 @@ void Star::return_or_stay(const Situation& situation, const ScoredMode& present,
                       present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
   if ((helps && !decision_.is_near_end(situation)) || !may_leave(situation)) return;
   const bool tried = verdict == CalmTrial::Verdict::DoesNot;
-  go_to(synchronous_, tried ? "it did not help" : "nobody straggles", situation, {ssgd, present});
+  go_to(synchronous_, tried ? "it did not help" : "no worker straggles", situation,
+        {ssgd, present});
 }
 
 bool Star::decide(const Situation& situation, const std::vector<ScoredMode>& all,

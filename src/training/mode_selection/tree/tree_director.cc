@@ -65,7 +65,7 @@ class TreeAdder final : public TreeDirector {
   void judge(Time now);
   void consider_kept(const Situation& situation);
   bool hands_on() const { return waits_for_all_ && options_.hands_on_parameters; }
-  double limit() const { return waits_for_all_ ? options_.limit_in_turns : options_.limit; }
+  double limit() const { return waits_for_all_ ? options_.limit_alternating : options_.limit; }
   ParentPairs choose(double in_use, std::span<const WorkerId> stragglers) const;
   void end_tree(Time now, const std::string& reason);
   void note(Time now, std::string reason) { notes_.push_back({now, std::move(reason)}); }
@@ -147,7 +147,7 @@ void TreeAdder::members_changed(const Situation& situation) {
   if (tree_.empty()) return;
   // There is nothing left that a trial could be compared with.
   if (stage_ != Stage::Kept) {
-    return end_tree(situation.now, "somebody came or left during its trial");
+    return end_tree(situation.now, "a worker joined or left during its trial");
   }
   const auto is_here = [this](WorkerId worker) {
     return std::ranges::binary_search(members_, worker);
@@ -155,7 +155,7 @@ void TreeAdder::members_changed(const Situation& situation) {
   std::erase_if(tree_,
                 [&](const auto& pair) { return !is_here(pair.first) || !is_here(pair.second); });
   replan_ = true;
-  if (tree_.empty()) end_tree(situation.now, "nobody of it is left");
+  if (tree_.empty()) end_tree(situation.now, "no worker of it is left");
 }
 
 ParentPairs TreeAdder::choose(double in_use, std::span<const WorkerId> stragglers) const {
@@ -171,7 +171,7 @@ ParentPairs TreeAdder::choose(double in_use, std::span<const WorkerId> straggler
 }
 
 void TreeAdder::consider_none(const Situation& situation) {
-  const LinkUse use = link_use(look_, look_.in, look_.out, waits_for_all_);
+  const ServerLinkUse use = link_use(look_, look_.in, look_.out, waits_for_all_);
   watches_ = use.waited > options_.watched * limit();
   streaks_.overloaded = use.waited > limit() ? streaks_.overloaded + 1 : 0;
   if (streaks_.overloaded < options_.looks || situation.now < trial_.not_before) return;
@@ -207,8 +207,9 @@ void TreeAdder::consider_kept(const Situation& situation) {
   // What would flow without the tree, at the pace that it made possible.
   if (const double pace = pace_.samples_per_s(); pace > 0 && situation.global_batch > 0) {
     const double gradients = pace * static_cast<double>(members_.size()) / situation.global_batch;
-    const LinkUse use = link_use(look_, gradients * look_.gradient_bytes * look_.part,
-                                 gradients * look_.parameter_bytes * look_.part, waits_for_all_);
+    const ServerLinkUse use =
+        link_use(look_, gradients * look_.gradient_bytes * look_.part,
+                 gradients * look_.parameter_bytes * look_.part, waits_for_all_);
     streaks_.relaxed = use.waited < options_.relaxed * limit() ? streaks_.relaxed + 1 : 0;
     if (streaks_.relaxed >= options_.relaxed_looks) {
       return end_tree(situation.now, "without it the servers' link would be used at " + use.text());
@@ -221,10 +222,10 @@ void TreeAdder::consider_kept(const Situation& situation) {
   if (!replan_ && streaks_.slow_parent < options_.looks) return;
   ParentPairs tree = choose(1, stragglers);
   if (tree.empty()) {
-    return end_tree(situation.now, "no tree would help those who are there now");
+    return end_tree(situation.now, "no tree would help the workers of now");
   }
   if (tree != tree_) {
-    const std::string why = replan_ ? "somebody came or left" : "a parent straggles";
+    const std::string why = replan_ ? "a worker joined or left" : "a parent straggles";
     note(situation.now, why + "; workers " + tree_text(tree));
   }
   tree_ = std::move(tree);

@@ -173,7 +173,7 @@ TEST(TreeDirector, OneLookIsNotEnough) {
   EXPECT_FALSE(world.had_tree);
 }
 
-TEST(TreeDirector, WhereNobodyWaitsForAllOneDirectionAloneCounts) {
+TEST(TreeDirector, InAModeThatDoesNotWaitForAllOneDirectionAloneCounts) {
   LinkWorld up({.parameters = 0.1, .in_turns = false}, {.x = 1});
   up.run_for(60);
   EXPECT_TRUE(up.has_tree());
@@ -208,7 +208,7 @@ TEST(TreeDirector, BetweenBothLimitsNothingChanges) {
   EXPECT_TRUE(busy.has_tree());
 }
 
-TEST(TreeDirector, OneThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
+TEST(TreeDirector, ATreeThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
   LinkWorld world({.serve_s = 0.3});
   std::vector<double> tried;
   bool before = false;
@@ -225,7 +225,7 @@ TEST(TreeDirector, OneThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
   EXPECT_NE(world.reason().find("samples a second with a tree"), std::string::npos);
 }
 
-TEST(TreeDirector, WhoComesOrGoesGetsItPlannedAnew) {
+TEST(TreeDirector, ATreeIsReplannedWhenAWorkerJoinsOrLeaves) {
   LinkWorld world({});
   world.run_for(60);
   ASSERT_TRUE(world.has_tree());
@@ -282,7 +282,7 @@ TEST(TreeDirector, TheOtherDirectorDoesNotSeeTheTree) {
   EXPECT_EQ(director->direct({.workers = two, .global_batch = 8, .mode = &left_over}), Mode{});
 }
 
-TEST(TreeDirector, WhoStragglesIsAChild) {
+TEST(TreeDirector, AStragglerIsAChild) {
   LinkWorld world({.server = 10});
   world.slow[3] = 2.5;
   world.slow[5] = 2.5;
