@@ -336,6 +336,8 @@ class Walks(Tree):
         self.assert_clean(check_walks)
         self.write("docs/a.md", "\n[a](b.md#c)\n")
         self.assert_fault(check_walks, "docs/a.md:2", "link b.md")
+        self.write("docs/a.md", "[a](../ARCHITECTURE.md#the-end)\n")
+        self.assert_fault(check_walks, "docs/a.md:1", "has no heading for #the-end")
         self.write("docs/a.md", "")
         self.write("docs/tutorials/b.md", "\nWrite\n`src/model/new.h`. Look at `src/model/new.h`.\n")
         self.assert_clean(check_walks)
