@@ -84,7 +84,7 @@ faults:
 goldens: build
 	@$(PYTHON) -B tests/golden/goldens.py $(RELEASE)/orrery --update
 
-## check: format, rooms and sizes, clang-tidy; any finding fails
+## check: format, rooms, sizes, classes, walks, clang-tidy; any finding fails
 check:
 	@tools/setup build test bench check
 	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-tidy
@@ -95,8 +95,8 @@ check-format:
 	@$(CLANG_FORMAT) --dry-run -Werror $(SOURCES)
 
 check-rooms:
-	$(say) "rooms and sizes"
-	@fault=0; for check in rooms sizes classes; do \
+	$(say) "rooms, sizes, classes and walks"
+	@fault=0; for check in rooms sizes classes walks; do \
 	  $(PYTHON) -B tools/check_$$check.py . || fault=1; done; exit $$fault
 
 check-tidy:

@@ -1,5 +1,6 @@
-#include "commands/local_client/near.h"
+#include "commands/local_client/local_client.h"
 
 int main(int argc, char** argv) {
-  return orrery::run_near(argc, argv, [](char** words) { orrery::become("orrery-whole", words); });
+  return orrery::run_local_client(
+      argc, argv, [](char** words) { orrery::exec_sibling("orrery-whole", words); });
 }

@@ -10,21 +10,21 @@
 int main(int argc, char** argv) {
   using namespace orrery;
   if (const auto code = supervise_if_asked(argc, argv)) return *code;
-  const auto around = std::make_shared<Surroundings>(process_surroundings());
-  around->connect = connect_remote;
-  around->join = join_remote;
-  around->print = print_stream;
-  around->width = terminal_width();
-  around->catch_interrupts = catch_interrupts;
-  around->interrupted = [] { return interrupted().load(); };
+  const auto context = std::make_shared<CommandContext>(process_context());
+  context->connect = connect_remote;
+  context->join = join_remote;
+  context->print = print_stream;
+  context->width = terminal_width();
+  context->catch_interrupts = catch_interrupts;
+  context->interrupted = [] { return interrupted().load(); };
   return run(argc, argv,
-             {.live = {.whatif = [&](const auto& a) { return whatif_live(a, *around); },
-                       .record = [&](const auto& a) { return record_live(a, *around); },
+             {.live = {.whatif = [&](const auto& a) { return whatif_live(a, *context); },
+                       .record = [&](const auto& a) { return record_live(a, *context); },
                        .replay = replay_live},
               .add_commands =
                   [&](CLI::App& app, auto& chosen, const auto& program) {
                     add_service_commands(app, chosen);
-                    add_live_commands(app, chosen, program, around);
+                    add_live_commands(app, chosen, program, context);
                   },
               .with_program = {"submit"}});
 }

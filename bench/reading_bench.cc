@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/random.h"
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "workload/trace.h"
 
 namespace orrery {
@@ -95,7 +95,7 @@ void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 void reading(benchmark::State& state, const char* name, void (*make)(const std::string&),
              std::int64_t rows) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::string file = folder.file(name);
   make(file);
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file));

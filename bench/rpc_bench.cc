@@ -93,7 +93,7 @@ void blocking_submissions(benchmark::State& state) {
 }
 BENCHMARK(blocking_submissions)->Threads(1)->Threads(64)->UseRealTime();
 
-// One connection, so many under way at a time.
+// One connection with state.range(0) calls under way at a time.
 void submissions_in_flight(benchmark::State& state) {
   RpcClient client(service().client());
   const SubmitRequest request = small_job();

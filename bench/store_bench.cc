@@ -115,7 +115,7 @@ void together(benchmark::State& state) {
       static_cast<double>(waits.size()) / static_cast<double>(std::max<std::int64_t>(commits, 1));
 }
 
-// From a snapshot of so many bytes and so many records to everything read and checked.
+// From a snapshot and range(0) records to everything read and checked.
 void reopen(benchmark::State& state) {
   const BenchFile file;
   {

@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "training/sync/intervals.h"
-#include "training/sync/test_clockwork.h"
+#include "training/sync/timed_harness.h"
 #include "training/sync/ward.h"
 
 namespace orrery {
@@ -47,7 +47,7 @@ Mode mode_of(std::int64_t kind, int workers) {
 void gradients(benchmark::State& state) {
   const auto workers = static_cast<int>(state.range(1));
   const Mode mode = mode_of(state.range(0), workers);
-  Clockwork world({.global_batch = 32 * workers, .blocks = 8}, mode, times_of(workers), 0.03);
+  TimedHarness world({.global_batch = 32 * workers, .blocks = 8}, mode, times_of(workers), 0.03);
   for (int i = 0; i < 10 * workers; ++i) world.step();
   for (auto _ : state) world.step();
   state.SetItemsProcessed(state.iterations());
@@ -55,7 +55,7 @@ void gradients(benchmark::State& state) {
 }
 BENCHMARK(gradients)->ArgsProduct({benchmark::CreateDenseRange(0, 7, 1), {8, 64, 1000}});
 
-void foreseeing_all_static(benchmark::State& state) {
+void predicting_all_static(benchmark::State& state) {
   const auto workers = static_cast<int>(state.range(0));
   const std::vector<double> times = times_of(workers);
   for (auto _ : state) {
@@ -64,7 +64,7 @@ void foreseeing_all_static(benchmark::State& state) {
     }
   }
 }
-BENCHMARK(foreseeing_all_static)->Arg(8)->Arg(64);
+BENCHMARK(predicting_all_static)->Arg(8)->Arg(64);
 
 void grouping(benchmark::State& state) {
   const std::vector<double> times = times_of(static_cast<int>(state.range(0)));

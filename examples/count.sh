@@ -1,7 +1,6 @@
 #!/bin/sh
-# count.sh N FILE: counts to N, ten a second, and keeps in FILE how far it came. An ordinary program
-# that knows nothing of Orrery: it takes a SIGTERM for what it is, and goes on from FILE when it is
-# started again.
+# count.sh N FILE: counts to N, ten a second, and keeps its count in FILE. An ordinary program without the
+# job protocol: it ends at SIGTERM, and continues from FILE when it is started again.
 n=$1
 file=$2
 count=$(cat "$file" 2>/dev/null || echo 0)

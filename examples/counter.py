@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""counter.py N [--step SECONDS] [--file FILE]: counts to N, and goes on where it was stopped.
+"""counter.py N [--step SECONDS] [--file FILE]: counts to N, and continues where it was stopped.
 
-The smallest job that does all a job can: reports progress, keeps a checkpoint, stops where the
-scheduler and its other ranks agree, and resumes. Run without Orrery it counts just the same; a
-checkpoint is then kept only where --file names one.
+The smallest job that uses the whole job protocol: it reports progress, keeps a checkpoint, stops at
+the agreed iteration, and resumes. Without Orrery it counts all the same; a checkpoint is then kept
+only if --file names one.
 """
 import argparse
 import os

@@ -1,7 +1,7 @@
 #!/bin/sh
 # live_demo.sh ORRERY: a real cluster of two nodes on this machine, real jobs, one of them preempted
-# and resumed, one node lost and its job started again; then the log of it all, decided once more.
-# Everything lies in a temporary folder and is gone afterwards.
+# and resumed, one node lost and its job started again; then a replay of the log.
+# All files are in a temporary folder that is removed at the end.
 set -eu
 orrery=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -62,6 +62,6 @@ echo "killed: ${node:-red}"
 run status --wait-idle 120s --all
 run logs 1
 
-say "The log, given to the same code once more"
+say "Replay: the same code decides again from the log"
 run record --state "$ORRERY_STATE" -o "$dir/log.jsonl"
 run replay "$dir/log.jsonl"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # train_demo.sh ORRERY_TRAIN: the same training twice, in six processes, while one of four workers has
-# a quarter of its CPU: first everybody waits for it (ssgd), then STAR picks the mode.
+# a quarter of its CPU: first all workers wait for it (ssgd), then STAR selects the mode.
 set -eu
 train=$(realpath "$1")
 scripts=$(realpath "$(dirname "$0")/../data/stragglers")

@@ -178,8 +178,8 @@ def check_includes(rooms, src, where, room, text):
         quote, target = match.groups()
         for header, owners in WALLS.items():
             if room and not test and room not in owners and re.match(header, target):
-                owners_text = " and ".join(sorted(owners)) or "tests"
-                yield "wall", line, f"only {owners_text} may include <{target}>"
+                rooms_named = " and ".join(sorted(owners)) or "tests"
+                yield "wall", line, f"only {rooms_named} may include <{target}>"
         if quote == "<" or not room:
             continue
         other = room_of(rooms, pathlib.PurePath(target))

@@ -1,11 +1,13 @@
 """The checkers find a planted fault, name its place, and are content with a tree that has none."""
 import pathlib
+import re
 import tempfile
 import unittest
 
 import check_classes
 import check_rooms
 import check_sizes
+import check_walks
 from cpp_text import code_only
 
 ROOMS = {
@@ -278,6 +280,68 @@ class Sizes(Tree):
         self.assert_clean(check_sizes)
         self.write("src/policy/themis.cc", "int a;\n" * 160)
         self.assert_fault(check_sizes, "src/policy/themis.cc:160")
+
+
+class Walks(Tree):
+    STEPS = ["src/commands/run.cc", "src/policy/las.h", "src/model/job.h", "src/base/result.h"]
+
+    def write_walks(self, steps, count=4):
+        body = "".join(f"1. `{step}` does.\n" for step in steps)
+        text = "".join(f"### Walk {number}: a\n\n{body}" for number in range(count))
+        self.write("ARCHITECTURE.md", "# Architecture\n\n`src/model`\n\n" + text + "## End\n\n`src/model/job.h`\n")
+
+    def assert_walk_fault(self, *parts):
+        faults, _ = check_walks.check(self.root)
+        self.assertEqual(len(set(re.sub(r":\d+|Walk \d", "", fault) for fault in faults)), 1, faults)
+        for part in parts:
+            self.assertIn(part, faults[0])
+
+    def test_files_that_include_their_neighbour_have_no_faults_in_either_direction(self):
+        self.write_walks(self.STEPS)
+        self.assert_clean(check_walks)
+        self.write_walks(self.STEPS[::-1])
+        self.assert_clean(check_walks)
+
+    def test_a_header_and_its_source_are_one_file(self):
+        self.write("src/policy/las.cc", '#include "policy/las.h"\n#include "workload/trace.h"\n')
+        self.write_walks([*self.STEPS[:2], "src/policy/las.cc", "src/workload/trace.h", "src/model/job.h"])
+        self.assert_clean(check_walks)
+
+    def test_a_file_that_does_not_exist_is_found(self):
+        self.write_walks([*self.STEPS, "src/base/gone.h"])
+        self.assert_walk_fault("ARCHITECTURE.md:11", "src/base/gone.h does not exist")
+
+    def test_files_in_another_order_than_their_includes_are_found(self):
+        self.write_walks([self.STEPS[0], *self.STEPS[2:], "src/policy/las.h"])
+        faults, _ = check_walks.check(self.root)
+        self.assertEqual(len(faults), 8, faults)
+        self.assertIn("src/model/job.h and src/commands/run.cc before it do not include each other", faults[0])
+
+    def test_a_walk_goes_back_by_naming_a_file_again(self):
+        self.write("src/model/other.h", '#include "model/job.h"\n')
+        self.write_walks([*self.STEPS, "src/model/other.h"])
+        self.assert_walk_fault("src/model/other.h and src/base/result.h")
+        self.write_walks([*self.STEPS, "src/model/job.h", "src/model/other.h"])
+        self.assert_clean(check_walks)
+
+    def test_links_and_paths_that_lead_nowhere_are_found(self):
+        self.write_walks(self.STEPS)
+        self.write("docs/a.md", "[a](../ARCHITECTURE.md#end) [b](https://b.c/d) `src/model/job.h` `src/*/x` "
+                   "`model/job.h` `las.h` `fuzz/NAME_fuzz.cc`\n")  # fmt: skip
+        self.write("docs/decisions/1.md", "`src/model/gone.h`\n")
+        self.assert_clean(check_walks)
+        self.write("docs/a.md", "\n[a](b.md#c)\n")
+        self.assert_fault(check_walks, "docs/a.md:2", "link b.md")
+        for path in ("src/model/gone.h", "src/gone", "model/gone.h", "gone.cc"):
+            with self.subTest(path):
+                self.write("docs/a.md", f"\nIn `{path}`.\n")
+                self.assert_fault(check_walks, "docs/a.md:2", f"{path} does not exist")
+
+    def test_too_few_walks_or_files_are_found(self):
+        self.write_walks(self.STEPS, count=3)
+        self.assert_walk_fault("3 walks, at least 4")
+        self.write_walks(self.STEPS[:3])
+        self.assert_walk_fault("fewer than 4 files")
 
 
 class CodeOnly(unittest.TestCase):

@@ -4,7 +4,7 @@ import re
 
 TOP_FOLDERS = ("src", "apps", "tests", "bench", "fuzz", "clients")
 
-_NOT_CODE = re.compile(
+NOT_CODE = re.compile(
     r"""
     //(?:\\\n|[^\n])*                                  # line comment
   | /\*.*?\*/                                          # block comment
@@ -24,7 +24,7 @@ def code_only(text):
         kept = '""' if '"' in found[:20] and not found.startswith("/") else " "
         return kept + "\n" * found.count("\n")
 
-    return _NOT_CODE.sub(blank, text)
+    return NOT_CODE.sub(blank, text)
 
 
 def source_files(root):

@@ -16,7 +16,7 @@ import sys
 from check_rooms import read_rooms, storey_needs, storeys_in_order
 
 BEGIN, END = "<!-- rooms -->", "<!-- end of rooms -->"
-WIDTH, HEIGHT, GAP, TOP = 1180, 84, 10, 20
+WIDTH, ROW, GAP, TOP = 1180, 84, 10, 20
 COLOURS = {  # what kind of storey: background, border
     "ground": ("#eceff5", "#9aa6bd"),
     "decides": ("#fdf0dd", "#d29a45"),
@@ -57,7 +57,7 @@ def sentence(root, storey):
 
 def draw(root, rooms, order):
     needs = storey_needs(rooms)
-    height = TOP + len(order) * (HEIGHT + GAP) + 16
+    height = TOP + len(order) * (ROW + GAP) + 16
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="The storeys of Orrery, each above all that it includes" '
@@ -72,10 +72,10 @@ def draw(root, rooms, order):
         'stroke="#e2dfd5" stroke-width="2"/>',
     ]
     for row, storey in enumerate(reversed(order)):
-        y = TOP + row * (HEIGHT + GAP)
+        y = TOP + row * (ROW + GAP)
         fill, line = COLOURS[KIND[storey]]
         out.append(
-            f'  <rect x="20" y="{y}" width="{WIDTH - 40}" height="{HEIGHT}" rx="9" fill="{fill}" stroke="{line}" '
+            f'  <rect x="20" y="{y}" width="{WIDTH - 40}" height="{ROW}" rx="9" fill="{fill}" stroke="{line}" '
             'stroke-width="1.5"/>'
         )
         out.append(f'  <text class="name" x="38" y="{y + 30}">{storey}/</text>')

@@ -1,6 +1,6 @@
 // live_bench WHAT ...: the parts of bench/live/run.py that a program has to do, each in a process
-// of its own. Load goes to the scheduler of a state directory, by its socket (`door`) or over
-// mutual TLS (`grpc`); what is printed is seconds.
+// of its own. Load goes to the scheduler of a state directory, by its Unix socket (`socket`) or
+// over mutual TLS (`grpc`); what is printed is seconds.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent_fleet.h"
 #include "base/files.h"
 #include "base/random.h"
-#include "crowd.h"
 #include "live/daemon/server/server.h"
 #include "live/rpc/client.h"
 #include "live/unix_socket/client.h"
@@ -50,7 +50,7 @@ Result<ClientOptions> admin_of(const std::string& state) {
 
 // ---- Load
 
-// So many submissions, each a call of its own, from so many clients at a time.
+// COUNT submissions, each a call of its own, from CLIENTS clients at a time.
 using SubmitMany = Status (*)(const std::string& state, int count, int clients, double& took);
 
 // A client with a connection of its own that has always one submission under way.
@@ -81,32 +81,32 @@ Status submit_by_grpc(const std::string& state, int count, int clients, double& 
   TRY_ASSIGN(const ClientOptions options, admin_of(state));
   std::atomic<int> left = count;
   std::latch done(clients);
-  std::vector<std::unique_ptr<BusyClient>> crowd;
+  std::vector<std::unique_ptr<BusyClient>> connections;
   for (int i = 0; i < clients; ++i) {
-    crowd.push_back(std::make_unique<BusyClient>(options, left, done));
-    TRY(crowd.back()->connect());
+    connections.push_back(std::make_unique<BusyClient>(options, left, done));
+    TRY(connections.back()->connect());
   }
   const auto begin = SteadyClock::now();
-  for (const auto& client : crowd) client->go_on();
+  for (const auto& client : connections) client->go_on();
   done.wait();
   took = since(begin);
-  for (const auto& client : crowd) {
+  for (const auto& client : connections) {
     if (client->refused() > 0) return Error{Code::Internal, "submissions were refused"};
   }
   return {};
 }
 
-std::string door_of(const std::string& state) { return state + "/socket"; }
+std::string socket_of(const std::string& state) { return state + "/socket"; }
 
 // A thread for each client, as libslurm's callers have it.
-Status submit_by_door(const std::string& state, int count, int clients, double& took) {
+Status submit_by_socket(const std::string& state, int count, int clients, double& took) {
   std::atomic<int> left = count;
   std::atomic<int> refused = 0;
   std::latch ready(clients + 1);
-  std::vector<std::thread> crowd;
+  std::vector<std::thread> threads;
   for (int i = 0; i < clients; ++i) {
-    crowd.emplace_back([&] {
-      DoorClient client({.path = door_of(state)});
+    threads.emplace_back([&] {
+      UnixSocketClient client({.path = socket_of(state)});
       if (!client.connect().ok()) ++refused;
       const SubmitRequest request{.job = small_job()};
       ready.arrive_and_wait();
@@ -117,14 +117,14 @@ Status submit_by_door(const std::string& state, int count, int clients, double& 
   }
   ready.arrive_and_wait();
   const auto begin = SteadyClock::now();
-  for (std::thread& one : crowd) one.join();
+  for (std::thread& one : threads) one.join();
   took = since(begin);
   if (refused > 0) return Error{Code::Internal, fmt::format("{} refused", refused.load())};
   return {};
 }
 
 SubmitMany way_named(const std::string& name) {
-  return name == "grpc" ? submit_by_grpc : submit_by_door;
+  return name == "grpc" ? submit_by_grpc : submit_by_socket;
 }
 
 Status submit(const Arguments& arguments) {
@@ -153,11 +153,11 @@ Status array(const Arguments& arguments) {
     RpcClient client(options);
     return submit_array(client, count);
   }
-  DoorClient client({.path = door_of(arguments[0])});
+  UnixSocketClient client({.path = socket_of(arguments[0])});
   return submit_array(client, count);
 }
 
-Status wait_until_idle(DoorClient& client) {
+Status wait_until_idle(UnixSocketClient& client) {
   while (true) {
     TRY_ASSIGN(const StatusAnswer now, client.status({.limit = 0}));
     if (now.pending + now.running + now.settling == 0) return {};
@@ -166,7 +166,7 @@ Status wait_until_idle(DoorClient& client) {
 }
 
 Status empty(const Arguments& arguments) {
-  DoorClient client({.path = door_of(arguments[0])});
+  UnixSocketClient client({.path = socket_of(arguments[0])});
   TRY(wait_until_idle(client));
   const auto begin = SteadyClock::now();
   double ignored = 0;
@@ -218,8 +218,8 @@ Status scale(const Arguments& arguments) {
   TRY(fill(server, random, jobs));
   std::printf("filled in %.3f s\n", since(begin));
   {
-    const Crowd crowd(server, std::atoi(arguments[2].c_str()), std::chrono::seconds(10),
-                      std::chrono::seconds(50));
+    const AgentFleet fleet(server, std::atoi(arguments[2].c_str()), std::chrono::seconds(10),
+                           std::chrono::seconds(50));
     begin = SteadyClock::now();
     while (since(begin) < std::atof(arguments[4].c_str())) {
       TRY(fill(server, random, 1));
@@ -242,9 +242,9 @@ struct Command {
   Status (*run)(const Arguments&);
 };
 constexpr Command kCommands[] = {
-    {"submit", "STATE COUNT CLIENTS door|grpc: so many calls, each with one job", 4, submit},
-    {"array", "STATE COUNT door|grpc: one call with an array", 3, array},
-    {"empty", "STATE COUNT CLIENTS door|grpc: until as many jobs have run", 4, empty},
+    {"submit", "STATE COUNT CLIENTS socket|grpc: COUNT calls, each with one job", 4, submit},
+    {"array", "STATE COUNT socket|grpc: one call with an array", 3, array},
+    {"empty", "STATE COUNT CLIENTS socket|grpc: until as many jobs have run", 4, empty},
     {"scale", "STATE POLICY AGENTS JOBS SECONDS stop|kill: prints metrics", 6, scale},
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/live/run.py: Orrery's live scheduler and Slurm, in turn, on this machine, with ratios.
+"""bench/live/run.py: Orrery's live scheduler and Slurm, one after the other, on this machine, with ratios.
 
 Needs root and what tools/packages.txt lists under [bench-live] (--install calls tools/setup for
 it), and `ninja -C build/release live_benches`. Everything is on loopback and in a folder that is
@@ -37,7 +37,7 @@ def call(*words, **options):
 
 
 def others_busy(seconds=1.0):
-    """The part of all processors' time that somebody used while we did nothing."""
+    """The part of all processors' time that other processes used while we did nothing."""
     def ticks():
         numbers = [int(word) for word in open("/proc/stat").readline().split()[1:9]]
         return sum(numbers), numbers[3] + numbers[4]
@@ -117,8 +117,8 @@ class Orrery:
     def seconds(self, what, *words):
         return float(call(self.load, what, self.state, *words))
 
-    def commands(self, count, door=True):
-        if not door:
+    def commands(self, count, socket=True):
+        if not socket:
             (self.state / "socket").unlink()
         begin = time.monotonic()
         for _ in range(count):
@@ -160,7 +160,7 @@ class Bench:
         self.failed = []
 
     def compare(self, title, bar, runs, ours, theirs, agents=0, more=True):
-        """Runs all in turn; `ours` by way; `more`: a rate, of which more is better. The bar is for
+        """Runs all of them, one after the other; `ours` by way; `more`: a rate, of which more is better. The bar is for
         the first way."""
         mine, other, busy = {way: [] for way in ours}, [], [others_busy()]
         for _ in range(runs):
@@ -192,28 +192,28 @@ class Bench:
         print(f"  {' and '.join(f'{ratio:.2f}' for ratio in ratios)} times Slurm; bar {bar}: "
               f"{verdict} (others used up to {max(busy):.0%} of the processors)")
 
-    # Slurm's clients are on this machine and prove who they are over a Unix socket (munge); ours do
-    # the same by the scheduler's socket (door). Over mutual TLS (grpc) they could be anywhere.
+    # Slurm's clients are on this machine and prove their user over a Unix socket (munge); ours do
+    # the same by the scheduler's socket (socket). Over mutual TLS (grpc) they could be anywhere.
 
     def clients(self):
         count, few = self.options.jobs, self.options.jobs // 10
         self.compare("64 clients, submissions a second (no nodes; held jobs)", 10,
                      self.options.runs,
                      {way: lambda way=way: count / self.orrery.seconds("submit", count, 64, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: few / self.slurm.seconds("submit", few, 64))
 
     def array(self):
         self.compare("one array of 10,000 in one call, seconds", 1, self.options.runs,
                      {way: lambda way=way: self.orrery.seconds("array", 10000, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: self.slurm.seconds("array", 10000), more=False)
 
     def commands(self):
         count = 100
         self.compare("one command after another, submissions a second", 1, self.options.runs,
-                     {"door": lambda: count / self.orrery.commands(count),
-                      "grpc": lambda: count / self.orrery.commands(count, door=False)},
+                     {"socket": lambda: count / self.orrery.commands(count),
+                      "grpc": lambda: count / self.orrery.commands(count, socket=False)},
                      lambda: count / self.slurm.commands(count))
 
     def empty(self):
@@ -221,7 +221,7 @@ class Bench:
         self.compare("empty jobs a second, from submission until the last end is known", 10,
                      self.options.runs,
                      {way: lambda way=way: count / self.orrery.seconds("empty", count, 8, way)
-                      for way in ("door", "grpc")},
+                      for way in ("socket", "grpc")},
                      lambda: few / self.slurm.seconds("empty", few, 8), agents=NODES)
 
     def scale(self):
@@ -233,9 +233,9 @@ class Bench:
         for _ in range(self.options.runs):
             self.orrery.clear()
             self.orrery.state.mkdir()
-            told = call(self.orrery.load, "scale", self.orrery.state, policy, 1000, 100000,
+            output = call(self.orrery.load, "scale", self.orrery.state, policy, 1000, 100000,
                         self.options.seconds, "kill")
-            figures = dict(re.findall(r"^orrery_(\S+) (\S+)$", told, re.MULTILINE))
+            figures = dict(re.findall(r"^orrery_(\S+) (\S+)$", output, re.MULTILINE))
             rounds.append({name: 1e3 * float(figures[f"round_seconds{key}"]) for name, key in
                            (("p50", '{quantile="0.5"}'), ("p99", '{quantile="0.99"}'),
                             ("max", "_max"))})

@@ -64,13 +64,13 @@ std::uint32_t submit(bool held, const std::string& array = {}) {
 
 void submit_many(int count, int threads, bool held) {
   std::atomic<int> left = count;
-  std::vector<std::thread> crowd;
+  std::vector<std::thread> clients;
   for (int i = 0; i < threads; ++i) {
-    crowd.emplace_back([&] {
+    clients.emplace_back([&] {
       while (--left >= 0) submit(held);
     });
   }
-  for (std::thread& one : crowd) one.join();
+  for (std::thread& one : clients) one.join();
 }
 
 int unfinished() {

@@ -48,7 +48,7 @@
 namespace orrery_job {
 
 struct Options {
-  std::int64_t every = 1;                  // should_stop() is asked after each so many iterations
+  std::int64_t every = 1;                  // should_stop() asks after each `every` iterations
   std::chrono::milliseconds hold{30'000};  // how long a rank waits for the others' agreement
   std::chrono::milliseconds between{100};  // two messages of progress
   std::chrono::milliseconds retry{50};     // the first time; doubled each time, up to
@@ -308,7 +308,7 @@ class Job {
  private:
   enum Kind { kProgress, kCheckpointed, kCanStopAt, kBye };
 
-  // Nothing outside Orrery, and in a forked child, where the lock may be held by nobody for ever.
+  // Nothing outside Orrery, and in a forked child, where no thread would ever release the lock.
   std::unique_lock<std::mutex> lock() const {
     if (!active_ || ::getpid() != pid_) return {};
     return std::unique_lock<std::mutex>(mutex_);

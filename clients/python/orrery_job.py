@@ -36,7 +36,7 @@ KINDS = ("progress", "checkpointed", "can_stop_at", "bye")
 
 
 def connect(every=1):
-    """The Job of this process. `every`: should_stop() is asked after each so many iterations."""
+    """The Job of this process. `every`: should_stop() asks after each `every` iterations."""
     return Job(os.environ, every)
 
 
@@ -87,7 +87,7 @@ class Job:
 
     @property
     def done(self):
-        """Iterations done, as this object was last told."""
+        """Iterations done, as last reported to this object."""
         return self._done or 0
 
     @property

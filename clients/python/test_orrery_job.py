@@ -87,10 +87,10 @@ class WithAgent(unittest.TestCase):
         self.addCleanup(job.close)
         return job
 
-    def wait_for(self, wish):
+    def wait_for(self, condition):
         deadline = time.monotonic() + LONG_ENOUGH_S
         pause = threading.Event()
-        while not wish():
+        while not condition():
             self.assertLess(time.monotonic(), deadline, "took too long")
             pause.wait(0.005)
 
@@ -243,17 +243,17 @@ class WithAgent(unittest.TestCase):
         self.wait_for(lambda: job.stop_reason == "cancel")
         self.assertTrue(job.should_stop(2))
 
-    def test_a_resize_is_told_also_to_who_asks_late(self):
+    def test_a_resize_reaches_a_callback_that_is_set_late(self):
         job = self.connect()
         self.agent.accept()
-        told = []
+        sizes = []
         self.agent.say(kind="resize", gpus=4, ranks=2)
         self.wait_for(lambda: job._resize)
-        job.on_resize(lambda gpus, ranks: told.append((gpus, ranks)))
-        self.assertEqual(told, [(4, 2)])
+        job.on_resize(lambda gpus, ranks: sizes.append((gpus, ranks)))
+        self.assertEqual(sizes, [(4, 2)])
         self.agent.say(kind="resize", gpus=8, ranks=4)
-        self.wait_for(lambda: len(told) == 2)
-        self.assertEqual(told[1], (8, 4))
+        self.wait_for(lambda: len(sizes) == 2)
+        self.assertEqual(sizes[1], (8, 4))
 
     def test_a_forked_child_is_silent(self):
         job = self.connect()

@@ -77,9 +77,8 @@ Status write_file(const Fd& fd, const std::string& path, std::string_view conten
   return {};
 }
 
-Status write_file_atomically(const std::string& path, std::string_view content,
-                             const OwnFile& own) {
-  TRY_ASSIGN(OutputFile file, OutputFile::open_own(path, own));
+Status write_file_atomically(const std::string& path, std::string_view content, OwnFile how) {
+  TRY_ASSIGN(OutputFile file, OutputFile::open_own(path, how));
   TRY(file.write(content));
   return file.commit();
 }

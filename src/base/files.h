@@ -1,7 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,21 +47,15 @@ std::string read_word(const std::string& path);
 
 Status write_file(const Fd& fd, const std::string& path, std::string_view content);
 
-struct FileOwner {
-  unsigned user = 0;
-  unsigned group = 0;
-};
-
-// A file that the program writes for itself.
+// How a file of our own is written.
 struct OwnFile {
-  unsigned mode = 0600;              // whatever the umask is
-  std::optional<FileOwner> owner{};  // empty: the process's; only root can give files away
-  bool outlives_power = false;       // file and folder are flushed to the disk
+  mode_t mode = 0600;      // whatever the umask
+  bool durable = false;    // content and name outlive a loss of power
+  bool exclusive = false;  // Code::AlreadyExists if the path exists
 };
 
-// Readers see the old content or the new one, never a part. It outlives this process.
-Status write_file_atomically(const std::string& path, std::string_view content,
-                             const OwnFile& own = {});
+// Readers see the old content or the new one, never a part. The file outlives this process.
+Status write_file_atomically(const std::string& path, std::string_view content, OwnFile how = {});
 
 // Writes to a file that is there, as the kernel's control files want it: in one call.
 Status write_control(const std::string& path, std::string_view content);

@@ -98,10 +98,19 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       target_(std::move(other.target_)),
       draft_(std::exchange(other.draft_, {})),
       fd_(std::move(other.fd_)),
-      outlives_power_(other.outlives_power_) {}
+      how_(other.how_) {}
 
 OutputFile::~OutputFile() {
   if (!draft_.empty()) ::unlink(draft_.c_str());
+}
+
+Result<OutputFile> OutputFile::open_own(const std::string& path, OwnFile how) {
+  OutputFile file(path);
+  file.target_ = path;
+  file.how_ = how;
+  TRY(file.open_draft(0600));
+  if (::fchmod(file.fd_.get(), how.mode) != 0) return file.error(errno);
+  return file;
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
@@ -121,7 +130,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   // A rename would replace a file that the user may not write to.
   if (found && ::access(path.c_str(), W_OK) != 0) return file.error(errno);
   TRY_ASSIGN(file.target_, followed(path));
-  const unsigned mode = kind == Kind::Named ? 0666 : 0600;
+  const mode_t mode = kind == Kind::Named ? 0666 : 0600;
   if (Status opened = file.open_draft(mode); !opened.ok()) {
     if (!found || opened.error().code != Code::FailedPrecondition) return std::move(opened).error();
     file.target_.clear();
@@ -133,19 +142,9 @@ Result<OutputFile> OutputFile::open(const std::string& path, Kind kind) {
   return file;
 }
 
-Result<OutputFile> OutputFile::open_own(const std::string& path, const OwnFile& own) {
-  OutputFile file(path);
-  file.target_ = path;
-  file.outlives_power_ = own.outlives_power;
-  // Private until its owner is set.
-  TRY(file.open_draft(0600));
-  TRY(file.set_owner_and_mode(own));
-  return file;
-}
-
 // A draft without a name leaves nothing behind, however the process ends. Not every file system
 // has such drafts.
-Status OutputFile::open_draft(unsigned mode) {
+Status OutputFile::open_draft(mode_t mode) {
   fd_ = Fd(::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
   if (fd_.ok() && ::access(descriptor_path(fd_).c_str(), F_OK) == 0) return {};
   draft_ = draft_name(target_);
@@ -169,12 +168,6 @@ Status OutputFile::keep_attributes() {
   return {};
 }
 
-Status OutputFile::set_owner_and_mode(const OwnFile& own) {
-  if (own.owner && ::fchown(fd_.get(), own.owner->user, own.owner->group) != 0) return error(errno);
-  if (::fchmod(fd_.get(), own.mode) != 0) return error(errno);
-  return {};
-}
-
 Status OutputFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
@@ -185,25 +178,31 @@ Status OutputFile::write(std::string_view bytes) {
   return {};
 }
 
-Status OutputFile::commit() {
-  if (target_.empty()) {
-    fd_.close();
-    return {};
-  }
-  if (outlives_power_ && ::fsync(fd_.get()) != 0) return error(errno);
+Status OutputFile::give_name() {
   if (draft_.empty()) {
-    const std::string name = draft_name(target_);
+    const std::string name = how_.exclusive ? target_ : draft_name(target_);
     if (::linkat(AT_FDCWD, descriptor_path(fd_).c_str(), AT_FDCWD, name.c_str(),
                  AT_SYMLINK_FOLLOW) != 0) {
       return error(errno);
     }
+    if (how_.exclusive) return {};
     draft_ = name;
   }
-  fd_.close();
+  if (how_.exclusive) {
+    // The destructor removes the name of the draft.
+    if (::link(draft_.c_str(), target_.c_str()) != 0) return error(errno);
+    return {};
+  }
   if (std::rename(draft_.c_str(), target_.c_str()) != 0) return error(errno);
   draft_.clear();
-  if (!outlives_power_) return {};
-  // The name is in the folder, which is flushed apart.
+  return {};
+}
+
+Status OutputFile::commit() {
+  if (how_.durable && ::fsync(fd_.get()) != 0) return error(errno);
+  if (!target_.empty()) TRY(give_name());
+  fd_.close();
+  if (!how_.durable) return {};
   const Fd folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.ok() || ::fsync(folder.get()) != 0) return error(errno);
   return {};

@@ -21,7 +21,7 @@ namespace orrery {
 // So is an existing file in a folder that takes no new file. An existing file keeps its mode and
 // owner; a new one gets the mode that the umask allows. Nothing is flushed against a loss of power.
 //
-// For a file of our own (open_own()): the path itself is replaced, and the file is as OwnFile says.
+// For a file of our own open_own() replaces the path itself, in the way that OwnFile says.
 //
 // Every error names the path and the cause.
 class OutputFile {
@@ -30,7 +30,7 @@ class OutputFile {
   enum class Kind { Named, NamedPrivate };
 
   static Result<OutputFile> open(const std::string& path, Kind kind = Kind::Named);
-  static Result<OutputFile> open_own(const std::string& path, const OwnFile& own);
+  static Result<OutputFile> open_own(const std::string& path, OwnFile how = {});
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
   ~OutputFile();
@@ -41,16 +41,16 @@ class OutputFile {
 
  private:
   explicit OutputFile(std::string path) : path_(std::move(path)) {}
-  Status open_draft(unsigned mode);
-  Status set_owner_and_mode(const OwnFile& own);
+  Status open_draft(mode_t mode);
   Status keep_attributes();
+  Status give_name();
   Error error(int number) const;
 
   std::string path_;    // as named by the caller
   std::string target_;  // the file to replace; empty: the bytes go to it directly
   std::string draft_;   // empty: the draft has no name yet
   Fd fd_;
-  bool outlives_power_ = false;
+  OwnFile how_{};
 };
 
 // A whole file at once.

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public testing::Test {
  protected:
-  std::string path(const char* name) const { return temporary_.file(name); }
+  std::string path(const char* name) const { return folder_ / name; }
   std::size_t files() const {
     return static_cast<std::size_t>(
-        std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+        std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()));
   }
   static std::string content(const std::string& path) { return read_file(path).value(); }
   static unsigned mode(const std::string& path) {
@@ -32,8 +32,7 @@ class OutputFileTest : public testing::Test {
     return found.st_mode;
   }
 
-  const TemporaryFolder temporary_;
-  const fs::path folder_ = temporary_.path();
+  const TestFolder folder_;
 };
 
 TEST_F(OutputFileTest, ANewFileGetsTheModeThatTheUmaskAllows) {
@@ -51,6 +50,39 @@ TEST_F(OutputFileTest, AnExistingFileIsReplacedAndKeepsItsMode) {
   ASSERT_TRUE(write_output(path("a"), "new").ok());
   EXPECT_EQ(content(path("a")), "new");
   EXPECT_EQ(mode(path("a")) & 07777, 0604U);
+}
+
+TEST_F(OutputFileTest, AFileOfOurOwnHasItsModeWhateverTheUmaskIs) {
+  for (const mode_t mask : {0U, 022U, 077U, 0277U, 0777U}) {
+    for (const mode_t wanted : {0600U, 0644U}) {
+      const mode_t before = ::umask(mask);
+      const Status written =
+          write_file_atomically(path("a"), "text", {.mode = wanted, .durable = wanted == 0600});
+      ::umask(before);
+      ASSERT_TRUE(written.ok()) << written.error().message;
+      EXPECT_EQ(content(path("a")), "text");
+      EXPECT_EQ(mode(path("a")) & 07777, wanted) << mask;
+      EXPECT_EQ(files(), 1U);
+    }
+  }
+}
+
+TEST_F(OutputFileTest, AFileOfOurOwnReplacesALinkAndNotItsTarget) {
+  ASSERT_TRUE(write_output(path("target"), "old").ok());
+  fs::create_symlink("target", path("link"));
+  ASSERT_TRUE(write_file_atomically(path("link"), "new").ok());
+  EXPECT_EQ(content(path("target")), "old");
+  EXPECT_EQ(content(path("link")), "new");
+  EXPECT_FALSE(fs::is_symlink(path("link")));
+}
+
+TEST_F(OutputFileTest, AnExclusiveFileReplacesNothing) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "first", {.exclusive = true}).ok());
+  const Status second = write_file_atomically(path("a"), "second", {.exclusive = true});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, Code::AlreadyExists);
+  EXPECT_EQ(content(path("a")), "first");
+  EXPECT_EQ(files(), 1U);
 }
 
 TEST_F(OutputFileTest, WithoutCommitTheOldFileStaysAndNoDraftIsLeft) {
@@ -113,41 +145,13 @@ TEST_F(OutputFileTest, ADescriptorOfThisProcessIsWrittenTo) {
   EXPECT_EQ(content(path("log")), "before text after");
 }
 
-TEST_F(OutputFileTest, AnOwnFileHasItsModeWhateverTheUmaskIs) {
-  const mode_t before = ::umask(0277);
-  ASSERT_TRUE(write_file_atomically(path("private"), "a").ok());
-  ASSERT_TRUE(write_file_atomically(path("open"), "b", {.mode = 0644}).ok());
-  ::umask(before);
-  EXPECT_EQ(mode(path("private")) & 07777, 0600U);
-  EXPECT_EQ(mode(path("open")) & 07777, 0644U);
-}
-
-TEST_F(OutputFileTest, AnOwnFileReplacesALinkAndWhatIsThere) {
-  ASSERT_TRUE(write_output(path("target"), "kept").ok());
-  fs::create_symlink(path("target"), path("a"));
-  ASSERT_TRUE(write_file_atomically(path("a"), "new", {.outlives_power = true}).ok());
-  EXPECT_TRUE(S_ISREG(mode(path("a"))));
-  EXPECT_EQ(content(path("a")), "new");
-  EXPECT_EQ(content(path("target")), "kept");
-  EXPECT_EQ(files(), 2U);
-}
-
-TEST_F(OutputFileTest, AnOwnFileIsGivenToItsOwner) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
-  ASSERT_TRUE(write_file_atomically(path("a"), "", {.owner = FileOwner{4711, 4712}}).ok());
-  struct stat found {};
-  ASSERT_EQ(::stat(path("a").c_str(), &found), 0);
-  EXPECT_EQ(found.st_uid, 4711U);
-  EXPECT_EQ(found.st_gid, 4712U);
-}
-
 TEST_F(OutputFileTest, ErrorsNameThePathAndTheCause) {
   const auto message = [](const std::string& path) {
     const Status written = write_output(path, "text");
     return written.ok() ? "no error" : written.error().message;
   };
   EXPECT_EQ(message("/dev/full"), "/dev/full: cannot be written: No space left on device");
-  EXPECT_EQ(message(folder_), folder_.string() + ": cannot be written: Is a directory");
+  EXPECT_EQ(message(folder_.path()), folder_.path() + ": cannot be written: Is a directory");
   EXPECT_EQ(message(path("no/a")), path("no/a") +
                                        ": cannot be written: No such file or directory; is the "
                                        "folder there?");
@@ -183,9 +187,10 @@ TEST_F(OutputFileTest, AnOutputMayNotBeAnInputHoweverItIsNamed) {
   fs::create_hard_link(path("trace"), path("hard"));
   const std::vector<NamedFile> inputs = {{"--profiles", ""}, {"--trace", path("trace")}};
   for (const char* name : {"trace", "soft", "hard", "../"}) {
-    const std::string output = name == std::string("../")
-                                   ? path("../") + folder_.filename().string() + "/trace"
-                                   : path(name);
+    const std::string output =
+        name == std::string("../")
+            ? path("../") + fs::path(folder_.path()).filename().string() + "/trace"
+            : path(name);
     const std::vector<NamedFile> outputs = {{"--report", output}};
     const Status checked = check_outputs(outputs, inputs);
     ASSERT_FALSE(checked.ok()) << name;

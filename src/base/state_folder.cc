@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/files.h"
 #include "base/logins.h"
 
 namespace orrery {
@@ -40,14 +40,15 @@ Status check_link(const std::string& path) {
                                    login_name(found.st_uid)));
 }
 
-Status check_file(const std::string& path, const struct stat& found) {
-  if (S_ISLNK(found.st_mode)) return refused(path, "is a link; put the file itself there");
+constexpr const char* kIsLink = "is a link; put the file itself there";
+
+Status check_file(const std::string& path, const struct stat& found, std::string_view advice = "") {
+  if (S_ISLNK(found.st_mode)) return refused(path, kIsLink);
   if (!S_ISREG(found.st_mode)) return refused(path, "is no file; remove it");
   TRY(check_owner(path, found));
   if ((found.st_mode & kOthersReadOrWrite) == 0) return {};
-  return refused(path, fmt::format("others have access to it (mode {:o}), and it holds jobs' data: "
-                                   "chmod 600 {}",
-                                   found.st_mode & 07777, path));
+  return refused(path, fmt::format("other users have access to it (mode {:o}): chmod 600 {}{}",
+                                   found.st_mode & 07777, path, advice));
 }
 
 bool is_empty(const std::string& path) {
@@ -69,10 +70,9 @@ Status make_state_folder(const std::string& path, Passage passage) {
   if (!S_ISDIR(found.st_mode)) return system_error(path, ENOTDIR);
   TRY(check_owner(path, found));
   if ((found.st_mode & kOthersReadOrWrite) != 0 && !is_empty(path)) {
-    return refused(path,
-                   fmt::format("others have access to it (mode {:o}), and it holds jobs' "
-                               "data: if no other user has changed anything in it, chmod go-rw {}",
-                               found.st_mode & 07777, path));
+    return refused(path, fmt::format("other users have access to it (mode {:o}): if none of them "
+                                     "has changed anything in it, chmod go-rw {}",
+                                     found.st_mode & 07777, path));
   }
   const mode_t wanted = passage == Passage::Others ? 0711 : 0700;
   if ((found.st_mode & 07777) != wanted && ::chmod(path.c_str(), wanted) != 0) {
@@ -114,6 +114,33 @@ Status make_private_file(const std::string& path) {
   }
   if (errno != EEXIST) return system_error(path, errno);
   return check_private_file(path);
+}
+
+Result<std::string> read_private_file(const std::string& path) {
+  // Without O_NONBLOCK a pipe in its place would block for ever.
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.ok() && errno == ELOOP) return refused(path, kIsLink);
+  if (!fd.ok()) return system_error(path, errno);
+  struct stat found {};
+  if (::fstat(fd.get(), &found) != 0) return system_error(path, errno);
+  TRY(check_file(path, found,
+                 " if none of them can have read it; otherwise remove it, so that a new one is "
+                 "made"));
+  return read_file(fd, path);
+}
+
+Result<Fd> lock_state_folder(const std::string& path) {
+  const std::string name = path + "/lock";
+  Fd fd(::open(name.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  // Another process may have just made it under an umask that takes bits from the owner.
+  if (!fd.ok() && errno == EACCES && ::chmod(name.c_str(), 0600) == 0) {
+    fd = Fd(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  if (!fd.ok() || ::fchmod(fd.get(), 0600) != 0) return system_error(name, errno);
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return system_error(name, errno);
+  }
+  return fd;
 }
 
 }  // namespace orrery

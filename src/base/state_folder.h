@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/result.h"
 
 namespace orrery {
@@ -30,5 +31,13 @@ Status check_state_files(const std::string& path,
 Status check_private_file(const std::string& path);
 // An empty file with mode 0600 where there is none. One that is there is checked.
 Status make_private_file(const std::string& path);
+
+// Reads a secret. Links are not followed. NotFound: there is no such file. FailedPrecondition:
+// other users can read it or it belongs to one of them. What could be read once is no secret any
+// more, so the mode is not repaired silently.
+Result<std::string> read_private_file(const std::string& path);
+
+// Waits until no other process holds the lock of the folder, then holds it until it is closed.
+Result<Fd> lock_state_folder(const std::string& path);
 
 }  // namespace orrery

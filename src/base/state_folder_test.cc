@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
@@ -42,17 +41,16 @@ class StateFolder : public testing::Test {
     }
   }
 
-  const TemporaryFolder folder_;
-  const std::string above_ = folder_.path();
-  const std::string path_ = folder_.file("state");
+  const TestFolder above_;
+  std::string path_ = above_ / "state";
   const mode_t before_ = umask(022);
 };
 
 TEST_F(StateFolder, HasItsModeWhateverTheUmaskIs) {
   for (const mode_t mask : {0000, 0022, 0077, 0777}) {
     umask(mask);
-    const std::string own = above_ + "/own" + std::to_string(mask);
-    const std::string shared = above_ + "/shared" + std::to_string(mask);
+    const std::string own = above_.path() + "/own" + std::to_string(mask);
+    const std::string shared = above_.path() + "/shared" + std::to_string(mask);
     ASSERT_TRUE(make_state_folder(own, Passage::None).ok()) << mask;
     ASSERT_TRUE(make_state_folder(shared, Passage::Others).ok()) << mask;
     EXPECT_EQ(mode_of(own), 0700u);
@@ -91,9 +89,9 @@ TEST_F(StateFolder, OfAnotherUserIsRefused) {
   ASSERT_TRUE(make_state_folder(path_, Passage::None).ok());
   ASSERT_EQ(chown(path_.c_str(), 1, 1), 0);
   expect_refused(make_state_folder(path_, Passage::None), {path_, "belongs to"});
-  const std::string link = above_ + "/link";
-  ASSERT_TRUE(make_state_folder(above_ + "/real", Passage::None).ok());
-  fs::create_symlink(above_ + "/real", link);
+  const std::string link = above_.path() + "/link";
+  ASSERT_TRUE(make_state_folder(above_.path() + "/real", Passage::None).ok());
+  fs::create_symlink(above_.path() + "/real", link);
   EXPECT_TRUE(make_state_folder(link, Passage::None).ok()) << "a link of one's own is followed";
   ASSERT_EQ(lchown(link.c_str(), 1, 1), 0);
   expect_refused(make_state_folder(link, Passage::None), {link, "is a link"});

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
@@ -90,7 +90,7 @@ TEST_F(LiveCommandsTest, AProgramThatCannotAskSaysSo) {
 }
 
 TEST_F(LiveCommandsTest, AReplayIsOfASchedulerIfItsLogIs) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::string live = folder.file("live.jsonl");
   const std::string other = folder.file("other.jsonl");
   ASSERT_TRUE(write_file_atomically(live, "{\"orrery_live_log\":1}\n").ok());

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/statistics.h"
 #include "commands/twin_commands.h"
 #include "experiments/runs/output.h"
 #include "experiments/twin_fit/measured_run.h"
@@ -56,12 +57,6 @@ TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t
   return setup;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 void take_work(const TwinWorker& worker, Checked& checked) {
   const MeasuredRun& run = *checked.run;
   if (run.work.empty()) return;
@@ -76,11 +71,11 @@ void take_work(const TwinWorker& worker, Checked& checked) {
   checked.fitted_work_s /= tasks;
 }
 
-struct Foreseen {
+struct Predicted {
   double interval_s = 0, time_to_target_s = -1;
 };
 
-Result<Foreseen> foresee(const MeasuredRun& run, const TwinModel& model) {
+Result<Predicted> predict(const MeasuredRun& run, const TwinModel& model) {
   std::vector<double> intervals, times;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const TwinSetup setup = setup_of(run, model, seed);
@@ -96,21 +91,21 @@ Result<Foreseen> foresee(const MeasuredRun& run, const TwinModel& model) {
     times.push_back(result.time_to_target_s < 0 ? HUGE_VAL : result.time_to_target_s);
   }
   const double time = median(times);
-  return Foreseen{median(intervals), std::isfinite(time) ? time : -1};
+  return Predicted{median(intervals), std::isfinite(time) ? time : -1};
 }
 
 Result<Checked> check(const MeasuredRun& run, TwinModel model) {
-  TRY_ASSIGN(const Foreseen foreseen, foresee(run, model));
+  TRY_ASSIGN(const Predicted predicted, predict(run, model));
   Checked checked{.run = &run,
-                  .interval_s = foreseen.interval_s,
-                  .time_to_target_s = foreseen.time_to_target_s};
+                  .interval_s = predicted.interval_s,
+                  .time_to_target_s = predicted.time_to_target_s};
   take_work(model.worker, checked);
   if (!(checked.fitted_work_s > 0)) return checked;
   const double slower = checked.work_s / checked.fitted_work_s;
   model.worker.fixed_s *= slower;
   model.worker.per_sample_s *= slower;
   model.worker.block_s *= slower;
-  TRY_ASSIGN(const Foreseen at_own_pace, foresee(run, model));
+  TRY_ASSIGN(const Predicted at_own_pace, predict(run, model));
   checked.own_pace_s = at_own_pace.interval_s;
   return checked;
 }
@@ -120,7 +115,7 @@ bool named(const std::vector<std::string>& texts, const std::string& name) {
       texts, [&](const std::string& text) { return name.find(text) != std::string::npos; });
 }
 
-Result<std::vector<Checked>> foresee_all(const std::vector<MeasuredRun>& runs,
+Result<std::vector<Checked>> predict_all(const std::vector<MeasuredRun>& runs,
                                          const TwinCheckArguments& a) {
   std::vector<Checked> all;
   ModelFit once;
@@ -164,7 +159,7 @@ struct Errors {
 struct Summary {
   // A director that switches at other times makes updates of other sizes: intervals are held
   // against each other where the mode stayed the same.
-  Errors intervals_fixed{}, own_pace_fixed{}, times_fixed{}, times_steered{};
+  Errors intervals_fixed{}, own_pace_fixed{}, times_fixed{}, times_selected{};
   Ranking intervals{}, times{};
 };
 
@@ -183,7 +178,7 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
     if (!steered) summary.intervals_fixed.add(std::abs(one.interval_error()));
     if (!steered && one.own_pace_s > 0) summary.own_pace_fixed.add(std::abs(one.own_pace_error()));
     if (!one.both_reach()) continue;
-    (steered ? summary.times_steered : summary.times_fixed).add(std::abs(one.target_error()));
+    (steered ? summary.times_selected : summary.times_fixed).add(std::abs(one.target_error()));
   }
   double intervals_weight = 0, times_weight = 0;
   const auto add = [noise](Ranking& to, const std::vector<std::pair<double, double>>& values,
@@ -207,8 +202,8 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
 std::string table_of(const std::vector<Checked>& all, const Summary& summary,
                      const TwinCheckArguments& a, const std::vector<std::string>& left_out) {
   constexpr auto kRow = "{:<42}{:>11}{:>9}{:>9}{:>9}{:>10}{:>10}{:>9}{:>9}{:>7}\n";
-  std::string text = fmt::format(kRow, "run", "interval ms", "foreseen", "error", "own pace",
-                                 "target s", "foreseen", "error", "work ms", "fitted");
+  std::string text = fmt::format(kRow, "run", "interval ms", "predicted", "error", "own pace",
+                                 "target s", "predicted", "error", "work ms", "fitted");
   const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100 * share); };
   const auto number = [](double value) { return value < 0 ? "-" : fmt::format("{:.1f}", value); };
   for (const Checked& one : all) {
@@ -227,8 +222,8 @@ std::string table_of(const std::vector<Checked>& all, const Summary& summary,
   text += errors("intervals, runs in one mode", summary.intervals_fixed);
   text += errors("the same, at each run's own pace", summary.own_pace_fixed);
   text += errors("time to target, runs in one mode", summary.times_fixed);
-  if (summary.times_steered.runs > 0) {
-    text += errors("time to target, runs that switched", summary.times_steered);
+  if (summary.times_selected.runs > 0) {
+    text += errors("time to target, runs that switched", summary.times_selected);
   }
   const auto order = [&](const char* what, const Ranking& ranking) {
     return fmt::format(
@@ -254,10 +249,10 @@ nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& s
          {"fitted", one.fitted},
          {"mode_switches", one.run->mode_switches},
          {"interval_s", one.run->interval_s},
-         {"interval_foreseen_s", one.interval_s},
+         {"interval_predicted_s", one.interval_s},
          {"interval_at_own_pace_s", time(one.own_pace_s > 0 ? one.own_pace_s : -1)},
          {"time_to_target_s", time(one.run->time_to_target_s)},
-         {"time_to_target_foreseen_s", time(one.time_to_target_s)},
+         {"time_to_target_predicted_s", time(one.time_to_target_s)},
          {"task_work_s", one.work_s},
          {"task_work_fitted_s", one.fitted_work_s}});
   }
@@ -268,7 +263,7 @@ nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& s
   json["interval_errors"] = errors(summary.intervals_fixed);
   json["interval_errors_at_own_pace"] = errors(summary.own_pace_fixed);
   json["time_to_target_errors"] = errors(summary.times_fixed);
-  json["time_to_target_errors_steered"] = errors(summary.times_steered);
+  json["time_to_target_errors_selected"] = errors(summary.times_selected);
   const auto ranking = [](const Ranking& of) {
     return Json{{"pairs", of.pairs}, {"alike", of.alike}, {"correlation", of.correlation}};
   };
@@ -298,7 +293,7 @@ Status twin_check_command(const TwinCheckArguments& a) {
     for (const std::string& one : left_out) why += "\n  " + one;
     return invalid(why);
   }
-  TRY_ASSIGN(const std::vector<Checked> all, foresee_all(runs, a));
+  TRY_ASSIGN(const std::vector<Checked> all, predict_all(runs, a));
   const Summary summary = summed_up(all, a.noise);
   return print_text(a.json ? json_of(all, summary, left_out).dump() + "\n"
                            : table_of(all, summary, a, left_out));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "commands/input_files.h"
 #include "experiments/runs/output.h"
 #include "experiments/twin_fit/measured_run.h"
@@ -56,7 +57,7 @@ Result<TwinResult> run_one(const TwinRunArguments& a, TwinSetup setup, const std
   constexpr int kBlocksOfLgc = 4;  // as the trainer does
   setup.conductor.blocks = mode.starts_with("lgc") ? kBlocksOfLgc : 1;
   if (!a.stragglers.empty()) {
-    TRY_ASSIGN(setup.script, read_hindrances(a.stragglers, a.workers, seed, kHorizon / 30));
+    TRY_ASSIGN(setup.script, read_straggler_script(a.stragglers, a.workers, seed, kHorizon / 30));
   }
   TRY_ASSIGN(auto director, director_by_name(mode, 0,
                                              {.workers = a.workers,
@@ -91,12 +92,6 @@ std::string curve_text(const TwinResult& run) {
                         point.accuracy, point.loss, point.staleness, point.mode);
   }
   return text;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 std::string row_of(const std::string& mode, const std::vector<TwinResult>& runs) {

@@ -35,7 +35,7 @@ Status twin_fit_command(const TwinFitArguments& arguments);
 struct TwinCheckArguments {
   std::vector<std::string> runs{};  // folders of `orrery reproduce star`
   std::vector<std::string> fit{};   // texts in the names of those that the model is fitted to;
-                                    // empty: each is foreseen from all the others
+                                    // empty: each is predicted from all the others
   double noise = 0.2;               // measured times that differ by less are no order
   bool json = false;
 };

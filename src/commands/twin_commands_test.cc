@@ -26,13 +26,13 @@ class Logging final : public Director {
  public:
   Logging(std::unique_ptr<Director> inner, std::shared_ptr<std::string> log)
       : inner_(std::move(inner)), log_(std::move(log)) {}
-  void saw(const IterationSample& sample) override {
+  void on_iteration(const IterationSample& sample) override {
     *log_ += fmt::format("{},{},{},{},{}\n", seconds(sample.at), static_cast<int>(sample.worker),
                          seconds(sample.took), sample.samples, sample.staleness);
-    inner_->saw(sample);
+    inner_->on_iteration(sample);
   }
-  void saw(const UpdateSample& sample) override { inner_->saw(sample); }
-  void saw(const EvaluationSample& sample) override { inner_->saw(sample); }
+  void on_update(const UpdateSample& sample) override { inner_->on_update(sample); }
+  void on_evaluation(const EvaluationSample& sample) override { inner_->on_evaluation(sample); }
   Mode direct(const Situation& situation) override { return inner_->direct(situation); }
 
  private:
@@ -99,7 +99,7 @@ TEST(TwinCommands, ACurveThatItWroteCanBeFitted) {
 }
 
 // A folder as `reproduce star` leaves it, of a run that the twin itself made.
-std::string made_trial(const std::string& mode, double work_s, bool trusted) {
+std::string made_run(const std::string& mode, double work_s, bool trusted) {
   const std::string folder =
       testing::TempDir() + "twin-check-" + std::to_string(::getpid()) + "/tta-made-ps-none-" + mode;
   std::filesystem::create_directories(folder + "-s1/run");
@@ -139,10 +139,10 @@ std::string made_trial(const std::string& mode, double work_s, bool trusted) {
   return folder + "-s1";
 }
 
-TEST(TwinCommands, RunsAreForeseenFromOthersAndUntrustedOnesAreLeftOut) {
+TEST(TwinCommands, RunsArePredictedFromOthersAndUntrustedOnesAreLeftOut) {
   const TwinCheckArguments arguments{
-      .runs = {made_trial("ssgd", 0.07, true), made_trial("asgd", 0.07, true),
-               made_trial("static-3", 0.07, true), made_trial("static-2", 0.07, false)},
+      .runs = {made_run("ssgd", 0.07, true), made_run("asgd", 0.07, true),
+               made_run("static-3", 0.07, true), made_run("static-2", 0.07, false)},
       .fit = {"none-ssgd", "none-asgd"},
       .json = true};
   testing::internal::CaptureStdout();

@@ -20,7 +20,7 @@ enum class EventKind : std::uint8_t {
   Resumed,    // holds `grant` again after a pause
   Moved,      // holds other devices, as many as before
   Resized,    // holds more or fewer GPUs
-  Regrouped,  // same devices, other company or another turn
+  Regrouped,  // same devices, other members or another position
   Paused,     // holds nothing; with the reason
   Completed,
   Failed,

@@ -25,7 +25,7 @@ inline int gpu_count(std::span<const NodeShare> devices) {
   return count;
 }
 
-// Who may be on the same device. A device holds one Exclusive job; or the members of one group; or
+// Which jobs may share a device. A device holds one Exclusive job; or the members of one group; or
 // one Guaranteed job and one Opportunistic job at most.
 enum class Sharing : std::uint8_t { Exclusive, Interleaved, Guaranteed, Opportunistic };
 

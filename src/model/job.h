@@ -15,7 +15,7 @@
 namespace orrery {
 
 // The stages one iteration goes through, in order, each busy with one resource for some seconds.
-// A stage may span several of the slots in which interleaved jobs take turns: Muri's traces give
+// A stage may span several of the slots in which interleaved jobs alternate: Muri's traces give
 // data loading as one number that keeps storage and CPU busy, hence two slots.
 struct StageProfile {
   std::vector<double> stage_s;
@@ -34,7 +34,7 @@ struct SpeedCurve {
     bool operator==(const Point&) const = default;
   };
   std::vector<Point> points{};
-  // Speeds of placements that were measured apart: the same GPUs spread over so many nodes.
+  // Speeds of placements that were measured apart: the same GPUs spread over several nodes.
   struct Spread {
     int gpus = 0;
     int nodes = 0;

@@ -45,8 +45,8 @@ class Plan {
   void reject(JobId job, const Reason& reason) { rejections_.push_back({job, reason}); }
   // Promises that the job will be done then, which is no later than its deadline.
   void admit(JobId job, Time done) { promises_.push_back({job, done, done}); }
-  // Says when a job that runs will be done if nothing unforeseen happens, where a policy plans so
-  // far. Told anew whenever it changes.
+  // Forecasts when a running job will be done, where a policy plans that far. Repeated whenever it
+  // changes.
   void expect(const Outlook& outlook) { forecasts_.push_back(outlook); }
   // Asks to be asked again, even if nothing happens until then.
   void wake(Time at) {
@@ -57,7 +57,7 @@ class Plan {
   std::span<const Grant> grants() const { return {grants_.data(), grants_used_}; }
   // A job that is stopped and granted in one plan moves.
   std::span<const Verdict> stops() const { return stops_; }
-  // Jobs that are told for the first time why they wait.
+  // The first reason why a job waits, and each that differs from the last one.
   std::span<const Verdict> waits() const { return waits_; }
   std::span<const Verdict> rejections() const { return rejections_; }
   std::span<const Outlook> promises() const { return promises_; }

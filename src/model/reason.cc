@@ -7,7 +7,7 @@
 namespace orrery {
 namespace {
 
-// To the second, and not before: nobody plans by the nanosecond, and a promise is not cut short.
+// To the second, rounded up, so that a promise is not cut short.
 std::string moment(Time time) {
   return duration_text(std::chrono::ceil<std::chrono::seconds>(time.time_since_epoch()));
 }
@@ -47,8 +47,8 @@ std::string text(const Reason& reason) {
     case Reason::Code::BehindOthers:
       return fmt::format("waits behind {} jobs", wanted);
     case Reason::Code::Outranked:
-      if (reason.other == kNoJob) return "made room for jobs that go first";
-      return fmt::format("made room for job #{}", index(reason.other));
+      if (reason.other == kNoJob) return "preempted by jobs that go first";
+      return fmt::format("preempted by job #{}", index(reason.other));
     case Reason::Code::Reserved:
       return fmt::format("gathers {} GPUs, has {}", wanted, available);
     case Reason::Code::TooLarge:
@@ -60,7 +60,7 @@ std::string text(const Reason& reason) {
     case Reason::Code::NodeLost:
       return fmt::format("lost its node {}", wanted);
     case Reason::Code::Quantum:
-      return "waits for the next quantum, when groups are formed anew";
+      return "waits for the next quantum, when groups are formed again";
     case Reason::Code::DeadlinePast:
       return "refused: its deadline is not after its submission";
     case Reason::Code::TooLate:
@@ -69,11 +69,9 @@ std::string text(const Reason& reason) {
       return fmt::format("refused: from {} to {} it would need {} GPUs, {} are not promised yet",
                          moment(reason.from), moment(reason.until), wanted, available) +
              instead(reason.earliest);
-    case Reason::Code::TooDear:
-      return fmt::format(
-          "refused: while so much is promised it would cost {} GPU-seconds, and one job is "
-          "promised {} at most",
-          wanted, available);
+    case Reason::Code::OverBudget:
+      return fmt::format("refused: over budget: it would take {} GPU-seconds, {} at most", wanted,
+                         available);
     case Reason::Code::Quota:
       return fmt::format("waits for its quota: asks for {} GPUs, {} are left of it", wanted,
                          available);

@@ -8,8 +8,8 @@ namespace {
 using Code = Reason::Code;
 
 TEST(Reason, NamesTheJobThatGoesFirstWhereThereIsOne) {
-  EXPECT_EQ(text({.code = Code::Outranked, .other = JobId{7}}), "made room for job #7");
-  EXPECT_EQ(text({.code = Code::Outranked}), "made room for jobs that go first");
+  EXPECT_EQ(text({.code = Code::Outranked, .other = JobId{7}}), "preempted by job #7");
+  EXPECT_EQ(text({.code = Code::Outranked}), "preempted by jobs that go first");
 }
 
 TEST(Reason, TimesAreToldToTheSecondAndNotBefore) {

@@ -13,7 +13,7 @@ struct HostShare {
   bool operator==(const HostShare&) const = default;
 };
 
-// How fast a job is with so many CPUs and so much memory for each of its GPUs, over its speed with
+// How fast a job is with some CPUs and memory for each of its GPUs, over its speed with
 // the share that JobSpec::iteration_s was measured at. Between the points speeds are interpolated,
 // beyond them the last one counts.
 struct Sensitivity {

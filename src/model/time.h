@@ -8,8 +8,7 @@
 namespace orrery {
 
 // The cluster's time line, in whole nanoseconds since the run began (292 years fit). It has no
-// now(): whoever needs the time is handed it, so a simulated hour and a real hour are the same to
-// every policy.
+// now(): the time is an argument, so a simulated hour and a real hour are the same to every policy.
 struct ClusterTime {};
 using Duration = std::chrono::nanoseconds;
 using Time = std::chrono::time_point<ClusterTime, Duration>;

@@ -24,7 +24,7 @@ struct Job {
   Duration worked{};             // of the time it held devices, what went into iterations, up to...
   Time worked_until{};           // ...then
   double work_left = 0;          // iterations, as of the last event about it
-  std::optional<Time> promised;  // to be done then, by whoever admitted it
+  std::optional<Time> promised;  // to be done then, by the policy that admitted it
 
   Duration attained_at(Time now) const {
     return state == JobState::Running ? attained + (now - run_since) : attained;
@@ -58,7 +58,7 @@ struct View {
   std::span<const JobId> arrived;  // since the last plan
   std::span<const JobId> ended;    // since the last plan: final, or out of sight
   std::span<const NodeId> freed;   // where something was let go of since the last plan
-  std::span<const std::vector<JobId>> on_nodes;  // by node: who holds GPUs there
+  std::span<const std::vector<JobId>> on_nodes;  // by node: jobs that hold GPUs there
   const Progress* progress = nullptr;
 
   const Job& job(JobId id) const { return jobs[index(id)]; }

@@ -1,9 +1,11 @@
 #include "attack/attack.h"
 
+#include <httplib.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace orrery {
 
@@ -35,6 +37,21 @@ std::unique_ptr<Background> AttackTest::serve_as_ann(const Words& more) {
   EXPECT_TRUE(eventually([&] { return fs::exists(mark, none) || process->end(); }));
   EXPECT_FALSE(process->end()) << process->errors();
   return process;
+}
+
+int port_in(const std::string& path) {
+  std::string line;
+  std::getline(std::ifstream(path), line);
+  return std::stoi(line.substr(line.rfind(':') + 1));
+}
+
+AttackTest::RestReply AttackTest::rest_jobs(const std::string& state, const std::string& pair) {
+  httplib::SSLClient client("127.0.0.1", port_in(state + "/rest"), pair + ".pem", pair + ".key");
+  client.set_ca_cert_path((state + "/trust/ca.pem").c_str());
+  client.set_connection_timeout(5);
+  client.set_read_timeout(5);
+  const auto answer = client.Get("/v1/jobs");
+  return answer ? RestReply{answer->status, answer->body} : RestReply{};
 }
 
 void AttackTest::expect_refused(const Finished& run, const Words& said) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the login can open the path, tried by a process that has become it.
+// True if the login can open the path, tried by a process with its user id.
 bool can_open(const Login& login, const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
@@ -104,10 +104,10 @@ TEST_F(AttackOnFiles, AStateThatOthersCouldReadIsRefusedByName) {
   serve({})->stop();
   const std::string database = state() + "/orrery.db";
   fs::permissions(database, fs::perms(0644));
-  expect_refused(run_orrery({"serve", "--state", state()}), {database, "others", "chmod 600"});
+  expect_refused(run_orrery({"serve", "--state", state()}), {database, "other users", "chmod 600"});
   fs::permissions(database, fs::perms(0600));
   fs::permissions(state(), fs::perms(0755));
-  expect_refused(run_orrery({"serve", "--state", state()}), {state(), "others", "chmod go-rw"});
+  expect_refused(run_orrery({"serve", "--state", state()}), {state(), "other users", "chmod go-rw"});
   fs::permissions(state(), fs::perms(0700));
   serve({})->stop();
 }
@@ -174,17 +174,17 @@ TEST_F(AttackOnFiles, AJobsDirectoriesAndEnvironmentGiveItNoRightsButItsOwn) {
   fs::permissions(closed, fs::perms(0700));
   expect_refused(bobs({"submit", "--wait", "--dir", closed, "--", "true"}),
                  {"could not be started", "Permission denied"});
-  const std::string where = bobs_folder() + "/who";
-  const std::string tells =
+  const std::string where = bobs_folder() + "/found";
+  const std::string script =
       "id -un >" + where + "; cat /proc/self/status | grep CapEff >>" + where +
       "; mkdir -p $ORRERY_CHECKPOINT_DIR && ls -a $ORRERY_CHECKPOINT_DIR/.. >>" + where;
   EXPECT_EQ(bobs({"submit", "--wait", "--env", "USER=root", "--env", "HOME=/root", "--env",
                   "LD_PRELOAD=/nowhere.so", "--env", "ORRERY_LAUNCH=x", "--env",
-                  "ORRERY_CHECKPOINT_DIR=" + closed, "--", "sh", "-c", tells})
+                  "ORRERY_CHECKPOINT_DIR=" + closed, "--", "sh", "-c", script})
                 .exit_code,
             0);
-  const std::string told = file_text(where);
-  EXPECT_TRUE(told.starts_with(bob().name() + "\nCapEff:\t0000000000000000\n")) << told;
+  const std::string found = file_text(where);
+  EXPECT_TRUE(found.starts_with(bob().name() + "\nCapEff:\t0000000000000000\n")) << found;
   EXPECT_TRUE(fs::is_empty(closed)) << "the folder for checkpoints is the scheduler's to say";
 }
 

@@ -20,12 +20,6 @@
 namespace orrery {
 namespace {
 
-int port_in(const std::string& path) {
-  std::string line;
-  std::getline(std::ifstream(path), line);
-  return std::stoi(line.substr(line.rfind(':') + 1));
-}
-
 Fd connect_to_port(int port) {
   Fd stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in there{};
@@ -40,7 +34,7 @@ void say(const Fd& to, std::string_view bytes) {
   static_cast<void>(send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }
 
-// Whether the other side closes within a time that is far from for ever.
+// True if the other side closes within half a minute.
 bool is_closed_in_time(const Fd& connection) {
   const timeval patience{.tv_sec = 30, .tv_usec = 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -56,15 +50,7 @@ class AttackOnPorts : public AttackTest {
 
   int rest_port() const { return port_in(state() + "/rest"); }
   // The status that root's certificate gets over REST; 0: no answer.
-  int rest_status() const {
-    const std::string trust = state() + "/trust/";
-    httplib::SSLClient client("127.0.0.1", rest_port(), trust + "admin.pem", trust + "admin.key");
-    client.set_ca_cert_path((trust + "ca.pem").c_str());
-    client.set_connection_timeout(5);
-    client.set_read_timeout(5);
-    const auto answer = client.Get("/v1/jobs");
-    return answer ? answer->status : 0;
-  }
+  int rest_status() const { return rest_jobs(state(), state() + "/trust/admin").status; }
 
   std::unique_ptr<Background> scheduler_;
 };
@@ -98,7 +84,7 @@ TEST_F(AttackOnPorts, HandshakesWithoutACertificateThatThenSayNothingAreEnded) {
   EXPECT_EQ(rest_status(), 200);
 }
 
-TEST_F(AttackOnPorts, NoiseOnEveryPortAndTheSocketHarmsNobody) {
+TEST_F(AttackOnPorts, NoiseOnEveryPortAndTheSocketHarmsNoCaller) {
   const int grpc = port_in(state() + "/address");
   for (const int port : {grpc, rest_port()}) {
     for (const std::string& noise :
@@ -118,7 +104,7 @@ TEST_F(AttackOnPorts, ALoginThatHoldsItsConnectionsKeepsNeitherItselfNorRootOut)
   sockaddr_un there{};
   there.sun_family = AF_UNIX;
   std::strncpy(there.sun_path, (state() + "/socket").c_str(), sizeof there.sun_path - 1);
-  std::string waits = open_frame(static_cast<std::uint8_t>(DoorCall::Events));
+  std::string waits = open_frame(static_cast<std::uint8_t>(UnixSocketCall::Events));
   append_plain(EventsRequest{.from = 1'000'000, .wait = std::chrono::seconds(30)}, waits);
   close_frame(waits);
   for (int i = 0; i < 300; ++i) {
@@ -140,13 +126,7 @@ TEST_F(AttackOnPorts, ForeignAndServersCertificatesOpenNothingOverRest) {
     Background stranger({"serve", "--state", other}, file("other.err"));
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(other + "/address"); }));
   }
-  const auto status_with = [&](const std::string& pair) {
-    httplib::SSLClient client("127.0.0.1", rest_port(), pair + ".pem", pair + ".key");
-    client.enable_server_certificate_verification(false);
-    client.set_read_timeout(5);
-    const auto answer = client.Get("/v1/jobs");
-    return answer ? answer->status : 0;
-  };
+  const auto status_with = [&](const std::string& pair) { return rest_jobs(state(), pair).status; };
   EXPECT_EQ(status_with(other + "/trust/admin"), 0);
   EXPECT_NE(status_with(state() + "/trust/server"), 200);
   EXPECT_EQ(status_with(state() + "/trust/admin"), 200);

@@ -52,7 +52,7 @@ TEST_F(AttackByALogin, ASchedulerThatIsNotRootRunsNoCommandOfAnotherLogin) {
   EXPECT_EQ(run_orrery(command("status", anns_state(), {})).exit_code, 0) << "root is served";
 }
 
-TEST_F(AttackByALogin, ToldToServeOthersItStillRunsNothingOfTheirsAsItsOwner) {
+TEST_F(AttackByALogin, WithOtherUsersItStillRunsNothingOfTheirsAsItsOwner) {
   const auto scheduler = serve_as_ann({"--local", "--gpus", "1", "--other-users"});
   ASSERT_TRUE(eventually([&] {
     return as(bob(), command("nodes", anns_state(), {})).out.find("up") != std::string::npos;
@@ -115,6 +115,12 @@ TEST_F(AttackByALogin, ACertificateOfAnotherUserOpensNoSchedulerOfOneOwner) {
       {"permission denied"});
   expect_refused(run_orrery(command("token", anns_state(), {"--role", "user", "--name", "bob"})),
                  {"permission denied", "--other-users"});
+  const RestReply over_rest = rest_jobs(anns_state(), file("bobs/client"));
+  EXPECT_EQ(over_rest.status, 403);
+  for (const std::string& part : {std::string("permission denied"), ann().name()}) {
+    EXPECT_NE(over_rest.body.find(part), std::string::npos) << over_rest.body;
+  }
+  EXPECT_EQ(rest_jobs(anns_state(), anns_state() + "/trust/admin").status, 200);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "live/daemon/core/job_spec.h"
 #include "live/daemon/log/entry.h"
+#include "live/daemon/policy/job_spec.h"
 #include "model/cluster.h"
 #include "model/event.h"
 

@@ -37,9 +37,7 @@ Caller caller_for(const Identity& identity) {
 }
 
 TestScheduler::TestScheduler() {
-  std::string path = testing::TempDir() + "/orrery-rights-XXXXXX";
-  INVARIANT(::mkdtemp(path.data()) != nullptr, "the temporary folder can be written");
-  folder_ = path;
+  const std::string& path = folder_.path();
   trust_ = std::make_unique<LocalTrust>(must(load_or_make_local(path + "/trust", {}, now())));
   callers_ = std::make_unique<Callers>(
       CallersOptions{.limits = {.per_second = 1'000'000, .burst = 1'000'000},
@@ -60,22 +58,20 @@ TestScheduler::TestScheduler() {
   rest.http.tls = tls;
   rest_ = must(RestServer::start(rest, *server_));
   ports_ = {.grpc = rpc_->port(), .https = rest_->port()};
-  door_ = must(DoorServer::start({.path = path + "/socket",
-                                  .identify =
-                                      [this](uid_t) {
-                                        const std::lock_guard lock(mutex_);
-                                        return Result<Caller>(at_socket_);
-                                      }},
-                                 *server_));
+  unix_socket_ = must(UnixSocketServer::start({.path = path + "/socket",
+                                               .identify =
+                                                   [this](uid_t) {
+                                                     const std::lock_guard lock(mutex_);
+                                                     return Result<Caller>(at_socket_);
+                                                   }},
+                                              *server_));
 }
 
 TestScheduler::~TestScheduler() {
-  door_->stop();
+  unix_socket_->stop();
   rest_->stop();
   rpc_->stop();
   EXPECT_TRUE(server_->stop().ok());
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 std::string TestScheduler::credentials_of(const Identity& caller) {
@@ -95,7 +91,7 @@ std::string TestScheduler::credentials_of(const Identity& caller) {
 std::unique_ptr<Client> TestScheduler::by_socket(const Identity& caller) {
   const std::lock_guard lock(mutex_);
   at_socket_ = caller_for(caller);
-  return std::make_unique<DoorClient>(DoorClientOptions{.path = folder_ / "socket"});
+  return std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = folder_ / "socket"});
 }
 
 std::unique_ptr<Client> TestScheduler::by_grpc(const Identity& caller) {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "base/test_folder.h"
 #include "commands/programs/callers.h"
 #include "live/api/client.h"
 #include "live/auth/calls.h"
@@ -45,14 +45,14 @@ class TestScheduler {
   // A folder with the caller's certificate.
   std::string credentials_of(const Identity& caller);
 
-  std::filesystem::path folder_;
+  const TestFolder folder_;
   std::unique_ptr<Callers> callers_;
   GatekeeperOptions::Ports ports_;
   std::unique_ptr<LocalTrust> trust_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<RestServer> rest_;
-  std::unique_ptr<DoorServer> door_;
+  std::unique_ptr<UnixSocketServer> unix_socket_;
   std::mutex mutex_;
   Caller at_socket_;
 };

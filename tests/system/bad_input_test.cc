@@ -48,7 +48,7 @@ Words simulate(const std::string& trace, const std::string& cluster = "2x8") {
 }
 
 TEST(BadInput, TracesAreRefusedWithFileAndLine) {
-  const TempFolder folder;
+  const TestFolder folder;
   for (const BadFile& bad : bad_traces()) {
     SCOPED_TRACE(bad.what);
     const std::string path = folder.write(bad.what + ".csv", bad.text);
@@ -62,7 +62,7 @@ TEST(BadInput, TracesAreRefusedWithFileAndLine) {
 }
 
 TEST(BadInput, ClustersAreRefusedWithTheFile) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const std::string spec =
       "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n";
@@ -90,8 +90,8 @@ TEST(BadInput, ClustersAreRefusedWithTheFile) {
 }
 
 TEST(BadInput, FoldersAndMissingFilesAreNamed) {
-  const TempFolder folder;
-  const Finished directory = run_orrery(simulate(folder.path().string()));
+  const TestFolder folder;
+  const Finished directory = run_orrery(simulate(folder.path()));
   EXPECT_EQ(directory.exit_code, 2);
   EXPECT_NE(directory.err.find("is a directory"), std::string::npos) << directory.err;
   const Finished missing = run_orrery(simulate(folder.file("none.csv")));
@@ -103,13 +103,13 @@ TEST(BadInput, FoldersAndMissingFilesAreNamed) {
 }
 
 TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace =
       folder.write("t.csv",
                    "job_id,submit_time,iteration,model_name,batch_size,num_gpu,duration\n"
                    "j7,0,10,bert,96,1,5\n");
   const std::string head = "model,batch_size,gpu_type,gpus,iterations_per_s\n";
-  const auto told = [&](const std::string& text, const std::string& type) {
+  const auto refusal = [&](const std::string& text, const std::string& type) {
     Words words = simulate(trace);
     words.insert(words.end(), {"--profiles", folder.write("p.csv", text), "--gpu-type", type});
     const Finished run = run_orrery(words);
@@ -119,23 +119,24 @@ TEST(BadInput, ProfilesAreRefusedWithFileAndLine) {
   const auto expect = [](const std::string& err, const std::string& part) {
     EXPECT_NE(err.find(part), std::string::npos) << err;
   };
-  expect(told(head + "bert,96,A,1,x\n", "A"),
+  expect(refusal(head + "bert,96,A,1,x\n", "A"),
          folder.file("p.csv") + ":2: column 'iterations_per_s'");
-  expect(told(head + "bert,96,A,1,0\n", "A"), "p.csv:2: bert with batch 96 on A cannot run");
-  expect(told(head + "bert,96,A,1,2\n", "B"),
+  expect(refusal(head + "bert,96,A,1,0\n", "A"), "p.csv:2: bert with batch 96 on A cannot run");
+  expect(refusal(head + "bert,96,A,1,2\n", "B"),
          "no profiles of the GPU type 'B'; those there are: A");
-  expect(told(head + "bert,64,A,1,2\n", "A"), "t.csv: job 'j7': bert with batch 96 is not in " +
-                                                  folder.file("p.csv") +
-                                                  "; the batches of bert there: 64");
-  expect(told("a,b\n", "A"), "p.csv:1: is no table of speeds");
+  expect(refusal(head + "bert,64,A,1,2\n", "A"), "t.csv: job 'j7': bert with batch 96 is not in " +
+                                                     folder.file("p.csv") +
+                                                     "; the batches of bert there: 64");
+  expect(refusal("a,b\n", "A"), "p.csv:1: is no table of speeds");
   const std::string host = "model,iteration_s,cpus_per_gpu,memory_gb_per_gpu,speed\n";
-  expect(told(host + "bert,1,1,8,fast\n", ""), "p.csv:2: column 'speed': 'fast' is not a number");
-  expect(told(host + "bert,1,1,8,1\nbert,1,2,9,1\n", ""),
+  expect(refusal(host + "bert,1,1,8,fast\n", ""),
+         "p.csv:2: column 'speed': 'fast' is not a number");
+  expect(refusal(host + "bert,1,1,8,1\nbert,1,2,9,1\n", ""),
          "p.csv:2: bert has no row for 1 CPUs and 9 GB");
 }
 
 TEST(BadInput, CarriageReturnsAndByteOrderMarksAreNone) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string text =
       "\xEF\xBB\xBFjob_id,submit_s,gpus,duration_s\r\na,0,1,5\r\n\r\nb,1,2,7\r\n";
   const Finished run = run_orrery(simulate(folder.write("dos.csv", text)));
@@ -149,7 +150,7 @@ struct BadCall {
 };
 
 TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const auto with = [&](const std::string& policy, const Words& more) {
     Words words = {"simulate", "--trace", trace, "--cluster", "2x8", "--policy", policy};
@@ -191,11 +192,11 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
       {{"generate", "philly-like", "--format", "xml"}, {"xml", "csv", "jsonl"}},
       {{"generate", "philly-like", "--option", "jobs"}, {"jobs", "key=value"}},
       {{"reproduce", "nope", "--data", "."}, {"'nope'", "muri"}},
-      {{"reproduce", "muri", "--data", folder.path().string(), "--figure", "8"}, {"9, 10, 11"}},
-      {{"reproduce", "muri", "--data", folder.path().string()}, {"trace1.csv", "folder"}},
+      {{"reproduce", "muri", "--data", folder.path(), "--figure", "8"}, {"9, 10, 11"}},
+      {{"reproduce", "muri", "--data", folder.path()}, {"trace1.csv", "folder"}},
       {{"reproduce", "muri", "--data", folder.file("none")}, {"no such folder"}},
       {{"reproduce", "elasticflow", "--data", folder.file("none")}, {"no such folder", "traces/"}},
-      {{"reproduce", "elasticflow", "--data", folder.path().string()}, {"elasticVpollux_e.csv"}},
+      {{"reproduce", "elasticflow", "--data", folder.path()}, {"elasticVpollux_e.csv"}},
       {{"reproduce", "elasticflow", "--data", ".", "--figure", "12"}, {"8a, 8b, 9, 10, 11"}},
       {{"reproduce", "elasticflow", "--data", ".", "--semantics", "muri"},
        {"elasticflow", "orrery"}},
@@ -219,7 +220,7 @@ TEST(BadInput, WhatIsNotKnownNamesWhatIs) {
 }
 
 TEST(BadInput, SmallMistakesAreNamedForWhatTheyAre) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kHead + "a,0,1,5\n");
   const auto with = [&](const std::string& policy, const Words& more) {
     Words words = {"simulate", "--trace", trace, "--cluster", "2x8", "--policy", policy};
@@ -234,8 +235,7 @@ TEST(BadInput, SmallMistakesAreNamedForWhatTheyAre) {
       {{"simulate", "--trase", trace}, {"--trase: there is no such option; did you mean --trace?"}},
       {{"simulate", "--polcy=las"}, {"--polcy=las", "did you mean --policy?"}},
       {{"replay", "nope.jsonl"}, {"nope.jsonl: there is no such file"}},
-      {{"reproduce", "muri", "--data", folder.path().string(), "--semantics", "muri"},
-       {"--semantics"}},
+      {{"reproduce", "muri", "--data", folder.path(), "--semantics", "muri"}, {"--semantics"}},
       {{"help", "simulat"}, {"'simulat'", "did you mean simulate?"}},
       {{"help", "simulate", "x"}, {"orrery simulate has no commands of its own"}},
   };

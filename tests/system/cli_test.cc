@@ -77,7 +77,7 @@ TEST(Simulate, JsonHasTheKeysOfTheContractBeforeAllOthers) {
 }
 
 TEST(Simulate, AJobThatCanNeverFitIsRejectedAndTheRestRuns) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write(
       "t.csv", "job_id,submit_s,gpus,duration_s\nsmall,0,1,5\nhuge,1,33,5\nlater,2,32,5\n");
   const Json runs = runs_of(simulate(trace, "fifo,srtf,las,themis,antman,muri-s,muri-l"));
@@ -94,7 +94,7 @@ TEST(Simulate, AJobThatCanNeverFitIsRejectedAndTheRestRuns) {
 }
 
 TEST(Simulate, DeadlinesAreCountedWhereThereAreSome) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write(
       "t.csv",
       "job_id,submit_s,gpus,duration_s,deadline_s\na,0,32,10,11\nb,0,32,10,19\nc,0,1,9,\n");
@@ -133,10 +133,10 @@ TEST(Simulate, SeveralSeedsGiveSeveralRuns) {
 }
 
 TEST(Simulate, ThreadsDoNotChangeAByte) {
-  const TempFolder folder;
+  const TestFolder folder;
   Json results;
   for (const std::string threads : {"1", "4"}) {
-    const std::filesystem::path place = folder.path() / threads;
+    const std::filesystem::path place = folder / threads;
     std::filesystem::create_directory(place);
     Json runs = runs_of(simulate(kTrace, "fifo,las,srtf,antman,muri-s,muri-l",
                                  {"--threads", threads, "--events", "log.jsonl"}),
@@ -145,7 +145,7 @@ TEST(Simulate, ThreadsDoNotChangeAByte) {
   }
   EXPECT_EQ(results[0], results[1]);
   int logs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "1")) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "1")) {
     const std::string name = entry.path().filename().string();
     EXPECT_EQ(file_text(entry.path().string()), file_text(folder.file("4/" + name))) << name;
     ++logs;
@@ -154,7 +154,7 @@ TEST(Simulate, ThreadsDoNotChangeAByte) {
 }
 
 TEST(Simulate, TheEventLogReadsBack) {
-  const TempFolder folder;
+  const TestFolder folder;
   for (const std::string name : {"one.jsonl", "one.jsonl.zst"}) {
     const std::string path = folder.file(name);
     const Json runs = runs_of(simulate(kTrace, "las", {"--events", path}));
@@ -172,7 +172,7 @@ TEST(Simulate, TheEventLogReadsBack) {
 }
 
 TEST(Simulate, TheReportIsAPageWithEveryRun) {
-  const TempFolder folder;
+  const TestFolder folder;
   runs_of(simulate(kTrace, "fifo,muri-l", {"--report", "page.html"}), {.folder = folder.path()});
   const std::string page = file_text(folder.file("page.html"));
   EXPECT_EQ(page.rfind("<!doctype html>", 0), 0U) << page.substr(0, 100);
@@ -194,7 +194,7 @@ TEST(Simulate, TablesAndCsvAreForPeopleAndSheets) {
   EXPECT_EQ(std::ranges::count(csv.out, '\n'), 3);
 }
 
-TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
+TEST(Simulate, LongWorkShowsProgressUnlessQuiet) {
   const auto words = [](const std::string& jobs) {
     return Words{"simulate",       "--trace", "philly-like:gpus=1024,arrivals=at-once,jobs=" + jobs,
                  "--cluster",      "128x8",   "--policy",
@@ -210,7 +210,7 @@ TEST(Simulate, LongWorkShowsUnlessToldToBeQuiet) {
 }
 
 TEST(Interrupt, EndsSoonWithWhatIsKnown) {
-  // A round for each of thirty thousand ends, each round over all who wait: minutes of work.
+  // A round for each of thirty thousand ends, each round over all waiting jobs: minutes of work.
   const Words words = {"simulate",
                        "--trace",
                        "philly-like:jobs=30000,gpus=1024,arrivals=at-once",
@@ -233,7 +233,7 @@ TEST(Interrupt, EndsSoonWithWhatIsKnown) {
 }
 
 TEST(Interrupt, ARunThatNeverBeganHasNoFigures) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Words words = {"compare",
                        "--trace",
                        "philly-like:jobs=30000,gpus=1024,arrivals=at-once",
@@ -260,7 +260,7 @@ TEST(Interrupt, ARunThatNeverBeganHasNoFigures) {
   EXPECT_NE(table.out.find("not run"), std::string::npos) << table.out;
 }
 
-TEST(Output, ThatCannotBeWrittenIsTold) {
+TEST(Output, ThatCannotBeWrittenIsAnError) {
   const std::vector<Words> calls = {
       simulate(kTrace, "fifo"),
       simulate(kTrace, "fifo", {"--json"}),
@@ -283,7 +283,7 @@ TEST(Output, ThatCannotBeWrittenIsTold) {
 }
 
 TEST(Output, AReaderThatGoesAwayDoesNotStopTheReport) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Finished run = run_orrery(simulate(kTrace, "fifo", {"--report", folder.file("r.html")}),
                                   {.out_closed = true});
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -304,15 +304,15 @@ TEST(Help, OfACommandIsItsOwn) {
 }
 
 TEST(Simulate, WarnsWhatAPolicyLacks) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write(
       "t.csv", "job_id,submit_s,gpus,duration_s,deadline_s\na,0,1,5,9\nhuge,1,99,5,\n");
   Words words = {"simulate", "--trace", trace, "--cluster", "1x8", "--policy", "muri-l", "--json"};
   const Finished run = run_orrery(words);
   EXPECT_EQ(run.exit_code, 0);
-  const Json told = Json::parse(run.out)["runs"][0]["warnings"];
-  ASSERT_EQ(told.size(), 3U) << told;
-  for (const Json& warning : told) {
+  const Json warnings = Json::parse(run.out)["runs"][0]["warnings"];
+  ASSERT_EQ(warnings.size(), 3U) << warnings;
+  for (const Json& warning : warnings) {
     EXPECT_NE(run.err.find("orrery: warning: t, muri-l: " + warning.get<std::string>()),
               std::string::npos)
         << run.err;
@@ -320,7 +320,7 @@ TEST(Simulate, WarnsWhatAPolicyLacks) {
 }
 
 TEST(Output, FilesThatCannotBeWrittenAreNamed) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string nowhere = folder.file("none/file");
   const std::vector<Words> calls = {
       simulate(kTrace, "fifo", {"--events", nowhere + ".jsonl"}),
@@ -340,7 +340,7 @@ TEST(Output, FilesThatCannotBeWrittenAreNamed) {
 }
 
 TEST(Generate, WhatIsWrittenGivesTheSameSimulation) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Json direct = lasting(runs_of(simulate(kTrace, "fifo,muri-l")));
   for (const std::string name : {"t.csv", "t.jsonl"}) {
     const Words words = {"generate", "philly-like", "--jobs", "300", "--seed", "3",
@@ -353,7 +353,7 @@ TEST(Generate, WhatIsWrittenGivesTheSameSimulation) {
 }
 
 TEST(Generate, ElasticFlowsJobsAreTheSameAsAModelAndAsAFile) {
-  const TempFolder folder;
+  const TestFolder folder;
   std::string speeds = "model,batch_size,gpus,iterations_per_s\n";
   for (const std::string model :
        {"resnet50", "vgg16", "inception3", "gpt2", "bert", "deepspeech2"}) {
@@ -405,11 +405,11 @@ TEST(Traces, SayWhatAFileHolds) {
   EXPECT_EQ(run_orrery({"traces", "no-such-file"}).exit_code, 2);
 }
 
-TEST(Traces, OdditiesAreToldOnceUnlessQuiet) {
+TEST(Traces, OdditiesAreReportedOnceUnlessQuiet) {
   const Words words = {"simulate", "--trace", kSample, "--cluster", "4x8", "--policy", "fifo"};
-  const Finished told = run_orrery(words);
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_EQ(told.err, kSample + ": 3 jobs left out; `orrery traces` says which\n");
+  const Finished loud = run_orrery(words);
+  EXPECT_EQ(loud.exit_code, 0) << loud.err;
+  EXPECT_EQ(loud.err, kSample + ": 3 jobs left out; `orrery traces` says which\n");
   Words quiet = words;
   quiet.emplace_back("--quiet");
   EXPECT_EQ(run_orrery(quiet).err, "");
@@ -429,7 +429,7 @@ TEST(Lists, NameEveryPolicyAndGenerator) {
 }
 
 TEST(Demo, WorksInAnEmptyFolderAndSaysWhatToTryNext) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Finished run = run_orrery({"demo"}, {.folder = folder.path()});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_LT(run.took.count(), 10);

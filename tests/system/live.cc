@@ -61,7 +61,7 @@ bool eventually(const std::function<bool()>& holds, std::chrono::seconds patienc
   return true;
 }
 
-int trials(int usually, int nightly) {
+int repetitions(int usually, int nightly) {
   const char* const set = std::getenv("ORRERY_NIGHTLY");
   return set != nullptr && std::string_view(set) == "1" ? nightly : usually;
 }
@@ -123,7 +123,7 @@ LiveTest::LiveTest() { setenv("ORRERY_TEST_FOLDER", folder_.path().c_str(), 1); 
 
 LiveTest::~LiveTest() {
   eventually([this] {
-    const std::vector<pid_t> left = processes_of(folder_.path().string());
+    const std::vector<pid_t> left = processes_of(folder_.path());
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
     return left.empty();
@@ -222,7 +222,7 @@ std::unique_ptr<Background> LiveTest::agent(const std::string& name, const Words
 }
 
 JobRequest LiveTest::careful_job(const std::string& name, const std::string& work) const {
-  const std::string folder = folder_.path().string();
+  const std::string folder = folder_.path();
   const std::string script = "exec 9>>" + folder + "/lock.$ORRERY_JOB_ID\n" +
                              "flock -n 9 || { echo $ORRERY_JOB_ID >>" + folder +
                              "/clashes; exit 99; }\n" + "echo $ORRERY_JOB_ID $ORRERY_EPOCH >>" +

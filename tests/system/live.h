@@ -22,7 +22,7 @@ bool eventually(const std::function<bool()>& holds,
                 std::chrono::seconds patience = std::chrono::seconds(60));
 
 // ORRERY_NIGHTLY=1 asks for the long runs.
-int trials(int usually, int nightly);
+int repetitions(int usually, int nightly);
 
 // The built program beside the test, its standard error in a file. It is killed with this.
 class Background {
@@ -46,8 +46,8 @@ class Background {
   std::string errors_;
 };
 
-// A scheduler with what it needs below a folder of its own. Everything that the test has started,
-// and everything that this has started in turn, is killed at its end.
+// A scheduler with what it needs below a folder of its own. All processes that the test has
+// started, and their children, are killed at its end.
 class LiveTest : public testing::Test {
  protected:
   LiveTest();
@@ -78,10 +78,10 @@ class LiveTest : public testing::Test {
   std::vector<std::string> ran() const;
   std::string clashes() const;
   void expect_idle();
-  // Everybody is Done, and ran once for each time it was given devices.
+  // Every job is Done, and ran once for each time it was given devices.
   void expect_all_done_once();
 
-  const TempFolder folder_;
+  const TestFolder folder_;
 
  private:
   int started_ = 0;

@@ -61,7 +61,7 @@ class LiveAgents : public LiveTest {
     EXPECT_EQ(clashes(), "");
     relay_->mend();
     EXPECT_TRUE(eventually([&] { return is_up("first"); })) << first_->errors();
-    EXPECT_TRUE(runs_on(job_, "second", 2)) << "who comes back takes nothing away";
+    EXPECT_TRUE(runs_on(job_, "second", 2)) << "a node that comes back takes nothing away";
     let_go();
     expect_all_done_once();
     EXPECT_EQ(ran().size(), 2u);
@@ -77,19 +77,19 @@ class LiveAgents : public LiveTest {
 
 TEST_F(LiveAgents, KilledAtRandomWithTheSchedulerOrWithoutNoJobRunsTwiceAtATime) {
   std::mt19937 random(7);
-  const int all = trials(9, 90);
+  const int all = repetitions(9, 90);
   auto scheduler = start();
   auto first = node_agent("first");
   auto second = node_agent("second");
   int jobs = 0;
-  for (int trial = 0; trial < all && !HasFailure(); ++trial) {
-    SCOPED_TRACE(trial);
+  for (int round = 0; round < all && !HasFailure(); ++round) {
+    SCOPED_TRACE(round);
     const std::size_t before = ran().size();
     for (int i = 0; i < 8; ++i) submit(careful_job("j" + std::to_string(jobs++), "sleep 0.05"));
     const std::size_t begun = before + std::uniform_int_distribution<std::size_t>(0, 7)(random);
     EXPECT_TRUE(eventually([&] { return ran().size() >= begun; }));
-    const bool agent_dies = trial % 3 != 1;
-    const bool scheduler_dies = trial % 3 != 0;
+    const bool agent_dies = round % 3 != 1;
+    const bool scheduler_dies = round % 3 != 0;
     if (scheduler_dies) scheduler->kill();
     if (agent_dies) first->kill();
     if (scheduler_dies) scheduler = start();
@@ -137,13 +137,13 @@ TEST_F(LiveAgents, ASchedulerThatIsAwayForManyLeasesStopsNoJob) {
   job_ = submit(patient_job("patient"));
   ASSERT_TRUE(eventually([&] { return runs_on(job_, "first", 1); }));
   const std::string silence = "the scheduler does not answer";
-  std::size_t told = 0;
+  std::size_t read = 0;
   for (const bool killed : {true, false}) {
     killed ? scheduler_->kill() : static_cast<void>(scheduler_->stop());
     ASSERT_TRUE(eventually([&] {
-      const std::size_t found = first_->errors().find(silence, told);
+      const std::size_t found = first_->errors().find(silence, read);
       if (found == std::string::npos) return false;
-      told = found + silence.size();
+      read = found + silence.size();
       return true;
     }));
     scheduler_ = serve_patiently();

@@ -131,14 +131,14 @@ TEST_F(LiveBadInput, CredentialsOfAnotherAuthorityOpenNothing) {
     std::filesystem::copy(other + "/trust/" + name, wrong + "/" + copy);
   }
   expect_refusal(as(wrong, {"status"}), 1, {address(), "certificate", "authority"});
-  // Who knows our authority, and has a certificate of another.
+  // A caller that knows our authority and has a certificate of another.
   std::filesystem::copy(state() + "/trust/ca.pem", wrong + "/ca.pem",
                         std::filesystem::copy_options::overwrite_existing);
   expect_refusal(as(wrong, {"cancel", "1"}), 1, {"certificate"});
   expect_well();
 }
 
-TEST_F(LiveBadInput, NoiseOnThePortIsCutOffAndHarmsNobody) {
+TEST_F(LiveBadInput, NoiseOnThePortIsCutOffAndHarmsNoCaller) {
   const auto scheduler = serve({"--local", "--gpus", "1"});
   const std::string zeros(100'000, '\0');
   for (const std::string& noise :

@@ -17,9 +17,9 @@ struct WrongCall {
   std::vector<std::string> said;
 };
 
-// No scheduler is needed to be told what is wrong with a call.
+// A wrong call is refused without a scheduler.
 TEST(LiveCalls, WrongOnesAreRefusedWithWhatToWriteInstead) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string file = folder.write("job.toml", "command = [\"a\"]\n\nmemry = \"16G\"\n");
   const std::string trace = folder.write("t.csv", "x");
   const std::vector<WrongCall> calls = {
@@ -50,22 +50,22 @@ TEST(LiveCalls, WrongOnesAreRefusedWithWhatToWriteInstead) {
 }
 
 TEST(LiveCalls, ASchedulerThatIsNotThereIsAFailureAndNotAWrongCall) {
-  const TempFolder folder;
+  const TestFolder folder;
   const Finished run =
-      run_orrery({"submit", "--state", folder.path().string(), "--", "a", "[1,2]", "--help"});
+      run_orrery({"submit", "--state", folder.path(), "--", "a", "[1,2]", "--help"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("says no address"), std::string::npos) << run.err;
 }
 
-class LiveDoor : public LiveTest {};
+class LiveUnixSocket : public LiveTest {};
 
-TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
+TEST_F(LiveUnixSocket, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   const auto scheduler = serve({});
   ASSERT_TRUE(std::filesystem::is_socket(state() + "/socket"));
   // Without its certificate there is no way but the socket.
   std::filesystem::rename(state() + "/trust/admin.pem", file("admin.pem"));
-  const Finished near = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
-  EXPECT_EQ(near.out, "{\"id\":1}\n") << near.err;
+  const Finished local = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
+  EXPECT_EQ(local.out, "{\"id\":1}\n") << local.err;
   std::filesystem::remove(state() + "/socket");
   const Finished neither = ask({"submit", "--json", "--time", "1m", "--", "/bin/true"});
   EXPECT_EQ(neither.exit_code, 1);
@@ -77,8 +77,21 @@ TEST_F(LiveDoor, CommandsGoByTheSocketAndWithoutItOverTheNetwork) {
   EXPECT_EQ(scheduler->stop(), 0);
 }
 
-TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+// The certificate names the address, so clients elsewhere that connect by it verify the scheduler.
+TEST_F(LiveUnixSocket, TheAddressThatItListensOnIsInItsCertificate) {
+  const Background scheduler({"serve", "--state", state(), "--listen", "127.0.0.2:0"},
+                             file("serve.err"));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(state() + "/address"); }))
+      << scheduler.errors();
+  const std::string credentials = join("user", "bob");
+  const Finished far =
+      run_orrery({"nodes", "--server", address(), "--credentials", credentials, "--json"});
+  EXPECT_EQ(far.exit_code, 0) << far.err;
+  EXPECT_EQ(address().substr(0, 9), "127.0.0.2");
+}
+
+TEST_F(LiveUnixSocket, AnotherLoginIsAUserUnderItsOwnName) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
   const auto scheduler = serve({});
   constexpr uid_t kDaemon = 1;
@@ -88,10 +101,10 @@ TEST_F(LiveDoor, AnotherLoginIsAUserUnderItsOwnName) {
   // The system's own call changes the calling thread alone.
   std::thread([&] {
     ASSERT_EQ(::syscall(SYS_setresuid, -1, kDaemon, -1), 0);
-    DoorClient door({.path = state() + "/socket"});
-    mine = door.submit({.job = {.argv = {"a"}}});
-    theirs = door.submit({.job = {.argv = {"a"}, .user = "root"}});
-    policy = door.set_policy({.policy = "srtf"});
+    UnixSocketClient socket({.path = state() + "/socket"});
+    mine = socket.submit({.job = {.argv = {"a"}}});
+    theirs = socket.submit({.job = {.argv = {"a"}, .user = "root"}});
+    policy = socket.set_policy({.policy = "srtf"});
   }).join();
   ASSERT_TRUE(mine->ok()) << mine->error().message;
   EXPECT_EQ(job(mine->value().first)->user, "daemon");

@@ -16,7 +16,7 @@ namespace {
 constexpr int kClients = 4;
 constexpr int kEach = 10;
 
-// What clients were told. A submission that got no answer may have been taken or not.
+// The answers that clients got. A submission that got no answer may have been taken or not.
 class Burst {
  public:
   // Every client hands in its jobs one after the other, until one fails.
@@ -79,8 +79,8 @@ class LiveNoLoss : public LiveTest {
                                    [this](const std::string& key) { return careful_job(key, ""); });
   }
 
-  // Whoever got no answer asks again with its key, and then has exactly one job, as have all
-  // others.
+  // A client without an answer asks again with its key, and then has exactly one job, as the others
+  // have.
   void settle(Burst& burst) {
     RpcClient rpc(admin());
     const StatusAnswer before = status();
@@ -101,7 +101,7 @@ class LiveNoLoss : public LiveTest {
     }
   }
 
-  // Of all trials.
+  // Of all rounds.
   void expect_each_key_once() {
     std::map<std::string, JobNumber> there;
     for (const JobStatus& job : status().jobs) {
@@ -116,46 +116,47 @@ class LiveNoLoss : public LiveTest {
 
 TEST_F(LiveNoLoss, KilledAtRandomInstantsOfABurstASchedulerLosesNothingAndDoublesNothing) {
   std::mt19937 random(20260801);
-  const int all = trials(20, 200);
-  std::size_t told = 0;
+  const int all = repetitions(20, 200);
+  std::size_t acknowledged = 0;
   auto scheduler = start();
-  for (int trial = 0; trial < all && !HasFailure(); ++trial) {
-    SCOPED_TRACE(trial);
-    const auto going = burst(trial);
+  for (int round = 0; round < all && !HasFailure(); ++round) {
+    SCOPED_TRACE(round);
+    const auto going = burst(round);
     going->wait_for(std::uniform_int_distribution<std::size_t>(0, kClients * kEach - 1)(random));
     scheduler->kill();
     going->wait();
-    told += going->taken().size();
+    acknowledged += going->taken().size();
     scheduler = start();
     settle(*going);
-    if (trial % 5 == 4) expect_all_done_once();
+    if (round % 5 == 4) expect_all_done_once();
   }
   expect_all_done_once();
   expect_each_key_once();
-  EXPECT_GT(told, 0u);
-  RecordProperty("trials", all);
-  RecordProperty("acknowledged", static_cast<int>(told));
+  EXPECT_GT(acknowledged, 0u);
+  RecordProperty("rounds", all);
+  RecordProperty("acknowledged", static_cast<int>(acknowledged));
   RecordProperty("taken_without_an_answer", taken_unanswered_);
-  std::cout << all << " trials, " << told << " acknowledged before the kill, " << taken_unanswered_
-            << " taken without an answer, " << acknowledged_.size() << " jobs in all\n";
+  std::cout << all << " rounds, " << acknowledged << " acknowledged before the kill, "
+            << taken_unanswered_ << " taken without an answer, " << acknowledged_.size()
+            << " jobs in all\n";
 }
 
 TEST_F(LiveNoLoss, StoppedCleanlyASchedulerDoesTheSame) {
-  std::size_t told = 0;
+  std::size_t acknowledged = 0;
   auto scheduler = start();
-  for (int trial = 0; trial < 3 && !HasFailure(); ++trial) {
-    SCOPED_TRACE(trial);
-    const auto going = burst(trial);
+  for (int round = 0; round < 3 && !HasFailure(); ++round) {
+    SCOPED_TRACE(round);
+    const auto going = burst(round);
     going->wait_for(kClients * kEach / 2);
     EXPECT_EQ(scheduler->stop(), 0) << scheduler->errors();
     going->wait();
-    told += going->taken().size();
+    acknowledged += going->taken().size();
     scheduler = start();
     settle(*going);
   }
   expect_all_done_once();
   expect_each_key_once();
-  EXPECT_GT(told, 0u);
+  EXPECT_GT(acknowledged, 0u);
   for (const JobStatus& job : status().jobs) EXPECT_EQ(job.epoch, 1) << job.id;
 }
 

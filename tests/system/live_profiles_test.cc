@@ -69,7 +69,7 @@ TEST_F(LiveProfiles, WhatWasNotMeasuredIsRefusedWithWhatWas) {
       << "one that keeps its GPUs needs no speeds";
 }
 
-TEST_F(LiveProfiles, BadTablesAreToldByLineBeforeAnythingIsMade) {
+TEST_F(LiveProfiles, BadTablesAreRefusedByLineBeforeAnythingIsMade) {
   const std::string bad =
       folder_.write("bad.csv", "model,batch_size,gpus,iterations_per_s\nflat,64,1,fast\n");
   const Finished run = run_orrery({"serve", "--state", file("none"), "--profiles", bad});

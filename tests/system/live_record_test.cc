@@ -57,7 +57,7 @@ TEST_F(LiveRecord, JobsBecomeSynergysTraceAsLongAsTheyTook) {
   const double slept = std::stod(fields_of(lines[0])[3]);
   EXPECT_GE(slept, std::floor(2 / 0.64));
   EXPECT_LT(slept, 3600 / 0.64 / 2) << "what it took, and not what was said";
-  EXPECT_EQ(fields_of(lines[2])[3], "200") << "who has not run is as long as was said";
+  EXPECT_EQ(fields_of(lines[2])[3], "200") << "a job that has not run is as long as was said";
   const Finished again = run_orrery({"simulate", "--trace", trace, "--trace-format", "synergy",
                                      "--cluster", "2x8", "--policy", "fifo", "--json"});
   EXPECT_EQ(again.exit_code, 0) << again.err;

@@ -69,7 +69,7 @@ TEST_F(LiveRest, WrongRequestsAreAnsweredWithACodeAndAMessage) {
   ASSERT_TRUE(nowhere);
   EXPECT_EQ(nowhere->status, 404) << nowhere->body;
   const auto stranger = client(false)->Get("/v1/jobs");
-  EXPECT_TRUE(!stranger || stranger->status == 401) << "who shows no certificate is let in";
+  EXPECT_TRUE(!stranger || stranger->status == 401) << "a caller without a certificate is admitted";
   EXPECT_TRUE(status().jobs.empty());
 }
 

@@ -42,7 +42,7 @@ int events_in(const std::string& path) {
 }
 
 TEST(OutputFiles, ADeviceStaysADevice) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kJobs);
   for (const char* option : {"--report", "--events"}) {
     const std::string null = folder.file(std::string("null") + option);
@@ -55,7 +55,7 @@ TEST(OutputFiles, ADeviceStaysADevice) {
 }
 
 TEST(OutputFiles, APipeGetsTheBytes) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kJobs);
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -72,7 +72,7 @@ TEST(OutputFiles, APipeGetsTheBytes) {
 }
 
 TEST(OutputFiles, ALinkStaysAndItsTargetIsReplaced) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kJobs);
   const std::string target = folder.write("target.html", "old");
   fs::create_symlink(target, folder.file("link.html"));
@@ -84,7 +84,7 @@ TEST(OutputFiles, ALinkStaysAndItsTargetIsReplaced) {
 }
 
 TEST(OutputFiles, AnInputIsRefusedByNameAndStaysWhole) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kJobs);
   const std::string cluster = folder.write("c.csv",
                                            "num_switch,num_node_p_switch,num_gpu_p_node,"
@@ -119,7 +119,7 @@ TEST(OutputFiles, AnInputIsRefusedByNameAndStaysWhole) {
 }
 
 TEST(OutputFiles, AWrongPathIsReportedBeforeTheRunAndLeavesNothing) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string trace = folder.write("t.csv", kJobs);
   const Finished run = run_orrery(simulate(
       trace, {"--policy", "las", "--report", folder.file("no/x"), "--events", folder.file("e")}));
@@ -131,19 +131,19 @@ TEST(OutputFiles, AWrongPathIsReportedBeforeTheRunAndLeavesNothing) {
 }
 
 TEST(EventLogs, TracesOfOneNameWriteLogsOfTheirOwn) {
-  const TempFolder folder;
-  fs::create_directories(folder.path() / "a");
-  fs::create_directories(folder.path() / "b");
+  const TestFolder folder;
+  fs::create_directories(folder / "a");
+  fs::create_directories(folder / "b");
   const std::string first = folder.write("a/t.csv", kJobs);
   const std::string second = folder.write("b/t.csv", kJobs + "c,2,1,5\n");
-  fs::create_directories(folder.path() / "logs");
+  fs::create_directories(folder / "logs");
   const Finished run =
       run_orrery({"simulate", "--trace", first, "--trace", second, "--cluster", "1x8", "--policy",
                   "las,las,srtf", "--quiet", "--events", folder.file("logs/e.jsonl")});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_EQ(entries(folder.path() / "logs"), 6U);
+  EXPECT_EQ(entries(folder / "logs"), 6U);
   int events = 0;
-  for (const auto& entry : fs::directory_iterator(folder.path() / "logs")) {
+  for (const auto& entry : fs::directory_iterator(folder / "logs")) {
     const int count = events_in(entry.path());
     EXPECT_GT(count, 0) << entry.path() << " is corrupt";
     events += count;

@@ -26,8 +26,8 @@ Pipe make_pipe() {
   return ends;
 }
 
-[[noreturn]] void become_orrery(const std::vector<std::string>& arguments,
-                                const ProcessOptions& options, int out, int err) {
+[[noreturn]] void exec_orrery(const std::vector<std::string>& arguments,
+                              const ProcessOptions& options, int out, int err) {
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(126);
   if (!options.out_file.empty()) out = open(options.out_file.c_str(), O_WRONLY | O_CLOEXEC);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -109,11 +109,11 @@ std::vector<std::string> orrery_words(const std::vector<std::string>& arguments,
 Finished run_orrery(const std::vector<std::string>& arguments, const ProcessOptions& options) {
   const Pipe out = make_pipe();
   const Pipe err = make_pipe();
-  // Nobody may hold the reading end when the child begins to write.
+  // No process may hold the reading end when the child begins to write.
   if (options.out_closed) close(out[0]);
   const pid_t child = fork();
   if (child < 0) std::abort();
-  if (child == 0) become_orrery(arguments, options, out[1], err[1]);
+  if (child == 0) exec_orrery(arguments, options, out[1], err[1]);
   close(out[1]);
   close(err[1]);
   const int readable = options.out_closed ? -1 : out[0];
@@ -121,22 +121,6 @@ Finished run_orrery(const std::vector<std::string>& arguments, const ProcessOpti
   if (readable >= 0) close(readable);
   close(err[0]);
   return finished;
-}
-
-TempFolder::TempFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "orrery-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) std::abort();
-  path_ = pattern;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TempFolder::write(std::string_view name, std::string_view text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-  return file(name);
 }
 
 std::string file_text(const std::string& path) {

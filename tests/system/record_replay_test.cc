@@ -34,7 +34,7 @@ class RecordReplay : public testing::Test {
     return log;
   }
 
-  TempFolder folder_;
+  TestFolder folder_;
   std::string cluster_ = folder_.write("cluster.ini", kCluster);
 };
 
@@ -137,7 +137,7 @@ TEST_F(RecordReplay, TheRecordsFiguresAreThoseOfTheRun) {
   }
 }
 
-TEST_F(RecordReplay, ATraceOfWhoCameRunsAsTheFirst) {
+TEST_F(RecordReplay, ATraceOfTheArrivalsRunsAsTheFirst) {
   for (const char* format : {"synergy", "orrery"}) {
     const std::string trace = folder_.file(std::string("jobs-") + format + ".csv");
     const Finished made = record(
@@ -152,7 +152,7 @@ TEST_F(RecordReplay, ATraceOfWhoCameRunsAsTheFirst) {
   }
 }
 
-TEST_F(RecordReplay, OnlyWhoCameBeforeTheRunStoppedIsRecorded) {
+TEST_F(RecordReplay, OnlyJobsThatArrivedBeforeTheRunStoppedAreRecorded) {
   const std::string trace = folder_.file("jobs.csv");
   ASSERT_EQ(
       record(trace, {"--policy", "fifo+tune", "--format", "synergy", "--window", "0-2"}).exit_code,
@@ -162,7 +162,7 @@ TEST_F(RecordReplay, OnlyWhoCameBeforeTheRunStoppedIsRecorded) {
   EXPECT_LT(jobs, 60U);
 }
 
-TEST_F(RecordReplay, WhatCannotBeDoneIsToldWithWhatToDo) {
+TEST_F(RecordReplay, WhatCannotBeDoneIsRefusedWithTheRemedy) {
   const auto complaint = [&](const Finished& run) {
     EXPECT_EQ(run.exit_code, 2) << run.out;
     return run.err;
@@ -185,8 +185,8 @@ TEST_F(RecordReplay, WhatCannotBeDoneIsToldWithWhatToDo) {
   has(complaint(replay(log, {"--option", "a=b"})), "--policy");
   std::vector<std::string> lines = lines_of(log);
   const std::size_t policy = lines[0].find("\"fifo\"");
-  lines[0].replace(policy, 6, "\"nobody\"");
-  has(complaint(replay(folder_.write("policy.jsonl", joined(lines)))), "no policy 'nobody'");
+  lines[0].replace(policy, 6, "\"unknown\"");
+  has(complaint(replay(folder_.write("policy.jsonl", joined(lines)))), "no policy 'unknown'");
   lines[0].replace(policy, 8, "\"\"");
   has(complaint(replay(folder_.write("none.jsonl", joined(lines)))),
       "does not say under which policy");

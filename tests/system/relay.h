@@ -22,7 +22,7 @@ class Relay {
 
  private:
   struct Pair {
-    int from = -1;  // who connected here
+    int from = -1;  // the connection that was accepted
     int to = -1;
   };
 

@@ -18,22 +18,23 @@ class ReproduceElasticFlow : public testing::Test {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(kData)) GTEST_SKIP() << "the published traces are not here";
-    std::filesystem::create_directory(folder_.path() / "traces");
+    std::filesystem::create_directory(folder_ / "traces");
     for (const char* name : {"cluster_specs", "throughputs_A100", "throughputs_T4"}) {
-      std::filesystem::copy(kData / name, folder_.path() / name);
+      std::filesystem::copy(kData / name, folder_ / name);
     }
   }
 
   void add_trace(const std::string& name) const {
-    std::filesystem::copy_file(kData / "traces" / name, folder_.path() / "traces" / name);
+    std::filesystem::copy_file(kData / "traces" / name,
+                               std::filesystem::path(folder_.path()) / "traces" / name);
   }
 
   Finished reproduce(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"reproduce", "elasticflow", "--data", folder_.path().string()});
+    more.insert(more.begin(), {"reproduce", "elasticflow", "--data", folder_.path()});
     return run_orrery(more);
   }
 
-  TempFolder folder_;
+  TestFolder folder_;
 };
 
 const std::string kReference = (kShared / "reference" / "elasticflow.csv").string();
@@ -84,9 +85,9 @@ TEST_F(ReproduceElasticFlow, TheReportHoldsTheFigureAndItsRuns) {
   EXPECT_EQ(text.find("orrery:figures"), std::string::npos);
 }
 
-TEST_F(ReproduceElasticFlow, AMissingClusterIsToldWithWhatIsWanted) {
+TEST_F(ReproduceElasticFlow, AMissingClusterIsRefusedWithWhatIsWanted) {
   add_trace("fig10_authors.csv");
-  std::filesystem::remove(folder_.path() / "cluster_specs" / "n16g8.csv");
+  std::filesystem::remove(std::filesystem::path(folder_.path()) / "cluster_specs" / "n16g8.csv");
   const Finished run = reproduce({"--figure", "10"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_NE(run.err.find("cluster_specs/n16g8.csv is not there"), std::string::npos) << run.err;

@@ -53,7 +53,7 @@ TEST_F(ReproduceSynergy, TextNamesBothWorldsWithin80Columns) {
 }
 
 TEST_F(ReproduceSynergy, TheReportShowsUseOverTime) {
-  const TempFolder folder;
+  const TestFolder folder;
   const std::string page = folder.file("report.html");
   const Finished run = reproduce({"--figure", "use", "--report", page});
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -67,9 +67,9 @@ TEST_F(ReproduceSynergy, TheReportShowsUseOverTime) {
 }
 
 TEST_F(ReproduceSynergy, WithoutAReferenceThereIsNothingToBeOffBy) {
-  const TempFolder folder;
+  const TestFolder folder;
   for (const char* name : {"static_100job_6_3_1100.0", "static_trace.ini"}) {
-    std::filesystem::copy_file(kData / name, folder.path() / name);
+    std::filesystem::copy_file(kData / name, folder / name);
   }
   const Finished run =
       reproduce({"--figure", "static", "--semantics", "synergy", "--json"}, folder.path());
@@ -80,10 +80,10 @@ TEST_F(ReproduceSynergy, WithoutAReferenceThereIsNothingToBeOffBy) {
   EXPECT_NE(missing.err.find("dynamic/srtf.log is not there"), std::string::npos) << missing.err;
 }
 
-TEST(ReproduceSynergyArguments, WhatThereIsNotIsTold) {
-  const TempFolder folder;
+TEST(ReproduceSynergyArguments, UnknownValuesAreRefused) {
+  const TestFolder folder;
   const auto complaint = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"reproduce", "synergy", "--data", folder.path().string()});
+    more.insert(more.begin(), {"reproduce", "synergy", "--data", folder.path()});
     const Finished run = run_orrery(more);
     EXPECT_EQ(run.exit_code, 2);
     return run.err;

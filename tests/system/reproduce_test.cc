@@ -18,16 +18,16 @@ class Reproduce : public testing::Test {
   void SetUp() override {
     if (!std::filesystem::exists(kData)) GTEST_SKIP() << "the published traces are not here";
     for (const char* name : {"trace3.csv", "job_type_2.csv"}) {
-      std::filesystem::copy_file(kData / name, folder_.path() / name);
+      std::filesystem::copy_file(kData / name, folder_ / name);
     }
   }
 
   Finished reproduce(std::vector<std::string> more) const {
-    more.insert(more.begin(), {"reproduce", "muri", "--data", folder_.path().string()});
+    more.insert(more.begin(), {"reproduce", "muri", "--data", folder_.path()});
     return run_orrery(more);
   }
 
-  TempFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(Reproduce, TheReleasedCodesNumbersComeOut) {
@@ -64,10 +64,10 @@ TEST_F(Reproduce, OneFigureSaysWhatIsMissing) {
   EXPECT_NE(run.out.find("Figure 13"), std::string::npos);
   EXPECT_EQ(run.out.find("Figure 9"), std::string::npos);
   EXPECT_NE(run.out.find("job_type_1.csv, job_type_3.csv"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find(folder_.path().string()), std::string::npos);
+  EXPECT_NE(run.out.find(folder_.path()), std::string::npos);
 }
 
-TEST_F(Reproduce, ABadTraceIsToldWithItsLine) {
+TEST_F(Reproduce, ABadTraceIsRefusedWithItsLine) {
   const std::string path = folder_.write("job_type_1.csv", "job_id,num_gpu\n0,1\n");
   const Finished run = reproduce({"--figure", "13"});
   EXPECT_EQ(run.exit_code, 2);

@@ -23,11 +23,11 @@ class Whatif : public testing::Test {
     return run_orrery(words);
   }
 
-  const TempFolder folder_;
+  const TestFolder folder_;
   const std::string trace_ = folder_.write("t.csv", kTrace);
 };
 
-TEST_F(Whatif, TellsOfTheJobAndOfTheOthers) {
+TEST_F(Whatif, AnswersForTheJobAndForTheOthers) {
   const Finished run =
       ask("fifo", {"--job", "submit=10m,gpus=8,model=bert,batch=64,iterations=500"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -50,10 +50,10 @@ TEST_F(Whatif, AFileAndKeysGiveTheSameAnswer) {
       ask("elasticflow", {"--job", "submit=600,gpus=8,duration=500,deadline=600", "--json"});
   ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
   EXPECT_EQ(by_file.out, by_keys.out);
-  const Json told = Json::parse(by_file.out);
-  EXPECT_EQ(told["answer"]["admitted"], true);
-  EXPECT_EQ(told["answer"]["in_time"], true);
-  EXPECT_EQ(told["job"]["deadline_s"], 1200);
+  const Json answer = Json::parse(by_file.out);
+  EXPECT_EQ(answer["answer"]["admitted"], true);
+  EXPECT_EQ(answer["answer"]["in_time"], true);
+  EXPECT_EQ(answer["job"]["deadline_s"], 1200);
 }
 
 TEST_F(Whatif, ARefusalNamesWhatCouldBePromised) {

@@ -2,12 +2,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "training/network.h"
 #include "training/trainer/started_run.h"
@@ -16,15 +13,6 @@ namespace orrery {
 namespace {
 
 using nlohmann::json;
-
-bool wait_until(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
 
 // The head and two workers on machine 0; workers of the others come and go.
 class Machines : public testing::TestWithParam<const char*> {

@@ -18,7 +18,7 @@ class IntegerProgram {
 
   int columns() const { return static_cast<int>(gains_.size()); }
 
-  // A best solution. Nothing if there is none, or if none was proved best within so many nodes of
+  // A best solution. Nothing if there is none, or if none was proved best within this many nodes of
   // the search; that is a limit on work and not on time, so the answer is the same everywhere.
   std::optional<std::vector<int>> maximise(int nodes_max) const;
   // The same in real numbers, which no solution in whole ones is better than.

@@ -12,9 +12,9 @@ constexpr int kNodes = 10'000;
 TEST(IntegerProgram, FillsAKnapsackWhereRoundingTheFractionWouldNot) {
   // Worth 60, 50, 50 and weighing 6, 5, 5: the first alone fills most of ten, the other two all.
   IntegerProgram program;
-  const int room = program.add_row(0, 10);
+  const int row = program.add_row(0, 10);
   for (const auto& [gain, weight] : {std::pair(61, 6), std::pair(50, 5), std::pair(50, 5)}) {
-    program.set(room, program.add_column(gain, 1), weight);
+    program.set(row, program.add_column(gain, 1), weight);
   }
   EXPECT_EQ(program.maximise(kNodes), (std::vector<int>{0, 1, 1}));
 }
@@ -28,8 +28,8 @@ TEST(IntegerProgram, SaysSoIfNothingFits) {
 
 TEST(IntegerProgram, IsNoBetterThanInRealNumbers) {
   IntegerProgram program;
-  const int room = program.add_row(0, 10);
-  program.set(room, program.add_column(7, 3), 4);
+  const int row = program.add_row(0, 10);
+  program.set(row, program.add_column(7, 3), 4);
   EXPECT_EQ(program.maximise(kNodes), (std::vector<int>{2}));
   const auto relaxed = program.relax();
   ASSERT_TRUE(relaxed.has_value());

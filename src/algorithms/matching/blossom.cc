@@ -13,12 +13,12 @@ constexpr int kUnknown = -2;
 
 }  // namespace
 
-// Prices move uniformly while a search runs: those of outer vertices fall, those of inner ones
-// rise, now_ counts by how much. Instead of touching them at each step, price_ of an outer vertex
-// holds its price plus now_, that of an inner vertex its price minus now_; blossoms do the same
+// Duals move uniformly while a search runs: those of outer vertices fall, those of inner ones
+// rise, now_ counts by how much. Instead of touching them at each step, dual_ of an outer vertex
+// holds its dual plus now_, that of an inner vertex its dual minus now_; blossoms do the same
 // with twice now_ and the signs reversed. Each event of a search then has a fixed time.
 //
-// Weights are doubled, and tight edges join prices of equal parity. All times are whole numbers.
+// Weights are doubled, and tight edges join duals of equal parity. All times are whole numbers.
 
 template <class Visit>
 void Blossom::each_vertex(int node, Visit visit) const {
@@ -37,13 +37,13 @@ std::span<const int> Blossom::match(std::span<const int> kind_of,
       const int members = first_member_[other + 1] - first_member_[other];
       if (members > (other == kind_[v] ? 1 : 0)) most = std::max(most, weight[other]);
     }
-    price_[v] = most / 2;
+    dual_[v] = most / 2;
   }
   for (int v = 0; v < vertices_; ++v) {
     const Weight* weight = &weights_[kind_[v] * kinds_];
     for (int other = v + 1; partner_[v] < 0 && other < vertices_; ++other) {
       const Weight edge = weight[kind_[other]];
-      if (edge == 0 || partner_[other] >= 0 || price_[v] + price_[other] != edge) continue;
+      if (edge == 0 || partner_[other] >= 0 || dual_[v] + dual_[other] != edge) continue;
       partner_[v] = other;
       partner_[other] = v;
     }
@@ -54,11 +54,11 @@ std::span<const int> Blossom::match(std::span<const int> kind_of,
 
 std::span<const int> Blossom::improve(std::span<const int> kind_of,
                                       std::span<const std::int64_t> weights, int kinds,
-                                      std::span<const std::int64_t> price_of,
+                                      std::span<const std::int64_t> dual_of,
                                       std::span<const int> partners) {
   prepare(kind_of, weights, kinds);
   for (int v = 0; v < vertices_; ++v) {
-    price_[v] = price_of[kind_[v]];
+    dual_[v] = dual_of[kind_[v]];
     partner_[v] = partners[v];
   }
   run();
@@ -78,7 +78,7 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
   };
   for (auto* values : {&top_, &next_vertex_, &member_}) grown(*values, vertices_);
   for (auto* values : {&open_, &reach_from_, &best_from_}) grown(*values, kinds_);
-  for (auto* values : {&price_, &reach_, &best_}) grown(*values, std::max(vertices_, kinds_));
+  for (auto* values : {&dual_, &reach_, &best_}) grown(*values, std::max(vertices_, kinds_));
   grown(label_, vertices_);
   grown(nodes_, vertices_ + blossoms);
   grown(mark_, vertices_ + blossoms);
@@ -101,7 +101,7 @@ void Blossom::prepare(std::span<const int> kind_of, std::span<const std::int64_t
 
 void Blossom::run() {
   for (int v = 0; v < vertices_; ++v) {
-    if (partner_[v] < 0 && price_[v] > 0) search(top_[v]);
+    if (partner_[v] < 0 && dual_[v] > 0) search(top_[v]);
   }
 }
 
@@ -127,8 +127,8 @@ bool Blossom::step() {
   int which = zero_vertex_;
   for (int kind = 0; kind < kinds_; ++kind) {
     if (open_[kind] == kUnknown) find_open(kind);
-    if (open_[kind] >= 0 && reach_[kind] + price_[open_[kind]] < soonest) {
-      soonest = reach_[kind] + price_[open_[kind]];
+    if (open_[kind] >= 0 && reach_[kind] + dual_[open_[kind]] < soonest) {
+      soonest = reach_[kind] + dual_[open_[kind]];
       what = Grow;
       which = open_[kind];
     }
@@ -144,8 +144,8 @@ bool Blossom::step() {
   std::erase_if(inner_,
                 [&](int node) { return nodes_[node].parent >= 0 || nodes_[node].label != Inner; });
   for (const int node : inner_) {
-    if (nodes_[node].price < 2 * soonest) {
-      soonest = nodes_[node].price / 2;
+    if (nodes_[node].dual < 2 * soonest) {
+      soonest = nodes_[node].dual / 2;
       what = Expand;
       which = node;
     }
@@ -153,7 +153,7 @@ bool Blossom::step() {
   now_ = soonest;
   switch (what) {
     case Zero:
-      rematch(which, kNone);  // without a price it may as well stay alone
+      rematch(which, kNone);  // without a dual it may as well stay alone
       return false;
     case Grow: {
       const int partner = reach_from_[kind_[which]];
@@ -180,7 +180,7 @@ void Blossom::find_open(int kind) {
   int cheapest = kNone;
   for (int at = first_member_[kind]; at < first_member_[kind + 1]; ++at) {
     const int v = member_[at];
-    if (label_[v] == Open && (cheapest < 0 || price_[v] < price_[cheapest])) cheapest = v;
+    if (label_[v] == Open && (cheapest < 0 || dual_[v] < dual_[cheapest])) cheapest = v;
   }
   open_[kind] = cheapest;
 }
@@ -198,10 +198,10 @@ void Blossom::grow(int from, int to) {
 // From open; the other ways to become outer or inner are in shrink() and expand().
 void Blossom::set_outer(int node) {
   nodes_[node].label = Outer;
-  if (is_blossom(node)) nodes_[node].price -= 2 * now_;
+  if (is_blossom(node)) nodes_[node].dual -= 2 * now_;
   each_vertex(node, [&](int v) {
     label_[v] = Outer;
-    price_[v] += now_;
+    dual_[v] += now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
     outer_vertices_.push_back(v);
   });
@@ -212,11 +212,11 @@ void Blossom::set_inner(int node) {
   nodes_[node].label = Inner;
   each_vertex(node, [&](int v) {
     label_[v] = Inner;
-    price_[v] -= now_;
+    dual_[v] -= now_;
     if (open_[kind_[v]] == v) open_[kind_[v]] = kUnknown;
   });
   if (is_blossom(node)) {
-    nodes_[node].price += 2 * now_;
+    nodes_[node].dual += 2 * now_;
     inner_.push_back(node);
   }
 }
@@ -228,14 +228,14 @@ void Blossom::scan(int node) {
 }
 
 void Blossom::offer(int vertex) {
-  const Weight price = price_[vertex];
-  if (price < zero_at_) {
-    zero_at_ = price;
+  const Weight dual = dual_[vertex];
+  if (dual < zero_at_) {
+    zero_at_ = dual;
     zero_vertex_ = vertex;
   }
   const Weight* weight = &weights_[kind_[vertex] * kinds_];
   for (int kind = 0; kind < kinds_; ++kind) {
-    const Weight reach = price - weight[kind];
+    const Weight reach = dual - weight[kind];
     if (reach < best_[kind]) {
       best_[kind] = reach;
       best_from_[kind] = vertex;
@@ -246,7 +246,7 @@ void Blossom::offer(int vertex) {
 void Blossom::offer_row(int blossom) {
   const int* nearest = row(blossom);
   for (int kind = 0; kind < kinds_; ++kind) {
-    const Weight reach = price_[nearest[kind]] - weights_[kind_[nearest[kind]] * kinds_ + kind];
+    const Weight reach = dual_[nearest[kind]] - weights_[kind_[nearest[kind]] * kinds_ + kind];
     if (reach < best_[kind]) {
       best_[kind] = reach;
       best_from_[kind] = nearest[kind];
@@ -265,8 +265,8 @@ void Blossom::settle(int node) {
   Weight meet_at = kNever;
   int meet_to = kNone;
   for (const int v : outer_vertices_) {
-    if (best_[kind_[v]] + price_[v] < meet_at && top_[v] != node) {
-      meet_at = best_[kind_[v]] + price_[v];
+    if (best_[kind_[v]] + dual_[v] < meet_at && top_[v] != node) {
+      meet_at = best_[kind_[v]] + dual_[v];
       meet_to = v;
     }
   }
@@ -338,18 +338,18 @@ void Blossom::shrink(int a, int b) {
   whole.parent = -1;
   whole.base = nodes_[ancestor].base;
   whole.label = Outer;
-  whole.price = -2 * now_;
+  whole.dual = -2 * now_;
   whole.first = nodes_[ancestor].first;
   std::fill_n(best_.begin(), kinds_, kNever);
   int child = ancestor;
   do {
     Node& part = nodes_[child];
     const bool was_outer = part.label == Outer;
-    if (is_blossom(child)) part.price += was_outer ? 2 * now_ : -2 * now_;
+    if (is_blossom(child)) part.dual += was_outer ? 2 * now_ : -2 * now_;
     each_vertex(child, [&](int v) {
       if (!was_outer) {
         label_[v] = Outer;
-        price_[v] += 2 * now_;
+        dual_[v] += 2 * now_;
         outer_vertices_.push_back(v);
       }
       if (!was_outer || !is_blossom(child)) offer(v);
@@ -373,7 +373,7 @@ void Blossom::expand(int blossom) {
     each_vertex(child, [&](int v) {
       top_[v] = child;
       label_[v] = Open;
-      price_[v] += now_;
+      dual_[v] += now_;
       open_[kind_[v]] = kUnknown;
     });
     child = nodes_[child].next;
@@ -467,8 +467,8 @@ void Blossom::rematch(int vertex, int partner) {
 
 void Blossom::finish() {
   for (int v = 0; v < vertices_; ++v) {
-    if (label_[v] == Outer) price_[v] -= now_;
-    if (label_[v] == Inner) price_[v] += now_;
+    if (label_[v] == Outer) dual_[v] -= now_;
+    if (label_[v] == Inner) dual_[v] += now_;
   }
   for (std::vector<int>* list : {&outer_, &inner_}) {
     const Weight moved = list == &outer_ ? 2 * now_ : -2 * now_;
@@ -477,8 +477,8 @@ void Blossom::finish() {
       if (nodes_[node].parent >= 0 || nodes_[node].label != label) continue;
       nodes_[node].label = Open;
       if (!is_blossom(node)) continue;
-      nodes_[node].price += moved;
-      if (nodes_[node].price == 0) dissolve(node);
+      nodes_[node].dual += moved;
+      if (nodes_[node].dual == 0) dissolve(node);
     }
   }
 }
@@ -491,7 +491,7 @@ void Blossom::dissolve(int blossom) {
     nodes_[child].parent = -1;
     nodes_[child].label = Open;
     each_vertex(child, [&](int v) { top_[v] = child; });
-    if (is_blossom(child) && nodes_[child].price == 0) dissolve(child);
+    if (is_blossom(child) && nodes_[child].dual == 0) dissolve(child);
     child = next;
   } while (child != first);
   free_ids_.push_back(blossom);

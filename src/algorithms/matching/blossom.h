@@ -24,11 +24,11 @@ class Blossom {
   std::span<const int> match(std::span<const int> kind_of, std::span<const std::int64_t> weights,
                              int kinds);
 
-  // The same from a head start: a feasible solution of the dual problem in half units (price_of[a]
-  // + price_of[b] >= 2 weight(a, b), none below 0, by kind), and a matching that uses only edges
-  // where that holds with equality. Each unmatched node with a price above 0 then costs one tree.
+  // The same from a head start: a feasible solution of the dual problem in half units (dual_of[a]
+  // + dual_of[b] >= 2 weight(a, b), none below 0, by kind), and a matching that uses only edges
+  // where that holds with equality. Each unmatched node with a dual above 0 then costs one tree.
   std::span<const int> improve(std::span<const int> kind_of, std::span<const std::int64_t> weights,
-                               int kinds, std::span<const std::int64_t> price_of,
+                               int kinds, std::span<const std::int64_t> dual_of,
                                std::span<const int> partners);
 
  private:
@@ -45,7 +45,7 @@ class Blossom {
     int next, prev;          // sibling around the cycle
     int link_here, link_to;  // the edge to the next sibling
     Label label;             // of a node without parent
-    Weight price;            // of a blossom; counted as in shifted()
+    Weight dual;             // of a blossom; counted as in shifted()
     Weight meet_at;  // of an outer node: when its best edge to an older outer node is tight,
     int meet_from, meet_to;  // doubled, and that edge
   };
@@ -87,21 +87,21 @@ class Blossom {
   std::vector<int> kind_;
   std::vector<Weight> weights_;  // doubled
   std::vector<int> partner_;
-  std::vector<Weight> price_;  // of vertices; while a search runs, counted from its start
-  std::vector<int> top_;       // the outermost node around a vertex
-  std::vector<Label> label_;   // of that node
+  std::vector<Weight> dual_;  // of vertices; while a search runs, counted from its start
+  std::vector<int> top_;      // the outermost node around a vertex
+  std::vector<Label> label_;  // of that node
   std::vector<int> next_vertex_;
   std::vector<Node> nodes_;
   std::vector<int> free_ids_;
   std::vector<int> rows_;  // by blossom and kind: the vertex of an outer blossom nearest to it
   std::vector<int> member_, first_member_;  // vertices by kind
 
-  Weight now_ = 0;      // how far the prices have moved in this search
-  Weight zero_at_ = 0;  // when the first outer vertex reaches price 0
+  Weight now_ = 0;      // how far the duals have moved in this search
+  Weight zero_at_ = 0;  // when the first outer vertex reaches dual 0
   int zero_vertex_ = -1;
-  std::vector<Weight> reach_;  // by kind: the least price - weight over outer vertices, and whose
+  std::vector<Weight> reach_;  // by kind: the least dual - weight over outer vertices, and whose
   std::vector<int> reach_from_;
-  std::vector<int> open_;  // by kind: the open vertex with the lowest price
+  std::vector<int> open_;  // by kind: the open vertex with the lowest dual
   std::vector<int> outer_, inner_, outer_vertices_;
   std::vector<Weight> best_;  // as reach_, of the node being scanned
   std::vector<int> best_from_;

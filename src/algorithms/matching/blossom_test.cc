@@ -88,12 +88,12 @@ TEST(Blossom, AgreesWithLemonWhereNodesAreOfFewKinds) {
 
 TEST(Blossom, ImprovesAnyMatchingOnTightEdges) {
   Blossom blossom;
-  // A triangle and a pendant: all prices 5 are feasible, {0, 1} is tight, 2 and 3 are alone.
+  // A triangle and a pendant: all duals 5 are feasible, {0, 1} is tight, 2 and 3 are alone.
   const std::vector<std::int64_t> weights{0, 5, 5, 4, 5, 0, 5, 0, 5, 5, 0, 0, 4, 0, 0, 0};
-  const std::vector<std::int64_t> prices{5, 5, 5, 5};
+  const std::vector<std::int64_t> duals{5, 5, 5, 5};
   const std::vector<int> kinds = plain(4);
   const std::vector<int> start{1, 0, -1, -1};
-  const auto partners = blossom.improve(kinds, weights, 4, prices, start);
+  const auto partners = blossom.improve(kinds, weights, 4, duals, start);
   EXPECT_EQ(std::vector<int>(partners.begin(), partners.end()), (std::vector<int>{3, 2, 1, 0}));
 }
 

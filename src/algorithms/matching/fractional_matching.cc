@@ -17,10 +17,10 @@ void FractionalMatching::solve(std::span<const int> counts, std::span<const std:
   weights_ = weights;
   flow_.assign(weights.size(), 0);
   supply_.assign(counts.begin(), counts.end());
-  room_.assign(counts.begin(), counts.end());
-  column_price_.assign(classes_, 0);
-  row_price_.resize(classes_);
-  prices_.resize(classes_);
+  capacity_.assign(counts.begin(), counts.end());
+  column_dual_.assign(classes_, 0);
+  row_dual_.resize(classes_);
+  duals_.resize(classes_);
   key_.resize(classes_);
   key_base_.resize(classes_);
   reach_from_.resize(classes_);
@@ -29,12 +29,12 @@ void FractionalMatching::solve(std::span<const int> counts, std::span<const std:
   via_.assign(classes_, -1);
   for (int row = 0; row < classes_; ++row) {
     const auto edges = weights.subspan(row * classes_, classes_);
-    row_price_[row] = classes_ == 0 ? 0 : std::max<Weight>(0, std::ranges::max(edges));
+    row_dual_[row] = classes_ == 0 ? 0 : std::max<Weight>(0, std::ranges::max(edges));
   }
   for (int row = 0; row < classes_; ++row) {
-    while (supply_[row] > 0 && row_price_[row] > 0) search(row);
+    while (supply_[row] > 0 && row_dual_[row] > 0) search(row);
   }
-  for (int a = 0; a < classes_; ++a) prices_[a] = row_price_[a] + column_price_[a];
+  for (int a = 0; a < classes_; ++a) duals_[a] = row_dual_[a] + column_dual_[a];
 }
 
 void FractionalMatching::search(int root) {
@@ -44,7 +44,7 @@ void FractionalMatching::search(int root) {
   columns_.clear();
   for (int column = 0; column < classes_; ++column) {
     key_[column] = kNever;
-    key_base_[column] = 2 * column_price_[column] + (room_[column] > 0 ? 0 : 1);
+    key_base_[column] = 2 * column_dual_[column] + (capacity_[column] > 0 ? 0 : 1);
   }
   via_[root] = kRoot;
   int column = add_row(root);
@@ -55,7 +55,7 @@ void FractionalMatching::search(int root) {
       break;
     }
     now_ = key_[column] / 2;
-    if (room_[column] > 0) {
+    if (capacity_[column] > 0) {
       // With the column full and every row still where it was, the tree may grow on.
       const bool intact = push(root, reach_from_[column], column);
       if (!intact || supply_[root] == 0) break;
@@ -63,17 +63,17 @@ void FractionalMatching::search(int root) {
     column = add_column(column);
   }
   for (const int row : rows_) {
-    row_price_[row] -= now_;
+    row_dual_[row] -= now_;
     via_[row] = -1;
   }
-  for (const int joined : columns_) column_price_[joined] += now_;
+  for (const int joined : columns_) column_dual_[joined] += now_;
 }
 
 // Each returns the column that is tight next.
 int FractionalMatching::add_column(int column) {
   key_[column] = kNever;
   key_base_[column] = 2 * kNever;  // out of reach from now on
-  column_price_[column] -= now_;
+  column_dual_[column] -= now_;
   columns_.push_back(column);
   int next = -1;
   for (int word = 0; word < words_; ++word) {
@@ -89,10 +89,10 @@ int FractionalMatching::add_column(int column) {
 }
 
 int FractionalMatching::add_row(int row) {
-  const Weight price = row_price_[row] += now_;
+  const Weight dual = row_dual_[row] += now_;
   rows_.push_back(row);
-  if (price < zero_at_) {
-    zero_at_ = price;
+  if (dual < zero_at_) {
+    zero_at_ = dual;
     zero_row_ = row;
   }
   const Weight* weight = &weights_[row * classes_];
@@ -102,7 +102,7 @@ int FractionalMatching::add_row(int row) {
   int next = 0;
   Weight soonest = kNever;
   for (int column = 0, end = classes_; column < end; ++column) {
-    const Weight key = 2 * (price - weight[column]) + base[column];
+    const Weight key = 2 * (dual - weight[column]) + base[column];
     if (key < keys[column]) {
       keys[column] = key;
       reach_from[column] = row;
@@ -119,14 +119,14 @@ int FractionalMatching::add_row(int row) {
 // gives up some of what it had. Returns whether every row kept the link by which it joined.
 bool FractionalMatching::push(int root, int row, int column) {
   int amount = supply_[root];
-  if (column >= 0) amount = std::min(amount, room_[column]);
+  if (column >= 0) amount = std::min(amount, capacity_[column]);
   for (int at = row; at != root; at = reach_from_[via_[at]]) {
     amount = std::min(amount, flow_[via_[at] * classes_ + at]);
   }
   bool intact = true;
   supply_[root] -= amount;
   if (column >= 0) {
-    room_[column] -= amount;
+    capacity_[column] -= amount;
     move(column, row, amount);
   }
   for (int at = row; at != root; at = reach_from_[via_[at]]) {

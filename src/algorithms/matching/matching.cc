@@ -10,14 +10,14 @@ namespace orrery {
 
 // Why the result is a heaviest matching.
 //
-// 1. FractionalMatching gives an optimal x* of the relaxation in halves, with prices. Every pair it
-//    uses is tight and every class with a price is used up, so any integral solution with these two
-//    properties is optimal too. The halves form a graph H on the classes; each class with a price
+// 1. FractionalMatching gives an optimal x* of the relaxation in halves, with duals. Every pair it
+//    uses is tight and every class with a dual is used up, so any integral solution with these two
+//    properties is optimal too. The halves form a graph H on the classes; each class with a dual
 //    has an even number of ends in it. Walk each component of H in one Euler circuit and round
 //    alternately down and up: all classes keep their use, except the start, which loses one node if
-//    the circuit is odd. That is harmless if its price is 0; classes with an odd number of ends
-//    have price 0 and are joined through an "outside" that takes any rounding. What is left are q
-//    odd components, all with prices, and an integral x0 that is optimal but for q unused nodes.
+//    the circuit is odd. That is harmless if its dual is 0; classes with an odd number of ends
+//    have dual 0 and are joined through an "outside" that takes any rounding. What is left are q
+//    odd components, all with duals, and an integral x0 that is optimal but for q unused nodes.
 //
 // 2. Let z be the optimal integral solution nearest to x0. Split z - x0 into alternating walks
 //    (steps along pairs of which z has more, then fewer, and so on) that cannot be extended. If for
@@ -32,7 +32,7 @@ namespace orrery {
 //        |z - x0| <= 2q (q within a class), and no class gains more than 2q nodes.
 //
 // 3. Hence all but 2q pairs of each kind in x0 can be fixed, and the rest is a graph that Blossom
-//    solves, with the prices of step 1 and q trees to grow.
+//    solves, with the duals of step 1 and q trees to grow.
 
 std::span<const ClassPair> ClassMatcher::match(std::span<const int> counts,
                                                std::span<const std::int64_t> weights) {
@@ -84,17 +84,17 @@ void ClassMatcher::round_down() {
 }
 
 void ClassMatcher::round_halves() {
-  const auto prices = fractional_.prices();
+  const auto duals = fractional_.duals();
   order_.resize(classes_);
   std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::sort(order_, {}, [&](int a) { return std::pair(prices[a], a); });
+  std::ranges::sort(order_, {}, [&](int a) { return std::pair(duals[a], a); });
   next_.assign(classes_ + 1, 0);
   walk(classes_);
   round_walk();
   for (const int start : order_) {
     walk(start);
     round_walk();
-    if (walk_.size() % 2 == 0 && prices[start] > 0) ++half_cycles_;
+    if (walk_.size() % 2 == 0 && duals[start] > 0) ++half_cycles_;
   }
 }
 
@@ -151,7 +151,7 @@ void ClassMatcher::repair(std::span<const int> counts) {
     }
   }
   const auto partners =
-      blossom_.improve(kind_of_, weights_, classes_, fractional_.prices(), partners_);
+      blossom_.improve(kind_of_, weights_, classes_, fractional_.duals(), partners_);
   for (int node = 0; node < std::ssize(partners); ++node) {
     if (partners[node] > node) ++pairs(kind_of_[node], kind_of_[partners[node]]);
   }

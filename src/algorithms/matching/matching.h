@@ -55,7 +55,7 @@ class ClassMatcher {
   FractionalMatching fractional_;
   std::vector<int> pairs_;            // a <= b
   std::vector<std::uint8_t> halves_;  // half a pair left between a and b; one more row: outside
-  std::vector<int> order_;            // by price
+  std::vector<int> order_;            // by dual
   std::vector<int> next_;             // where the search for halves at a class goes on
   std::vector<int> stack_, walk_;
   int half_cycles_ = 0;

@@ -137,7 +137,7 @@ TEST(ClassMatcher, AgreesWithLemonOnLargeProblems) {
 }
 
 // Few classes with many nodes: most pairs are fixed before the repair. Among these seeds are some
-// (475, 489, 808) whose optimum needs all the room that matching.cc proves to suffice.
+// (475, 489, 808) whose optimum needs all the slack that matching.cc proves to suffice.
 TEST(ClassMatcher, AgreesWithLemonWhenMostPairsAreFixed) {
   ClassMatcher matcher;
   int fixed = 0;

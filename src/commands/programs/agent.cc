@@ -13,8 +13,8 @@
 #include "commands/programs/upkeep.h"
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
+#include "live/client/command_context.h"
 #include "live/client/connection.h"
-#include "live/client/surroundings.h"
 #include "live/rpc/client.h"
 #include "live/rpc/scheduler_link.h"
 
@@ -71,7 +71,7 @@ Status agent_command(const AgentArguments& arguments) {
   }
   TRY(check_address(arguments.server));
   TRY_ASSIGN(const std::string directory,
-             credentials_directory(arguments.credentials, process_surroundings().environment));
+             credentials_directory(arguments.credentials, process_context().environment));
   TRY_ASSIGN(Credentials kept, load_credentials(directory, kAgentCertificate));
   OwnCertificate own(
       directory, kAgentCertificate, std::move(kept),

@@ -26,10 +26,10 @@ struct CallersOptions {
   std::function<void(const std::string&)> say{};  // a line of the operator's log
 };
 
-// Who calls, by certificate or by the login on this machine, whether they are served here, and
-// whether not too often.
-// Certificates are read once and remembered, the names of logins for a minute; whether a
-// certificate is valid now and not revoked is asked at every call. Any thread may use it.
+// Identifies callers by certificate or by the login on this machine, refuses those that are not
+// served here, and bounds their calls. Certificates are read once and remembered, the names of
+// logins for a minute. Every call checks that the certificate is valid now and not revoked. Any
+// thread may use it.
 class Callers {
  public:
   explicit Callers(CallersOptions options)

@@ -14,7 +14,7 @@
 #include "live/agent/test_jobs.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 #include "live/daemon/server/server.h"
 #include "live/rpc/client.h"
 #include "live/rpc/seen_server.h"
@@ -236,9 +236,9 @@ TEST_F(CertificatesTest, AnAgentRenewsWhileItRunsAndTheOldOneExpiresInWords) {
 
   now_ = start_ + 92 * kDay;
   RpcClient late(as(first));
-  const std::string told = refusal(late);
-  EXPECT_TRUE(has(told, "the certificate of agent n1 expired on ")) << told;
-  EXPECT_TRUE(has(told, "orrery join")) << told;
+  const std::string reason = refusal(late);
+  EXPECT_TRUE(has(reason, "the certificate of agent n1 expired on ")) << reason;
+  EXPECT_TRUE(has(reason, "orrery join")) << reason;
   EXPECT_TRUE(has(said(), "refused: the certificate of agent n1 expired on ")) << said();
   const auto known = RpcClient({.address = address(), .tls = own.material()}).nodes();
   EXPECT_EQ(known.error().code, Code::PermissionDenied) << "an agent, as it is";
@@ -291,8 +291,8 @@ TEST_F(CertificatesTest, ARevokedNameIsRefusedOnConnectionsThatAreOpenAndAfterAR
   end();
   begin();
   RpcClient again(as("ann"));
-  const std::string told = refusal(again);
-  EXPECT_TRUE(has(told, "the certificate of user ann was revoked by root")) << told;
+  const std::string reason = refusal(again);
+  EXPECT_TRUE(has(reason, "the certificate of user ann was revoked by root")) << reason;
   EXPECT_TRUE(has(said(), "refused: the certificate of user ann was revoked")) << said();
   join(Caller::Role::User, "ann");  // an admin wants her back, in the same second
   EXPECT_TRUE(RpcClient(as("ann")).nodes().ok());
@@ -343,7 +343,7 @@ TEST_F(CertificatesTest, TokensAreListedAndWithdrawnAndStaySoAfterARestart) {
   EXPECT_TRUE(ask(&Api::tokens, TokensRequest{}).value().tokens.empty());
 }
 
-TEST_F(CertificatesTest, ATokenGivesNobodyTheNameOfALiveNode) {
+TEST_F(CertificatesTest, ATokenNeverGivesTheNameOfALiveNode) {
   const std::string any = token(Caller::Role::Agent, "", 2);
   attend("n1");
   ASSERT_EQ(nodes(), 1u);

@@ -41,7 +41,10 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--rest", a->rest,
                       "HOST:PORT of HTTPS, for join, REST and metrics; off: for join alone; the "
                       "host of --listen and the last port if left out");
-  command->add_option("--host", a->hosts, "a name or address others reach it by (repeatable)");
+  command->add_option(
+      "--host", a->hosts,
+      "a further name or address for its certificate, besides those of --listen and --rest "
+      "(repeatable)");
   command->add_flag("--other-users", a->other_users,
                     "serve every user although this does not run as root; without it, the user "
                     "that runs this and root alone");

@@ -36,7 +36,7 @@ struct ServeArguments {
   std::string listen = "127.0.0.1:0";
   std::string rest{};                // empty: the host of `listen`; "off": for joining alone
   bool other_users = false;          // serves them although it does not run as root
-  std::vector<std::string> hosts{};  // further names the scheduler is reached by
+  std::vector<std::string> hosts{};  // of its certificate, besides those of `listen` and `rest`
   std::string lease = "15s";
   std::string node_timeout = "12h";
   bool new_log = false;  // although there was one
@@ -76,7 +76,7 @@ Status restore_command(const RestoreArguments& arguments);
 
 // An error where the log is missing although there was one: `state` has an authority.
 Status check_log_is_there(const std::string& state, bool new_log);
-// For a log that begins anew where there was one: beyond the jobs of that.
+// For a new log where there was one: beyond the numbers of the old jobs.
 JobNumber first_number_of_new_log(const std::string& state);
 
 void add_service_commands(CLI::App& app, std::function<Status()>& run);

@@ -5,26 +5,21 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
+
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
 
 class DetachTest : public testing::Test {
  protected:
-  DetachTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "orrery-detach-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~DetachTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string log() const { return folder_ + "/serve.log"; }
-  std::string folder_;
+  std::string log() const { return folder_ / "serve.log"; }
+  TestFolder folder_;
 };
 
 TEST_F(DetachTest, ReturnsWhenTheProcessIsReadyAndLeavesTheTerminal) {
-  const std::string said = folder_ + "/session";
+  const std::string said = folder_ / "session";
   std::array<int, 2> gate{};
   ASSERT_EQ(::pipe(gate.data()), 0);
   const Status begun = run_detached([this] { return log(); },

@@ -41,15 +41,15 @@ auto start_on(const std::string& address, const std::string& remembered,
 }  // namespace
 
 Status write_for_clients(const std::string& path, const std::string& line, Passage passage) {
-  const unsigned mode = passage == Passage::Others ? 0644 : 0600;
-  return write_file_atomically(path, line + "\n", {.mode = mode});
+  return write_file_atomically(path, line + "\n",
+                               {.mode = passage == Passage::Others ? 0644U : 0600U});
 }
 
 Status Listeners::open(const ListenOptions& options, const Credentials& own, Api& api,
                        AgentHost& host) {
   const std::string trust = options.state + "/trust";
   const TlsMaterial tls{
-      // With the authority's, so that a joiner can tell by its token that this is it.
+      // With the authority's, so that a joiner can check it against its token.
       .certificate = own.certificate_pem + own.ca_pem,
       .key = own.key_pem.reveal(),
       .authority = own.ca_pem,

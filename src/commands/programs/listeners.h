@@ -25,7 +25,7 @@ struct ListenOptions {
   std::function<void(const std::string&)> say{};  // a line of the operator's log
 };
 
-// A line in a file of the state folder that tells clients where the scheduler is.
+// Writes a line to a file of the state folder from which clients learn where the scheduler is.
 Status write_for_clients(const std::string& path, const std::string& line, Passage passage);
 
 // The two TLS ports of a scheduler: gRPC, which demands a certificate in the handshake, and HTTPS

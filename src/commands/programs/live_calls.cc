@@ -22,9 +22,9 @@ ConnectionArguments connection(const LiveArguments& live) {
 }
 
 Status record_trace(const RecordArguments& arguments, RecordFormat format,
-                    const Surroundings& around) {
+                    const CommandContext& context) {
   LiveTrace trace;
-  TRY(each_live_event(connection(arguments.live), around,
+  TRY(each_live_event(connection(arguments.live), context,
                       [&](const std::string& line) { return trace.take(line); }));
   std::ostringstream text;
   Workload jobs = trace.jobs();
@@ -42,26 +42,26 @@ Status record_trace(const RecordArguments& arguments, RecordFormat format,
     said += fmt::format("left out, as they were cancelled before they ran: {} ({}{})\n",
                         never.size(), fmt::join(named, ", "), never.size() > kNamed ? ", ..." : "");
   }
-  return around.print(said);
+  return context.print(said);
 }
 
 }  // namespace
 
-Status whatif_live(const WhatifArguments& arguments, const Surroundings& around) {
+Status whatif_live(const WhatifArguments& arguments, const CommandContext& context) {
   return live_whatif({.connection = connection(arguments.live),
                       .job = arguments.job,
                       .job_file = arguments.job_file,
                       .policy = arguments.policy,
                       .nodes_more = arguments.nodes_more,
                       .json = arguments.json},
-                     around);
+                     context);
 }
 
-Status record_live(const RecordArguments& arguments, const Surroundings& around) {
+Status record_live(const RecordArguments& arguments, const CommandContext& context) {
   TRY_ASSIGN(const RecordFormat format, record_format(arguments));
-  if (format != RecordFormat::Events) return record_trace(arguments, format, around);
+  if (format != RecordFormat::Events) return record_trace(arguments, format, context);
   return live_record({.connection = connection(arguments.live), .output = arguments.output},
-                     around);
+                     context);
 }
 
 }  // namespace orrery

@@ -37,7 +37,7 @@ void LiveTrace::stop(Run& run, Time time) {
   }
 }
 
-// One that had no chance to save anything goes back to its last checkpoint, or has to begin anew.
+// One that had no chance to save anything goes back to its last checkpoint, or to its beginning.
 void LiveTrace::stop_suddenly(Run& run, JobId id, const Decided& decided, Time time) {
   const double before_s = run.done_s;
   stop(run, time);
@@ -108,7 +108,7 @@ Result<Workload> LiveTrace::synergy_jobs() const {
     if (model == nullptr) {
       return invalid(fmt::format(
           "job {} cannot be written: it names none of Synergy's models with --profile, which that "
-          "format tells its speed by; use --format orrery or events",
+          "format gives its speed by; use --format orrery or events",
           job.name));
     }
     job.iteration_s = model->iteration_s.front();

@@ -58,8 +58,8 @@ class Finder {
                                nearest_word(model, known)));
   }
 
-  Status find_speeds(const Named& named, std::string_view wish, JobRequest& request) const {
-    TRY_ASSIGN(const std::string type, profiles_.speeds.choose_type(wish));
+  Status find_speeds(const Named& named, std::string_view type_wanted, JobRequest& request) const {
+    TRY_ASSIGN(const std::string type, profiles_.speeds.choose_type(type_wanted));
     std::vector<int> batches = profiles_.speeds.batches(named.model, type);
     batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
     if (batches.empty()) {

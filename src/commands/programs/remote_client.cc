@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/state_folder.h"
 #include "commands/programs/own_certificate.h"
 #include "live/auth/certificates.h"
 #include "live/auth/credentials.h"
-#include "live/auth/private_files.h"
 #include "live/auth/tokens.h"
 #include "live/rpc/client.h"
 #include "live/rpc/https_client.h"
@@ -71,15 +71,16 @@ class RemoteClient final : public Client {
 }  // namespace
 
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
-  if (!endpoint.door.empty()) {
-    auto door = std::make_unique<DoorClient>(DoorClientOptions{.path = endpoint.door});
-    if (door->connect().ok()) return std::unique_ptr<Client>(std::move(door));
+  if (!endpoint.socket.empty()) {
+    auto socket =
+        std::make_unique<UnixSocketClient>(UnixSocketClientOptions{.path = endpoint.socket});
+    if (socket->connect().ok()) return std::unique_ptr<Client>(std::move(socket));
   }
   TRY_ASSIGN(Credentials own, load_credentials(endpoint.credentials, endpoint.certificate));
   ClientOptions options{.address = endpoint.address,
                         .tls = tls_material(own),
                         .https_port = https_port_in(endpoint.credentials)};
-  // The scheduler renews its owner's by itself. What hinders it here is told by the call itself.
+  // The scheduler renews its owner's by itself. If renewal fails here, the call says why.
   if (endpoint.certificate != kOwnersCertificate) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto renewed = renew_if_due(endpoint.credentials, endpoint.certificate, own, now,
@@ -92,8 +93,9 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
 }
 
 Status keep_https_port(const std::string& directory, int port) {
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
-  return write_private(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
+  return write_file_atomically(directory + "/" + kHttpsPortFile, fmt::format("{}\n", port),
+                               {.durable = true});
 }
 
 int https_port_in(const std::string& credentials) {

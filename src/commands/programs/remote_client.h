@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 
-// A scheduler as the commands want it: by the socket in its state directory where somebody listens
-// there, else over gRPC.
+// Connects to a scheduler: by the Unix socket in its state directory if a scheduler listens there,
+// else over gRPC.
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint);
 
 // Makes a key, trades the token for a certificate over the scheduler's HTTPS port and keeps both.

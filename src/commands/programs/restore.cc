@@ -30,7 +30,7 @@ std::int64_t highest_acknowledged(const std::string& state) {
 }
 
 // What is there stays beside it, under another name: it may be all there is.
-Status put_aside(const std::string& path, const std::string& suffix) {
+Status rename_all(const std::string& path, const std::string& suffix) {
   for (const char* end : {"", "-wal", "-mark"}) {
     std::error_code why;
     if (!fs::exists(path + end, why)) continue;
@@ -72,7 +72,7 @@ Status check_log_is_there(const std::string& state, bool new_log) {
   }
   std::error_code none;
   if (new_log || !missing || !fs::exists(state + "/trust/authority.pem", none)) {
-    return new_log ? put_aside(path, fmt::format(".lost-{}", Clock::unix_ns() / 1'000'000'000))
+    return new_log ? rename_all(path, fmt::format(".lost-{}", Clock::unix_ns() / 1'000'000'000))
                    : Status();
   }
   return Error{Code::DataLoss,
@@ -118,7 +118,7 @@ Status restore_command(const RestoreArguments& arguments) {
     TRY(back_up(arguments.backup, draft));
   }
   TRY_ASSIGN(const Prepared prepared, mark_as_restored(draft, highest));
-  TRY(put_aside(path, suffix));
+  TRY(rename_all(path, suffix));
   std::error_code why;
   fs::rename(draft, path, why);
   if (why) return Error{Code::Unavailable, path + ": " + why.message()};

@@ -22,8 +22,9 @@
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
 #include "live/auth/derived_secret.h"
+#include "live/auth/listen.h"
+#include "live/client/command_context.h"
 #include "live/client/connection.h"
-#include "live/client/surroundings.h"
 #include "live/daemon/server/clock.h"
 #include "live/daemon/server/server.h"
 #include "live/forecast/look_ahead.h"
@@ -75,7 +76,7 @@ Result<CoreOptions> core_options(const ServeArguments& arguments) {
     return invalid(fmt::format("--node-timeout {}: write at least the lease, {}",
                                arguments.node_timeout, arguments.lease));
   }
-  options.log_id = process_surroundings().random_key().substr(0, 16);
+  options.log_id = process_context().random_key().substr(0, 16);
   if (!arguments.profiles.empty()) {
     TRY_ASSIGN(options.specs.measure, profile_finder(arguments.profiles, arguments.gpu_type));
   }
@@ -103,7 +104,9 @@ class Service {
     TRY(make_state());
     if (arguments_.new_log) core.first_number = first_number_of_new_log(state_);
     TRY(check_log_is_there(state_, arguments_.new_log));
-    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", arguments_.hosts, now()));
+    hosts_ = certificate_hosts(
+        arguments_.hosts, {arguments_.listen, arguments_.rest == "off" ? "" : arguments_.rest});
+    TRY_ASSIGN(LocalTrust trust, load_or_make_local(state_ + "/trust", hosts_, now()));
     trust_ = std::make_unique<LocalTrust>(std::move(trust));
     callers_ = std::make_unique<Callers>(CallersOptions{.limits = kCallRates,
                                                         .ca_pem = trust_->server.ca_pem,
@@ -139,10 +142,10 @@ class Service {
       failed_ = true;
       ::kill(::getpid(), SIGTERM);
     });
-    TRY(open_door());
+    TRY(open_unix_socket());
     TRY(listen());
     look_after_certificates();
-    TRY(tell_address());
+    TRY(write_address());
     if (arguments_.local) TRY(start_agent());
     return {};
   }
@@ -156,7 +159,7 @@ class Service {
     std::filesystem::remove(state_ + "/address", ignored);
     if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
     if (agent_thread_.joinable()) agent_thread_.join();
-    if (door_ != nullptr) door_->stop();
+    if (unix_socket_ != nullptr) unix_socket_->stop();
     ticker_.reset();
     listeners_.stop();
     const Status stopped = server_->stop();
@@ -202,7 +205,7 @@ class Service {
   void look_after_certificates() {
     upkeep_ = std::make_unique<Upkeep>(
         UpkeepOptions{.directory = state_ + "/trust",
-                      .hosts = arguments_.hosts,
+                      .hosts = hosts_,
                       .check_callers = [this] { listeners_.rpc().check_agents_again(); },
                       .let_agents_reconnect = [this] { listeners_.rpc().let_agents_reconnect(); },
                       .say = log_to_stderr},
@@ -212,43 +215,43 @@ class Service {
 
   Result<std::string> metrics(const Caller& caller) {
     TRY_ASSIGN(std::string text, server_->metrics(caller));
-    return text + door_metrics();
+    return text + unix_socket_metrics();
   }
 
   // For clients on this machine. Without it they are served as all others are.
-  Status open_door() {
+  Status open_unix_socket() {
     struct stat folder {};
     if (::stat(state_.c_str(), &folder) != 0) return system_error(state_, errno);
-    auto opened = DoorServer::start(
-        {.path = state_ + "/" + kDoorName,
+    auto opened = UnixSocketServer::start(
+        {.path = state_ + "/" + kSocketName,
          .identify = [this, owner = folder.st_uid](
                          uid_t uid) { return callers_->identify_local(uid, owner); },
          .admit = [this](const Caller& caller) { return callers_->admit(caller); }},
         *server_);
     if (opened.ok()) {
-      door_ = std::move(opened).value();
+      unix_socket_ = std::move(opened).value();
     } else {
-      log_to_stderr("no door for this machine: " + opened.error().message);
+      log_to_stderr("no Unix socket for this machine: " + opened.error().message);
     }
     return {};
   }
 
   // Last, since it is what clients wait for.
-  Status tell_address() {
+  Status write_address() {
     const std::string& address = listeners_.address();
     TRY(write_for_clients(state_ + "/address", address, passage()));
     log_to_stderr(fmt::format("serves on {}; clients: --state {}", address, state_));
     return {};
   }
 
-  std::string door_metrics() const {
-    if (door_ == nullptr) return "";
-    const DoorFigures figures = door_->figures();
+  std::string unix_socket_metrics() const {
+    if (unix_socket_ == nullptr) return "";
+    const UnixSocketFigures figures = unix_socket_->figures();
     std::string out;
     const auto put = [&](const char* name, const char* help, std::int64_t value) {
       out += fmt::format(
-          "# HELP orrery_door_{0} {1}\n# TYPE orrery_door_{0} counter\n"
-          "orrery_door_{0} {2}\n",
+          "# HELP orrery_unix_socket_{0} {1}\n# TYPE orrery_unix_socket_{0} counter\n"
+          "orrery_unix_socket_{0} {2}\n",
           name, help, value);
     };
     put("connections_total", "Connections from this machine.", figures.connections);
@@ -287,6 +290,7 @@ class Service {
 
   const ServeArguments& arguments_;
   std::string state_;
+  std::vector<std::string> hosts_;  // for the certificate
   const std::shared_ptr<Revocations> revocations_ = std::make_shared<Revocations>();
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<LocalTrust> trust_;
@@ -294,16 +298,15 @@ class Service {
   Listeners listeners_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Ticker> ticker_;
-  std::unique_ptr<DoorServer> door_;
+  std::unique_ptr<UnixSocketServer> unix_socket_;
   std::unique_ptr<AgentLoop> agent_;
   std::thread agent_thread_;
   Error failure_{Code::Internal, ""};
   std::atomic<bool> failed_{false};
 };
 
-Status serve_until_told_to_end(const ServeArguments& arguments,
-                               const std::function<void()>& ready) {
-  // Held back from every thread there will be; wait() asks for them.
+Status serve_until_signal(const ServeArguments& arguments, const std::function<void()>& ready) {
+  // Blocked in every later thread; wait() takes them.
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   raise_open_files_limit();
@@ -316,11 +319,10 @@ Status serve_until_told_to_end(const ServeArguments& arguments,
 }  // namespace
 
 Status serve_command(const ServeArguments& arguments) {
-  if (!arguments.detach) return serve_until_told_to_end(arguments, {});
-  return run_detached([&] { return arguments.state + "/serve.log"; },
-                      [&](const std::function<void()>& ready) {
-                        return serve_until_told_to_end(arguments, ready);
-                      });
+  if (!arguments.detach) return serve_until_signal(arguments, {});
+  return run_detached(
+      [&] { return arguments.state + "/serve.log"; },
+      [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); });
 }
 
 }  // namespace orrery

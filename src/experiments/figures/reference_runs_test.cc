@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 
 namespace orrery {
 namespace {
@@ -16,7 +16,7 @@ class ReferenceFile : public testing::Test {
     return ReferenceRuns::read(path_);
   }
 
-  const TemporaryFolder folder_;
+  const TestFolder folder_;
   const std::string path_ = folder_.file("reference.csv");
 };
 

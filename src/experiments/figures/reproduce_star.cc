@@ -40,9 +40,9 @@ Status interrupted_with(std::size_t done, std::size_t all, const std::string& fo
 }
 
 Status reproduce_two_jobs(const ReproduceArguments& arguments) {
-  const std::vector<TwoJobsTrial> planned = two_jobs_trials(arguments.seeds, arguments.only);
-  if (planned.empty()) {
-    return invalid(fmt::format("--only {}: no run has this in its name; names are like {}",
+  const std::vector<TwoJobsRun> runs = two_jobs_runs(arguments.seeds, arguments.only);
+  if (runs.empty()) {
+    return invalid(fmt::format("--only {}: no run has this in its name; they are called like {}",
                                arguments.only, "two-jobs-with-s1"));
   }
   TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
@@ -50,44 +50,44 @@ Status reproduce_two_jobs(const ReproduceArguments& arguments) {
   std::atomic<std::int64_t> done = 0;
   TwoJobsResults results;
   {
-    const ProgressBar bar("training", std::ssize(planned), done, !arguments.quiet);
+    const ProgressBar bar("training", std::ssize(runs), done, !arguments.quiet);
     TRY_ASSIGN(
         results,
-        run_two_jobs(planned,
+        run_two_jobs(runs,
                      {.program = trainer, .folder = arguments.out, .data_folder = arguments.data},
                      interrupted(), [&] { ++done; }));
   }
-  const TwoJobsVerdict verdict = judge_two_jobs(planned, results);
+  const TwoJobsVerdict verdict = judge_two_jobs(runs, results);
   TRY(print_text(arguments.json ? two_jobs_json(verdict) : two_jobs_text(verdict)));
-  return interrupted_with(results.size(), planned.size(), arguments.out);
+  return interrupted_with(results.size(), runs.size(), arguments.out);
 }
 
 }  // namespace
 
 Status reproduce_star(const ReproduceArguments& arguments) {
   if (arguments.figure == "two-jobs") return reproduce_two_jobs(arguments);
-  TRY_ASSIGN(const std::vector<Trial> planned,
-             choose_trials(
-                 {.figure = arguments.figure, .only = arguments.only, .seeds = arguments.seeds}));
+  TRY_ASSIGN(
+      const std::vector<MatrixRun> runs,
+      choose_runs({.figure = arguments.figure, .only = arguments.only, .seeds = arguments.seeds}));
   TRY_ASSIGN(const std::string trainer, find_trainer(arguments.trainer));
   catch_interrupts();
   std::atomic<std::int64_t> done = 0;
-  TrialResults results;
+  RunResults results;
   {
-    const ProgressBar bar("training", std::ssize(planned), done, !arguments.quiet);
-    TRY_ASSIGN(results, run_trials(planned,
+    const ProgressBar bar("training", std::ssize(runs), done, !arguments.quiet);
+    TRY_ASSIGN(results, run_matrix(runs,
                                    {.program = trainer,
                                     .folder = arguments.out,
                                     .data_folder = arguments.data,
                                     .at_once = std::max(1, arguments.threads)},
-                                   interrupted(), [&](const Trial&) { ++done; }));
+                                   interrupted(), [&](const MatrixRun&) { ++done; }));
   }
-  const std::vector<CellVerdict> cells = judge_trials(planned, results);
-  TRY(print_text(arguments.json ? trials_json(cells) : trials_text(cells)));
+  const std::vector<CellVerdict> cells = judge_matrix(runs, results);
+  TRY(print_text(arguments.json ? matrix_json(cells) : matrix_text(cells)));
   if (!arguments.report.empty()) {
-    TRY(write_output(arguments.report, trials_page(cells, planned, results)));
+    TRY(write_output(arguments.report, matrix_page(cells, runs, results)));
   }
-  return interrupted_with(results.size(), planned.size(), arguments.out);
+  return interrupted_with(results.size(), runs.size(), arguments.out);
 }
 
 }  // namespace orrery

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 
 namespace orrery::synergy {
 namespace {
@@ -20,7 +20,7 @@ class SynergyReference : public testing::Test {
     return ReferenceTable::read(path_);
   }
 
-  const TemporaryFolder folder_;
+  const TestFolder folder_;
   const std::string path_ = folder_.file("reference.csv");
 };
 

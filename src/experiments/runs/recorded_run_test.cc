@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/generators/generate.h"
 
@@ -41,7 +41,7 @@ class RecordedRunTest : public testing::Test {
     return request.ok() ? "" : request.error().message.substr(path().size());
   }
 
-  TemporaryFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_F(RecordedRunTest, TheRunIsDescribedAsItWasMade) {

@@ -12,8 +12,8 @@ std::string_view embedded_on_off_txt();
 std::string_view embedded_random_walk_txt();
 std::string_view embedded_bandwidth_cut_txt();
 
-std::span<const TrialWorkload> trial_workloads() {
-  static const std::array<TrialWorkload, 2> all = {{
+std::span<const MatrixWorkload> matrix_workloads() {
+  static const std::array<MatrixWorkload, 2> all = {{
       {"mnist-cnn",
        "0.95",
        "12000",
@@ -30,8 +30,8 @@ std::span<const TrialWorkload> trial_workloads() {
   return all;
 }
 
-std::span<const TrialPattern> trial_patterns() {
-  static const std::array<TrialPattern, 5> all = {{
+std::span<const MatrixPattern> matrix_patterns() {
+  static const std::array<MatrixPattern, 5> all = {{
       {"none", "", false},
       {"one-slow", embedded_one_slow_txt(), true},
       {"on-off", embedded_on_off_txt(), false},
@@ -41,37 +41,37 @@ std::span<const TrialPattern> trial_patterns() {
   return all;
 }
 
-std::span<const TrialMode> trial_modes(std::string_view architecture) {
-  static const std::vector<TrialMode> servers = {
-      {"ssgd", TrialRole::Fixed, {"--mode", "ssgd"}},
-      {"asgd", TrialRole::Fixed, {"--mode", "asgd"}},
-      {"static-7", TrialRole::Fixed, {"--mode", "static-x", "--x", "7"}},
-      {"static-4", TrialRole::Fixed, {"--mode", "static-x", "--x", "4"}},
-      {"dynamic", TrialRole::Fixed, {"--mode", "dynamic"}},
-      {"ssp", TrialRole::Fixed, {"--mode", "ssp", "--x", "4"}},
-      {"lb-bsp", TrialRole::Rival, {"--mode", "lb-bsp"}},
-      {"lgc", TrialRole::Rival, {"--mode", "lgc", "--x", "6"}},
-      {"sync-switch", TrialRole::Rival, {"--mode", "sync-switch", "--steps", "6000"}},
-      {"zeno++", TrialRole::Rival, {"--mode", "zeno++"}},
-      {"star", TrialRole::Star, {"--mode", "star"}},
+std::span<const MatrixMode> matrix_modes(std::string_view architecture) {
+  static const std::vector<MatrixMode> servers = {
+      {"ssgd", ModeRole::Fixed, {"--mode", "ssgd"}},
+      {"asgd", ModeRole::Fixed, {"--mode", "asgd"}},
+      {"static-7", ModeRole::Fixed, {"--mode", "static-x", "--x", "7"}},
+      {"static-4", ModeRole::Fixed, {"--mode", "static-x", "--x", "4"}},
+      {"dynamic", ModeRole::Fixed, {"--mode", "dynamic"}},
+      {"ssp", ModeRole::Fixed, {"--mode", "ssp", "--x", "4"}},
+      {"lb-bsp", ModeRole::Rival, {"--mode", "lb-bsp"}},
+      {"lgc", ModeRole::Rival, {"--mode", "lgc", "--x", "6"}},
+      {"sync-switch", ModeRole::Rival, {"--mode", "sync-switch", "--steps", "6000"}},
+      {"zeno++", ModeRole::Rival, {"--mode", "zeno++"}},
+      {"star", ModeRole::Star, {"--mode", "star"}},
   };
-  static const std::vector<TrialMode> ring = {
-      {"ssgd", TrialRole::Fixed, {"--mode", "ssgd"}},
-      {"ring-7", TrialRole::Fixed, {"--mode", "ring", "--x", "7"}},
-      {"ring-4", TrialRole::Fixed, {"--mode", "ring", "--x", "4"}},
-      {"ring-2", TrialRole::Fixed, {"--mode", "ring", "--x", "2"}},
-      {"lb-bsp", TrialRole::Rival, {"--mode", "lb-bsp"}},
-      {"star", TrialRole::Star, {"--mode", "star"}},
+  static const std::vector<MatrixMode> ring = {
+      {"ssgd", ModeRole::Fixed, {"--mode", "ssgd"}},
+      {"ring-7", ModeRole::Fixed, {"--mode", "ring", "--x", "7"}},
+      {"ring-4", ModeRole::Fixed, {"--mode", "ring", "--x", "4"}},
+      {"ring-2", ModeRole::Fixed, {"--mode", "ring", "--x", "2"}},
+      {"lb-bsp", ModeRole::Rival, {"--mode", "lb-bsp"}},
+      {"star", ModeRole::Star, {"--mode", "star"}},
   };
   return architecture == "ps" ? servers : ring;
 }
 
-std::string Trial::name() const {
+std::string MatrixRun::name() const {
   return fmt::format("{}-{}-{}-{}-{}-s{}", to_target ? "tta" : "final", workload->name,
                      architecture, pattern->name, mode->name, seed);
 }
 
-std::vector<std::string> Trial::command(const std::string& folder) const {
+std::vector<std::string> MatrixRun::command(const std::string& folder) const {
   std::vector<std::string> words = {"run", "--arch", std::string(architecture), "--workers", "8"};
   const auto add = [&](const std::vector<std::string_view>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -97,43 +97,43 @@ std::vector<std::string> Trial::command(const std::string& folder) const {
 
 namespace {
 
-void add_cell(const TrialWorkload& workload, std::string_view architecture,
-              const TrialPattern& pattern, std::uint64_t seed, const TrialChoice& choice,
-              std::vector<Trial>& trials) {
-  for (const TrialMode& mode : trial_modes(architecture)) {
+void add_cell(const MatrixWorkload& workload, std::string_view architecture,
+              const MatrixPattern& pattern, std::uint64_t seed, const MatrixChoice& choice,
+              std::vector<MatrixRun>& runs) {
+  for (const MatrixMode& mode : matrix_modes(architecture)) {
     for (const bool to_target : {true, false}) {
       // How accurate a mode becomes in the end is asked of STAR, and held against ssgd.
-      if (!to_target && mode.role != TrialRole::Star && mode.name != "ssgd") continue;
+      if (!to_target && mode.role != ModeRole::Star && mode.name != "ssgd") continue;
       if (!choice.figure.empty() && (choice.figure == "tta") != to_target) continue;
-      const Trial trial{&workload, architecture, &pattern, &mode, seed, to_target};
-      if (trial.name().find(choice.only) != std::string::npos) trials.push_back(trial);
+      const MatrixRun run{&workload, architecture, &pattern, &mode, seed, to_target};
+      if (run.name().find(choice.only) != std::string::npos) runs.push_back(run);
     }
   }
 }
 
 }  // namespace
 
-Result<std::vector<Trial>> choose_trials(const TrialChoice& choice) {
+Result<std::vector<MatrixRun>> choose_runs(const MatrixChoice& choice) {
   if (!choice.figure.empty() && choice.figure != "tta" && choice.figure != "final") {
     return invalid(fmt::format(
         "--figure {}: of star there are tta, final and two-jobs; leave it out for the first two",
         choice.figure));
   }
-  std::vector<Trial> trials;
+  std::vector<MatrixRun> runs;
   for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(choice.seeds); ++seed) {
-    for (const TrialWorkload& workload : trial_workloads()) {
-      for (const std::string_view architecture : kTrialArchitectures) {
-        for (const TrialPattern& pattern : trial_patterns()) {
-          add_cell(workload, architecture, pattern, seed, choice, trials);
+    for (const MatrixWorkload& workload : matrix_workloads()) {
+      for (const std::string_view architecture : kMatrixArchitectures) {
+        for (const MatrixPattern& pattern : matrix_patterns()) {
+          add_cell(workload, architecture, pattern, seed, choice, runs);
         }
       }
     }
   }
-  if (trials.empty()) {
-    return invalid(fmt::format("--only {}: no trial has this in its name; they are called like {}",
+  if (runs.empty()) {
+    return invalid(fmt::format("--only {}: no run has this in its name; they are called like {}",
                                choice.only, "tta-mnist-cnn-ps-one-slow-star-s1"));
   }
-  return trials;
+  return runs;
 }
 
 }  // namespace orrery

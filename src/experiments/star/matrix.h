@@ -12,41 +12,41 @@ namespace orrery {
 
 // What `reproduce star` runs: real training in every mode, under every pattern of straggling.
 
-enum class TrialRole { Star, Fixed, Rival };
+enum class ModeRole { Star, Fixed, Rival };
 
 // What is trained, until when, and with what. Targets and rates were fixed by runs without
 // stragglers in ssgd alone, before any mode was compared.
-struct TrialWorkload {
+struct MatrixWorkload {
   std::string_view name;
   std::string_view target;                 // accuracy at which the clock stops
   std::string_view gradients;              // of a run that does not stop there, for its accuracy
   std::string_view time_limit;             // of a run that does
   std::vector<std::string_view> settings;  // of `orrery-train run`
 };
-std::span<const TrialWorkload> trial_workloads();
+std::span<const MatrixWorkload> matrix_workloads();
 
-struct TrialPattern {
+struct MatrixPattern {
   std::string_view name;
   std::string_view script;   // its text; empty: nobody straggles
   bool steady_loss = false;  // STAR must be at least 48 % below ssgd here
 };
-std::span<const TrialPattern> trial_patterns();
+std::span<const MatrixPattern> matrix_patterns();
 
-struct TrialMode {
+struct MatrixMode {
   std::string_view name;
-  TrialRole role = TrialRole::Fixed;
+  ModeRole role = ModeRole::Fixed;
   std::vector<std::string_view> settings;
 };
-std::span<const TrialMode> trial_modes(std::string_view architecture);
+std::span<const MatrixMode> matrix_modes(std::string_view architecture);
 
-inline constexpr std::string_view kTrialArchitectures[] = {"ps", "allreduce"};
+inline constexpr std::string_view kMatrixArchitectures[] = {"ps", "allreduce"};
 
 // One run of the matrix.
-struct Trial {
-  const TrialWorkload* workload = nullptr;
+struct MatrixRun {
+  const MatrixWorkload* workload = nullptr;
   std::string_view architecture;
-  const TrialPattern* pattern = nullptr;
-  const TrialMode* mode = nullptr;
+  const MatrixPattern* pattern = nullptr;
+  const MatrixMode* mode = nullptr;
   std::uint64_t seed = 0;
   bool to_target = true;  // or to the workload's number of gradients
 
@@ -55,13 +55,13 @@ struct Trial {
   std::vector<std::string> command(const std::string& folder) const;
 };
 
-struct TrialChoice {
-  std::string figure{};  // tta or final; empty: both. two-jobs has its own trials (two_jobs.h)
-  std::string only{};    // trials whose name holds this text; empty: all
+struct MatrixChoice {
+  std::string figure{};  // tta or final; empty: both. two-jobs has its own runs (two_jobs.h)
+  std::string only{};    // runs whose name holds this text; empty: all
   int seeds = 3;
 };
 // In an order in which a part of them is already of use: seed after seed, and within one cell after
 // cell.
-Result<std::vector<Trial>> choose_trials(const TrialChoice& choice);
+Result<std::vector<MatrixRun>> choose_runs(const MatrixChoice& choice);
 
 }  // namespace orrery

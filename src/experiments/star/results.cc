@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-Result<TrialResult> parse_trial(const std::string& text) {
+Result<RunResult> parse_result(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("time_to_target_s")) {
     return invalid("this is not what `orrery-train run --json` prints");
@@ -17,7 +17,7 @@ Result<TrialResult> parse_trial(const std::string& text) {
     const auto found = json.find(key);
     return found != json.end() && found->is_number() ? found->get<double>() : 0.0;
   };
-  TrialResult result;
+  RunResult result;
   if (json["time_to_target_s"].is_number()) {
     result.time_to_target_s = json["time_to_target_s"].get<double>();
   }

@@ -12,7 +12,7 @@
 namespace orrery {
 
 // What one run gave.
-struct TrialResult {
+struct RunResult {
   std::optional<double> time_to_target_s{};  // none: not reached in time
   double final_accuracy = 0;
   double wall_s = 0;
@@ -30,10 +30,10 @@ struct TrialResult {
 };
 
 // Of `orrery-train run --json`. Text that is not such a result is an error.
-Result<TrialResult> parse_trial(const std::string& json);
+Result<RunResult> parse_result(const std::string& json);
 // curve.csv of a run's folder.
 Result<std::vector<std::pair<double, double>>> parse_curve(const std::string& csv);
 
-using TrialResults = std::map<std::string, TrialResult>;  // by Trial::name()
+using RunResults = std::map<std::string, RunResult>;  // by MatrixRun::name()
 
 }  // namespace orrery

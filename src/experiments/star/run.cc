@@ -35,23 +35,23 @@ Result<Ended> run_program(const std::vector<std::string>& command, const std::st
   return ended;
 }
 
-Result<TrialResult> read_result(const std::string& folder) {
+Result<RunResult> read_result(const std::string& folder) {
   TRY_ASSIGN(const std::string text, read_file(folder + "/result.json"));
-  TRY_ASSIGN(TrialResult result, parse_trial(text));
+  TRY_ASSIGN(RunResult result, parse_result(text));
   if (const Result<std::string> csv = read_file(folder + "/run/curve.csv"); csv.ok()) {
     TRY_ASSIGN(result.curve, parse_curve(csv.value()));
   }
   return result;
 }
 
-Status run_once(const Trial& trial, const RunTrialsOptions& options, const std::string& folder,
+Status run_once(const MatrixRun& run, const RunMatrixOptions& options, const std::string& folder,
                 const std::atomic<bool>& stop) {
   std::error_code problem;
   fs::remove_all(folder + "/run", problem);
   fs::create_directories(folder, problem);
   if (problem) return system_error(folder, problem.value());
-  TRY(write_file_atomically(folder + "/stragglers.txt", trial.pattern->script));
-  std::vector<std::string> command = trial.command(folder);
+  TRY(write_file_atomically(folder + "/stragglers.txt", run.pattern->script));
+  std::vector<std::string> command = run.command(folder);
   command.insert(command.begin(), options.program);
   if (!options.data_folder.empty()) {
     command.insert(command.end(), {"--data-folder", options.data_folder});
@@ -64,41 +64,41 @@ Status run_once(const Trial& trial, const RunTrialsOptions& options, const std::
   return problem ? system_error(folder, problem.value()) : Status{};
 }
 
-Result<TrialResult> result_of(const Trial& trial, const RunTrialsOptions& options,
-                              const std::atomic<bool>& stop) {
-  const std::string folder = options.folder + "/" + trial.name();
-  Result<TrialResult> result = read_result(folder);
+Result<RunResult> result_of(const MatrixRun& run, const RunMatrixOptions& options,
+                            const std::atomic<bool>& stop) {
+  const std::string folder = options.folder + "/" + run.name();
+  Result<RunResult> result = read_result(folder);
   for (int tried = 0; tried < options.tries && !stop; ++tried) {
     if (result.ok() && result.value().trusted) break;
-    const Status status = run_once(trial, options, folder, stop);
+    const Status status = run_once(run, options, folder, stop);
     if (stop) break;
-    result = status.ok() ? read_result(folder) : Result<TrialResult>(status.error());
+    result = status.ok() ? read_result(folder) : Result<RunResult>(status.error());
   }
   return result;
 }
 
 }  // namespace
 
-Result<TrialResults> run_trials(std::span<const Trial> trials, const RunTrialsOptions& options,
-                                const std::atomic<bool>& stop,
-                                const std::function<void(const Trial&)>& done) {
-  TrialResults results;
+Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOptions& options,
+                              const std::atomic<bool>& stop,
+                              const std::function<void(const MatrixRun&)>& done) {
+  RunResults results;
   std::mutex results_mutex;
   std::atomic<std::size_t> next = 0;
   const auto take_turns = [&] {
-    for (std::size_t i = next++; i < trials.size(); i = next++) {
-      const Trial& trial = trials[i];
-      Result<TrialResult> result = result_of(trial, options, stop);
+    for (std::size_t i = next++; i < runs.size(); i = next++) {
+      const MatrixRun& run = runs[i];
+      Result<RunResult> result = result_of(run, options, stop);
       if (!result.ok() && stop) continue;
-      TrialResult kept;
+      RunResult kept;
       if (result.ok()) {
         kept = std::move(result).value();
       } else {
         kept.problem = result.error().message;
       }
       const std::lock_guard lock(results_mutex);
-      results.emplace(trial.name(), std::move(kept));
-      done(trial);
+      results.emplace(run.name(), std::move(kept));
+      done(run);
     }
   };
   std::vector<std::jthread> others;

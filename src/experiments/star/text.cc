@@ -17,7 +17,7 @@ std::string title(const CellVerdict& cell) {
                      cell.pattern->name);
 }
 
-std::string verdict(const TrialClaim& claim) {
+std::string verdict(const CellClaim& claim) {
   return !claim.holds ? "not run" : *claim.holds ? "holds" : "FAILS";
 }
 
@@ -41,7 +41,7 @@ std::string cell_text(const CellVerdict& cell) {
   const std::vector<GridColumn> columns = {{"mode", true}, {"median s"},  {"spread"}, {"runs"},
                                            {"missed"},     {"untrusted"}, {"CPU ms"}, {"final %"}};
   std::string text = title(cell) + "\n" + grid(columns, rows);
-  for (const TrialClaim& claim : cell.claims) {
+  for (const CellClaim& claim : cell.claims) {
     text += fmt::format("  {:<8}{}{}{}\n", verdict(claim), claim.what,
                         claim.figures.empty() ? "" : ": ", claim.figures);
   }
@@ -53,16 +53,16 @@ std::string cell_text(const CellVerdict& cell) {
 
 }  // namespace
 
-std::string trials_text(std::span<const CellVerdict> cells) {
+std::string matrix_text(std::span<const CellVerdict> cells) {
   std::string text;
   int lowest = 0, judged = 0, held = 0, failed = 0, open = 0;
   for (const CellVerdict& cell : cells) {
     text += cell_text(cell) + "\n";
-    const auto star = std::ranges::find(cell.modes, TrialRole::Star,
+    const auto star = std::ranges::find(cell.modes, ModeRole::Star,
                                         [](const ModeTimes& mode) { return mode.mode->role; });
     if (star != cell.modes.end() && star->runs > 0) ++judged;
     if (cell.lowest) ++lowest;
-    for (const TrialClaim& claim : cell.claims) {
+    for (const CellClaim& claim : cell.claims) {
       ++(!claim.holds ? open : *claim.holds ? held : failed);
     }
   }
@@ -71,7 +71,7 @@ std::string trials_text(std::span<const CellVerdict> cells) {
                      lowest, judged, held, failed, open);
 }
 
-std::string trials_json(std::span<const CellVerdict> cells) {
+std::string matrix_json(std::span<const CellVerdict> cells) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const CellVerdict& cell : cells) {
     nlohmann::ordered_json one{{"workload", cell.workload->name},
@@ -88,7 +88,7 @@ std::string trials_json(std::span<const CellVerdict> cells) {
       if (mode.task_cpu_s) times["task_cpu_s"] = *mode.task_cpu_s;
       one["modes"].push_back(std::move(times));
     }
-    for (const TrialClaim& claim : cell.claims) {
+    for (const CellClaim& claim : cell.claims) {
       nlohmann::ordered_json made{
           {"claim", claim.what}, {"holds", nullptr}, {"figures", claim.figures}};
       if (claim.holds) made["holds"] = *claim.holds;
@@ -99,8 +99,8 @@ std::string trials_json(std::span<const CellVerdict> cells) {
   return nlohmann::ordered_json{{"cells", all}}.dump(1) + "\n";
 }
 
-std::string trials_page(std::span<const CellVerdict> cells, std::span<const Trial> trials,
-                        const TrialResults& results) {
+std::string matrix_page(std::span<const CellVerdict> cells, std::span<const MatrixRun> runs,
+                        const RunResults& results) {
   std::vector<ReportFigure> figures;
   for (const CellVerdict& cell : cells) {
     LineChart chart{.title = "accuracy over time, " + title(cell),
@@ -109,15 +109,15 @@ std::string trials_page(std::span<const CellVerdict> cells, std::span<const Tria
                     .lines = {}};
     int colour = 0;
     for (const ModeTimes& mode : cell.modes) {
-      for (const Trial& trial : trials) {
-        if (trial.mode != mode.mode || trial.workload != cell.workload || !trial.to_target ||
-            trial.architecture != cell.architecture || trial.pattern != cell.pattern) {
+      for (const MatrixRun& run : runs) {
+        if (run.mode != mode.mode || run.workload != cell.workload || !run.to_target ||
+            run.architecture != cell.architecture || run.pattern != cell.pattern) {
           continue;
         }
-        const auto result = results.find(trial.name());
+        const auto result = results.find(run.name());
         if (result == results.end() || result->second.curve.empty()) continue;
         LineChart::Line line{
-            std::string(mode.mode->name), {}, colour, mode.mode->role == TrialRole::Rival, false};
+            std::string(mode.mode->name), {}, colour, mode.mode->role == ModeRole::Rival, false};
         for (const auto& [at_s, accuracy] : result->second.curve) {
           line.points.emplace_back(at_s, accuracy * 100);
         }
@@ -128,7 +128,7 @@ std::string trials_page(std::span<const CellVerdict> cells, std::span<const Tria
     }
     if (chart.lines.empty()) continue;
     std::string caption = "Solid: STAR and fixed modes; dashed: rivals. The first seed of each.";
-    for (const TrialClaim& claim : cell.claims) {
+    for (const CellClaim& claim : cell.claims) {
       if (claim.holds) caption += fmt::format(" {}: {}.", claim.what, verdict(claim));
     }
     figures.push_back({title(cell), caption, svg(chart)});

@@ -76,7 +76,7 @@ Status wait_for(const Program& servers, const Program* run, std::string& said,
   return {};
 }
 
-Status wait_for_end(Program& run, const RunTrialsOptions& options, const std::string& log,
+Status wait_for_end(Program& run, const RunMatrixOptions& options, const std::string& log,
                     const std::atomic<bool>& stop) {
   bool told = false;
   while (!run.ended_within(kLookEvery_ms)) {
@@ -88,8 +88,8 @@ Status wait_for_end(Program& run, const RunTrialsOptions& options, const std::st
   return failed.empty() ? Status{} : Status(Error{Code::Internal, failed});
 }
 
-Status run_once(const TwoJobsTrial& trial, const RunTrialsOptions& options,
-                const std::string& folder, const std::atomic<bool>& stop) {
+Status run_once(const TwoJobsRun& run, const RunMatrixOptions& options, const std::string& folder,
+                const std::atomic<bool>& stop) {
   std::error_code problem;
   fs::remove_all(folder, problem);
   fs::create_directories(folder, problem);
@@ -104,17 +104,17 @@ Status run_once(const TwoJobsTrial& trial, const RunTrialsOptions& options,
     return Program::start(words, out, log);
   };
   std::string said;
-  TRY_ASSIGN(Program servers, start(trial.servers_command(folder), "", folder + "/servers.log"));
+  TRY_ASSIGN(Program servers, start(run.servers_command(folder), "", folder + "/servers.log"));
   TRY(wait_for(servers, nullptr, said, " at ", stop));
   // One after the other, so that they always get the same places.
   std::vector<Program> runs;
   std::vector<std::string> logs;
   for (const bool is_a : {true, false}) {
-    if (!(is_a ? trial.has_a() : trial.has_b())) continue;
+    if (!(is_a ? run.has_a() : run.has_b())) continue;
     const std::string own = folder + (is_a ? "/a" : "/b");
-    TRY_ASSIGN(Program run, start(is_a ? trial.a_command(folder) : trial.b_command(folder),
+    TRY_ASSIGN(Program job, start(is_a ? run.a_command(folder) : run.b_command(folder),
                                   own + ".new", own + ".log"));
-    runs.push_back(std::move(run));
+    runs.push_back(std::move(job));
     logs.push_back(own + ".log");
     const std::string ready = fmt::format("job {} is ready", runs.size());
     const Status there = wait_for(servers, &runs.back(), said, ready, stop);
@@ -133,16 +133,16 @@ Status run_once(const TwoJobsTrial& trial, const RunTrialsOptions& options,
   return {};
 }
 
-Result<TwoJobsResult> read_result(const TwoJobsTrial& trial, const std::string& folder) {
+Result<TwoJobsResult> read_result(const TwoJobsRun& run, const std::string& folder) {
   TwoJobsResult result;
-  const auto read = [&](const char* job) -> Result<TrialResult> {
+  const auto read = [&](const char* job) -> Result<RunResult> {
     TRY_ASSIGN(const std::string text, read_file(folder + job));
-    return parse_trial(text);
+    return parse_result(text);
   };
-  if (trial.has_a()) {
+  if (run.has_a()) {
     TRY_ASSIGN(result.a, read("/a.json"));
   }
-  if (trial.has_b()) {
+  if (run.has_b()) {
     TRY_ASSIGN(result.b, read("/b.json"));
   }
   return result;
@@ -154,57 +154,57 @@ bool trusted(const TwoJobsResult& result) {
 
 }  // namespace
 
-std::string TwoJobsTrial::name() const {
+std::string TwoJobsRun::name() const {
   constexpr std::array<std::string_view, 4> kNames = {"alone-a", "alone-b", "without", "with"};
   return fmt::format("two-jobs-{}-s{}", kNames[static_cast<std::size_t>(arm)], seed);
 }
 
 // A's parameter server is sized for the gradients that come while it straggles in SSGD, and its
 // server is full: an owner who knew what is to come would have asked for more.
-std::vector<std::string> TwoJobsTrial::servers_command(const std::string& folder) const {
+std::vector<std::string> TwoJobsRun::servers_command(const std::string& folder) const {
   std::vector<std::string> words = {"servers", "--dir", folder + "/servers", "--count", "3",
                                     "--cores", "0.188"};
   if (arm == TwoJobsArm::Without) words.emplace_back("--no-consideration");
   return words;
 }
 
-std::vector<std::string> TwoJobsTrial::a_command(const std::string& folder) const {
+std::vector<std::string> TwoJobsRun::a_command(const std::string& folder) const {
   std::vector<std::string> words = run_words(folder, "a", seed);
   words.insert(words.end(), {"--mode", "star", "--shard-cores", "0.008", "--target", "0.95",
                              "--steps", "8000", "--time-limit", "300s"});
   return words;
 }
 
-std::vector<std::string> TwoJobsTrial::b_command(const std::string& folder) const {
+std::vector<std::string> TwoJobsRun::b_command(const std::string& folder) const {
   std::vector<std::string> words = run_words(folder, "b", seed + 100);
   words.insert(words.end(), {"--mode", "ssgd", "--shard-cores", "0.06", "--steps", "2000",
                              "--time-limit", "300s"});
   return words;
 }
 
-std::vector<TwoJobsTrial> two_jobs_trials(int seeds, const std::string& only) {
-  std::vector<TwoJobsTrial> trials;
+std::vector<TwoJobsRun> two_jobs_runs(int seeds, const std::string& only) {
+  std::vector<TwoJobsRun> runs;
   for (int seed = 1; seed <= seeds; ++seed) {
     for (const TwoJobsArm arm : kTwoJobsArms) {
-      const TwoJobsTrial trial{.arm = arm, .seed = static_cast<std::uint64_t>(seed)};
-      if (trial.name().find(only) != std::string::npos) trials.push_back(trial);
+      const TwoJobsRun run{.arm = arm, .seed = static_cast<std::uint64_t>(seed)};
+      if (run.name().find(only) != std::string::npos) runs.push_back(run);
     }
   }
-  return trials;
+  return runs;
 }
 
-Result<TwoJobsResults> run_two_jobs(std::span<const TwoJobsTrial> trials,
-                                    const RunTrialsOptions& options, const std::atomic<bool>& stop,
+Result<TwoJobsResults> run_two_jobs(std::span<const TwoJobsRun> runs,
+                                    const RunMatrixOptions& options, const std::atomic<bool>& stop,
                                     const std::function<void()>& done) {
   TwoJobsResults results;
-  for (const TwoJobsTrial& trial : trials) {
-    const std::string folder = options.folder + "/" + trial.name();
-    Result<TwoJobsResult> result = read_result(trial, folder);
+  for (const TwoJobsRun& run : runs) {
+    const std::string folder = options.folder + "/" + run.name();
+    Result<TwoJobsResult> result = read_result(run, folder);
     for (int tried = 0; tried < options.tries && !stop; ++tried) {
       if (result.ok() && trusted(result.value())) break;
-      const Status status = run_once(trial, options, folder, stop);
+      const Status status = run_once(run, options, folder, stop);
       if (stop) break;
-      result = status.ok() ? read_result(trial, folder) : Result<TwoJobsResult>(status.error());
+      result = status.ok() ? read_result(run, folder) : Result<TwoJobsResult>(status.error());
     }
     if (!result.ok() && stop) continue;
     TwoJobsResult kept;
@@ -213,7 +213,7 @@ Result<TwoJobsResults> run_two_jobs(std::span<const TwoJobsTrial> trials,
     } else {
       kept.a.emplace().problem = result.error().message;
     }
-    results.emplace(trial.name(), std::move(kept));
+    results.emplace(run.name(), std::move(kept));
     done();
   }
   return results;

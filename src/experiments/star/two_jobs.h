@@ -20,29 +20,29 @@ enum class TwoJobsArm { AloneA, AloneB, Without, With };
 inline constexpr std::array kTwoJobsArms = {TwoJobsArm::AloneA, TwoJobsArm::AloneB,
                                             TwoJobsArm::Without, TwoJobsArm::With};
 
-struct TwoJobsTrial {
+struct TwoJobsRun {
   TwoJobsArm arm{};
   std::uint64_t seed = 1;
 
   std::string name() const;  // as its folder is called
-  // Without the program; `folder` is the trial's own.
+  // Without the program; `folder` is the run's own.
   std::vector<std::string> servers_command(const std::string& folder) const;
   std::vector<std::string> a_command(const std::string& folder) const;
   std::vector<std::string> b_command(const std::string& folder) const;
   bool has_a() const { return arm != TwoJobsArm::AloneB; }
   bool has_b() const { return arm != TwoJobsArm::AloneA; }
 };
-// Seed after seed; `only` as in TrialChoice.
-std::vector<TwoJobsTrial> two_jobs_trials(int seeds, const std::string& only);
+// Seed after seed; `only` as in MatrixChoice.
+std::vector<TwoJobsRun> two_jobs_runs(int seeds, const std::string& only);
 
 struct TwoJobsResult {
-  std::optional<TrialResult> a{}, b{};
+  std::optional<RunResult> a{}, b{};
 };
-using TwoJobsResults = std::map<std::string, TwoJobsResult>;  // by TwoJobsTrial::name()
+using TwoJobsResults = std::map<std::string, TwoJobsResult>;  // by TwoJobsRun::name()
 
-// As run_trials does.
-Result<TwoJobsResults> run_two_jobs(std::span<const TwoJobsTrial> trials,
-                                    const RunTrialsOptions& options, const std::atomic<bool>& stop,
+// As run_matrix does.
+Result<TwoJobsResults> run_two_jobs(std::span<const TwoJobsRun> runs,
+                                    const RunMatrixOptions& options, const std::atomic<bool>& stop,
                                     const std::function<void()>& done);
 
 // Of one arm over the seeds, medians. A's time is that to the target, B's that of all its
@@ -61,7 +61,7 @@ struct TwoJobsVerdict {
   std::optional<bool> total_no_worse{};
   std::vector<std::string> problems{};
 };
-TwoJobsVerdict judge_two_jobs(std::span<const TwoJobsTrial> trials, const TwoJobsResults& results);
+TwoJobsVerdict judge_two_jobs(std::span<const TwoJobsRun> runs, const TwoJobsResults& results);
 
 std::string two_jobs_text(const TwoJobsVerdict& verdict);
 std::string two_jobs_json(const TwoJobsVerdict& verdict);

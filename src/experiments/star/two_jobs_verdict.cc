@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/grid.h"
+#include "base/statistics.h"
 #include "experiments/star/two_jobs.h"
 
 namespace orrery {
@@ -14,9 +16,7 @@ constexpr double kMissed = std::numeric_limits<double>::infinity();
 
 std::optional<double> middle(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return median(std::move(values));
 }
 
 std::string_view arm_name(TwoJobsArm arm) {
@@ -33,14 +33,14 @@ std::string_view arm_name(TwoJobsArm arm) {
   return "";
 }
 
-// What can be counted of one trial; nothing where it failed or the machine was too busy.
+// What can be counted of one run; nothing where it failed or the machine was too busy.
 struct Times {
   std::optional<double> a_s{}, b_s{};
   double limits_moved = 0;
 };
 
-std::optional<Times> times_of(const TwoJobsTrial& trial, const TwoJobsResults& results) {
-  const auto found = results.find(trial.name());
+std::optional<Times> times_of(const TwoJobsRun& run, const TwoJobsResults& results) {
+  const auto found = results.find(run.name());
   if (found == results.end()) return std::nullopt;
   const TwoJobsResult& result = found->second;
   if ((result.a && !result.a->problem.empty()) || (result.a && !result.a->trusted) ||
@@ -55,15 +55,14 @@ std::optional<Times> times_of(const TwoJobsTrial& trial, const TwoJobsResults& r
   return times;
 }
 
-TwoJobsRow row_of(TwoJobsArm arm, std::span<const TwoJobsTrial> trials,
-                  const TwoJobsResults& results) {
+TwoJobsRow row_of(TwoJobsArm arm, std::span<const TwoJobsRun> runs, const TwoJobsResults& results) {
   TwoJobsRow row{.arm = arm};
   std::vector<double> a_s, b_s, a_slow, b_slow, total, moved;
-  for (const TwoJobsTrial& trial : trials) {
-    if (trial.arm != arm) continue;
-    const auto times = times_of(trial, results);
+  for (const TwoJobsRun& run : runs) {
+    if (run.arm != arm) continue;
+    const auto times = times_of(run, results);
     if (!times) {
-      const auto found = results.find(trial.name());
+      const auto found = results.find(run.name());
       const bool failed =
           found != results.end() && found->second.a && !found->second.a->problem.empty();
       row.untrusted += found != results.end() && !failed ? 1 : 0;
@@ -73,8 +72,8 @@ TwoJobsRow row_of(TwoJobsArm arm, std::span<const TwoJobsTrial> trials,
     if (times->a_s) a_s.push_back(*times->a_s);
     if (times->b_s) b_s.push_back(*times->b_s);
     moved.push_back(times->limits_moved);
-    const auto alone_a = times_of({TwoJobsArm::AloneA, trial.seed}, results);
-    const auto alone_b = times_of({TwoJobsArm::AloneB, trial.seed}, results);
+    const auto alone_a = times_of({TwoJobsArm::AloneA, run.seed}, results);
+    const auto alone_b = times_of({TwoJobsArm::AloneB, run.seed}, results);
     if (!alone_a || !alone_b || !times->a_s || !times->b_s) continue;
     if (!(*alone_b->b_s > 0) || *alone_a->a_s == kMissed) continue;
     a_slow.push_back(*times->a_s / *alone_a->a_s);
@@ -106,9 +105,9 @@ nlohmann::ordered_json json_of(const std::optional<double>& value) {
 
 }  // namespace
 
-TwoJobsVerdict judge_two_jobs(std::span<const TwoJobsTrial> trials, const TwoJobsResults& results) {
+TwoJobsVerdict judge_two_jobs(std::span<const TwoJobsRun> runs, const TwoJobsResults& results) {
   TwoJobsVerdict verdict;
-  for (const TwoJobsArm arm : kTwoJobsArms) verdict.rows.push_back(row_of(arm, trials, results));
+  for (const TwoJobsArm arm : kTwoJobsArms) verdict.rows.push_back(row_of(arm, runs, results));
   for (const auto& [name, result] : results) {
     if (result.a && !result.a->problem.empty()) {
       verdict.problems.push_back(fmt::format("{}: {}", name, result.a->problem));

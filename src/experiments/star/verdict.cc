@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
+
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -20,27 +23,24 @@ constexpr double kMissed = std::numeric_limits<double>::infinity();
 
 std::optional<double> middle(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  const double found =
-      values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const double found = median(std::move(values));
   return found == kMissed ? std::nullopt : std::optional(found);
 }
 
-ModeTimes times_of(const TrialMode& mode, std::span<const Trial> trials,
-                   const TrialResults& results) {
+ModeTimes times_of(const MatrixMode& mode, std::span<const MatrixRun> runs,
+                   const RunResults& results) {
   ModeTimes times;
   times.mode = &mode;
   std::vector<double> all, accuracies, cpu;
-  for (const Trial& trial : trials) {
-    const auto found = results.find(trial.name());
+  for (const MatrixRun& run : runs) {
+    const auto found = results.find(run.name());
     if (found == results.end()) continue;
-    const TrialResult& result = found->second;
+    const RunResult& result = found->second;
     if (!result.problem.empty()) {
-      times.problems.push_back(fmt::format("{}: {}", trial.name(), result.problem));
+      times.problems.push_back(fmt::format("{}: {}", run.name(), result.problem));
     } else if (!result.trusted) {
       ++times.untrusted;
-    } else if (!trial.to_target) {
+    } else if (!run.to_target) {
       accuracies.push_back(result.final_accuracy);
     } else {
       ++times.runs;
@@ -76,7 +76,7 @@ const ModeTimes* find(const CellVerdict& cell, std::string_view name) {
   return found == cell.modes.end() ? nullptr : &*found;
 }
 
-const ModeTimes* best(const CellVerdict& cell, TrialRole role) {
+const ModeTimes* best(const CellVerdict& cell, ModeRole role) {
   const ModeTimes* least = nullptr;
   for (const ModeTimes& mode : cell.modes) {
     if (mode.mode->role != role || !known(&mode)) continue;
@@ -96,7 +96,7 @@ std::string at_equal_cost(const CellVerdict& cell, const ModeTimes& star, const 
 // "star 12.0 s, ssgd 20.0 s: -40.0 % (-38.0 % at equal CPU a gradient)".
 void claim(CellVerdict& cell, std::string what, const ModeTimes* other, double most_ratio) {
   const std::optional<double> star = known(find(cell, "star")), theirs = known(other);
-  TrialClaim made{std::move(what), std::nullopt, ""};
+  CellClaim made{std::move(what), std::nullopt, ""};
   if (star && theirs) {
     made.holds = *star != kMissed && (*theirs == kMissed || *star <= most_ratio * *theirs);
     made.figures = fmt::format("star {}, {} {}", shown(*star), other->mode->name, shown(*theirs));
@@ -110,7 +110,7 @@ void claim(CellVerdict& cell, std::string what, const ModeTimes* other, double m
 
 void claim_accuracy(CellVerdict& cell) {
   const ModeTimes *star = find(cell, "star"), *ssgd = find(cell, "ssgd");
-  TrialClaim made{"final accuracy within 0.5 points of ssgd's", std::nullopt, ""};
+  CellClaim made{"final accuracy within 0.5 points of ssgd's", std::nullopt, ""};
   if (star != nullptr && ssgd != nullptr && star->accuracy && ssgd->accuracy) {
     made.holds = *star->accuracy >= *ssgd->accuracy - kAccuracyLoss;
     made.figures =
@@ -127,8 +127,8 @@ void judge(CellVerdict& cell) {
   if (cell.pattern->script.empty()) {
     claim(cell, "within 5 % of ssgd", ssgd, 1 + kCostWithoutNeed);
   }
-  claim(cell, "within 15 % of the best fixed mode", best(cell, TrialRole::Fixed), 1 + kRegret);
-  claim(cell, "no rival more than 5 % below", best(cell, TrialRole::Rival), 1 / (1 - kRivalsLead));
+  claim(cell, "within 15 % of the best fixed mode", best(cell, ModeRole::Fixed), 1 + kRegret);
+  claim(cell, "no rival more than 5 % below", best(cell, ModeRole::Rival), 1 / (1 - kRivalsLead));
   claim_accuracy(cell);
   const std::optional<double> star = known(find(cell, "star"));
   cell.lowest =
@@ -139,23 +139,23 @@ void judge(CellVerdict& cell) {
 
 }  // namespace
 
-std::vector<CellVerdict> judge_trials(std::span<const Trial> trials, const TrialResults& results) {
+std::vector<CellVerdict> judge_matrix(std::span<const MatrixRun> runs, const RunResults& results) {
   std::vector<CellVerdict> cells;
-  const auto same = [](const CellVerdict& cell, const Trial& trial) {
+  const auto same = [](const CellVerdict& cell, const MatrixRun& run) {
     return std::tie(cell.workload, cell.architecture, cell.pattern) ==
-           std::tie(trial.workload, trial.architecture, trial.pattern);
+           std::tie(run.workload, run.architecture, run.pattern);
   };
-  for (const Trial& trial : trials) {
-    if (std::ranges::any_of(cells, [&](const CellVerdict& cell) { return same(cell, trial); })) {
+  for (const MatrixRun& run : runs) {
+    if (std::ranges::any_of(cells, [&](const CellVerdict& cell) { return same(cell, run); })) {
       continue;
     }
     CellVerdict& cell = cells.emplace_back();
-    cell.workload = trial.workload;
-    cell.architecture = trial.architecture;
-    cell.pattern = trial.pattern;
-    for (const TrialMode& mode : trial_modes(trial.architecture)) {
-      std::vector<Trial> own;
-      for (const Trial& other : trials) {
+    cell.workload = run.workload;
+    cell.architecture = run.architecture;
+    cell.pattern = run.pattern;
+    for (const MatrixMode& mode : matrix_modes(run.architecture)) {
+      std::vector<MatrixRun> own;
+      for (const MatrixRun& other : runs) {
         if (same(cell, other) && other.mode == &mode) own.push_back(other);
       }
       if (!own.empty()) cell.modes.push_back(times_of(mode, own, results));

@@ -11,7 +11,7 @@ namespace orrery {
 
 // The runs of one mode in one cell: time to the target over the seeds.
 struct ModeTimes {
-  const TrialMode* mode = nullptr;
+  const MatrixMode* mode = nullptr;
   int runs = 0;
   int missed = 0;     // ended without reaching the target
   int untrusted = 0;  // not counted in the times
@@ -25,28 +25,28 @@ struct ModeTimes {
 };
 
 // One thing that is asked of a cell.
-struct TrialClaim {
+struct CellClaim {
   std::string what{};
   std::optional<bool> holds{};  // none: a run is missing
   std::string figures{};
 };
 
 struct CellVerdict {
-  const TrialWorkload* workload = nullptr;
+  const MatrixWorkload* workload = nullptr;
   std::string_view architecture;
-  const TrialPattern* pattern = nullptr;
+  const MatrixPattern* pattern = nullptr;
   std::vector<ModeTimes> modes{};
   bool lowest = false;  // no mode is below STAR's
-  std::vector<TrialClaim> claims{};
+  std::vector<CellClaim> claims{};
 };
 
 // A fold over results: what was measured in each cell, and whether what is asked for holds there.
-std::vector<CellVerdict> judge_trials(std::span<const Trial> trials, const TrialResults& results);
+std::vector<CellVerdict> judge_matrix(std::span<const MatrixRun> runs, const RunResults& results);
 
-std::string trials_text(std::span<const CellVerdict> cells);
-std::string trials_json(std::span<const CellVerdict> cells);
+std::string matrix_text(std::span<const CellVerdict> cells);
+std::string matrix_json(std::span<const CellVerdict> cells);
 // A page with accuracy over time, a picture for each cell.
-std::string trials_page(std::span<const CellVerdict> cells, std::span<const Trial> trials,
-                        const TrialResults& results);
+std::string matrix_page(std::span<const CellVerdict> cells, std::span<const MatrixRun> runs,
+                        const RunResults& results);
 
 }  // namespace orrery

@@ -73,8 +73,8 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   if (seed == 0 && json.contains("learner")) {
     seed = value_or(json["learner"], "seed", std::uint64_t{1});
   }
-  TRY_ASSIGN(run.servers.script, read_hindrances(fs::exists(beside) ? beside : script, run.workers,
-                                                 seed, std::chrono::hours(1)));
+  TRY_ASSIGN(run.servers.script, read_straggler_script(fs::exists(beside) ? beside : script,
+                                                       run.workers, seed, std::chrono::hours(1)));
   return {};
 }
 

@@ -62,7 +62,7 @@ int share(std::size_t bytes) {
   return 0;
 }
 
-// So many processes, each with so much memory, all at the same time. 0: all of them got it.
+// COUNT processes, each with MEMORY bytes, all at the same time. 0: all of them got it.
 int eat_together(int processes, std::size_t bytes) {
   int ready[2];
   if (::pipe(ready) != 0) return 9;
@@ -90,7 +90,7 @@ int eat_together(int processes, std::size_t bytes) {
   return 0;
 }
 
-// Says how many of so many processes it could begin.
+// Prints how many of COUNT processes it could begin.
 int fork_many(int wanted) {
   int begun = 0;
   for (int i = 0; i < wanted; ++i) {
@@ -124,28 +124,28 @@ int print_core_limit() {
   return 0;
 }
 
-// A grandchild that leaves the job's group and session, hears no SIGTERM, and is told of by its
-// pid.
+// A grandchild that leaves the job's group and session, ignores SIGTERM, and whose pid is
+// printed.
 int leave_behind(bool stay) {
-  int told[2];
-  if (::pipe(told) != 0) return 1;
+  int ready[2];
+  if (::pipe(ready) != 0) return 1;
   if (::fork() == 0) {
     if (::fork() != 0) ::_exit(0);
     ::setsid();
     ::signal(SIGTERM, SIG_IGN);
     say(std::to_string(::getpid()));
-    ::close(told[1]);
+    ::close(ready[1]);
     pause_for_ever();
   }
-  ::close(told[1]);
+  ::close(ready[1]);
   char none = 0;
-  if (::read(told[0], &none, 1) != 0) return 1;
+  if (::read(ready[0], &none, 1) != 0) return 1;
   if (stay) pause_for_ever();
   return 0;
 }
 
-// What an agent does, until somebody kills it: takes over what is there and starts the rest. Says a
-// line for each launch it has handed over.
+// Does what an agent does until it is killed: adopts what runs and starts the rest. Prints a line
+// for each launch that it has handed over.
 int stand_in(const std::string& state, const std::string& folder, int count) {
   auto jobs = LocalJobs::open(state);
   if (!jobs.ok() || !jobs.value().adopt().ok()) return 1;

@@ -20,7 +20,7 @@
 namespace orrery {
 namespace {
 
-// Orders tell all there is; of so many the oldest can be missed.
+// Orders are complete, so the oldest of this many can be dropped.
 constexpr std::size_t kInboxMost = 256;
 
 // Of this state directory, made once.

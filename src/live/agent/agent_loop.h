@@ -78,8 +78,8 @@ class AgentLoop {
   std::atomic<int> leave_{-1};  // -1: not yet
 };
 
-// The whole of `orrery agent`: until SIGTERM or SIGINT, after which jobs run on. To be called while
-// the process has one thread, as the signals are held back from all that come later.
+// Runs `orrery agent` until SIGTERM or SIGINT; jobs run on after that. Call it while the process
+// has one thread: the signals are blocked in all later ones.
 Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLog log);
 
 // One line with the time, to stderr.

@@ -37,8 +37,8 @@ class Scheduler {
   template <class Condition>
   std::optional<Report> wait_for(Condition condition) {
     std::unique_lock lock(mutex_);
-    const auto told = [&] { return last_.number > 0 && condition(last_); };
-    if (!changed_.wait_for(lock, kPatience, told)) return std::nullopt;
+    const auto reported = [&] { return last_.number > 0 && condition(last_); };
+    if (!changed_.wait_for(lock, kPatience, reported)) return std::nullopt;
     return last_;
   }
   bool wait_for_state(const LaunchName& name, LaunchState state) {
@@ -173,18 +173,18 @@ TEST_F(AgentLoopTest, TheNextAgentTakesOverTheJobsOfOneThatIsGone) {
     RunningAgent agent(options_, scheduler_);
     ASSERT_TRUE(scheduler_.wait_for_state(wanted.name, LaunchState::Running));
     scheduler_.want({wanted}, {{.request = 1, .launch = wanted.name, .wait = kPatience}});
-    const auto told = scheduler_.wait_for(ready);
-    ASSERT_TRUE(told);
-    instance = told->instance;
+    const auto report = scheduler_.wait_for(ready);
+    ASSERT_TRUE(report);
+    instance = report->instance;
   }
   RunningAgent agent(options_, scheduler_);
   ASSERT_TRUE(scheduler_.wait_for([](const Report& report) { return report.logs.empty(); }));
   scheduler_.want({wanted}, {{.request = 2, .launch = wanted.name}});
-  const auto told = scheduler_.wait_for(ready);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->instance, instance);
-  ASSERT_EQ(told->launches.size(), 1u);
-  EXPECT_EQ(told->launches[0].state, LaunchState::Running);
+  const auto report = scheduler_.wait_for(ready);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->instance, instance);
+  ASSERT_EQ(report->launches.size(), 1u);
+  EXPECT_EQ(report->launches[0].state, LaunchState::Running);
   scheduler_.want({});
   ASSERT_TRUE(scheduler_.wait_for_state(wanted.name, LaunchState::Ended));
 }

@@ -79,7 +79,7 @@ Status make(const std::string& path) {
   return system_error(path, errno);
 }
 
-// Whether this process is alone in the cgroup.
+// True if this process is alone in the cgroup.
 bool is_alone(const std::string& cgroup) {
   std::istringstream members(read_word(cgroup + "/cgroup.procs"));
   for (pid_t pid = 0; members >> pid;) {

@@ -45,7 +45,7 @@ TEST(CgroupHome, InVersion2ControllersAreHandedDown) {
   EXPECT_EQ(home.value().path, own + "/orrery-1");
 }
 
-TEST(CgroupHome, AnAgentAmongOtherProcessesIsToldWhatToDo) {
+TEST(CgroupHome, AnAgentAmongOtherProcessesIsRefusedWithTheRemedy) {
   const TestFolder root;
   root.write("proc/self/cgroup", "0::/user\n");
   root.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");

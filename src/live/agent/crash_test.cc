@@ -115,7 +115,7 @@ TEST(Crash, ARunningJobIsTakenOverWithAllThatIsKnownOfIt) {
   EXPECT_EQ(end_of(job).kind, JobEnd::Kind::Stopped);
 }
 
-TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNothing) {
+TEST(Crash, ALaunchThatNeverBeganIsSettledAndALateSupervisorStartsNothing) {
   const TestFolder folder;
   const Launch launch{.job = JobId{1}, .argv = act({"append", folder / "ran.1"})};
   folder.write("state/1.0.0.launch", launch_fields(launch).write());
@@ -135,7 +135,7 @@ TEST(Crash, ALaunchThatNobodyBeganIsSettledAndASupervisorThatComesLateStartsNoth
   EXPECT_EQ(times_run(folder, 1), 0);
 }
 
-TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNobody) {
+TEST(Crash, ARunningRecordOfAnotherBootIsAnEndAndKillsNoProcess) {
   const TestFolder folder;
   folder.write("state/1.0.0.launch",
                launch_fields({.job = JobId{1}, .argv = {"/bin/true"}}).write());

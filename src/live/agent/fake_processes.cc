@@ -18,7 +18,7 @@ void FakeProcesses::advance(Duration now) {
     if (job.end) continue;
     const Duration until = runs_until(lease_, job.launch.node_timeout);
     if (job.launch.ends_with_lease && until <= std::min(now_, job.ends_at)) {
-      heed(job, until, job.launch.grace, JobEnd::Kind::LeaseLost);
+      begin_stop(job, until, job.launch.grace, JobEnd::Kind::LeaseLost);
     }
     if (job.script.iteration > Duration::zero()) {
       const Duration ran = std::min(now_, job.ends_at) - job.started;
@@ -60,7 +60,7 @@ Result<std::vector<FakeProcesses::Found>> FakeProcesses::adopt() {
   std::vector<Found> found;
   for (auto& [name, job] : jobs_) {
     found.push_back({.launch = job.launch, .end = job.end});
-    job.told = job.end.has_value();
+    job.reported = job.end.has_value();
   }
   return found;
 }
@@ -86,14 +86,14 @@ Status FakeProcesses::stop(const LaunchName& name, Duration grace, JobEnd::Kind 
   const auto at = jobs_.find(name);
   if (at == jobs_.end()) return Error{Code::NotFound, text(name) + ": is not here"};
   asked_[name] = why;
-  if (!at->second.end) heed(at->second, now_, grace, why);
+  if (!at->second.end) begin_stop(at->second, now_, grace, why);
   return {};
 }
 
 std::vector<FakeProcesses::Ended> FakeProcesses::ended() {
   std::vector<Ended> ended;
   for (auto& [name, job] : jobs_) {
-    if (!job.end || std::exchange(job.told, true)) continue;
+    if (!job.end || std::exchange(job.reported, true)) continue;
     ended.push_back({.name = name, .end = *job.end});
   }
   return ended;
@@ -109,7 +109,7 @@ void FakeProcesses::speak(const LaunchName& name, JobWord::Kind kind, std::int64
 
 std::vector<FakeProcesses::Said> FakeProcesses::said() { return std::exchange(said_, {}); }
 
-bool FakeProcesses::tell(const LaunchName& name, const JobMessage& message) {
+bool FakeProcesses::send(const LaunchName& name, const JobMessage& message) {
   const auto at = jobs_.find(name);
   if (at == jobs_.end() || at->second.end) return false;
   Job& job = at->second;
@@ -157,7 +157,7 @@ Result<FakeProcesses::Output> FakeProcesses::read_log(const LogRequest& request,
                 .offset = static_cast<std::int64_t>(from)};
 }
 
-void FakeProcesses::heed(Job& job, Duration at, Duration grace, JobEnd::Kind why) {
+void FakeProcesses::begin_stop(Job& job, Duration at, Duration grace, JobEnd::Kind why) {
   const Duration leaves =
       job.script.deaf ? Duration::max() : at + std::min(job.script.leaves, Duration::max() - at);
   const bool first = !std::exchange(job.stopping, true);

@@ -20,8 +20,8 @@ class FakeProcesses final : public Processes {
   struct Script {
     Duration runs = Duration::max();  // ends by itself after so long, with `exit_code`
     int exit_code = 0;
-    Duration leaves{};      // takes so long to heed a SIGTERM
-    bool deaf = false;      // heeds none; goes by SIGKILL alone
+    Duration leaves{};      // from a SIGTERM to its end
+    bool deaf = false;      // ignores SIGTERM; SIGKILL ends it
     std::string refused{};  // why it cannot be started; empty: it can
     Duration iteration{};   // speaks the job protocol, and counts one each; 0: does not
     bool stubborn = false;  // says where it can stop, and then does not
@@ -43,9 +43,9 @@ class FakeProcesses final : public Processes {
   const std::map<LaunchName, int>& starts() const { return starts_; }
   // Why each launch was last asked to stop, by an agent.
   const std::map<LaunchName, JobEnd::Kind>& asked_to_stop() const { return asked_; }
-  // Those that ended where they were told to stop.
+  // Those that ended where they were ordered to stop.
   const std::set<LaunchName>& rested() const { return rested_; }
-  // What each launch was last told that it will have.
+  // The last resize that was sent to each launch.
   const std::map<LaunchName, ResizeNotice>& resizes() const { return resizes_; }
   // What a job has written, which never goes.
   void write(const LaunchName& name, const std::string& bytes) { logs_[name] += bytes; }
@@ -56,7 +56,7 @@ class FakeProcesses final : public Processes {
   Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
   std::vector<Ended> ended() override;
   std::vector<Said> said() override;
-  bool tell(const LaunchName& name, const JobMessage& message) override;
+  bool send(const LaunchName& name, const JobMessage& message) override;
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override { return lease_; }
@@ -73,15 +73,15 @@ class FakeProcesses final : public Processes {
     JobEnd will_be{};
     std::int64_t iteration = 0;
     bool stopping = false;
-    bool resting = false;  // ends where it was told to stop
+    bool resting = false;  // ends where it was ordered to stop
     Duration kill_at = Duration::max();
     std::optional<JobEnd> end{};
-    bool told = false;
+    bool reported = false;
   };
 
   void speak(const LaunchName& name, JobWord::Kind kind, std::int64_t iteration,
              bool finished = false);
-  static void heed(Job& job, Duration at, Duration grace, JobEnd::Kind why);
+  static void begin_stop(Job& job, Duration at, Duration grace, JobEnd::Kind why);
 
   ScriptOf script_;
   Duration now_{};

@@ -72,7 +72,7 @@ Result<std::vector<Gpu>> ask(const Library& library) {
     TRY(checked(name_of(device, name, kTextLength), "nvmlDeviceGetName"));
     TRY(checked(uuid_of(device, uuid, kTextLength), "nvmlDeviceGetUUID"));
     NvmlMemory memory{};
-    // Some devices share the host's memory and have none of their own to tell of.
+    // Some devices share the host's memory and have none of their own to report.
     const bool known = memory_of(device, &memory) == kOk;
     unsigned minor = 0;
     const bool has_file = minor_of != nullptr && minor_of(device, &minor) == kOk;

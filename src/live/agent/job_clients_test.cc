@@ -128,7 +128,7 @@ TEST_F(JobClient, FindsTheAgentThatTakesOverAndSaysWhatStillHolds) {
   EXPECT_TRUE(post_->until([&] { return job.should_stop(8); }));
 }
 
-TEST_F(JobClient, WhoIsReplacedDoesNotComeBack) {
+TEST_F(JobClient, AClientThatIsReplacedDoesNotComeBack) {
   orrery_job::Job first;
   ASSERT_TRUE(post_->until([&] { return first.connected(); }));
   orrery_job::Job second;

@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-// One connection of a job as its bytes tell it: cut into lines, read, and held against the order in
-// which things may be said. No socket and no clock, so it can be fed anything. Holds at most one
+// One connection of a job, read from its bytes: cut into lines, parsed, and checked against the
+// order of messages. No socket and no clock, so it can be fed anything. Holds at most one
 // line that is not complete.
 class JobConversation {
  public:

@@ -13,7 +13,7 @@
 namespace orrery {
 
 // What a job and its agent say to one another, as values and as lines of JSON. The page
-// docs/formats/job-protocol.md is the whole of it, for whoever writes another client.
+// docs/formats/job-protocol.md describes all of it, for other clients.
 
 inline constexpr int kJobProtocol = 1;
 inline constexpr std::size_t kLongestJobLine = 64 * 1024;  // its newline not counted
@@ -24,7 +24,7 @@ struct JobWord {
     Hello,         // it is there; also after every reconnection
     Progress,      // `iteration` iterations are done, `of` in all
     Checkpointed,  // the state after `iteration` iterations is safe
-    CanStopAt,     // and goes no further until it is told more
+    CanStopAt,     // and goes no further until a later message
     Bye,           // it will say no more
     Unknown,       // a kind of a later version; not to be acted on
     Gone,          // the connection ended without a bye; it may come back

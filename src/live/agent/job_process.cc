@@ -61,8 +61,8 @@ Fd find_supervisor(const JobFiles& files) {
   }
 }
 
-// For a job whose supervisor has gone. The job's first process was told to die with it; the others
-// are known by their environment. Returns when they are gone.
+// For a job whose supervisor has gone. The job's first process dies with it; the others are known
+// by their environment. Returns when they are gone.
 void see_off(const JobFiles& files, const JobRunning& running) {
   if (running.boot != boot_id()) return;
   const JobCgroup cgroup(running.cgroup, running.cgroup_version, running.cgroup_others);
@@ -119,7 +119,7 @@ Result<std::optional<JobEnd>> settle(const JobFiles& files) {
   return std::optional<JobEnd>(end);
 }
 
-// Its end goes last: as long as anything else is there it can be told.
+// The record of its end goes last: as long as another file exists, the end can be reported.
 void remove_files(const JobFiles& files) {
   for (const std::string& path : {files.running(), files.stop(), files.launch(), files.ended()}) {
     ::unlink(path.c_str());
@@ -174,7 +174,7 @@ Result<std::optional<JobEnd>> JobProcess::end() const {
     ::waitid(P_PIDFD, static_cast<id_t>(supervisor_.get()), &info, WEXITED | WNOHANG);
   }
   TRY_ASSIGN(auto ended, settle(files_));
-  // Somebody else looks after it: one that an earlier agent had started and that came late.
+  // Another supervisor has it: one that an earlier agent started and that came late.
   if (!ended) supervisor_ = find_supervisor(files_);
   return ended;
 }
@@ -227,7 +227,7 @@ Result<JobProcess> LocalJobs::start(const Launch& launch) const {
   const std::string name = launch_name(launch);
   JobFiles files{.base = state_ + "/" + name};
   // It may be cut short by a crash; then nothing has been started, and adopt() says so.
-  TRY(write_new_file(files.launch(), launch_fields(launch).write()));
+  TRY(write_file_atomically(files.launch(), launch_fields(launch).write(), {.exclusive = true}));
   const auto begin = [&]() -> Result<JobProcess> {
     int ready[2];
     if (::pipe2(ready, O_CLOEXEC) != 0) return system_error("pipe", errno);
@@ -253,7 +253,7 @@ Result<std::vector<JobProcess>> LocalJobs::adopt() const {
   if (failed) return system_error(state_, failed.value());
   std::sort(names.begin(), names.end());
   for (const std::string& name : others) {
-    // Left by one who was interrupted while he forgot it.
+    // Left by an agent that was interrupted while it removed the launch.
     if (std::binary_search(names.begin(), names.end(), name)) continue;
     remove_files({.base = state_ + "/" + name});
   }

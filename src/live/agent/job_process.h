@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
-#include "live/job_runner/files.h"
 #include "live/job_runner/fork_server.h"
 #include "live/job_runner/job_record.h"
 #include "live/job_runner/launch.h"

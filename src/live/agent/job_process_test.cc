@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ class JobProcessTest : public testing::Test {
   LocalJobs jobs_ = open_jobs(folder_ / "state");
 };
 
-// Whether the process has gone, as a pidfd opened while it lived tells.
+// True if the process has gone, by a pidfd that was opened while it lived.
 bool gone(const Fd& process) {
   pollfd asked{.fd = process.get(), .events = POLLIN, .revents = 0};
   return ::poll(&asked, 1, 0) == 1;
@@ -66,7 +67,7 @@ TEST_F(JobProcessTest, AnExitCodeIsTheJobsOwn) {
   EXPECT_EQ(untimed(run(second)), (JobEnd{.kind = Kind::Exited, .exit_code = 127}));
 }
 
-TEST_F(JobProcessTest, ASignalIsToldApartFromAnExitCode) {
+TEST_F(JobProcessTest, ASignalIsReportedApartFromAnExitCode) {
   EXPECT_EQ(untimed(run(launch({"raise", std::to_string(SIGKILL)}))),
             (JobEnd{.kind = Kind::Signalled, .signal = SIGKILL}));
 }
@@ -146,14 +147,14 @@ TEST_F(JobProcessTest, AJobIsPinnedToItsCpus) {
 
 TEST_F(JobProcessTest, WithoutACgroupMemoryIsLimitedByProcess) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer does not live with a memory limit";
-  Launch hungry = launch({"eat", std::to_string(std::size_t{256} << 20)});
-  hungry.memory_bytes = std::int64_t{1} << 30;
-  const JobProcess fits = start(jobs_, hungry);
+  Launch large = launch({"eat", std::to_string(std::size_t{256} << 20)});
+  large.memory_bytes = std::int64_t{1} << 30;
+  const JobProcess fits = start(jobs_, large);
   EXPECT_EQ(end_of(fits).exit_code, 0);
   EXPECT_EQ(fits.running().value().memory_limit, MemoryLimit::Rlimit);
-  hungry.memory_bytes = std::int64_t{128} << 20;
-  hungry.epoch = 1;
-  EXPECT_EQ(run(hungry).exit_code, 9) << "what is too much is refused";
+  large.memory_bytes = std::int64_t{128} << 20;
+  large.epoch = 1;
+  EXPECT_EQ(run(large).exit_code, 9) << "what is too much is refused";
 }
 
 TEST_F(JobProcessTest, AStopIsHeardAndTheJobSaysHowItEnded) {
@@ -161,11 +162,11 @@ TEST_F(JobProcessTest, AStopIsHeardAndTheJobSaysHowItEnded) {
   ASSERT_EQ(first_line(job), "ready");
   ASSERT_TRUE(job.stop(kLong).ok());
   EXPECT_EQ(untimed(end_of(job)), (JobEnd{.kind = Kind::Stopped, .exit_code = 7}));
-  EXPECT_TRUE(job.stop(kLong).ok()) << "once more does no harm";
+  EXPECT_TRUE(job.stop(kLong).ok()) << "a second stop does no harm";
   EXPECT_EQ(end_of(job).exit_code, 7);
 }
 
-TEST_F(JobProcessTest, WhoDoesNotHearIsKilledAfterTheGracePeriod) {
+TEST_F(JobProcessTest, AJobThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
   const JobProcess job = start(jobs_, launch({"deaf"}));
   ASSERT_EQ(first_line(job), "ready");
   ASSERT_TRUE(job.stop(kLong).ok());
@@ -221,7 +222,7 @@ TEST_F(JobProcessTest, TwoAgentsDoNotShareAState) {
   EXPECT_NE(log().find("another agent is in charge"), std::string::npos) << log();
 }
 
-TEST_F(JobProcessTest, AJobEndsWithTheLeaseThoughNobodyStopsIt) {
+TEST_F(JobProcessTest, AJobEndsWithTheLeaseThoughNoAgentStopsIt) {
   Launch leased = launch({"hang"});
   leased.ends_with_lease = true;
   leased.grace = Duration::zero();
@@ -271,19 +272,20 @@ TEST_F(JobProcessTest, AJobWhoseSupervisorIsKilledIsSeenOffWithAllItsProcesses) 
 }
 
 TEST_F(JobProcessTest, AsRootAJobRunsAsItsUserWithThatUsersRights) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  const passwd* const login = ::getpwuid(65534);
+  if (::geteuid() != 0 || !login) GTEST_SKIP() << "needs root and a login with the id 65534";
   Launch other = launch({});
   other.argv = {"id", "-un"};
-  other.user = "nobody";
+  other.user = login->pw_name;
   other.directory = "/";
   other.output = "/dev/null";
   other.errors = folder_ / "refused";
-  EXPECT_EQ(run(other).kind, Kind::NotStarted) << "nobody may not write there";
+  EXPECT_EQ(run(other).kind, Kind::NotStarted) << "that user may not write there";
   std::filesystem::permissions(folder_.path(), std::filesystem::perms::all);
   other.output = other.errors = folder_ / "log";
   other.epoch = 1;
   EXPECT_EQ(run(other).exit_code, 0);
-  EXPECT_EQ(log(), "nobody");
+  EXPECT_EQ(log(), login->pw_name);
 }
 
 TEST_F(JobProcessTest, AnOutputThatIsAPipeWithoutAReaderIsRefusedAndHoldsNothing) {
@@ -295,7 +297,7 @@ TEST_F(JobProcessTest, AnOutputThatIsAPipeWithoutAReaderIsRefusedAndHoldsNothing
   EXPECT_NE(end.message.find("a pipe that no process reads"), std::string::npos) << end.message;
 }
 
-// A program that the kernel does not let anybody run until the holder of a lease gives it up.
+// A program that the kernel runs for no process until the holder of a lease gives it up.
 TEST_F(JobProcessTest, ALaunchWhoseProgramDoesNotBeginIsStoppedAllTheSame) {
   Launch held = launch({});
   held.argv = {folder_ / "program"};
@@ -318,11 +320,11 @@ TEST_F(JobProcessTest, TheStateFolderIsClosedToOthersAndRefusedWhereItWasOpen) {
   std::filesystem::permissions(state, std::filesystem::perms(0755));
   const auto opened = LocalJobs::open(state);
   ASSERT_FALSE(opened.ok());
-  EXPECT_NE(opened.error().message.find("others have access"), std::string::npos);
+  EXPECT_NE(opened.error().message.find("other users have access"), std::string::npos);
 }
 
 TEST_F(JobProcessTest, WithoutRootAnotherUsersJobIsRefused) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may become anybody";
+  if (::geteuid() == 0) GTEST_SKIP() << "root may become any user";
   Launch other = launch({"exit", "0"});
   other.user = "root";
   const JobEnd end = run(other);

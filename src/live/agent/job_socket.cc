@@ -242,7 +242,7 @@ void JobSockets::send(Post& post, Id id, const std::string& line) {
                                 MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno != EAGAIN) {
-      client->unsent.clear();  // read() will find that nobody is there
+      client->unsent.clear();  // read() will find that the client has gone
       break;
     }
     if (sent < 0) break;

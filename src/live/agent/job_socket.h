@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "live/agent/job_conversation.h"
 #include "live/agent/job_message.h"
-#include "live/job_runner/files.h"
 #include "live/job_runner/launch.h"
 #include "model/time.h"
 
@@ -23,11 +23,11 @@ inline constexpr int kJobMessagesPerSecond = 100;
 //
 // Belongs to one thread, has none of its own and never waits. What it holds for a launch is
 // bounded: one client that has said hello (a later one takes its place), four that have not, a
-// line of each, and what they do not fetch. A client that breaks the rules is told why and closed;
-// one that says too much is not heard again, and its job goes on as one without a socket.
+// line of each, and what they do not fetch. A client that breaks the rules gets the reason and is
+// closed; one that says too much is not heard again, and its job goes on as one without a socket.
 //
 // The directory is the agent's, and only the agent writes to it; each socket is the job's user's,
-// mode 0600, so nobody else can speak for the job, and no user can put anything else in its place.
+// mode 0600. So no other user can speak for the job, and no user can put another file in its place.
 // Sockets are left behind when this object goes: the agent that takes over listens at the same
 // paths, and clients find it there.
 class JobSockets {
@@ -48,10 +48,10 @@ class JobSockets {
   // `now` is of any clock that does not go back; it bounds the rate of messages.
   void on_ready(Duration now, std::vector<JobWord>& words);
 
-  // Tells the launch's job. False where nobody listens at the moment; a client that says hello
-  // later, or again, is told the last stop (PrepareStop or StopAt) and the last resize then.
+  // Sends to the launch's job. False if no client listens at the moment; one that says hello later,
+  // or again, then gets the last stop (PrepareStop or StopAt) and the last resize.
   bool say(const std::string& launch, const JobMessage& message);
-  bool listening(const std::string& launch) const;  // somebody there has said hello
+  bool listening(const std::string& launch) const;  // a client there has said hello
 
   std::int64_t ignored() const { return ignored_; }  // messages of unknown kinds, in all
 
@@ -70,7 +70,7 @@ class JobSockets {
     Fd listener{};
     std::vector<Client> clients{};  // oldest first
     Id speaker = 0;                 // the client that has said hello; 0: none
-    std::string stop{};             // lines for whoever says hello next
+    std::string stop{};             // lines for the next client that says hello
     std::string resize{};
     double budget = kJobMessageBurst;
     Duration counted{};  // up to when the budget has grown
@@ -89,7 +89,7 @@ class JobSockets {
 
   std::string directory_;
   Fd epoll_;
-  Fd spare_;  // given up for a moment to turn away whom there is no descriptor for
+  Fd spare_;  // closed for a moment to refuse a client that finds no free descriptor
   std::map<std::string, Post> posts_{};
   std::map<Id, std::string> launches_{};  // by listener or connection
   Id next_id_ = 1;

@@ -59,15 +59,15 @@ TEST_F(JobSocket, BelongsToTheUserTheJobRunsAs) {
   other.socket = folder_ / "s/8.3.0";
   EXPECT_FALSE(post_.sockets().listen(other).ok());
   EXPECT_FALSE(std::filesystem::exists(other.socket));
-  const passwd* const nobody = ::getpwnam("nobody");
-  if (::geteuid() != 0 || !nobody) GTEST_SKIP() << "needs root and the user nobody";
-  other.user = "nobody";
+  const passwd* const login = ::getpwuid(65534);
+  if (::geteuid() != 0 || !login) GTEST_SKIP() << "needs root and a login with the id 65534";
+  other.user = login->pw_name;
   post_.listen(other);
   struct stat found {};
   ASSERT_EQ(::lstat(other.socket.c_str(), &found), 0);
-  EXPECT_EQ(found.st_uid, nobody->pw_uid);
+  EXPECT_EQ(found.st_uid, login->pw_uid);
   std::filesystem::permissions(folder_.path(), std::filesystem::perms(0711));
-  ASSERT_EQ(::seteuid(nobody->pw_uid), 0);
+  ASSERT_EQ(::seteuid(login->pw_uid), 0);
   const bool own = TestClient(other.socket).connected();
   const bool foreign = TestClient(launch_.socket).connected();
   ASSERT_EQ(::seteuid(0), 0);
@@ -97,7 +97,7 @@ TEST_F(JobSocket, WhatIsSaidReachesTheClient) {
   EXPECT_FALSE(post_.sockets().say("8.0.0", PrepareStop{})) << "no such launch";
 }
 
-TEST_F(JobSocket, WhoComesLateIsToldWhatStillStands) {
+TEST_F(JobSocket, AClientThatComesLateGetsTheLastStopAndResize) {
   EXPECT_FALSE(post_.sockets().say(name_, PrepareStop{}));
   EXPECT_FALSE(post_.sockets().say(name_, StopAt{.iteration = 9}));
   EXPECT_FALSE(post_.sockets().say(name_, ResizeNotice{.gpus = 2, .ranks = 2}));
@@ -126,7 +126,7 @@ TEST_F(JobSocket, TheLastOneThatSaysHelloWins) {
   EXPECT_EQ(second.heard(), kWelcome + message_line(PrepareStop{}));
 }
 
-TEST_F(JobSocket, WhoOnlyConnectsDisturbsNobody) {
+TEST_F(JobSocket, AClientThatOnlyConnectsDisturbsNoOther) {
   TestClient client = greeted();
   std::vector<TestClient> silent;
   for (int i = 0; i < 20; ++i) {
@@ -140,7 +140,7 @@ TEST_F(JobSocket, WhoOnlyConnectsDisturbsNobody) {
   EXPECT_TRUE(post_.until_said(Kind::Progress, name_, 1));
 }
 
-TEST_F(JobSocket, WhoBreaksTheRulesIsToldWhyAndClosed) {
+TEST_F(JobSocket, AClientThatBreaksTheRulesGetsTheReasonAndIsClosed) {
   TestClient client = greeted();
   client.say(kStep + "so far so good\n" + kStep);
   ASSERT_TRUE(post_.until([&] { return client.closed(); }));
@@ -151,7 +151,7 @@ TEST_F(JobSocket, WhoBreaksTheRulesIsToldWhyAndClosed) {
   greeted();
 }
 
-TEST_F(JobSocket, WhoFloodsIsNotHeardAnyMoreAndTheOthersAre) {
+TEST_F(JobSocket, AClientThatFloodsIsIgnoredAndTheOthersAreNot) {
   Launch other = example();
   other.job = JobId{8};
   other = post_.listen(other);

@@ -30,8 +30,8 @@ Status make_directory(const std::string& path, mode_t mode) {
   return system_error(path, errno);
 }
 
-// The directory around it is the agent's, so nobody can put anything else in its place. What a job
-// prints is for its user alone.
+// The directory above it is the agent's, so no other user can replace it. Only the job's user may
+// read what the job prints.
 Status make_log(const std::string& path, const std::optional<JobUser>& user) {
   const Fd log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!log.ok() || ::fchmod(log.get(), 0600) != 0) return system_error(path, errno);
@@ -181,8 +181,8 @@ std::vector<LocalProcesses::Ended> LocalProcesses::ended() {
     auto end = at->second.end();
     if (!end.ok()) {
       unsettled_.push_back(name);
-    } else if (const std::optional<JobEnd>& told = end.value()) {
-      ended.push_back({.name = name, .end = *told});
+    } else if (const std::optional<JobEnd>& known = end.value()) {
+      ended.push_back({.name = name, .end = *known});
     } else {
       watch(name, at->second);
     }
@@ -207,7 +207,7 @@ std::vector<LocalProcesses::Said> LocalProcesses::said() {
   return said;
 }
 
-bool LocalProcesses::tell(const LaunchName& name, const JobMessage& message) {
+bool LocalProcesses::send(const LaunchName& name, const JobMessage& message) {
   return sockets_.say(text(name), message);
 }
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "live/agent/job_process.h"
 #include "live/agent/job_socket.h"
 #include "live/agent/log_keeper.h"
 #include "live/agent/master_ports.h"
 #include "live/agent/processes.h"
-#include "live/job_runner/files.h"
 
 namespace orrery {
 
@@ -20,11 +20,11 @@ namespace orrery {
 //
 // A launch without an output of its own writes to DATA/logs/JOB.RANK.log, through all its epochs,
 // and the file stays when the launch is forgotten, unless it is empty. One without a checkpoint
-// directory is given DATA/checkpoints/JOB, or is told of DATA/checkpoints/uUID/JOB where it runs as
-// another user and makes it itself. An empty one goes with the job's last launch here.
+// directory is given DATA/checkpoints/JOB, or makes DATA/checkpoints/uUID/JOB itself where it runs
+// as another user. An empty one goes with the job's last launch here.
 //
-// Jobs are heard at STATE/sockets. One for whom there can be no socket, as where the path is too
-// long for the system, runs without.
+// Jobs connect at STATE/sockets. A job without a socket, because the path is too long for the
+// system, runs without one.
 class LocalProcesses final : public Processes {
  public:
   // `program` becomes the supervisor; see LocalJobs::open().
@@ -50,7 +50,7 @@ class LocalProcesses final : public Processes {
   Status stop(const LaunchName& name, Duration grace, JobEnd::Kind why) override;
   std::vector<Ended> ended() override;
   std::vector<Said> said() override;
-  bool tell(const LaunchName& name, const JobMessage& message) override;
+  bool send(const LaunchName& name, const JobMessage& message) override;
   Status forget(const LaunchName& name) override;
   Status write_lease(const Lease& lease) override;
   Lease lease() const override;

@@ -29,11 +29,11 @@ std::vector<LogPiece> LogAnswers::answer(Processes& processes, const HasEnded& e
                                          Duration now) {
   std::vector<LogPiece> pieces;
   std::vector<Pending> left;
-  std::int64_t room = kReportMost;
+  std::int64_t bytes_left = kReportMost;
   looked_ = now;
   fresh_ = false;
   for (Pending& one : pending_) {
-    if (room <= 0) {
+    if (bytes_left <= 0) {
       fresh_ = true;
       left.push_back(std::move(one));
       continue;
@@ -41,7 +41,8 @@ std::vector<LogPiece> LogAnswers::answer(Processes& processes, const HasEnded& e
     const LogRequest& request = one.request;
     // Asked before the read, so that nothing written in between is missed.
     const bool over = ended(request.launch);
-    const std::int64_t most = std::clamp<std::int64_t>(request.most, 1, std::min(kPieceMost, room));
+    const std::int64_t most =
+        std::clamp<std::int64_t>(request.most, 1, std::min(kPieceMost, bytes_left));
     LogPiece piece{.request = request.request, .offset = request.offset};
     auto output = processes.read_log(request, most);
     if (output.ok()) {
@@ -57,7 +58,7 @@ std::vector<LogPiece> LogAnswers::answer(Processes& processes, const HasEnded& e
       left.push_back(std::move(one));
       continue;
     }
-    room -= std::ssize(piece.bytes);
+    bytes_left -= std::ssize(piece.bytes);
     pieces.push_back(std::move(piece));
   }
   pending_ = std::move(left);

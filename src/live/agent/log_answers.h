@@ -9,12 +9,12 @@
 namespace orrery {
 
 // Requests for pieces of jobs' output that are not answered yet. One that finds nothing new is kept
-// until there is something, the job ends or its time is over, and nobody waits for it meanwhile.
+// until there is something, the job ends or its time is over; nothing blocks meanwhile.
 // What one report carries is bounded; the rest comes with the next.
 class LogAnswers {
  public:
   // One that is known by its number already is not asked twice. Beyond 256 the rest is dropped, and
-  // whoever asks has to ask again.
+  // has to be asked again.
   void ask(const std::vector<LogRequest>& requests, Duration now);
   // `ended` says of a launch that nothing is written any more.
   using HasEnded = std::function<bool(const LaunchName&)>;

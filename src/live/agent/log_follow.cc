@@ -86,7 +86,7 @@ Status LogFollower::wait(int other, Duration most) {
   if (!changes_.ok()) {
     changes_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!changes_.ok()) return system_error("inotify", errno);
-    // The folder tells of the file's coming, going and being written to.
+    // The folder reports when the file is made, removed and written to.
     const std::string folder = path_.substr(0, std::max<std::size_t>(1, path_.rfind('/')));
     if (::inotify_add_watch(changes_.get(), folder.c_str(),
                             IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM) < 0) {
@@ -94,7 +94,7 @@ Status LogFollower::wait(int other, Duration most) {
       changes_.close();
       return system_error(folder, number);
     }
-    // What came before the watch was set would not be told of: look once more.
+    // What came before the watch was set is not reported: look again.
     return {};
   }
   pollfd waited[] = {{.fd = changes_.get(), .events = POLLIN, .revents = 0},
@@ -104,8 +104,8 @@ Status LogFollower::wait(int other, Duration most) {
   if (::poll(waited, 2, static_cast<int>(limit)) < 0 && errno != EINTR) {
     return system_error(path_, errno);
   }
-  char told[4096];
-  while (::read(changes_.get(), told, sizeof told) > 0) {
+  char notices[4096];
+  while (::read(changes_.get(), notices, sizeof notices) > 0) {
   }
   return {};
 }

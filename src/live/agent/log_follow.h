@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/files.h"
 #include "base/result.h"
-#include "live/job_runner/files.h"
 #include "model/time.h"
 
 namespace orrery {
@@ -18,7 +18,7 @@ namespace orrery {
 // was moved away is read to its end, and then the one that took its place from its start.
 class LogFollower {
  public:
-  // The file need not be there yet. Where an owner is given, a file of anybody else's is refused: a
+  // The file need not be there yet. If an owner is given, a file of another user is refused: a
   // job names its own output, and may put a link to what only the agent can read in its place. A
   // negative offset counts from the end that the file has at the first read.
   LogFollower(std::string path, std::int64_t offset, std::optional<uid_t> owner = {});
@@ -33,7 +33,7 @@ class LogFollower {
 
   // Waits until there may be something new or `other` is readable (a job's fd(); -1: none), and at
   // most this long. To follow a job to its end: read until empty, look whether the job has ended,
-  // read until empty once more if so, else wait.
+  // read until empty again if so, else wait.
   Status wait(int other, Duration most);
 
  private:

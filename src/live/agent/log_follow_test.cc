@@ -113,7 +113,7 @@ TEST(LogFollower, FollowsAJobToItsEndAndMissesNothing) {
   EXPECT_EQ(text, "[x]\n[y]\n");
 }
 
-TEST(LogFollow, AFileOfSomebodyElseIsRefused) {
+TEST(LogFollow, AFileOfAnotherUserIsRefused) {
   const TestFolder folder;
   folder.write("log", "secret");
   LogFollower mine(folder / "log", 0, ::geteuid());

@@ -9,8 +9,8 @@
 #include <limits>
 #include <sstream>
 
+#include "base/files.h"
 #include "live/job_runner/cpu_sets.h"
-#include "live/job_runner/files.h"
 
 namespace orrery {
 namespace {
@@ -132,7 +132,7 @@ Result<std::vector<NumaNode>> numa_nodes(const std::string& root, const std::vec
     left = std::move(others);
     if (!node.cpus.empty()) nodes.push_back(std::move(node));
   }
-  // Kernels without NUMA tell of no node, and a CPU that no node names is still a CPU.
+  // Kernels without NUMA report no node, and a CPU that no node names is still a CPU.
   if (!left.empty()) {
     if (nodes.empty()) nodes.emplace_back();
     std::vector<int>& first = nodes.front().cpus;

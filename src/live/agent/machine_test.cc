@@ -94,7 +94,7 @@ TEST(Machine, ThisOneHasCpusAndMemory) {
   EXPECT_EQ(machine.value().gpus[2].cuda_name(), "2");
 }
 
-TEST(Gpus, AreThoseTheDriverTellsOf) {
+TEST(Gpus, AreThoseTheDriverReports) {
   const auto gpus = detect_gpus(FAKE_NVML);
   ASSERT_TRUE(gpus.ok()) << gpus.error().message;
   ASSERT_EQ(gpus.value().size(), 2u);

@@ -35,7 +35,7 @@ class MasterPorts {
   std::map<Run, Held> held_{};
 };
 
-// Whether a socket could listen on it at all addresses of this machine.
+// True if a socket could listen on it at all addresses of this machine.
 bool is_port_free(int port);
 
 }  // namespace orrery

@@ -290,10 +290,11 @@ void NodeAgent::find_again(const LaunchName& name) {
 
 void NodeAgent::stop(Known& known, JobEnd::Kind why) {
   const LaunchName& name = known.report.name;
-  const Status told = processes_.stop(name, known.wanted.grace, why);
-  known.stop_failed = !told.ok();
+  const Status stopped = processes_.stop(name, known.wanted.grace, why);
+  known.stop_failed = !stopped.ok();
   known.stop_why = why;
-  if (!told.ok()) say("not stopped launch=" + text(name) + " why=\"" + told.error().message + "\"");
+  if (!stopped.ok())
+    say("not stopped launch=" + text(name) + " why=\"" + stopped.error().message + "\"");
   if (known.report.state == LaunchState::Stopping) return;
   known.report.state = LaunchState::Stopping;
   changed_ = true;
@@ -312,19 +313,20 @@ void NodeAgent::hand_on(const StopOrder& order) {
   Known& known = at->second;
   const std::string name = text(order.launch);
   if (order.gpus_next > 0 && !known.asked) {
-    processes_.tell(order.launch, ResizeNotice{.gpus = order.gpus_next, .ranks = order.ranks_next});
+    processes_.send(order.launch, ResizeNotice{.gpus = order.gpus_next, .ranks = order.ranks_next});
   }
   if (order.at >= 0) {
     if (known.stop_at >= 0) return;
     known.asked = true;
     known.stop_at = static_cast<std::int64_t>(order.at);
-    processes_.tell(order.launch,
+    processes_.send(order.launch,
                     StopAt{.iteration = known.stop_at, .reason = parse_stop_reason(order.reason)});
-    say("told launch=" + name + " to stop at=" + std::to_string(known.stop_at));
+    say("ordered launch=" + name + " to stop at=" + std::to_string(known.stop_at));
   } else if (!std::exchange(known.asked, true)) {
-    const bool heard = processes_.tell(order.launch, PrepareStop{});
+    const bool heard = processes_.send(order.launch, PrepareStop{});
     if (!heard) note_progress(order.launch, {.can_stop_at = kCannotStop});
-    say("asked launch=" + name + (heard ? " where it can stop" : " to stop, and nobody listens"));
+    say("asked launch=" + name +
+        (heard ? " where it can stop" : " to stop, and it does not listen"));
   }
 }
 
@@ -342,10 +344,11 @@ void NodeAgent::end(Known& known, JobEnd end) {
   known.report.state = LaunchState::Ended;
   known.report.end = std::move(end);
   changed_ = true;
-  const JobEnd& told = known.report.end;
-  say("ended launch=" + text(known.report.name) + " how=\"" + std::string(end_name(told.kind)) +
-      "\" exit=" + std::to_string(told.exit_code) + " signal=" + std::to_string(told.signal) +
-      (told.message.empty() ? "" : " why=\"" + told.message + "\""));
+  const JobEnd& reported = known.report.end;
+  say("ended launch=" + text(known.report.name) + " how=\"" + std::string(end_name(reported.kind)) +
+      "\" exit=" + std::to_string(reported.exit_code) +
+      " signal=" + std::to_string(reported.signal) +
+      (reported.message.empty() ? "" : " why=\"" + reported.message + "\""));
 }
 
 void NodeAgent::on_process_change(Duration now) {
@@ -370,7 +373,7 @@ void NodeAgent::note_progress(const LaunchName& name, const JobProgress& progres
   if (progress.iteration >= 0) report.iteration = progress.iteration;
   if (progress.iterations >= 0) report.iterations = progress.iterations;
   report.finished = report.finished || progress.finished;
-  // Somebody waits for these two.
+  // A caller waits for these two.
   if (progress.checkpointed >= 0 && progress.checkpointed != report.checkpointed) {
     report.checkpointed = progress.checkpointed;
     changed_ = true;
@@ -433,7 +436,7 @@ std::optional<Report> NodeAgent::next_report(Duration now) {
     report.launches.push_back(known.report);
   }
   report.leaving = leaving_ && !active;
-  told_leaving_ = report.leaving;
+  reported_leaving_ = report.leaving;
   reported_at_ = now;
   changed_ = false;
   return report;

@@ -19,12 +19,13 @@ namespace orrery {
 // sockets, no threads: it acts when it is called, through Processes, and depends on the calls
 // alone. `now` is boot_time() and never goes back.
 //
-// Only orders that OrderGate lets in are taken; so what is lost, doubled or late on the way changes
+// Only orders that OrderGate admits are taken; so what is lost, doubled or late on the way changes
 // nothing.
 //
-// What the newest orders name and was never here is started, once all who hold its GPUs (where not
-// both share) have left and its CPUs are not with somebody who is leaving. What they do not name is
-// stopped. An end is reported until the scheduler confirms it. A launch is started at most once.
+// A launch that the newest orders name and that was never here is started once every launch that
+// holds its GPUs (unless both share) has left and none that is leaving has its CPUs. A launch that
+// they do not name is stopped. An end is reported until the scheduler confirms it. A launch is
+// started at most once.
 //
 // A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
 // scheduler's to judge, by LaunchReport::finished.
@@ -46,9 +47,9 @@ class NodeAgent {
   void on_process_change(Duration now);
   void note_progress(const LaunchName& name, const JobProgress& progress);
   void tick(Duration now);
-  // Stops everything and starts nothing more. has_left() is true once all is over and told.
+  // Stops everything and starts nothing more. has_left() is true once all is over and reported.
   void leave(Duration now);
-  bool has_left() const { return told_leaving_; }
+  bool has_left() const { return reported_leaving_; }
 
   // A report, if one is due. It must be sent now, as the lease counts from `now`.
   std::optional<Report> next_report(Duration now);
@@ -67,10 +68,10 @@ class NodeAgent {
     bool stop_failed = false;
     JobEnd::Kind stop_why = JobEnd::Kind::Stopped;
     bool asked = false;         // where it could stop
-    std::int64_t stop_at = -1;  // what it was told then
+    std::int64_t stop_at = -1;  // what it was ordered then
   };
   struct Held {
-    std::uint64_t alone = 0;  // GPUs of launches that share them with nobody
+    std::uint64_t alone = 0;  // GPUs of launches that do not share them
     std::uint64_t shared = 0;
     int cpus_leaving = 0;
   };
@@ -112,7 +113,7 @@ class NodeAgent {
   Duration reported_at_{};
   bool changed_ = true;  // since the last report
   bool leaving_ = false;
-  bool told_leaving_ = false;
+  bool reported_leaving_ = false;
   std::string refused_{};
   std::string refuses_{};
 };

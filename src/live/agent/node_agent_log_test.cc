@@ -45,7 +45,7 @@ TEST_F(NodeAgentTest, OnceItsJobsHaveEndedItObeysTheOtherLogAndKnowsNothingOfThe
   report();
   EXPECT_EQ(last_.log, "new");
   EXPECT_EQ(last_.term, 0);
-  EXPECT_TRUE(last_.launches.empty()) << "an end of the old log is not told to the new one";
+  EXPECT_TRUE(last_.launches.empty()) << "an end of the old log is not reported to the new one";
   // The same name again is another process: numbers of jobs may come again in a new log.
   other = orders({assignment(kA, 1)});
   other.log = "new";

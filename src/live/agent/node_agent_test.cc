@@ -81,7 +81,7 @@ TEST_F(NodeAgentTest, APortThatTheOrdersNameIsTaken) {
   EXPECT_EQ(of(kA)->master_port, 4711);
 }
 
-TEST_F(NodeAgentTest, StopsWhatTheyDoNotNameAndTellsItsEndUntilThatIsKnown) {
+TEST_F(NodeAgentTest, StopsWhatTheyDoNotNameAndReportsItsEndUntilThatIsKnown) {
   order({assignment(kA, 1)});
   order({});
   EXPECT_EQ(state(kA), State::Ended);
@@ -135,7 +135,7 @@ TEST_F(NodeAgentTest, LaunchesThatBothShareRunOnOneGpu) {
   EXPECT_EQ(state(kB), State::Running);
 }
 
-TEST_F(NodeAgentTest, WaitsForCpusOfThoseWhoLeaveAndSharesThemWhereThereAreTooFew) {
+TEST_F(NodeAgentTest, WaitsForCpusOfLeavingLaunchesAndSharesThemWhereThereAreTooFew) {
   scripts_[kA].leaves = seconds(1);
   Assignment first = assignment(kA, 1);
   Assignment second = assignment(kB, 2);
@@ -182,7 +182,7 @@ TEST_F(NodeAgentTest, OrdersThatAreOldForeignOrDoubledChangeNothing) {
   EXPECT_FALSE(refused([](Orders&) {}));
 }
 
-TEST_F(NodeAgentTest, AnotherAgentTakesOverAndHeedsNoAnswerToTheOneBefore) {
+TEST_F(NodeAgentTest, AnotherAgentTakesOverAndIgnoresAnswersToTheOneBefore) {
   Assignment wanted = assignment(kA, 1);
   wanted.cpu_milli = 2000;
   order({wanted});
@@ -316,7 +316,7 @@ TEST_F(NodeAgentTest, HandsAStopOnToTheJobOnceAndReportsWhatItSays) {
   pass(milliseconds(100));
   report();
   EXPECT_EQ(of(kA)->can_stop_at, 3);
-  EXPECT_EQ(of(kB)->can_stop_at, kCannotStop) << "nobody listens there";
+  EXPECT_EQ(of(kB)->can_stop_at, kCannotStop) << "no client listens there";
   ASSERT_EQ(processes_.resizes().size(), 1u);
   EXPECT_EQ(processes_.resizes().at(kA).gpus, 4);
   EXPECT_EQ(processes_.resizes().at(kA).ranks, 2);
@@ -330,7 +330,7 @@ TEST_F(NodeAgentTest, HandsAStopOnToTheJobOnceAndReportsWhatItSays) {
   EXPECT_EQ(state(kB), State::Running);
 }
 
-TEST_F(NodeAgentTest, LeavesOnceAllJobsHaveEndedAndThatIsTold) {
+TEST_F(NodeAgentTest, LeavesOnceAllJobsHaveEndedAndThatIsReported) {
   scripts_[kA].leaves = seconds(2);
   order({assignment(kA, 1)});
   agent_->leave(now_);

@@ -168,7 +168,7 @@ class World {
     for (const Launch& launch : processes_.running()) {
       const LaunchName name = name_of(launch);
       const std::uint64_t gpus = gpus_of(launch, node_options().machine);
-      EXPECT_EQ(gpus & alone, 0u) << text(name) << " has a GPU of somebody else's";
+      EXPECT_EQ(gpus & alone, 0u) << text(name) << " has a GPU of another launch";
       if (!shares_[name]) {
         EXPECT_EQ(gpus & shared, 0u) << text(name);
       }

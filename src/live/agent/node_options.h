@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-// What an agent is told about its node.
+// What an agent knows about its node before it looks.
 struct NodeOptions {
   std::string instance{};    // of the state directory, for good
   std::string machine_id{};  // identifies the machine; empty: unknown
@@ -24,7 +24,7 @@ struct NodeOptions {
   std::int64_t processes_most = 0;  // of one launch; 0: no limit
   std::int64_t core_bytes = 0;      // of a core file; -1: no limit
   std::string only_user{};          // whose jobs alone can run here; empty: those of every user
-  std::function<void(std::string_view)> log{};  // a line for people; none: nobody listens
+  std::function<void(std::string_view)> log{};  // a line for people; may be empty
 };
 
 NodeOffer offer_of(const NodeOptions& options);

@@ -3,7 +3,7 @@
 namespace orrery {
 namespace {
 
-// A report so many before the last one is not worth an answer.
+// An answer to a report this far before the last one is ignored.
 constexpr std::size_t kSentMost = 4096;
 
 }  // namespace

@@ -26,18 +26,18 @@ class OrderGate {
   // The number of a report that is sent now.
   std::int64_t number_report(Duration now);
 
-  // Whether these are for this instance, answer a report of this object, and are newer than all
+  // True if these are for this instance, answer a report of this object, and are newer than all
   // that were taken: of no older term, of no older session of that term, with a higher number.
   bool lets_in(const Orders& orders) const;
-  // Whether they are for this instance and in answer to a report of it, but of another log.
+  // True if they are for this instance and in answer to a report of it, but of another log.
   bool is_foreign(const Orders& orders) const;
-  // Whether the scheduler that sent them is an older one of the log: they answer a newer report
+  // True if the scheduler that sent them is an older one of the log: they answer a newer report
   // than any orders that were taken, and are of an earlier term.
   bool is_outdated(const Orders& orders) const;
   // Orders of that log count from now on.
   void follow(const std::string& log);
-  // Whether they say, in answer to a report that is not too old, that this agent may not join. Who
-  // says so has no node to count orders for, and perhaps speaks another version.
+  // True if they say, in answer to a report that is not too old, that this agent may not join. A
+  // scheduler that says so has no node to count orders for, and perhaps another version.
   bool refuses(const Orders& orders) const;
   // From now on only newer ones count.
   void take(const Orders& orders);

@@ -46,8 +46,8 @@ class Processes {
     JobWord word{};
   };
   virtual std::vector<Said> said() = 0;
-  // False where nobody listens at the moment; who comes later is told the last one then.
-  virtual bool tell(const LaunchName& name, const JobMessage& message) = 0;
+  // False if no client listens at the moment; a client that comes later gets the last one then.
+  virtual bool send(const LaunchName& name, const JobMessage& message) = 0;
 
   // Where the ranks of this launch's run meet, on this node: chosen when it is first asked for, and
   // the same until all that is known of the run is forgotten.

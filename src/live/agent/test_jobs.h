@@ -1,14 +1,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "base/test_folder.h"
 #include "live/agent/job_process.h"
-#include "live/job_runner/files.h"
 
 namespace orrery {
 
@@ -24,34 +23,6 @@ inline std::vector<std::string> act(std::vector<std::string> what) {
   what.insert(what.begin(), {std::filesystem::read_symlink("/proc/self/exe").string(), "--act"});
   return what;
 }
-
-// A directory of its own, which goes with it.
-class TestFolder {
- public:
-  TestFolder() : path_(testing::TempDir() + "/orrery-agent-XXXXXX") {
-    if (!::mkdtemp(path_.data())) ADD_FAILURE() << "no directory for tests in " << path_;
-    path_ = std::filesystem::canonical(path_).string();
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TestFolder(const TestFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  void write(const std::string& name, const std::string& content) const {
-    const auto folder = std::filesystem::path(path_ + "/" + name).parent_path();
-    // Closed to others, as an agent would have made it.
-    if (std::filesystem::create_directories(folder)) {
-      std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
-    }
-    EXPECT_TRUE(write_file_atomically(path_ + "/" + name, content).ok()) << name;
-  }
-
- private:
-  std::string path_;
-};
 
 inline LocalJobs open_jobs(const std::string& state) {
   auto jobs = LocalJobs::open(state);

@@ -29,7 +29,7 @@ class NodeAgentTest : public testing::Test {
   }
 
   void report() {
-    while (auto told = agent_->next_report(now_)) last_ = std::move(*told);
+    while (auto report = agent_->next_report(now_)) last_ = std::move(*report);
   }
 
   // Orders of a scheduler that has seen the last report.

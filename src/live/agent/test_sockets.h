@@ -37,10 +37,10 @@ class TestPost {
     return launch;
   }
 
-  // Takes in what comes until it is as wished; false when that takes too long.
-  bool until(const std::function<bool()>& wish) {
+  // Takes in what comes until `holds` is true; false when that takes too long.
+  bool until(const std::function<bool()>& holds) {
     const auto deadline = std::chrono::steady_clock::now() + kLongEnough;
-    while (!wish()) {
+    while (!holds()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
       pollfd wait{.fd = sockets_.fd(), .events = POLLIN, .revents = 0};
       ::poll(&wait, 1, 20);
@@ -74,7 +74,7 @@ class TestPost {
   std::vector<JobWord> words_{};
 };
 
-// A client that says exactly what it is told to.
+// A client that sends exactly what the test gives it.
 class TestClient {
  public:
   explicit TestClient(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {

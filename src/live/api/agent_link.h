@@ -22,7 +22,7 @@ class AgentHost {
  public:
   virtual ~AgentHost() = default;
   // A connection whose other end has proved to be `caller`. All that comes over it is reported to
-  // the answer's number, until gone() is told.
+  // the answer's number, until gone() is called.
   virtual std::int64_t connected(const Caller& caller, std::shared_ptr<AgentLink> link) = 0;
   virtual void reported(std::int64_t connection, Report report) = 0;
   virtual void gone(std::int64_t connection) = 0;

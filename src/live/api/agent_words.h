@@ -9,7 +9,7 @@
 #include "live/api/log_words.h"
 #include "model/time.h"
 
-// What scheduler and agents say to each other. Both sides tell all there is, not what changed:
+// What scheduler and agents say to each other. Both sides send the whole state, not what changed:
 // Orders name everything that shall be on the node, a Report everything that is. So a message may
 // be lost, doubled or late, and the next one puts it right.
 
@@ -39,7 +39,7 @@ enum class LaunchState : std::uint8_t {
 };
 std::string_view to_string(LaunchState state);
 
-// Nobody listens for the launch, or it was closed out.
+// No client listens for the launch, or it was closed.
 inline constexpr double kCannotStop = -2;
 
 struct LaunchReport {

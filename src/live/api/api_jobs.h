@@ -46,7 +46,7 @@ struct JobStatus {
   std::optional<double> predicted_start_s{};
   std::optional<int> exit_code{};
   std::optional<int> signal{};
-  std::optional<double> progress{};  // 0 to 1, if the job tells
+  std::optional<double> progress{};  // 0 to 1, if the job reports it
   std::int64_t epoch = 0;            // how often it was given devices
   int failures = 0;
   bool stopping = false;               // its state has changed already, its processes not yet
@@ -61,7 +61,7 @@ struct JobStatus {
 struct StatusRequest {
   std::vector<JobNumber> ids{};  // none: all of those below
   bool finished = true;          // those that have ended, too
-  std::string user{};            // empty: anybody's
+  std::string user{};            // empty: of any user
   std::int64_t limit = 100'000;  // the newest
   bool predict = false;          // when those that wait will start
   bool operator==(const StatusRequest&) const = default;

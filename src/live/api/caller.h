@@ -7,11 +7,11 @@
 
 #include "model/time.h"
 
-// Who asks, and how one comes to be somebody.
+// The caller of the Api, and how it gets a certificate.
 
 namespace orrery {
 
-// Who asks, as the connection has proved it.
+// The caller, as its connection has proved it.
 struct Caller {
   enum class Role : std::uint8_t { User, Operator, Agent, Admin, Scraper };
   Role role = Role::User;
@@ -23,7 +23,7 @@ struct Caller {
 
 struct TokenRequest {
   Caller::Role role = Caller::Role::Agent;
-  std::string name{};  // empty: whoever comes
+  std::string name{};  // empty: any caller
   Duration valid = std::chrono::hours(1);
   int uses = 1;
   bool operator==(const TokenRequest&) const = default;

@@ -9,7 +9,7 @@
 namespace orrery {
 
 // A scheduler that can be asked: the calls of live/api/api.h, each of which blocks until it is
-// answered. Unavailable: nobody answered, and whether it was heard is not known.
+// answered. Unavailable: no answer came, and it is not known whether the call arrived.
 class Client {
  public:
   virtual ~Client() = default;

@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-// Records what it was asked and answers as told: at once by answers[name], which is an Error or the
-// answer of that call; or later, when `hold` is set, by whoever runs what is in `held`.
+// Records each request and answers as set: at once by answers[name], which is an Error or the
+// answer of that call; or later, if `hold` is set, when the test runs what is in `held`.
 class FakeApi final : public Api {
  public:
   struct Asked {
@@ -30,7 +30,7 @@ class FakeApi final : public Api {
     const std::lock_guard lock(mutex_);
     return asked_;
   }
-  // Waits until so many calls are held, and takes them.
+  // Waits until `count` calls are held, and takes them.
   std::deque<std::function<void()>> take_held(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return held_.size() >= count; });
@@ -105,9 +105,9 @@ class FakeApi final : public Api {
   template <class Request, class Answer>
   void answer(const char* call, const Caller& caller, const Request& request,
               const Reply<Answer>& reply) {
-    const std::any told = answers.contains(call) ? answers.at(call) : std::any(Answer{});
-    const auto* const error = std::any_cast<Error>(&told);
-    Result<Answer> result = error ? Result<Answer>(*error) : std::any_cast<Answer>(told);
+    const std::any set = answers.contains(call) ? answers.at(call) : std::any(Answer{});
+    const auto* const error = std::any_cast<Error>(&set);
+    Result<Answer> result = error ? Result<Answer>(*error) : std::any_cast<Answer>(set);
     {
       const std::lock_guard lock(mutex_);
       asked_.push_back({call, caller, request});

@@ -43,7 +43,7 @@ struct JobRequest {
   Duration grace = std::chrono::seconds(30);
   std::string output{};  // a file on the node, see output_pattern.h; empty: the agent's
   std::string checkpoint_directory{};  // empty: the agent's
-  std::vector<int> array{};            // one job for each, told its number; empty: one job
+  std::vector<int> array{};            // one job for each, given its number; empty: one job
   Duration node_timeout{};  // how long it stays with a silent node; 0: the scheduler's default
   std::string errors{};     // a file for standard error, like `output`; empty: goes with the output
   Duration time_limit{};    // of running, over all its runs; 0: none

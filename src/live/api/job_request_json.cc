@@ -199,7 +199,7 @@ bool is_rising(const std::vector<std::int64_t>& points) {
          std::ranges::adjacent_find(points, std::ranges::greater_equal{}) == points.end();
 }
 
-// A log is text, and anybody may have written it.
+// A log is text that any program may have written.
 Status check_measured(const JobRequest& request) {
   if (request.speeds) {
     const SpeedCurve& curve = *request.speeds;

@@ -18,11 +18,11 @@ struct StopPatience {
 //
 // Every rank has been asked (prepare_stop) and answers with the earliest iteration after which it
 // can stop; until it hears more it does not go beyond that one. The largest answer is the
-// agreement: no rank is past it. Whoever cannot be asked, does not answer in time, or turns out to
-// be past the agreement, breaks it, and the job is to be ended by a signal.
+// agreement: no rank is past it. A rank that cannot be asked, does not answer in time, or turns out
+// to be past the agreement, breaks it, and the job is to be ended by a signal.
 //
-// After Blox (EuroSys '24), whose first rank chooses for all: here none has to be ahead of the
-// others. No clock and no sockets; the same calls give the same answers.
+// After Blox (EuroSys '24), whose first rank chooses for all: here no rank has to be in front of
+// the others. No clock and no sockets; the same calls give the same answers.
 class StopAgreement {
  public:
   StopAgreement(int ranks, Time asked, StopPatience patience = {});
@@ -32,7 +32,7 @@ class StopAgreement {
   void answer(int rank, std::int64_t iteration);
   // Has no socket, or was closed out; without it there is no agreement.
   void cannot_answer(int rank);
-  // Its process has ended; nobody waits for it any more.
+  // Its process has ended; the agreement no longer waits for it.
   void left(int rank);
 
   enum class State { Asking, Agreed, Terminate, Over };
@@ -43,8 +43,8 @@ class StopAgreement {
   std::int64_t iteration() const { return iteration_; }  // 0 unless agreed
   // When to look again even if nothing is heard; kNever once nothing can run out.
   Time deadline() const;
-  // Whom the agreement waits for or has failed for: no answer, or past the agreement, or still
-  // there after it. Ascending.
+  // The ranks that the agreement waits for or has failed for: no answer, past the agreement, or
+  // still there after it. Ascending.
   std::vector<int> missing() const;
 
  private:

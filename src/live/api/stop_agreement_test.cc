@@ -76,7 +76,7 @@ TEST(StopAgreement, IsOverWhenAllHaveLeft) {
   EXPECT_EQ(stop.look(at(900s)), State::Over);
 }
 
-TEST(StopAgreement, WhoIsStillThereLongAfterTheAgreementGetsTheSignal) {
+TEST(StopAgreement, ARankThatIsThereLongAfterTheAgreementGetsTheSignal) {
   StopAgreement stop = asked(2);
   stop.answer(0, 5);
   stop.answer(1, 5);
@@ -142,7 +142,7 @@ TEST(StopAgreement, RanksInLockstepAllEndAtTheSameIteration) {
     for (int step = 0; step < 4000; ++step) {
       const auto rank = static_cast<std::size_t>(random.between(0, ranks - 1));
       const std::int64_t slowest = *std::min_element(done.begin(), done.end());
-      const bool together = done[rank] == slowest;  // a collective needs everybody
+      const bool together = done[rank] == slowest;  // a collective needs every rank
       if (limit[rank] < 0 && random.between(0, 2) == 0) {
         limit[rank] = done[rank] + 1;
         stop.answer(static_cast<int>(rank), limit[rank]);

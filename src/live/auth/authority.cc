@@ -1,16 +1,17 @@
 #include "live/auth/authority.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "base/state_folder.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
 #include "live/auth/openssl.h"
-#include "live/auth/private_files.h"
 
 namespace orrery {
 
@@ -22,8 +23,6 @@ struct Authority::Parts {
 };
 
 namespace {
-
-constexpr std::size_t kHostsMax = 64;
 
 Status set_serial(X509* certificate) {
   unsigned char bytes[16];
@@ -147,7 +146,7 @@ struct Wanted {
   const char* use{};
 };
 
-// The key of a request, from whoever has it.
+// The key of a request that its owner signed.
 Result<EVP_PKEY*> key_in(X509_REQ* request) {
   EVP_PKEY* key = X509_REQ_get0_pubkey(request);
   if (!is_p256(key)) {
@@ -182,7 +181,7 @@ Result<Authority> Authority::make(std::chrono::sys_seconds now) {
   unsigned char mark[4];
   if (RAND_bytes(mark, sizeof mark) != 1) return openssl_error("no random numbers");
   // Two authorities must not have one name: a certificate of the wrong one would then be refused
-  // for its signature, which tells people less.
+  // for its signature, which says less to people.
   const std::string name =
       "Orrery authority " + hex({reinterpret_cast<const char*>(mark), sizeof mark});
   const auto until = now + kAuthorityLife;
@@ -210,15 +209,15 @@ Result<Authority> Authority::load(const Secret& pem, std::chrono::sys_seconds no
   if (now >= validity.until) {
     return Error{Code::FailedPrecondition,
                  "the authority has expired: remove the file, start again, and let every agent "
-                 "and user join anew"};
+                 "and user join again"};
   }
   return Authority(std::make_shared<Parts>(
       Parts{std::move(certificate), std::move(key), std::move(certificate_pem), validity.until}));
 }
 
 Result<Authority> Authority::open(const std::string& directory, std::chrono::sys_seconds now) {
-  TRY(make_private_directory(directory));
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  TRY(make_state_folder(directory, Passage::None));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
   return open(directory, lock, now);
 }
 
@@ -226,21 +225,21 @@ Result<Authority> Authority::open(const std::string& directory, const Fd& /*lock
                                   std::chrono::sys_seconds now) {
   const std::string path = directory + "/authority.pem";
   const std::string public_path = directory + "/ca.pem";
-  auto content = read_private(path);
+  auto content = read_private_file(path);
   if (!content.ok() && content.error().code != Code::NotFound) return std::move(content).error();
   if (!content.ok()) {
     TRY_ASSIGN(Authority made, make(now));
     TRY_ASSIGN(const Secret key, write_key(made.parts_->key.get()));
     const Secret both(key.reveal() + made.certificate_pem());
-    TRY(write_private(path, both.reveal()));
-    TRY(write_private(public_path, made.certificate_pem()));
+    TRY(write_file_atomically(path, both.reveal(), {.durable = true}));
+    TRY(write_file_atomically(public_path, made.certificate_pem(), {.durable = true}));
     return made;
   }
   auto loaded = load(Secret(std::move(content).value()), now);
   if (!loaded.ok()) return std::move(loaded).error().at(path);
   const auto copy = read_file(public_path);
   if (!copy.ok() || copy.value() != loaded.value().certificate_pem()) {
-    TRY(write_private(public_path, loaded.value().certificate_pem()));
+    TRY(write_file_atomically(public_path, loaded.value().certificate_pem(), {.durable = true}));
   }
   return loaded;
 }
@@ -264,7 +263,7 @@ Result<std::string> Authority::issue_server(std::string_view request_pem,
                                             std::chrono::seconds life,
                                             std::chrono::sys_seconds now) const {
   if (hosts.empty()) return invalid("a server's certificate needs a name or an address");
-  if (hosts.size() > kHostsMax) return invalid("a server's certificate takes at most 64 names");
+  if (hosts.size() > kHostsMax) return invalid(fmt::format("a server's certificate takes at most {} names", kHostsMax));
   TRY_ASSIGN(const Validity validity, validity_from(now, life, parts_->until));
   const NamesHandle names(sk_GENERAL_NAME_new_null());
   if (!names) return openssl_error("cannot make a certificate");

@@ -23,7 +23,7 @@ class Authority {
   // Makes it at the first start, loads it later. Processes that start at the same time get the
   // same.
   static Result<Authority> open(const std::string& directory, std::chrono::sys_seconds now);
-  // The same for whoever holds the directory's lock already (private_files.h).
+  // The same for a caller that holds the directory's lock already.
   static Result<Authority> open(const std::string& directory, const Fd& lock,
                                 std::chrono::sys_seconds now);
   // A new one that is kept nowhere.
@@ -31,13 +31,13 @@ class Authority {
 
   const std::string& certificate_pem() const;
 
-  // A caller's certificate. Of the request only the key is taken, and only if the request was made
-  // by whoever has it; what else it asks for is not looked at. No certificate outlives the
+  // A caller's certificate. Of the request only the key is taken, and only if the owner of the
+  // key made the request; what else it asks for is ignored. No certificate outlives the
   // authority.
   Result<std::string> issue(std::string_view request_pem, const Identity& identity,
                             std::chrono::seconds life, std::chrono::sys_seconds now) const;
 
-  // A server's, under names and addresses; it cannot be used to call anybody.
+  // A server's, under names and addresses; it cannot be used for calls.
   Result<std::string> issue_server(std::string_view request_pem,
                                    const std::vector<std::string>& hosts, std::chrono::seconds life,
                                    std::chrono::sys_seconds now) const;

@@ -34,7 +34,7 @@ std::string request_with(EVP_PKEY* key) {
   return good(write_request(request.get()));
 }
 
-TEST_F(AuthorityTest, IssuesCertificatesThatSayWhoTheirOwnerIs) {
+TEST_F(AuthorityTest, IssuesCertificatesThatNameTheirOwner) {
   for (const Role role : kRoles) {
     const Identity identity{role, "some.name-1"};
     const std::string pem = issued(identity);
@@ -88,7 +88,7 @@ TEST_F(AuthorityTest, NoCertificateOutlivesIt) {
   EXPECT_EQ(authority_.issue(request, kAnn, 0s, kToday).error().code, Code::InvalidArgument);
 }
 
-TEST_F(AuthorityTest, AServersCertificateIsForItsHostsAndCallsNobody) {
+TEST_F(AuthorityTest, AServersCertificateIsForItsHostsAndNotForCalls) {
   const std::string pem =
       good(authority_.issue_server(good(make_key_and_request()).request_pem,
                                    {"node.example.org", "10.1.2.3", "fe80::1"}, 24h, kToday));

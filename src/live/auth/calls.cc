@@ -12,7 +12,7 @@ std::string listed(const Roles& roles) {
   for (const Role role : kRoles) {
     if (roles.has(role)) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_string(role));
   }
-  return text.empty() ? "nobody" : text;
+  return text.empty() ? "no role" : text;
 }
 
 }  // namespace

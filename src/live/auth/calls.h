@@ -49,8 +49,8 @@ class Roles {
   std::uint32_t bits_ = 0;
 };
 
-// Who may make a call about what is theirs, and who also about what belongs to others. What belongs
-// to nobody (the list of nodes, the policy) counts as the caller's own.
+// The roles that may make a call about what is their own, and those that may about what belongs to
+// others. What has no owner (the list of nodes, the policy) counts as the caller's own.
 struct Permission {
   std::string_view call{};
   Roles own{};
@@ -60,14 +60,14 @@ struct Permission {
 inline constexpr Roles kPeople{Role::User, Role::Operator, Role::Admin};
 inline constexpr Roles kKeepers{Role::Operator, Role::Admin};
 inline constexpr Roles kReaders{Role::User, Role::Operator, Role::Admin, Role::Scraper};
-inline constexpr Roles kEverybody{Role::User, Role::Operator, Role::Agent, Role::Admin,
+inline constexpr Roles kEveryRole{Role::User, Role::Operator, Role::Agent, Role::Admin,
                                   Role::Scraper};
 
 // The table. A call that is missing here does not compile; a number that is no call gets nothing.
 constexpr Permission permission(Call call) {
   constexpr Roles kAdmins{Role::Admin};
   constexpr Roles kAgents{Role::Agent};
-  constexpr Roles kNobody{};
+  constexpr Roles kNoRole{};
   switch (call) {  // clang-format off
     case Call::Submit:        return {"submit",     kPeople,    kAdmins};
     case Call::ShowStatus:    return {"status",     kPeople,    kPeople};
@@ -86,14 +86,14 @@ constexpr Permission permission(Call call) {
     case Call::SetLimits:     return {"set limits", kAdmins,    kAdmins};
     case Call::TakeRecord:    return {"record",     kKeepers,   kKeepers};
     case Call::ReadMetrics:   return {"metrics",    kReaders,   kReaders};
-    case Call::Attend:        return {"attend",     kAgents,    kNobody};
+    case Call::Attend:        return {"attend",     kAgents,    kNoRole};
     case Call::MakeToken:     return {"make token", kAdmins,    kAdmins};
     case Call::ManageTokens:  return {"tokens",     kAdmins,    kAdmins};
     case Call::ManageCertificates: return {"certificates", kAdmins, kAdmins};
     case Call::RemoveNode:    return {"remove node", kAdmins,   kAdmins};
-    case Call::Join:          return {"join",       kEverybody, kNobody};
+    case Call::Join:          return {"join",       kEveryRole, kNoRole};
   }  // clang-format on
-  return {{}, kNobody, kNobody};
+  return {{}, kNoRole, kNoRole};
 }
 
 // How many calls there are; Call{0} to Call{kCalls - 1}.
@@ -108,13 +108,13 @@ constexpr std::string_view to_string(Call call) { return permission(call).call; 
 constexpr bool may(Role role, Call call) { return permission(call).own.has(role); }
 
 // About something of `owner`: a job's user, the node an agent speaks for, the user a job is
-// submitted for. Empty: it belongs to nobody.
+// submitted for. Empty: it has no owner.
 bool may(const Identity& caller, Call call, std::string_view owner);
 
 // Join is how one comes by a certificate; a token stands in for it.
 constexpr bool needs_certificate(Call call) { return call != Call::Join; }
 
-// The same as an answer: PermissionDenied, with who could.
+// The same as an answer: PermissionDenied, with the roles that may.
 Status check_call(const Identity& caller, Call call, std::string_view owner = {});
 
 }  // namespace orrery

@@ -43,7 +43,7 @@ TEST(Calls, EveryPairOfRoleAndCallIsAsWrittenDown) {
 
 TEST(Calls, TheLastOneIsCounted) { EXPECT_EQ(Call{kCalls - 1}, Call::Join); }
 
-TEST(Calls, ANumberThatIsNoCallIsForNobody) {
+TEST(Calls, ANumberThatIsNoCallIsForNoRole) {
   for (const Role role : kRoles) EXPECT_FALSE(may(role, Call{kCalls}));
 }
 
@@ -53,7 +53,7 @@ TEST(Calls, OnlyJoiningNeedsNoCertificate) {
   }
 }
 
-TEST(Calls, ARefusalSaysWhoCould) {
+TEST(Calls, ARefusalNamesTheRolesThatMay) {
   const Status other = check_call({Role::User, "ann"}, Call::Cancel, "bob");
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, Code::PermissionDenied);

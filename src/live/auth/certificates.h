@@ -20,13 +20,13 @@ struct KeyAndRequest {
 };
 
 // A new P-256 key, which stays where it was made, and a request for a certificate of it. The
-// request names nobody: who one is, is decided by whoever signs.
+// request holds no name: the signer decides the name.
 Result<KeyAndRequest> make_key_and_request();
 // The same for a key one has, so that a renewed certificate goes with the old key.
 Result<std::string> make_request(const Secret& key_pem);
 
 // What a certificate says of its owner. Believe it only of one that was verified: by TLS, or below.
-// That of a server names nobody, and is refused.
+// That of a server names no caller, and is refused.
 Result<Identity> identity_of(std::string_view certificate_pem);
 
 enum class CertificateUse { Caller, Server };
@@ -65,13 +65,13 @@ Status check_time(const CertificateFacts& certificate, std::chrono::sys_seconds 
 // Two thirds of its life are gone, which leaves a third for trying again.
 bool should_renew(const Validity& validity, std::chrono::sys_seconds now);
 
-// Whether a server's certificate may be shown under each of these names and addresses.
+// True if a server's certificate is valid for each of these names and addresses.
 Result<bool> covers(std::string_view certificate_pem, const std::vector<std::string>& hosts);
 
-// Whether the key is that of the certificate.
+// True if the key is that of the certificate.
 Result<bool> belong_together(std::string_view certificate_pem, const Secret& key_pem);
 
-// SHA-256 of the certificate, 64 hexadecimal digits: how one is told to somebody who has none yet.
+// SHA-256 of the certificate, 64 hexadecimal digits: how it is named to a joiner that has none yet.
 Result<std::string> fingerprint_of(std::string_view certificate_pem);
 
 }  // namespace orrery

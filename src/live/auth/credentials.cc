@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/logins.h"
+#include "base/state_folder.h"
 #include "live/auth/certificates.h"
 #include "live/auth/limits.h"
-#include "live/auth/private_files.h"
 
 namespace orrery {
 namespace {
@@ -26,7 +26,7 @@ Paths paths_of(const std::string& directory, const std::string& name) {
 
 // Nothing where there is no file; its content may be anything.
 Result<std::string> read_if_there(const std::string& path) {
-  auto content = read_private(path);
+  auto content = read_private_file(path);
   if (!content.ok() && content.error().code == Code::NotFound) return std::string();
   return content;
 }
@@ -36,7 +36,7 @@ bool says_yes(const Result<T>& answer) {
   return answer.ok() && answer.value();
 }
 
-// What tells the server's certificate and the admin's apart.
+// What differs between the server's certificate and the admin's.
 struct Kind {
   std::string name{};
   CertificateUse use{};
@@ -52,8 +52,8 @@ bool still_good(const Kind& kind, const Credentials& credentials, std::chrono::s
          kind.fits(credentials.certificate_pem);
 }
 
-// A key that is there is kept: whoever reads the pair while it is renewed must not find a key and
-// the certificate of another.
+// An existing key is kept: a process that reads the pair while it is renewed must not find a key
+// and the certificate of another.
 Result<Credentials> load_or_issue(const std::string& directory, const Kind& kind,
                                   const std::string& ca_pem, std::chrono::sys_seconds now) {
   const Paths paths = paths_of(directory, kind.name);
@@ -69,10 +69,10 @@ Result<Credentials> load_or_issue(const std::string& directory, const Kind& kind
     TRY_ASSIGN(KeyAndRequest made, make_key_and_request());
     credentials.key_pem = std::move(made.key_pem);
     request_pem = std::move(made.request_pem);
-    TRY(write_private(paths.key, credentials.key_pem.reveal()));
+    TRY(write_file_atomically(paths.key, credentials.key_pem.reveal(), {.durable = true}));
   }
   TRY_ASSIGN(credentials.certificate_pem, kind.issue(request_pem));
-  TRY(write_private(paths.certificate, credentials.certificate_pem));
+  TRY(write_file_atomically(paths.certificate, credentials.certificate_pem, {.durable = true}));
   return credentials;
 }
 
@@ -82,9 +82,9 @@ Result<Credentials> load_credentials(const std::string& directory, const std::st
   TRY(check_caller_name(name));
   const Paths paths = paths_of(directory, name);
   Credentials credentials;
-  TRY_ASSIGN(credentials.ca_pem, read_private(directory + "/ca.pem"));
-  TRY_ASSIGN(credentials.certificate_pem, read_private(paths.certificate));
-  TRY_ASSIGN(std::string key, read_private(paths.key));
+  TRY_ASSIGN(credentials.ca_pem, read_private_file(directory + "/ca.pem"));
+  TRY_ASSIGN(credentials.certificate_pem, read_private_file(paths.certificate));
+  TRY_ASSIGN(std::string key, read_private_file(paths.key));
   credentials.key_pem = Secret(std::move(key));
   auto fit = belong_together(credentials.certificate_pem, credentials.key_pem);
   if (!fit.ok()) return std::move(fit).error().at(paths.certificate);
@@ -98,12 +98,12 @@ Result<Credentials> load_credentials(const std::string& directory, const std::st
 Status save_credentials(const std::string& directory, const std::string& name,
                         const Credentials& credentials) {
   TRY(check_caller_name(name));
-  TRY(make_private_directory(directory));
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  TRY(make_state_folder(directory, Passage::None));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
   const Paths paths = paths_of(directory, name);
-  TRY(write_private(paths.key, credentials.key_pem.reveal()));
-  TRY(write_private(paths.certificate, credentials.certificate_pem));
-  return write_private(directory + "/ca.pem", credentials.ca_pem);
+  TRY(write_file_atomically(paths.key, credentials.key_pem.reveal(), {.durable = true}));
+  TRY(write_file_atomically(paths.certificate, credentials.certificate_pem, {.durable = true}));
+  return write_file_atomically(directory + "/ca.pem", credentials.ca_pem, {.durable = true});
 }
 
 Result<LocalTrust> load_or_make_local(const std::string& directory,
@@ -113,8 +113,8 @@ Result<LocalTrust> load_or_make_local(const std::string& directory,
   for (const std::string& host : hosts) {
     if (std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
   }
-  TRY(make_private_directory(directory));
-  TRY_ASSIGN(const Fd lock, lock_directory(directory));
+  TRY(make_state_folder(directory, Passage::None));
+  TRY_ASSIGN(const Fd lock, lock_state_folder(directory));
   TRY_ASSIGN(Authority authority, Authority::open(directory, lock, now));
   const Identity owner{Role::Admin, login_name(::geteuid())};
   const Kind server{.name = "server",
@@ -141,7 +141,7 @@ Result<LocalTrust> load_or_make_local(const std::string& directory,
   const std::string chain = for_server.certificate_pem + for_server.ca_pem;
   const std::string chain_path = directory + "/server_chain.pem";
   TRY_ASSIGN(const std::string chain_before, read_if_there(chain_path));
-  if (chain_before != chain) TRY(write_private(chain_path, chain));
+  if (chain_before != chain) TRY(write_file_atomically(chain_path, chain, {.durable = true}));
   TRY_ASSIGN(Credentials for_admin,
              load_or_issue(directory, admin, authority.certificate_pem(), now));
   return LocalTrust{std::move(authority), std::move(for_server), std::move(for_admin)};

@@ -35,7 +35,7 @@ std::optional<Role> role_named(std::string_view text) {
   return std::nullopt;
 }
 
-// The message does not repeat the name: it may be anything, of any length, from anybody.
+// The message does not repeat the name: it may be anything, of any length, from any caller.
 Status check_caller_name(std::string_view name) {
   if (name.empty()) return invalid("a name is missing");
   if (name.size() > kPlainNameBytesMax) {

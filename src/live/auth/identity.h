@@ -9,9 +9,9 @@
 
 namespace orrery {
 
-// What somebody is in a live cluster. Users submit jobs; operators look after the machines and
-// everybody's jobs; agents are the nodes; admins say who may be any of these; scrapers read metrics
-// and nothing else.
+// The role of a caller in a live cluster. Users submit jobs; operators look after the machines and
+// all jobs; agents are the nodes; admins give out these roles; scrapers read metrics and nothing
+// else.
 enum class Role { User, Operator, Agent, Admin, Scraper };
 
 inline constexpr std::array kRoles{Role::User, Role::Operator, Role::Agent, Role::Admin,
@@ -21,7 +21,7 @@ inline constexpr std::array kRoles{Role::User, Role::Operator, Role::Agent, Role
 std::string_view to_string(Role role);
 std::optional<Role> role_named(std::string_view text);
 
-// Who is calling: a user's name, or that of a node. It stands in the caller's certificate, and
+// The caller: a user's name, or that of a node. It stands in the caller's certificate, and
 // nothing else in a request can change it.
 struct Identity {
   Role role{};

@@ -18,7 +18,7 @@ std::optional<Number> number_in(std::string_view text) {
   return value;
 }
 
-// Nine at most: no line has so many.
+// Nine at most: no line has more.
 inline std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   while (true) {

@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <string>
+
+#include "live/auth/limits.h"
 
 namespace orrery {
 namespace {
@@ -38,6 +40,30 @@ bool is_loopback(const in6_addr& address) {
   return IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == 127;
 }
 
+// Without those of a link, which need the name of an interface beside them.
+std::vector<std::string> interface_addresses() {
+  std::vector<std::string> found;
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return found;
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    char text[INET6_ADDRSTRLEN];
+    const void* bytes = nullptr;
+    if (one->ifa_addr == nullptr) continue;
+    const int family = one->ifa_addr->sa_family;
+    if (family == AF_INET) {
+      bytes = &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr;
+    } else if (family == AF_INET6) {
+      const auto* six = &reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr;
+      if (!IN6_IS_ADDR_LINKLOCAL(six)) bytes = six;
+    }
+    if (bytes != nullptr && ::inet_ntop(family, bytes, text, sizeof text) != nullptr) {
+      found.emplace_back(text);
+    }
+  }
+  ::freeifaddrs(first);
+  return found;
+}
+
 }  // namespace
 
 bool is_loopback(std::string_view address) {
@@ -59,6 +85,25 @@ Status check_listen(std::string_view address, bool tls) {
       "{}: without TLS only an address of this machine may be used: listen on 127.0.0.1, or leave "
       "TLS on",
       address));
+}
+
+std::vector<std::string> certificate_hosts(std::vector<std::string> hosts,
+                                           std::initializer_list<std::string_view> addresses) {
+  const auto add = [&](const std::string& host) {
+    if (hosts.size() < kHostsMax && std::ranges::find(hosts, host) == hosts.end()) {
+      hosts.push_back(host);
+    }
+  };
+  for (const std::string_view address : addresses) {
+    const auto host = host_of(address);
+    if (!host || host->empty()) continue;
+    if (*host == "0.0.0.0" || *host == "::") {
+      for (const std::string& one : interface_addresses()) add(one);
+    } else {
+      add(*host);
+    }
+  }
+  return hosts;
 }
 
 }  // namespace orrery

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -48,6 +50,20 @@ TEST(Loopback, IsNothingThatOthersReachOrThatCannotBeRead) {
     EXPECT_TRUE(check_listen(address, true).ok()) << address;
   }
   EXPECT_FALSE(is_loopback(std::string_view("127.0.0.1\0.example.org", 22)));
+}
+
+TEST(CertificateHosts, AreTheNamedOnesAndThoseThatTheServerListensOn) {
+  using Hosts = std::vector<std::string>;
+  EXPECT_EQ(certificate_hosts({"head"}, {"10.0.0.7:7077", "[2001:db8::7]:0", ""}),
+            (Hosts{"head", "10.0.0.7", "2001:db8::7"}));
+  EXPECT_EQ(certificate_hosts({"head"}, {"head:0", "head:443"}), Hosts{"head"});
+  for (const char* all : {"0.0.0.0:7077", "[::]:7077"}) {
+    const Hosts found = certificate_hosts({"head"}, {all});
+    EXPECT_EQ(found.front(), "head");
+    EXPECT_NE(std::ranges::find(found, "127.0.0.1"), found.end()) << all;
+    EXPECT_EQ(std::ranges::find(found, "0.0.0.0"), found.end()) << all;
+    EXPECT_EQ(std::ranges::find(found, "::"), found.end()) << all;
+  }
 }
 
 TEST(CheckListen, SaysWhatToDoInstead) {

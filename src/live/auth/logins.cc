@@ -11,8 +11,8 @@
 namespace orrery {
 namespace {
 
-// Linux shows this one for every user id that the namespace of who asks does not know.
-constexpr uid_t kNobodyKnown = 65534;
+// Linux shows this one for every user id that the namespace of the reader does not know.
+constexpr uid_t kUnmappedUser = 65534;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::vector<std::string> groups_of_login(const std::string& name) {
 
 Result<Identity> local_identity(uid_t uid, uid_t owner) {
   if (uid == 0 || uid == owner) return Identity{Role::Admin, login_name(uid)};
-  const auto name = uid == kNobodyKnown ? std::nullopt : known_login(uid);
+  const auto name = uid == kUnmappedUser ? std::nullopt : known_login(uid);
   if (name) return Identity{Role::User, *name};
   return Error{Code::Unauthenticated,
                "user id " + std::to_string(uid) +

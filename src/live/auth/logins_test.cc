@@ -32,11 +32,11 @@ TEST(LocalIdentity, OtherLoginsAreUsersUnderTheirOwnName) {
   EXPECT_FALSE(other.value().name.starts_with("uid-"));
 }
 
-TEST(LocalIdentity, AUserIdWithoutANameIsNobody) {
+TEST(LocalIdentity, AUserIdWithoutANameHasNoIdentity) {
   for (const uid_t uid : {kUnnamed, uid_t{65534}}) {
-    const auto nobody = local_identity(uid, kDaemon);
-    ASSERT_FALSE(nobody.ok()) << uid;
-    EXPECT_EQ(nobody.error().code, Code::Unauthenticated);
+    const auto found = local_identity(uid, kDaemon);
+    ASSERT_FALSE(found.ok()) << uid;
+    EXPECT_EQ(found.error().code, Code::Unauthenticated);
   }
 }
 

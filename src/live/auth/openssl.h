@@ -14,7 +14,7 @@
 
 namespace orrery {
 
-// OpenSSL's objects with owners, its answers as Result, and PEM in and out. For this room only.
+// OpenSSL's objects with owners, its answers as Result, and PEM in and out. Only for this folder.
 
 template <auto Free>
 struct FreeWith {
@@ -34,8 +34,8 @@ using NamesHandle = std::unique_ptr<GENERAL_NAMES, FreeWith<GENERAL_NAMES_free>>
 // What OpenSSL said last, added to `what`; its queue is empty afterwards.
 Error openssl_error(std::string what, Code code = Code::Internal);
 
-// The first block of its kind in the text. InvalidArgument for whatever is none; nobody is ever
-// asked for a pass phrase.
+// The first block of its kind in the text. InvalidArgument for anything else; no pass phrase
+// is ever asked for.
 Result<CertificateHandle> read_certificate(std::string_view pem);
 Result<RequestHandle> read_request(std::string_view pem);
 Result<KeyHandle> read_key(const Secret& pem);

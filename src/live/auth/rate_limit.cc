@@ -23,7 +23,7 @@ RateLimit::Bucket& RateLimit::bucket_of(std::string_view caller, std::chrono::na
     return buckets_.front();
   }
   if (places_.size() >= callers_max_) {
-    if (buckets_.empty() || buckets_.back().full_at > now) return crowd_;
+    if (buckets_.empty() || buckets_.back().full_at > now) return shared_;
     places_.erase(buckets_.back().caller);
     buckets_.pop_back();
   }

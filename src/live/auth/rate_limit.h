@@ -19,11 +19,11 @@ struct RateLimitOptions {
 
 // Says whether a caller may go on: a bucket that fills at a steady rate and is emptied by calls,
 // one for each caller. Only callers whose bucket is full again are forgotten, which changes nothing
-// for them; while there is no such place, new callers share one bucket. So a crowd of made-up names
-// neither fills the memory nor wins anything. A refused call costs the caller nothing.
+// for them; while there is no such place, new callers share one bucket. So made-up names neither
+// fill the memory nor gain calls. A refused call costs the caller nothing.
 //
-// Time is handed in and counts from anywhere; where it runs backwards, nobody gains. For one thread
-// at a time.
+// Time is handed in and counts from anywhere; where it runs backwards, no caller gains. For one
+// thread at a time.
 class RateLimit {
  public:
   explicit RateLimit(RateLimitOptions options = {});
@@ -48,9 +48,9 @@ class RateLimit {
   std::chrono::nanoseconds one_;    // the time in which one call's worth flows in
   std::chrono::nanoseconds depth_;  // from empty to full
   std::size_t callers_max_;
-  std::list<Bucket> buckets_;  // who called last stands first
+  std::list<Bucket> buckets_;  // the last caller first
   std::unordered_map<std::string_view, std::list<Bucket>::iterator> places_;
-  Bucket crowd_;
+  Bucket shared_;
 };
 
 }  // namespace orrery

@@ -35,7 +35,7 @@ TEST(RateLimit, SaysHowLongToWaitAndKeepsItsWord) {
   EXPECT_EQ(status.error().message, "too many requests: try again in 0.050 s");
 }
 
-TEST(RateLimit, CallersDoNotPayForOneAnother) {
+TEST(RateLimit, OneCallersCallsDoNotCountForAnother) {
   RateLimit limit({.per_second = 1, .burst = 2, .callers_max = 10});
   EXPECT_EQ(allowed(limit, "ann", 0s, 9), 2);
   EXPECT_EQ(allowed(limit, "bob", 0s, 9), 2);
@@ -48,7 +48,7 @@ TEST(RateLimit, AClockThatRunsBackwardsGivesNothingAway) {
   EXPECT_EQ(allowed(limit, "ann", 101s, 9), 1);
 }
 
-TEST(RateLimit, ACrowdOfNamesNeitherGrowsTheMemoryNorGetsMoreThanItsShare) {
+TEST(RateLimit, MadeUpNamesNeitherGrowTheMemoryNorGetMoreThanTheirShare) {
   RateLimit limit({.per_second = 1, .burst = 2, .callers_max = 100});
   EXPECT_EQ(allowed(limit, "ann", 0s, 9), 2);
   int through = 0;
@@ -56,12 +56,12 @@ TEST(RateLimit, ACrowdOfNamesNeitherGrowsTheMemoryNorGetsMoreThanItsShare) {
   EXPECT_EQ(limit.callers(), 100u);
   EXPECT_EQ(through, 99 + 2);                   // those remembered, and the bucket of the others
   EXPECT_EQ(allowed(limit, "ann", 0s, 9), 0);   // not forgotten, so nothing won
-  EXPECT_EQ(allowed(limit, "new", 10s, 9), 2);  // buckets are full again: there is room
+  EXPECT_EQ(allowed(limit, "new", 10s, 9), 2);  // buckets are full again and are forgotten
   EXPECT_EQ(allowed(limit, "new2", 10s, 9), 2);
   EXPECT_EQ(limit.callers(), 100u);
 }
 
-TEST(RateLimit, WorksWithoutRememberingAnybody) {
+TEST(RateLimit, WorksWithoutRememberingAnyCaller) {
   RateLimit limit({.per_second = 1, .burst = 3, .callers_max = 0});
   EXPECT_EQ(allowed(limit, "ann", 0s, 2), 2);
   EXPECT_EQ(allowed(limit, "bob", 0s, 2), 1);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kShown = "(secret)";
 
-constexpr std::array<std::string_view, 7> kTelling{"TOKEN",      "SECRET", "PASSWORD",  "PASSWD",
-                                                   "PASSPHRASE", "KEY",    "CREDENTIAL"};
+constexpr std::array<std::string_view, 7> kSecretWords{
+    "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "KEY", "CREDENTIAL"};
 
 bool same_letter(char a, char b) {
   return std::toupper(static_cast<unsigned char>(a)) == std::toupper(static_cast<unsigned char>(b));
@@ -41,11 +41,12 @@ void Secret::wipe() {
 std::ostream& operator<<(std::ostream& out, const Secret&) { return out << kShown; }
 
 std::string_view shown_environment_value(std::string_view name, std::string_view value) {
-  const bool telling = std::any_of(kTelling.begin(), kTelling.end(), [&](std::string_view word) {
-    return std::search(name.begin(), name.end(), word.begin(), word.end(), same_letter) !=
-           name.end();
-  });
-  return telling && !value.empty() ? kShown : value;
+  const bool secret =
+      std::any_of(kSecretWords.begin(), kSecretWords.end(), [&](std::string_view word) {
+        return std::search(name.begin(), name.end(), word.begin(), word.end(), same_letter) !=
+               name.end();
+      });
+  return secret && !value.empty() ? kShown : value;
 }
 
 }  // namespace orrery

@@ -7,8 +7,8 @@
 namespace orrery {
 
 // Text that must not get into a log: a private key, a token. It prints as "(secret)", compares with
-// nothing, and its memory is wiped when it goes. reveal() is where it is used; whoever calls it
-// passes the text on to a file or a wire, never to a message.
+// nothing, and its memory is wiped when it goes. reveal() is where it is used; its callers
+// pass the text on to a file or a wire, never to a message.
 class Secret {
  public:
   Secret() = default;

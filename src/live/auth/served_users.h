@@ -10,7 +10,7 @@ namespace orrery {
 // Which users a scheduler serves. A scheduler that is not root serves its owner and root alone,
 // unless its owner says otherwise: the jobs that it starts itself run as its owner.
 struct ServedUsers {
-  bool others = true;   // every user that shows who they are
+  bool others = true;   // every user with a valid identity
   std::string owner{};  // the login name that the scheduler runs as
 
   // PermissionDenied for a caller that is not served. Agents and

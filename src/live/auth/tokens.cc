@@ -59,7 +59,7 @@ Status check_terms(const TokenTerms& terms, int uses_min) {
   if (!terms.name.empty()) {
     TRY(check_caller_name(terms.name));
   } else if (terms.role != Role::Agent) {
-    return invalid(fmt::format("a token for any {} would let its bearer be everybody: give a name",
+    return invalid(fmt::format("a token for any {} would let its bearer take any name: give one",
                                to_string(terms.role)));
   }
   if (terms.uses < uses_min || terms.uses > kUsesMax) {

@@ -30,7 +30,7 @@ struct StoredToken {
 };
 
 struct NewToken {
-  Secret text{};  // shown once, to whoever asked for it
+  Secret text{};  // shown once, to the caller that asked for it
   StoredToken stored{};
 };
 
@@ -61,7 +61,7 @@ struct TokenVerdict {
   std::optional<Identity> identity{};  // where there is no fault
 };
 
-// The one thing a bearer is told, whatever the fault is.
+// The one answer to a bearer, whatever the fault is.
 Error token_refused();
 
 // All tokens that were made. For one thread at a time.

@@ -53,7 +53,7 @@ TEST(Tokens, WithANameAreForThatNameOnly) {
             (Identity{Role::User, "ann"}));
 }
 
-TEST(Tokens, OfAnotherSchedulerOrOfNobodyAreUnknown) {
+TEST(Tokens, OfAnotherSchedulerOrMadeUpAreUnknown) {
   Book book = book_with(for_agents());
   const NewToken other = good(make_token(for_agents(), kAuthority, kPort));
   EXPECT_EQ(book.tokens.take(other.text.reveal(), "n", kToday).fault, TokenFault::Unknown);
@@ -62,7 +62,7 @@ TEST(Tokens, OfAnotherSchedulerOrOfNobodyAreUnknown) {
   EXPECT_EQ(book.tokens.take(changed, "n", kToday).fault, TokenFault::Unknown);
 }
 
-TEST(Tokens, ThatAreNoneAreToldSo) {
+TEST(Tokens, ThatAreNoTokensAreRefusedAsSuch) {
   Book book = book_with(for_agents());
   const std::string text = book.text.reveal();
   for (const std::string& bad :
@@ -174,7 +174,7 @@ TEST(Tokens, ALineThatIsNoneIsRefused) {
   }
 }
 
-TEST(Tokens, TellTheirBearerTheAuthorityFromAnImpostor) {
+TEST(Tokens, LetTheirBearerRecogniseTheAuthority) {
   const Authority ours = good(Authority::make(kToday));
   const Authority other = good(Authority::make(kToday));
   const NewToken made =

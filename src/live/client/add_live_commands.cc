@@ -23,22 +23,22 @@ void add_connection(CLI::App& command, ConnectionArguments& connection) {
 // Everything there is to add a command with.
 class Adder {
  public:
-  Adder(CLI::App& app, std::function<Status()>& run, std::shared_ptr<const Surroundings> around)
-      : app_(app), run_(run), around_(std::move(around)) {}
+  Adder(CLI::App& app, std::function<Status()>& run, std::shared_ptr<const CommandContext> context)
+      : app_(app), run_(run), context_(std::move(context)) {}
 
   // The subcommand, and its arguments in `arguments`, which live as long as it.
   template <class Arguments>
   CLI::App& add(const char* name, const char* line,
-                Status (*command)(const Arguments&, const Surroundings&), Arguments*& arguments) {
+                Status (*command)(const Arguments&, const CommandContext&), Arguments*& arguments) {
     const auto kept = std::make_shared<Arguments>();
     arguments = kept.get();
     CLI::App* added = app_.add_subcommand(name, line);
     constexpr bool kKeepsUnexpected = requires { kept->unexpected; };
     added->allow_extras(kKeepsUnexpected);
-    added->callback([kept, command, added, &run = run_, around = around_] {
+    added->callback([kept, command, added, &run = run_, context = context_] {
       std::vector<std::string> unexpected = added->remaining();
       if constexpr (kKeepsUnexpected) kept->unexpected = std::move(unexpected);
-      run = [kept, command, around] { return command(*kept, *around); };
+      run = [kept, command, context] { return command(*kept, *context); };
     });
     if constexpr (requires { kept->connection; }) add_connection(*added, kept->connection);
     return *added;
@@ -47,7 +47,7 @@ class Adder {
  private:
   CLI::App& app_;
   std::function<Status()>& run_;
-  std::shared_ptr<const Surroundings> around_;
+  std::shared_ptr<const CommandContext> context_;
 };
 
 void add_submit(Adder& adder, const std::vector<std::string>& program) {
@@ -96,7 +96,7 @@ void add_jobs(Adder& adder) {
   output.add_option("id", logs->id, "the job")->required();
   output.add_flag("--follow,-f", logs->follow, "go on until it has ended");
   output.add_option("--rank", logs->rank, "which of its processes, from 0");
-  output.add_option("--tail", logs->tail, "only so many lines from the end");
+  output.add_option("--tail", logs->tail, "only this many lines from the end");
   output.add_flag("--stderr", logs->errors, "standard error, of a job submitted with --error");
 }
 
@@ -129,7 +129,7 @@ void add_cluster(Adder& adder) {
   log.add_flag("--json", events->json, "the lines as they are kept");
 
   PolicyArguments* policy = nullptr;
-  CLI::App& rule = adder.add("policy", "who rules, or shall", policy_command, policy);
+  CLI::App& rule = adder.add("policy", "show or set the policy", policy_command, policy);
   rule.add_option("name", policy->policy, "one of `orrery policies`; shows it if left out");
   rule.add_option("--option", policy->options, "key=value for it (repeatable)");
 
@@ -193,9 +193,9 @@ void add_rights(Adder& adder) {
 
 void add_trust(Adder& adder) {
   TokenArguments* token = nullptr;
-  CLI::App& make = adder.add("token", "a token with which somebody can join", token_command, token);
+  CLI::App& make = adder.add("token", "make a token for `orrery join`", token_command, token);
   make.add_option("--role", token->role, std::string(kJoinRoles))->capture_default_str();
-  make.add_option("--name", token->name, "who it is for; an agent may be anybody");
+  make.add_option("--name", token->name, "the name it is for; an agent may choose one if left out");
   make.add_option("--valid", token->valid, "for how long")->capture_default_str();
   make.add_option("--uses", token->uses, "how often")
       ->capture_default_str()
@@ -204,29 +204,29 @@ void add_trust(Adder& adder) {
   add_admission(adder);
 
   JoinArguments* join = nullptr;
-  CLI::App& become = adder.add("join", "get a certificate for a token", join_command, join);
-  become.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
+  CLI::App& joining = adder.add("join", "get a certificate for a token", join_command, join);
+  joining.add_option("--server", join->server, "HOST:PORT of the scheduler, gRPC or HTTPS")
       ->required();
-  become.add_option("--credentials", join->credentials, "folder to keep the certificate in");
-  become.add_option("--token-file", join->token_file, "the token; standard input if left out");
-  become.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
-  become.add_option("--name", join->name,
-                    "who joins; the login name, or for an agent that of the machine");
+  joining.add_option("--credentials", join->credentials, "folder to keep the certificate in");
+  joining.add_option("--token-file", join->token_file, "the token; standard input if left out");
+  joining.add_option("--role", join->role, std::string(kJoinRoles))->capture_default_str();
+  joining.add_option("--name", join->name,
+                     "the name to join as; the login name, or for an agent that of the machine");
 }
 
 }  // namespace
 
 void add_submit_command(CLI::App& app, std::function<Status()>& run,
                         const std::vector<std::string>& program,
-                        std::shared_ptr<const Surroundings> around) {
-  Adder adder(app, run, std::move(around));
+                        std::shared_ptr<const CommandContext> context) {
+  Adder adder(app, run, std::move(context));
   add_submit(adder, program);
 }
 
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
-                       std::shared_ptr<const Surroundings> around) {
-  Adder adder(app, run, std::move(around));
+                       std::shared_ptr<const CommandContext> context) {
+  Adder adder(app, run, std::move(context));
   add_submit(adder, program);
   add_jobs(adder);
   add_cluster(adder);

@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-Status cancel_command(const CancelArguments& arguments, const Surroundings& around) {
+Status cancel_command(const CancelArguments& arguments, const CommandContext& context) {
   CancelRequest request;
   for (const std::string& text : arguments.ids) {
     TRY_ASSIGN(const std::vector<JobNumber> jobs, parse_job_numbers(text));
@@ -17,7 +17,7 @@ Status cancel_command(const CancelArguments& arguments, const Surroundings& arou
   if (request.ids.empty()) return invalid("say which jobs, such as 17 or 17-20");
   std::ranges::sort(request.ids);
   request.ids.erase(std::unique(request.ids.begin(), request.ids.end()), request.ids.end());
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(CancelAnswer answer, client->cancel(request));
   std::ranges::sort(answer.cancelled);
   std::vector<JobNumber> ended;
@@ -27,7 +27,7 @@ Status cancel_command(const CancelArguments& arguments, const Surroundings& arou
     text += fmt::format("cancelled {}\n", fmt::join(answer.cancelled, ", "));
   }
   if (!ended.empty()) text += fmt::format("had ended already: {}\n", fmt::join(ended, ", "));
-  return around.print(text);
+  return context.print(text);
 }
 
 }  // namespace orrery

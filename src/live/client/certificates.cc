@@ -87,22 +87,22 @@ Result<Caller::Role> parse_role(const std::string& text, std::string_view choice
   return invalid(fmt::format("--role {}: write {}", text, choices));
 }
 
-Status tokens_command(const TokensArguments& arguments, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+Status tokens_command(const TokensArguments& arguments, const CommandContext& context) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const TokensAnswer answer, client->tokens({.withdraw = arguments.withdraw}));
   if (arguments.withdraw.empty() || arguments.json) {
-    return around.print(arguments.json ? json(answer) : table(answer));
+    return context.print(arguments.json ? json(answer) : table(answer));
   }
-  return around.print(fmt::format("the token {} is withdrawn\n", arguments.withdraw));
+  return context.print(fmt::format("the token {} is withdrawn\n", arguments.withdraw));
 }
 
-Status certificates_command(const CertificatesArguments& arguments, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+Status certificates_command(const CertificatesArguments& arguments, const CommandContext& context) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const CertificatesAnswer answer, client->certificates({}));
-  return around.print(arguments.json ? json(answer) : table(answer));
+  return context.print(arguments.json ? json(answer) : table(answer));
 }
 
-Status revoke_command(const RevokeArguments& arguments, const Surroundings& around) {
+Status revoke_command(const RevokeArguments& arguments, const CommandContext& context) {
   if (arguments.serial.empty() == arguments.name.empty()) {
     return invalid("revoke: write a serial number, which `orrery certificates` lists, or --name");
   }
@@ -111,20 +111,20 @@ Status revoke_command(const RevokeArguments& arguments, const Surroundings& arou
     if (arguments.name.empty()) return invalid("--role goes with --name");
     TRY_ASSIGN(request.role, parse_role(arguments.role, kAllRoles));
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const CertificatesAnswer answer, client->certificates(request));
   if (arguments.name.empty()) {
-    return around.print(fmt::format("{} is revoked\n", arguments.serial));
+    return context.print(fmt::format("{} is revoked\n", arguments.serial));
   }
-  return around.print(fmt::format("{}: {} certificates revoked, {} tokens withdrawn\n",
-                                  arguments.name, answer.revoked, answer.withdrawn));
+  return context.print(fmt::format("{}: {} certificates revoked, {} tokens withdrawn\n",
+                                   arguments.name, answer.revoked, answer.withdrawn));
 }
 
-Status remove_command(const RemoveArguments& arguments, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+Status remove_command(const RemoveArguments& arguments, const CommandContext& context) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY(client->remove_node({.node = arguments.node}));
-  return around.print(fmt::format("{} is removed, and the certificates of its agent are revoked\n",
-                                  arguments.node));
+  return context.print(fmt::format("{} is removed, and the certificates of its agent are revoked\n",
+                                   arguments.node));
 }
 
 }  // namespace orrery

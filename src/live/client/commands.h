@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace CLI {
 class App;
@@ -20,7 +20,7 @@ namespace orrery {
 // called after parsing; `program` are the words after -- on the command line.
 void add_live_commands(CLI::App& app, std::function<Status()>& run,
                        const std::vector<std::string>& program,
-                       std::shared_ptr<const Surroundings> around);
+                       std::shared_ptr<const CommandContext> context);
 decltype(add_live_commands) add_submit_command;
 
 // The arguments of each command, and the command, which checks them.
@@ -35,7 +35,7 @@ struct SubmitArguments {
   bool wait = false;
   bool json = false;
 };
-Status submit_command(const SubmitArguments& arguments, const Surroundings& around);
+Status submit_command(const SubmitArguments& arguments, const CommandContext& context);
 
 struct StatusArguments {
   ConnectionArguments connection{};
@@ -46,13 +46,13 @@ struct StatusArguments {
   bool watch = false;
   bool json = false;
 };
-Status status_command(const StatusArguments& arguments, const Surroundings& around);
+Status status_command(const StatusArguments& arguments, const CommandContext& context);
 
 struct CancelArguments {
   ConnectionArguments connection{};
   std::vector<std::string> ids{};
 };
-Status cancel_command(const CancelArguments& arguments, const Surroundings& around);
+Status cancel_command(const CancelArguments& arguments, const CommandContext& context);
 
 struct LogsArguments {
   ConnectionArguments connection{};
@@ -62,19 +62,19 @@ struct LogsArguments {
   bool errors = false;                 // standard error instead
   bool follow = false;
 };
-Status logs_command(const LogsArguments& arguments, const Surroundings& around);
+Status logs_command(const LogsArguments& arguments, const CommandContext& context);
 
 struct NodesArguments {
   ConnectionArguments connection{};
   bool json = false;
 };
-Status nodes_command(const NodesArguments& arguments, const Surroundings& around);
+Status nodes_command(const NodesArguments& arguments, const CommandContext& context);
 
 struct DrainArguments {
   ConnectionArguments connection{};
   DrainRequest request{};
 };
-Status drain_command(const DrainArguments& arguments, const Surroundings& around);
+Status drain_command(const DrainArguments& arguments, const CommandContext& context);
 
 struct EventsArguments {
   ConnectionArguments connection{};
@@ -82,14 +82,14 @@ struct EventsArguments {
   bool follow = false;
   bool json = false;
 };
-Status events_command(const EventsArguments& arguments, const Surroundings& around);
+Status events_command(const EventsArguments& arguments, const CommandContext& context);
 
 struct PolicyArguments {
   ConnectionArguments connection{};
   std::string policy{};                // empty: show it
   std::vector<std::string> options{};  // key=value
 };
-Status policy_command(const PolicyArguments& arguments, const Surroundings& around);
+Status policy_command(const PolicyArguments& arguments, const CommandContext& context);
 
 struct QuotaArguments {
   ConnectionArguments connection{};
@@ -97,6 +97,6 @@ struct QuotaArguments {
   std::string gpus{};    // a number, or none; empty: show it
   bool no_borrow = false;
 };
-Status quota_command(const QuotaArguments& arguments, const Surroundings& around);
+Status quota_command(const QuotaArguments& arguments, const CommandContext& context);
 
 }  // namespace orrery

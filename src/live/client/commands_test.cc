@@ -13,8 +13,8 @@ namespace {
 
 std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
 
-TEST(Cancel, TellsWhoWasEndedAndWhoHadEnded) {
-  FakeSurroundings fake;
+TEST(Cancel, ListsTheJobsItEndedAndThoseThatHadEnded) {
+  FakeCommandContext fake;
   fake.script.cancel = [](const CancelRequest& request) -> Result<CancelAnswer> {
     EXPECT_EQ(request.ids, (std::vector<JobNumber>{5, 17, 18, 19}));
     return CancelAnswer{.cancelled = {18, 17}};
@@ -26,7 +26,7 @@ TEST(Cancel, TellsWhoWasEndedAndWhoHadEnded) {
 }
 
 TEST(Logs, ArePagedToTheirEnd) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<std::int64_t> offsets;
   fake.script.logs = [&](const LogsRequest& request) -> Result<LogsAnswer> {
     EXPECT_EQ(request.rank, 2);
@@ -43,7 +43,7 @@ TEST(Logs, ArePagedToTheirEnd) {
 }
 
 TEST(Logs, ATailIsTheLastLinesAndNothingBefore) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::string log;
   for (int i = 1; i <= 100'000; ++i) log += "line " + std::to_string(i) + "\n";
   std::int64_t sent = 0;
@@ -69,7 +69,7 @@ TEST(Logs, ATailIsTheLastLinesAndNothingBefore) {
 }
 
 TEST(Logs, FollowedOnesGoOnUntilTheJobHasEnded) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   int calls = 0;
   fake.script.logs = [&](const LogsRequest& request) -> Result<LogsAnswer> {
     EXPECT_GT(request.wait, Duration::zero());
@@ -92,7 +92,7 @@ TEST(Logs, FollowedOnesGoOnUntilTheJobHasEnded) {
 constexpr int kManyFailures = 40;
 
 TEST(Logs, AFollowerOutlastsAnOutageOfTheScheduler) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   int calls = 0;
   fake.script.logs = [&](const LogsRequest& request) -> Result<LogsAnswer> {
     if (++calls == 1) return LogsAnswer{.bytes = "a", .next = 1};
@@ -105,7 +105,7 @@ TEST(Logs, AFollowerOutlastsAnOutageOfTheScheduler) {
 }
 
 TEST(Logs, ACommandThatNeverHadAnAnswerGivesUp) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   int calls = 0;
   fake.script.logs = [&](const LogsRequest&) -> Result<LogsAnswer> {
     ++calls;
@@ -116,7 +116,7 @@ TEST(Logs, ACommandThatNeverHadAnAnswerGivesUp) {
 }
 
 TEST(Events, AFollowerOutlastsAnOutageOfTheScheduler) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   int calls = 0;
   std::vector<std::int64_t> from;
   fake.script.events = [&](const EventsRequest& request) -> Result<EventsAnswer> {
@@ -130,13 +130,13 @@ TEST(Events, AFollowerOutlastsAnOutageOfTheScheduler) {
 }
 
 TEST(Nodes, AreATableOrJson) {
-  FakeSurroundings fake;
-  fake.around.width = 80;
+  FakeCommandContext fake;
+  fake.context.width = 80;
   fake.script.nodes = [&]() -> Result<NodesAnswer> {
     NodeStatus node{.name = "n1", .state = "up", .gpus = 8, .gpus_free = 3};
     node.cpu_milli = 64'000;
     node.memory_bytes = std::int64_t{512} << 30;
-    node.seen_s = fake.around.now_s() - 5;
+    node.seen_s = fake.context.now_s() - 5;
     for (JobNumber job = 100; job < 140; ++job) node.jobs.push_back(job);
     return NodesAnswer{.nodes = {node}};
   };
@@ -152,7 +152,7 @@ TEST(Nodes, AreATableOrJson) {
 }
 
 TEST(Drain, TakesANodeOutAndBackIn) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<DrainRequest> seen;
   fake.script.drain = [&](const DrainRequest& request) {
     seen.push_back(request);
@@ -167,7 +167,7 @@ TEST(Drain, TakesANodeOutAndBackIn) {
 }
 
 TEST(Policy, IsShownOrChanged) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.status = [](const StatusRequest&) -> Result<StatusAnswer> {
     return StatusAnswer{.policy = "las"};
   };
@@ -186,7 +186,7 @@ TEST(Policy, IsShownOrChanged) {
 }
 
 TEST(Quota, IsShownSetAndTakenAway) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<QuotaRequest> seen;
   fake.script.set_quota = [&](const QuotaRequest& request) {
     seen.push_back(request);
@@ -208,7 +208,7 @@ TEST(Quota, IsShownSetAndTakenAway) {
 }
 
 // Three events, two to an answer.
-void three_events(FakeSurroundings& fake, std::vector<std::int64_t>& asked) {
+void three_events(FakeCommandContext& fake, std::vector<std::int64_t>& asked) {
   fake.script.events = [&](const EventsRequest& request) -> Result<EventsAnswer> {
     asked.push_back(request.from);
     fake.now += request.wait;
@@ -219,7 +219,7 @@ void three_events(FakeSurroundings& fake, std::vector<std::int64_t>& asked) {
 }
 
 TEST(Events, ArePagedToTheLastOrFollowed) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<std::int64_t> asked;
   three_events(fake, asked);
   ASSERT_TRUE(call(fake, {"events", "--json"}).ok());
@@ -243,13 +243,13 @@ TEST(Events, AreReadableLines) {
 }
 
 TEST(LiveRecord, WritesALogThatSaysWhatItIs) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<std::int64_t> asked;
   three_events(fake, asked);
   const StateFolder state;
   const std::string file = state.file("run.jsonl");
   ASSERT_TRUE(
-      live_record({.connection = {.state = state.path()}, .output = file}, fake.around).ok());
+      live_record({.connection = {.state = state.path()}, .output = file}, fake.context).ok());
   std::ifstream in(file);
   const std::string text((std::istreambuf_iterator<char>(in)), {});
   EXPECT_EQ(text, "{\"orrery_live_log\":1}\n{\"seq\":1}\n{\"seq\":2}\n{\"seq\":3}\n");
@@ -258,12 +258,12 @@ TEST(LiveRecord, WritesALogThatSaysWhatItIs) {
   };
   const std::string other = state.file("other.jsonl");
   EXPECT_FALSE(
-      live_record({.connection = {.state = state.path()}, .output = other}, fake.around).ok());
+      live_record({.connection = {.state = state.path()}, .output = other}, fake.context).ok());
   EXPECT_FALSE(std::filesystem::exists(other) || std::filesystem::exists(other + ".part"));
 }
 
 TEST(LiveWhatif, AsksForOneJobOrForAll) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   const StateFolder state;
   WhatIfRequest seen;
   fake.script.what_if = [&](const WhatIfRequest& request) -> Result<WhatIfAnswer> {
@@ -274,24 +274,24 @@ TEST(LiveWhatif, AsksForOneJobOrForAll) {
                       .job = "gpus=4,time=2h",
                       .policy = "elasticflow",
                       .nodes_more = 4};
-  ASSERT_TRUE(live_whatif(question, fake.around).ok());
+  ASSERT_TRUE(live_whatif(question, fake.context).ok());
   EXPECT_EQ(fake.out, "at once\n");
   EXPECT_EQ(seen.job->gpus, 4);
   EXPECT_EQ(seen.job->expected, Duration(std::chrono::hours(2)));
   EXPECT_EQ(seen.nodes_more, 4);
   EXPECT_EQ(seen.policy, "elasticflow");
   question.job = "";
-  ASSERT_TRUE(live_whatif(question, fake.around).ok());
+  ASSERT_TRUE(live_whatif(question, fake.context).ok());
   EXPECT_FALSE(seen.job);
   question.job = "gpu=4";
-  EXPECT_NE(message(live_whatif(question, fake.around))
+  EXPECT_NE(message(live_whatif(question, fake.context))
                 .find("--job: there is no 'gpu'; did you "
                       "mean 'gpus'?"),
             std::string::npos);
 }
 
 TEST(Token, IsTheOnlyThingOnStandardOutput) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   TokenRequest seen;
   fake.script.make_token = [&](const TokenRequest& request) -> Result<TokenAnswer> {
     seen = request;
@@ -310,7 +310,7 @@ TEST(Token, IsTheOnlyThingOnStandardOutput) {
 }
 
 TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<TokensRequest> tokens;
   fake.script.tokens = [&](const TokensRequest& request) -> Result<TokensAnswer> {
     tokens.push_back(request);
@@ -359,9 +359,9 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
 }
 
 TEST(Join, TakesTheTokenFromAFileOrStandardInputOnly) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<JoinOrder> seen;
-  fake.around.join = [&](const JoinOrder& order) {
+  fake.context.join = [&](const JoinOrder& order) {
     seen.push_back(order);
     return Result<std::string>("head:7077");
   };

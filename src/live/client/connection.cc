@@ -42,8 +42,16 @@ Result<Endpoint> in_state(const std::string& state) {
   }
   const std::string path = (fs::path(state) / "address").string();
   const Result<std::string> text = read_file(path);
-  if (!text.ok() && ::access(path.c_str(), F_OK) != 0 && errno == EACCES) {
+  struct stat found {};
+  if (!text.ok() && ::stat(path.c_str(), &found) != 0 && errno == EACCES) {
     return no_permission(state);
+  }
+  if (!text.ok() && S_ISREG(found.st_mode)) {
+    return Error{Code::PermissionDenied,
+                 fmt::format("permission denied: {} cannot be read by {} (mode {:o}); its owner {} "
+                             "can mend that by chmod 644 {}",
+                             path, login_name(::geteuid()), found.st_mode & 07777,
+                             login_name(found.st_uid), path)};
   }
   const std::string address = text.ok() ? text.value().substr(0, text.value().find('\n')) : "";
   if (address.empty()) {
@@ -57,7 +65,7 @@ Result<Endpoint> in_state(const std::string& state) {
   return Endpoint{.address = address,
                   .credentials = (fs::path(state) / "trust").string(),
                   .certificate = kOwnersCertificate,
-                  .door = (fs::path(state) / kDoorName).string()};
+                  .socket = (fs::path(state) / kSocketName).string()};
 }
 
 }  // namespace

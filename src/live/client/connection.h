@@ -16,16 +16,16 @@ struct ConnectionArguments {
   std::string credentials{};  // a directory, with --server
 };
 
-// Where it is reached, and as whom: DIRECTORY/ca.pem, NAME.pem and NAME.key.
+// Its address and the certificate of the caller: DIRECTORY/ca.pem, NAME.pem and NAME.key.
 struct Endpoint {
   std::string address{};  // HOST:PORT, [ADDRESS]:PORT
   std::string credentials{};
   std::string certificate{};  // the NAME
-  std::string door{};         // a socket on this machine, which may be there; empty: elsewhere
+  std::string socket{};       // a socket on this machine, which may be there; empty: elsewhere
   bool operator==(const Endpoint&) const = default;
 };
 
-inline constexpr const char* kDoorName = "socket";           // in a state directory
+inline constexpr const char* kSocketName = "socket";         // in a state directory
 inline constexpr const char* kOwnersCertificate = "admin";   // in a state directory's trust/
 inline constexpr const char* kJoinedCertificate = "client";  // where `orrery join` leaves it
 inline constexpr const char* kAgentCertificate = "agent";    // the same for a node

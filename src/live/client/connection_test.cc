@@ -1,6 +1,7 @@
 #include "live/client/connection.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "live/client/test_call.h"
 
@@ -11,12 +12,12 @@ std::string refusal(const Result<Endpoint>& found) {
   return found.ok() ? "found " + found.value().address : found.error().message;
 }
 
-TEST(Connection, AStateDirectoryHasAnAddressItsOwnersCredentialsAndADoor) {
+TEST(Connection, AStateDirectoryHasAnAddressItsOwnersCredentialsAndASocket) {
   const StateFolder state;
   const Endpoint wanted{.address = "127.0.0.1:7077",
                         .credentials = state.file("trust"),
                         .certificate = "admin",
-                        .door = state.file("socket")};
+                        .socket = state.file("socket")};
   EXPECT_EQ(find_scheduler({.state = state.path()}, {}).value(), wanted);
   EXPECT_EQ(find_scheduler({}, {{"ORRERY_STATE", state.path()}}).value(), wanted);
 }
@@ -50,13 +51,31 @@ TEST(Connection, WhatIsMissingIsSaid) {
   EXPECT_NE(refusal(find_scheduler({.credentials = "a"}, {})).find("--server"), std::string::npos);
 }
 
+TEST(Connection, AnAddressThatMayNotBeReadIsAQuestionOfPermission) {
+  const StateFolder state;
+  namespace fs = std::filesystem;
+  fs::permissions(state.path(), fs::perms(0711));
+  fs::permissions(state.file("address"), fs::perms::none);
+  // Root reads whatever the mode is, so another user asks.
+  const bool root = ::geteuid() == 0;
+  ASSERT_TRUE(!root || ::seteuid(65534) == 0);
+  const auto found = find_scheduler({.state = state.path()}, {});
+  ASSERT_TRUE(!root || ::seteuid(0) == 0);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, Code::PermissionDenied);
+  for (const std::string& part :
+       {std::string("permission denied"), std::string("chmod 644 ") + state.file("address")}) {
+    EXPECT_NE(found.error().message.find(part), std::string::npos) << found.error().message;
+  }
+}
+
 TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
   const StateFolder state;
   std::filesystem::remove(state.file("address"));
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.nodes = []() -> Result<NodesAnswer> { return NodesAnswer{}; };
-  const auto pause = fake.around.pause;
-  fake.around.pause = [&](Duration duration) {
+  const auto pause = fake.context.pause;
+  fake.context.pause = [&](Duration duration) {
     pause(duration);
     if (fake.now >= std::chrono::seconds(1)) state.write("address", "127.0.0.1:7077\n");
   };
@@ -66,7 +85,7 @@ TEST(Connection, ASchedulerThatIsStartingIsWaitedFor) {
 }
 
 TEST(Connection, ASchedulerThatDoesNotStartIsAnErrorAfterSomeSeconds) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   EXPECT_FALSE(call(fake, {"nodes", "--state", "/nowhere"}).ok());
   EXPECT_LT(fake.now, Duration(std::chrono::seconds(5)));
   fake.now = {};

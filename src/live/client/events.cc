@@ -17,17 +17,17 @@ constexpr std::int64_t kShownBefore = 10;
 
 // Hands every event from `request.from` on to `take`, in order; to the end, or for ever.
 template <class Take>
-Status page(Client& client, EventsRequest request, bool follow, const Surroundings& around,
+Status page(Client& client, EventsRequest request, bool follow, const CommandContext& context,
             Take take) {
   request.wait = follow ? kOneCall : Duration::zero();
   Duration patience = kPatience;
-  while (!around.interrupted()) {
+  while (!context.interrupted()) {
     TRY_ASSIGN(const EventsAnswer answer,
-               ask_for(around, patience, [&] { return client.events(request); }));
+               ask_for(context, patience, [&] { return client.events(request); }));
     if (follow) patience = kPatienceOfFollowers;
     for (const std::string& line : answer.lines) TRY(take(line));
     if (answer.lines.empty() && !follow) return {};
-    if (answer.lines.empty()) around.pause(kApart);
+    if (answer.lines.empty()) context.pause(kApart);
     request.from = answer.next;
   }
   return {};
@@ -35,37 +35,37 @@ Status page(Client& client, EventsRequest request, bool follow, const Surroundin
 
 }  // namespace
 
-Status events_command(const EventsArguments& arguments, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  if (arguments.follow) around.catch_interrupts();
+Status events_command(const EventsArguments& arguments, const CommandContext& context) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  if (arguments.follow) context.catch_interrupts();
   const std::int64_t usual = arguments.follow ? -kShownBefore : 0;
-  return page(*client, {.from = arguments.from.value_or(usual)}, arguments.follow, around,
+  return page(*client, {.from = arguments.from.value_or(usual)}, arguments.follow, context,
               [&](const std::string& line) {
-                return around.print((arguments.json ? line : event_text(line)) + '\n');
+                return context.print((arguments.json ? line : event_text(line)) + '\n');
               });
 }
 
-Status each_live_event(const ConnectionArguments& connection, const Surroundings& around,
+Status each_live_event(const ConnectionArguments& connection, const CommandContext& context,
                        const std::function<Status(const std::string& line)>& take) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(connection, around));
-  around.catch_interrupts();
-  TRY(page(*client, {.record = true}, false, around, take));
-  if (around.interrupted()) return Error{Code::Cancelled, "interrupted: nothing was written"};
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(connection, context));
+  context.catch_interrupts();
+  TRY(page(*client, {.record = true}, false, context, take));
+  if (context.interrupted()) return Error{Code::Cancelled, "interrupted: nothing was written"};
   return {};
 }
 
-Status live_record(const LiveRecord& record, const Surroundings& around) {
+Status live_record(const LiveRecord& record, const CommandContext& context) {
   TRY_ASSIGN(OutputFile file, OutputFile::open(record.output, OutputFile::Kind::NamedPrivate));
   OutputStream out(std::move(file));
   out << "{\"orrery_live_log\":1}\n";
   std::int64_t events = 0;
-  TRY(each_live_event(record.connection, around, [&](const std::string& line) -> Status {
+  TRY(each_live_event(record.connection, context, [&](const std::string& line) -> Status {
     ++events;
     out << line << '\n';
     return out ? Status() : out.finish();
   }));
   TRY(out.finish());
-  return around.print(fmt::format("{}: {} events\n", record.output, events));
+  return context.print(fmt::format("{}: {} events\n", record.output, events));
 }
 
 }  // namespace orrery

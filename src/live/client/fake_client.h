@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 
@@ -74,31 +74,31 @@ class FakeClient final : public Client {
   const ClientScript& script_;
 };
 
-// For tests: a command's surroundings in which time passes only by waiting, and what it printed.
-struct FakeSurroundings {
-  FakeSurroundings() {
-    around.connect = [this](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
+// For tests: a command's context in which time passes only by waiting, and what it printed.
+struct FakeCommandContext {
+  FakeCommandContext() {
+    context.connect = [this](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
       reached = endpoint;
       return std::unique_ptr<Client>(std::make_unique<FakeClient>(script));
     };
-    around.directory = "/home/ann/work";
-    around.environment = {{"HOME", "/home/ann"}, {"USER", "ann"}, {"SECRET", "hush"}};
-    around.host = "node7";
-    around.print = [this](std::string_view text) {
+    context.directory = "/home/ann/work";
+    context.environment = {{"HOME", "/home/ann"}, {"USER", "ann"}, {"SECRET", "hush"}};
+    context.host = "node7";
+    context.print = [this](std::string_view text) {
       out += text;
       return Status();
     };
-    around.tell = [](std::string_view) {};
-    around.read_input = [this]() -> Result<std::string> { return input; };
-    around.clock = [this] { return now; };
-    around.now_s = [this] { return 1'800'000'000 + seconds(now); };
-    around.pause = [this](Duration duration) {
+    context.print_error = [](std::string_view) {};
+    context.read_input = [this]() -> Result<std::string> { return input; };
+    context.clock = [this] { return now; };
+    context.now_s = [this] { return 1'800'000'000 + seconds(now); };
+    context.pause = [this](Duration duration) {
       pauses.push_back(duration);
       now += duration;
     };
-    around.catch_interrupts = [this] { catches = true; };
-    around.interrupted = [this] { return catches && interrupt_at && now >= *interrupt_at; };
-    around.random_key = [this] { return "key" + std::to_string(++keys); };
+    context.catch_interrupts = [this] { catches = true; };
+    context.interrupted = [this] { return catches && interrupt_at && now >= *interrupt_at; };
+    context.random_key = [this] { return "key" + std::to_string(++keys); };
     script.events = [this](const EventsRequest& request) -> Result<EventsAnswer> {
       ++events_calls;
       now += request.wait;
@@ -107,7 +107,7 @@ struct FakeSurroundings {
   }
 
   ClientScript script{};
-  Surroundings around{};
+  CommandContext context{};
   Endpoint reached{};
   std::string out{};
   std::string input{};

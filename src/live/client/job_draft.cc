@@ -152,7 +152,7 @@ constexpr auto kSettings = std::to_array<JobSetting>({
     {"after", "begins when these jobs are Done, such as 17 or 17,19-20", false, set_after},
     {"retries", "how often it is begun again after failures of its own", false, set_retries},
     {"per", "gpu: a process for each GPU; node: one on each node", false, set_per},
-    {"grace", "between being told to stop and being stopped; 30s if left out", false,
+    {"grace", "from the request to stop to the kill; 30s if left out", false,
      set_duration<&JobRequest::grace>},
     {"node-timeout", "how long it stays with a silent node: 1m, 12h or never", false,
      set_node_timeout},

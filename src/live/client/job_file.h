@@ -10,7 +10,7 @@
 namespace orrery {
 
 // The jobs of a job file (docs/formats/job-file.md), in the order in which they can be submitted:
-// whoever is named in an `after` comes before the one that names it. There is at least one. Errors
+// a job that an `after` names comes before the one with the `after`. There is at least one. Errors
 // are "file:line: what is wrong".
 Result<std::vector<JobDraft>> parse_job_file(std::string_view file, std::string_view text);
 Result<std::vector<JobDraft>> read_job_file(const std::string& path);

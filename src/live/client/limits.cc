@@ -109,7 +109,7 @@ Result<LimitsRequest> request_of(const LimitsArguments& arguments) {
 
 }  // namespace
 
-Status limits_command(const LimitsArguments& arguments, const Surroundings& around) {
+Status limits_command(const LimitsArguments& arguments, const CommandContext& context) {
   LimitsRequest request;
   const bool changes = !arguments.priority.empty() || !arguments.gpus.empty() ||
                        !arguments.pending.empty() || !arguments.submissions.empty();
@@ -117,15 +117,15 @@ Status limits_command(const LimitsArguments& arguments, const Surroundings& arou
     TRY_ASSIGN(request, request_of(arguments));
   } else if (changes) {
     return invalid(
-        "say for whom, as in `orrery limits user ann --gpus 8` or `orrery limits users`");
+        "name a user or tenant, as in `orrery limits user ann --gpus 8` or `orrery limits users`");
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (changes) TRY(client->set_limits(request));
   TRY_ASSIGN(LimitsAnswer answer, client->limits());
   std::erase_if(answer.limits, [&](const LimitsStatus& each) {
     return !arguments.scope.empty() && (each.scope != request.scope || each.name != request.name);
   });
-  return around.print(arguments.json ? json(answer) : table(answer));
+  return context.print(arguments.json ? json(answer) : table(answer));
 }
 
 }  // namespace orrery

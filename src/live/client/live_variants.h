@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 // Commands that otherwise work on files, asked of a running scheduler.
 
@@ -18,7 +18,7 @@ struct LiveWhatif {
   int nodes_more = 0;
   bool json = false;
 };
-Status live_whatif(const LiveWhatif& question, const Surroundings& around);
+Status live_whatif(const LiveWhatif& question, const CommandContext& context);
 
 struct LiveRecord {
   ConnectionArguments connection{};
@@ -26,10 +26,10 @@ struct LiveRecord {
 };
 // Writes every event the scheduler keeps, a line each, after a line {"orrery_live_log":1}. The file
 // is there whole or not at all.
-Status live_record(const LiveRecord& record, const Surroundings& around);
+Status live_record(const LiveRecord& record, const CommandContext& context);
 
 // Hands over every event the scheduler keeps, in order, as the lines of such a file.
-Status each_live_event(const ConnectionArguments& connection, const Surroundings& around,
+Status each_live_event(const ConnectionArguments& connection, const CommandContext& context,
                        const std::function<Status(const std::string& line)>& take);
 
 }  // namespace orrery

@@ -27,29 +27,29 @@ std::string_view last_lines(std::string_view text, std::int64_t lines) {
 
 class LogReader {
  public:
-  LogReader(const LogsArguments& arguments, Client& client, const Surroundings& around)
+  LogReader(const LogsArguments& arguments, Client& client, const CommandContext& context)
       : arguments_(arguments),
         client_(client),
-        around_(around),
+        context_(context),
         request_{.id = arguments.id, .rank = arguments.rank, .errors = arguments.errors} {}
 
   Status run() {
     constexpr Duration kOneCall = std::chrono::seconds(1);
     constexpr Duration kApart = std::chrono::milliseconds(50);
     if (arguments_.follow) {
-      around_.catch_interrupts();
+      context_.catch_interrupts();
       request_.wait = kOneCall;
     }
     if (arguments_.tail) {
       TRY_ASSIGN(const std::string end, read_end());
-      TRY(around_.print(last_lines(end, *arguments_.tail)));
+      TRY(context_.print(last_lines(end, *arguments_.tail)));
     }
-    while (!ended_ && !around_.interrupted()) {
+    while (!ended_ && !context_.interrupted()) {
       TRY_ASSIGN(const std::string bytes, read());
-      TRY(around_.print(bytes));
+      TRY(context_.print(bytes));
       if (!bytes.empty() || ended_) continue;
       if (!arguments_.follow) return {};
-      around_.pause(kApart);
+      context_.pause(kApart);
     }
     return {};
   }
@@ -58,7 +58,7 @@ class LogReader {
   // The next piece.
   Result<std::string> read() {
     TRY_ASSIGN(LogsAnswer answer,
-               ask_for(around_, patience_, [&] { return client_.logs(request_); }));
+               ask_for(context_, patience_, [&] { return client_.logs(request_); }));
     if (arguments_.follow) patience_ = kPatienceOfFollowers;
     begun_at_ = answer.next - std::ssize(answer.bytes);
     request_.offset = answer.next;
@@ -94,7 +94,7 @@ class LogReader {
 
   const LogsArguments& arguments_;
   Client& client_;
-  const Surroundings& around_;
+  const CommandContext& context_;
   LogsRequest request_;
   Duration patience_ = kPatience;
   std::int64_t begun_at_ = 0;  // of the last piece
@@ -103,14 +103,14 @@ class LogReader {
 
 }  // namespace
 
-Status logs_command(const LogsArguments& arguments, const Surroundings& around) {
+Status logs_command(const LogsArguments& arguments, const CommandContext& context) {
   if (arguments.id < 1) {
     return invalid(fmt::format("there is no job {}; they are numbered from 1", arguments.id));
   }
   if (arguments.rank < 0) return invalid("--rank: they are numbered from 0");
   if (arguments.tail && *arguments.tail < 1) return invalid("--tail: write at least 1 line");
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  return LogReader(arguments, *client, around).run();
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  return LogReader(arguments, *client, context).run();
 }
 
 }  // namespace orrery

@@ -11,36 +11,36 @@ constexpr Duration kApart = std::chrono::milliseconds(50);
 
 }  // namespace
 
-News::News(Client& client, const Surroundings& around)
-    : client_(client), around_(around), last_(around.clock() - kApart) {
+News::News(Client& client, const CommandContext& context)
+    : client_(client), context_(context), last_(context.clock() - kApart) {
   const auto answer = client.events({.from = -1, .most = 1});
-  deaf_ = !answer.ok();
+  gets_no_events_ = !answer.ok();
   if (answer.ok()) next_ = answer.value().next;
 }
 
 void News::wait(Duration most) {
-  const Duration end = around_.clock() + most;
-  for (bool news = false; !news && !around_.interrupted();) {
-    const Duration left = end - around_.clock();
+  const Duration end = context_.clock() + most;
+  for (bool news = false; !news && !context_.interrupted();) {
+    const Duration left = end - context_.clock();
     if (left <= Duration::zero()) break;
-    if (!deaf_) {
+    if (!gets_no_events_) {
       const auto answer = client_.events({.from = next_, .wait = std::min(left, kOneCall)});
       if (answer.ok()) {
         news = !answer.value().lines.empty();
         next_ = answer.value().next;
-        if (!news) around_.pause(kApart);  // a server that will not wait is not pestered
+        if (!news) context_.pause(kApart);  // for a server that does not wait
         continue;
       }
       const Code code = answer.error().code;
-      deaf_ = code != Code::Unavailable && code != Code::DeadlineExceeded;
+      gets_no_events_ = code != Code::Unavailable && code != Code::DeadlineExceeded;
     }
-    around_.pause(std::min(left, kOneCall));
-    news = true;  // perhaps; whoever waits has to look
+    context_.pause(std::min(left, kOneCall));
+    news = true;  // perhaps; the caller has to look
   }
-  if (const Duration early = last_ + kApart - around_.clock(); early > Duration::zero()) {
-    around_.pause(early);
+  if (const Duration early = last_ + kApart - context_.clock(); early > Duration::zero()) {
+    context_.pause(early);
   }
-  last_ = around_.clock();
+  last_ = context_.clock();
 }
 
 }  // namespace orrery

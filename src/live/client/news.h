@@ -1,6 +1,6 @@
 #pragma once
 
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 
@@ -8,17 +8,17 @@ namespace orrery {
 class News {
  public:
   // What happens from now on is news. Both outlive this.
-  News(Client& client, const Surroundings& around);
+  News(Client& client, const CommandContext& context);
 
-  // Comes back when there is news, `most` has passed or somebody interrupts; at most twenty times
+  // Comes back when there is news, `most` has passed or the user interrupts; at most twenty times
   // a second. While the scheduler does not answer, it waits.
   void wait(Duration most);
 
  private:
   Client& client_;
-  const Surroundings& around_;
+  const CommandContext& context_;
   std::int64_t next_ = 0;
-  bool deaf_ = false;  // events cannot be had: the time is waited for instead
+  bool gets_no_events_ = false;  // events cannot be had: the time is waited for instead
   Duration last_{};
 };
 

@@ -41,9 +41,9 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
     for (const auto& row : rows) widest = std::max(widest, columns_of(row[i]));
     used += widest + 2;
   }
-  const auto room = static_cast<std::size_t>(std::max(40, width));
+  const auto columns = static_cast<std::size_t>(std::max(40, width));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].push_back(fitted(jobs_text(answer.nodes[i]), room > used + 8 ? room - used : 8));
+    rows[i].push_back(fitted(jobs_text(answer.nodes[i]), columns > used + 8 ? columns - used : 8));
   }
   if (rows.empty()) return "no nodes; `orrery agent` on a machine makes it one\n";
   std::string notes;
@@ -76,15 +76,16 @@ std::string json(const NodesAnswer& answer) {
 
 }  // namespace
 
-Status nodes_command(const NodesArguments& arguments, const Surroundings& around) {
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  TRY_ASSIGN(const NodesAnswer answer, ask_again(around, [&] { return client->nodes(); }));
-  return around.print(arguments.json ? json(answer) : table(answer, around.now_s(), around.width));
+Status nodes_command(const NodesArguments& arguments, const CommandContext& context) {
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  TRY_ASSIGN(const NodesAnswer answer, ask_again(context, [&] { return client->nodes(); }));
+  return context.print(arguments.json ? json(answer)
+                                      : table(answer, context.now_s(), context.width));
 }
 
-Status drain_command(const DrainArguments& arguments, const Surroundings& around) {
+Status drain_command(const DrainArguments& arguments, const CommandContext& context) {
   const DrainRequest& request = arguments.request;
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY(client->drain(request));
   const char* what = request.resume ? "takes jobs again"
                      : request.replace_log
@@ -92,7 +93,7 @@ Status drain_command(const DrainArguments& arguments, const Surroundings& around
                      : request.lost ? "counts as switched off; its jobs start elsewhere"
                      : request.now  ? "takes no more jobs; those on it move away"
                                     : "takes no more jobs; those on it run to their end";
-  return around.print(fmt::format("{} {}\n", request.node, what));
+  return context.print(fmt::format("{} {}\n", request.node, what));
 }
 
 }  // namespace orrery

@@ -19,17 +19,17 @@ std::string table(const QuotasAnswer& answer, const std::string& tenant) {
   return rows.empty() ? "" : grid(titles, rows);
 }
 
-Status show(Client& client, const std::string& tenant, const Surroundings& around) {
+Status show(Client& client, const std::string& tenant, const CommandContext& context) {
   TRY_ASSIGN(const QuotasAnswer answer, client.quotas());
   const std::string text = table(answer, tenant);
-  if (!text.empty()) return around.print(text);
-  return around.print(tenant.empty() ? "no quotas: everybody may hold everything\n"
-                                     : fmt::format("{} has no quota\n", tenant));
+  if (!text.empty()) return context.print(text);
+  return context.print(tenant.empty() ? "no quotas: every tenant may hold all GPUs\n"
+                                      : fmt::format("{} has no quota\n", tenant));
 }
 
 }  // namespace
 
-Status policy_command(const PolicyArguments& arguments, const Surroundings& around) {
+Status policy_command(const PolicyArguments& arguments, const CommandContext& context) {
   if (arguments.policy.empty() && !arguments.options.empty()) {
     return invalid("--option: name the policy it is for");
   }
@@ -41,13 +41,13 @@ Status policy_command(const PolicyArguments& arguments, const Surroundings& arou
     }
     request.options[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (!request.policy.empty()) TRY(client->set_policy(request));
   TRY_ASSIGN(const StatusAnswer answer, client->status({.finished = false, .limit = 1}));
-  return around.print(answer.policy + '\n');
+  return context.print(answer.policy + '\n');
 }
 
-Status quota_command(const QuotaArguments& arguments, const Surroundings& around) {
+Status quota_command(const QuotaArguments& arguments, const CommandContext& context) {
   if (arguments.gpus.empty() && arguments.no_borrow) {
     return invalid("--no-borrow: say how many GPUs, as in `orrery quota TENANT 16 --no-borrow`");
   }
@@ -57,9 +57,9 @@ Status quota_command(const QuotaArguments& arguments, const Surroundings& around
     if (!gpus.ok()) return invalid(gpus.error().message + ", or none to take the quota away");
     request.gpus = gpus.value();
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (!arguments.gpus.empty()) TRY(client->set_quota(request));
-  return show(*client, arguments.tenant, around);
+  return show(*client, arguments.tenant, context);
 }
 
 }  // namespace orrery

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 
@@ -17,7 +17,7 @@ struct TenantsArguments {
   bool json = false;
 };
 // Shows or changes the members of tenants.
-Status tenants_command(const TenantsArguments& arguments, const Surroundings& around);
+Status tenants_command(const TenantsArguments& arguments, const CommandContext& context);
 
 struct LimitsArguments {
   ConnectionArguments connection{};
@@ -31,6 +31,6 @@ struct LimitsArguments {
   bool json = false;
 };
 // Shows or changes the limits of users and tenants.
-Status limits_command(const LimitsArguments& arguments, const Surroundings& around);
+Status limits_command(const LimitsArguments& arguments, const CommandContext& context);
 
 }  // namespace orrery

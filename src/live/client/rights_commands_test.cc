@@ -10,7 +10,7 @@ namespace {
 std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
 
 TEST(TenantsCommand, ChangesOneTenantAndShowsIt) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   TenantRequest seen;
   fake.script.set_tenant = [&](const TenantRequest& request) {
     seen = request;
@@ -53,7 +53,7 @@ class LimitsCommand : public testing::Test {
     };
   }
 
-  FakeSurroundings fake_;
+  FakeCommandContext fake_;
   LimitsRequest seen_;
 };
 
@@ -85,7 +85,7 @@ TEST_F(LimitsCommand, AreShownAsATableAndAsJson) {
 
 TEST_F(LimitsCommand, WrongWordsAreRefusedWithWhatToWrite) {
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
-      {{"limits", "--gpus", "8"}, "say for whom"},
+      {{"limits", "--gpus", "8"}, "name a user or tenant"},
       {{"limits", "planet", "ann", "--gpus", "8"}, "'planet'"},
       {{"limits", "user", "--gpus", "8"}, "name the user"},
       {{"limits", "users", "ann", "--gpus", "8"}, "takes no name"},
@@ -93,8 +93,8 @@ TEST_F(LimitsCommand, WrongWordsAreRefusedWithWhatToWrite) {
       {{"limits", "user", "ann", "--gpus", "-2"}, "number, none or default"},
       {{"limits", "user", "ann", "--priority", "none"}, "-1000 to 1000"}};
   for (const auto& [words, said] : wrong) {
-    const std::string told = message(call(fake_, words));
-    EXPECT_NE(told.find(said), std::string::npos) << told;
+    const std::string error = message(call(fake_, words));
+    EXPECT_NE(error.find(said), std::string::npos) << error;
   }
 }
 

@@ -30,7 +30,7 @@ Result<StatusRequest> request_of(const StatusArguments& arguments) {
   return request;
 }
 
-// Whoever asks for a job by its number wants to know when there is none.
+// A number without a job is an error.
 Status all_there(const StatusRequest& request, const StatusAnswer& answer) {
   for (const JobNumber id : request.ids) {
     const auto& jobs = answer.jobs;
@@ -43,35 +43,35 @@ Status all_there(const StatusRequest& request, const StatusAnswer& answer) {
 }
 
 std::string text_of(const StatusAnswer& answer, const StatusRequest& request,
-                    const Surroundings& around) {
+                    const CommandContext& context) {
   if (request.ids.size() == 1 && answer.jobs.size() == 1) {
     return status_card(answer.jobs.front(), answer.now_s);
   }
-  std::string text = status_table(answer, around.width);
+  std::string text = status_table(answer, context.width);
   if (answer.jobs.empty() && !request.finished) text += "--all lists those that have ended, too\n";
   return text;
 }
 
-Status watch(Client& client, const StatusRequest& request, const Surroundings& around) {
+Status watch(Client& client, const StatusRequest& request, const CommandContext& context) {
   constexpr Duration kRedraw = std::chrono::seconds(2);  // times go on even if nothing happens
-  around.catch_interrupts();
-  News news(client, around);
+  context.catch_interrupts();
+  News news(client, context);
   Duration patience = kPatience;
   while (true) {
     TRY_ASSIGN(const StatusAnswer answer,
-               ask_for(around, patience, [&] { return client.status(request); }));
+               ask_for(context, patience, [&] { return client.status(request); }));
     patience = kPatienceOfFollowers;
-    const std::string text = text_of(answer, request, around);
-    TRY(around.print(around.terminal ? fmt::format("{}{}", kClearScreen, text) : text + '\n'));
-    if (around.interrupted()) return {};
+    const std::string text = text_of(answer, request, context);
+    TRY(context.print(context.terminal ? fmt::format("{}{}", kClearScreen, text) : text + '\n'));
+    if (context.interrupted()) return {};
     news.wait(kRedraw);
-    if (around.interrupted()) return {};
+    if (context.interrupted()) return {};
   }
 }
 
 }  // namespace
 
-Status status_command(const StatusArguments& arguments, const Surroundings& around) {
+Status status_command(const StatusArguments& arguments, const CommandContext& context) {
   TRY_ASSIGN(const StatusRequest request, request_of(arguments));
   if (arguments.watch && (arguments.json || !arguments.wait_idle.empty())) {
     return invalid("--watch: leave out --json and --wait-idle");
@@ -85,14 +85,15 @@ Status status_command(const StatusArguments& arguments, const Surroundings& arou
     if (!parsed.ok()) return std::move(parsed).error().at("--wait-idle");
     most = parsed.value();
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  if (arguments.watch) return watch(*client, request, around);
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  if (arguments.watch) return watch(*client, request, context);
   if (!arguments.wait_idle.empty()) {
-    Status idle = wait_until_idle(most, *client, around);
+    Status idle = wait_until_idle(most, *client, context);
     if (!idle.ok() || (!arguments.json && !arguments.all)) return idle;
   }
-  TRY_ASSIGN(const StatusAnswer answer, ask_again(around, [&] { return client->status(request); }));
-  TRY(around.print(arguments.json ? status_json(answer) : text_of(answer, request, around)));
+  TRY_ASSIGN(const StatusAnswer answer,
+             ask_again(context, [&] { return client->status(request); }));
+  TRY(context.print(arguments.json ? status_json(answer) : text_of(answer, request, context)));
   return all_there(request, answer);
 }
 

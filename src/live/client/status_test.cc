@@ -132,7 +132,7 @@ TEST(StatusJson, StatesAreSpelledAsTheContractHasThem) {
 }
 
 TEST(StatusCommand, OneJobIsACardWithItsForecast) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.status = [](const StatusRequest& request) -> Result<StatusAnswer> {
     EXPECT_TRUE(request.predict);
     EXPECT_EQ(request.ids, std::vector<JobNumber>{10018});
@@ -148,7 +148,7 @@ TEST(StatusCommand, OneJobIsACardWithItsForecast) {
 }
 
 TEST(StatusCommand, EndedJobsAreListedWhenAskedForAndInJson) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<bool> finished;
   fake.script.status = [&](const StatusRequest& request) -> Result<StatusAnswer> {
     finished.push_back(request.finished);
@@ -165,7 +165,7 @@ TEST(StatusCommand, EndedJobsAreListedWhenAskedForAndInJson) {
 }
 
 TEST(WaitIdle, ReturnsWhenNothingIsLeft) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.status = [&](const StatusRequest&) -> Result<StatusAnswer> {
     StatusAnswer answer;
     answer.pending = fake.now < std::chrono::seconds(20) ? 2 : 0;
@@ -178,7 +178,7 @@ TEST(WaitIdle, ReturnsWhenNothingIsLeft) {
 }
 
 TEST(WaitIdle, ListsTheJobsIfAskedForAll) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.status = [&](const StatusRequest& request) -> Result<StatusAnswer> {
     StatusAnswer answer;
     if (request.finished) answer.jobs.push_back({.id = 7, .name = "a", .state = JobState::Done});
@@ -191,7 +191,7 @@ TEST(WaitIdle, ListsTheJobsIfAskedForAll) {
 }
 
 TEST(WaitIdle, GivesUpAfterTheTimeItWasGiven) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   fake.script.status = [&](const StatusRequest&) -> Result<StatusAnswer> {
     return StatusAnswer{.pending = 3, .running = 1};
   };
@@ -206,8 +206,8 @@ TEST(WaitIdle, GivesUpAfterTheTimeItWasGiven) {
 }
 
 TEST(Watch, DrawsAgainUntilInterrupted) {
-  FakeSurroundings fake;
-  fake.around.terminal = true;
+  FakeCommandContext fake;
+  fake.context.terminal = true;
   fake.interrupt_at = std::chrono::seconds(7);
   int draws = 0;
   fake.script.status = [&](const StatusRequest&) -> Result<StatusAnswer> {

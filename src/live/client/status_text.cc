@@ -196,7 +196,7 @@ std::string fitted(std::string_view foreign, std::size_t width) {
   const std::string text = plain_text(foreign);
   std::string plain;
   std::size_t columns = 0;
-  std::size_t before_last = 0;  // bytes that leave room for the ellipsis
+  std::size_t before_last = 0;  // bytes after which the ellipsis fits
   for (const char c : text) {
     const bool starts = (c & 0xC0) != 0x80;
     if (starts && columns == width) {
@@ -213,7 +213,7 @@ std::string fitted(std::string_view foreign, std::size_t width) {
 }
 
 std::string status_table(const StatusAnswer& answer, int width) {
-  const auto room = static_cast<std::size_t>(std::max(40, width));
+  const auto columns = static_cast<std::size_t>(std::max(40, width));
   std::vector<GridColumn> titles;
   std::vector<std::vector<std::string>> rows;
   std::size_t used = 0;
@@ -222,11 +222,11 @@ std::string status_table(const StatusAnswer& answer, int width) {
     rows.clear();
     for (const JobStatus& job : answer.jobs) rows.push_back(row(job, answer.now_s, layout));
     used = width_of(titles, rows);
-    if (used + std::max(kReasonLeast, room / 4) <= room) break;
+    if (used + std::max(kReasonLeast, columns / 4) <= columns) break;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].push_back(
-        fitted(why(answer.jobs[i], answer.now_s), room > used ? room - used : kReasonLeast));
+        fitted(why(answer.jobs[i], answer.now_s), columns > used ? columns - used : kReasonLeast));
   }
   return (rows.empty() ? "" : grid(titles, rows)) + summary_line(answer);
 }

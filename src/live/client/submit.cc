@@ -87,7 +87,7 @@ Result<std::vector<JobDraft>> drafts_of(const SubmitArguments& arguments) {
 // Jobs of one file, each of which may name earlier ones.
 class Submission {
  public:
-  Submission(Client& client, const Surroundings& around) : client_(client), around_(around) {}
+  Submission(Client& client, const CommandContext& context) : client_(client), context_(context) {}
 
   Status submit(JobRequest request, const std::vector<std::string>& after_names) {
     for (const std::string& name : after_names) {
@@ -96,8 +96,8 @@ class Submission {
     }
     TRY(check(request));
     std::string name = request.name;
-    const SubmitRequest order{.job = std::move(request), .key = around_.random_key()};
-    TRY_ASSIGN(SubmitAnswer answer, ask_again(around_, [&] { return client_.submit(order); }));
+    const SubmitRequest order{.job = std::move(request), .key = context_.random_key()};
+    TRY_ASSIGN(SubmitAnswer answer, ask_again(context_, [&] { return client_.submit(order); }));
     if (order.job.deadline) add_refusals(answer);
     by_name_[name] = answer;
     jobs_.push_back({.name = std::move(name), .answer = std::move(answer)});
@@ -134,13 +134,13 @@ class Submission {
 
   static constexpr std::int64_t kAskedMax = 100;
   Client& client_;
-  const Surroundings& around_;
+  const CommandContext& context_;
   std::vector<Submitted> jobs_;
   std::map<std::string, SubmitAnswer> by_name_;
 };
 
 Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
-                  const Surroundings& around) {
+                  const CommandContext& context) {
   std::string text;
   Json list = Json::array();
   for (const Submitted& job : jobs) {
@@ -151,42 +151,42 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
     for (const Submitted& job : jobs) {
       const std::string whose = several && !job.name.empty() ? job.name + ": " : "";
       for (const std::string& warning : job.answer.warnings) {
-        around.tell(plain_text("warning: " + whose + warning));
+        context.print_error(plain_text("warning: " + whose + warning));
       }
     }
-    return around.print(text);
+    return context.print(text);
   }
   if (several)
-    return around.print(
+    return context.print(
         Json{{"jobs", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
         '\n');
   return list.empty()
              ? Status()
-             : around.print(list[0].dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+             : context.print(list[0].dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 }  // namespace
 
-Status submit_command(const SubmitArguments& arguments, const Surroundings& around) {
+Status submit_command(const SubmitArguments& arguments, const CommandContext& context) {
   TRY(check_words(arguments));
   TRY_ASSIGN(const std::vector<JobDraft> drafts, drafts_of(arguments));
   std::vector<JobRequest> requests;
   for (const JobDraft& draft : drafts) {
     TRY_ASSIGN(JobRequest request,
-               finish(draft, {.environment = around.environment, .directory = around.directory}));
+               finish(draft, {.environment = context.environment, .directory = context.directory}));
     requests.push_back(std::move(request));
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
-  Submission submission(*client, around);
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
+  Submission submission(*client, context);
   Status submitted;
   for (std::size_t i = 0; i < requests.size() && submitted.ok(); ++i) {
     submitted = submission.submit(std::move(requests[i]), drafts[i].after_names);
   }
   // Those that were taken exist, whatever became of the next one.
-  TRY(print_jobs(submission.jobs(), drafts.size() > 1, arguments.json, around));
+  TRY(print_jobs(submission.jobs(), drafts.size() > 1, arguments.json, context));
   TRY(submitted);
   if (!arguments.wait) return {};
-  return wait_for_jobs(submission.numbers(), *client, around, !arguments.json);
+  return wait_for_jobs(submission.numbers(), *client, context, !arguments.json);
 }
 
 }  // namespace orrery

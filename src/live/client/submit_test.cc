@@ -6,10 +6,10 @@
 namespace orrery {
 namespace {
 
-const Error kUnreachable{Code::Unavailable, "nobody answers"};
+const Error kUnreachable{Code::Unavailable, "no answer"};
 
 // Takes every job, numbering them from 17 on.
-void take_all(FakeSurroundings& fake, std::vector<SubmitRequest>& seen) {
+void take_all(FakeCommandContext& fake, std::vector<SubmitRequest>& seen) {
   fake.script.submit =
       [&seen, next = JobNumber{17}](const SubmitRequest& request) mutable -> Result<SubmitAnswer> {
     seen.push_back(request);
@@ -29,7 +29,7 @@ JobStatus job(JobNumber id, JobState state) {
 }
 
 TEST(Submit, AJobIsItsProgramAndWhatWasSaid) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   const Status done = call(fake,
@@ -54,9 +54,9 @@ TEST(Submit, AJobIsItsProgramAndWhatWasSaid) {
 }
 
 TEST(Submit, WarningsGoToStandardErrorOrIntoTheObject) {
-  FakeSurroundings fake;
-  std::string told;
-  fake.around.tell = [&](std::string_view line) { told += std::string(line) + "\n"; };
+  FakeCommandContext fake;
+  std::string errors;
+  fake.context.print_error = [&](std::string_view line) { errors += std::string(line) + "\n"; };
   fake.script.submit = [](const SubmitRequest&) -> Result<SubmitAnswer> {
     return SubmitAnswer{.first = 17, .count = 1, .warnings = {"the policy las ignores it"}};
   };
@@ -68,21 +68,21 @@ TEST(Submit, WarningsGoToStandardErrorOrIntoTheObject) {
   };
   ASSERT_TRUE(call(fake, {"submit", "--deadline", "1h"}, {"train"}).ok());
   EXPECT_EQ(fake.out, "job 17\n");
-  EXPECT_EQ(told,
+  EXPECT_EQ(errors,
             "warning: the policy las ignores it\n"
             "warning: job 17 is refused: not even alone could it be done in time\n");
-  told.clear();
+  errors.clear();
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"submit", "--json"}, {"train"}).ok());
   EXPECT_EQ(fake.out, "{\"id\":17,\"warnings\":[\"the policy las ignores it\"]}\n");
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(errors, "");
 }
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // The environment that a job gets; none: it was refused.
 std::optional<Pairs> exported(std::vector<std::string> words) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   words.insert(words.begin(), "submit");
@@ -111,7 +111,7 @@ TEST(Submit, ExportSaysWhichVariablesAJobGetsAsSbatchDoes) {
 }
 
 TEST(Submit, ATimeLimitHasAnEarlySignal) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   ASSERT_TRUE(call(fake, {"submit", "--time-limit", "2h", "--signal", "USR1@90s"}, {"a"}).ok());
@@ -136,7 +136,7 @@ TEST(Submit, ATimeLimitHasAnEarlySignal) {
 }
 
 TEST(Submit, AnOutputPatternThatDoesNotExistIsRefused) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   ASSERT_TRUE(call(fake, {"submit", "--output", "out/%x-%j.%r", "--error", "%j.err"}, {"a"}).ok());
@@ -146,8 +146,8 @@ TEST(Submit, AnOutputPatternThatDoesNotExistIsRefused) {
   EXPECT_FALSE(call(fake, {"submit", "--error", "%a"}, {"a"}).ok());
 }
 
-TEST(Submit, AnArrayIsToldFromItsFirstToItsLast) {
-  FakeSurroundings fake;
+TEST(Submit, AnArrayIsPrintedFromItsFirstToItsLast) {
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   ASSERT_TRUE(call(fake, {"submit", "--array", "1-100"}, {"a"}).ok());
@@ -157,7 +157,7 @@ TEST(Submit, AnArrayIsToldFromItsFirstToItsLast) {
 }
 
 TEST(Submit, ALostAnswerIsAskedForAgainWithTheSameKey) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<std::string> keys;
   fake.script.submit = [&](const SubmitRequest& request) -> Result<SubmitAnswer> {
     keys.push_back(request.key);
@@ -174,7 +174,7 @@ TEST(Submit, ALostAnswerIsAskedForAgainWithTheSameKey) {
 }
 
 TEST(Submit, ASchedulerThatStaysAwayIsAnErrorAndARefusalIsNotAskedAgain) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   int asked = 0;
   Error answer = kUnreachable;
   fake.script.submit = [&](const SubmitRequest&) -> Result<SubmitAnswer> {
@@ -217,7 +217,7 @@ TEST(Submit, WhatIsSaidWrongNeverReachesTheScheduler) {
       {{"--file", "/nowhere/job.toml"}, {"/nowhere/job.toml: cannot be read"}},
   };
   for (const auto& wrong : calls) {
-    FakeSurroundings fake;
+    FakeCommandContext fake;
     std::vector<std::string> words = {"submit"};
     words.insert(words.end(), wrong.options.begin(), wrong.options.end());
     const Status refused = call(fake, words, {"a"});
@@ -227,12 +227,12 @@ TEST(Submit, WhatIsSaidWrongNeverReachesTheScheduler) {
       EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
     }
   }
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   EXPECT_NE(call(fake, {"submit"}).error().message.find("after --"), std::string::npos);
 }
 
 TEST(Submit, TheCommandLineWinsOverTheFile) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   const StateFolder folder;
@@ -246,7 +246,7 @@ TEST(Submit, TheCommandLineWinsOverTheFile) {
 }
 
 TEST(Submit, JobsOfAFileWaitForTheNumbersOfThoseTheyName) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   const StateFolder folder;
@@ -271,8 +271,8 @@ array = "1-3"
   EXPECT_NE(named.error().message.find("has 2 jobs"), std::string::npos);
 }
 
-TEST(Submit, JobsThatWereTakenBeforeARefusalAreTold) {
-  FakeSurroundings fake;
+TEST(Submit, JobsThatWereTakenBeforeARefusalArePrinted) {
+  FakeCommandContext fake;
   int calls = 0;
   fake.script.submit = [&](const SubmitRequest&) -> Result<SubmitAnswer> {
     if (++calls == 2) return Error{Code::ResourceExhausted, "the queue is full"};
@@ -287,7 +287,7 @@ TEST(Submit, JobsThatWereTakenBeforeARefusalAreTold) {
 }
 
 TEST(SubmitWait, EndsWithTheJobAndSaysHow) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   int looks = 0;
@@ -308,7 +308,7 @@ TEST(SubmitWait, EndsWithTheJobAndSaysHow) {
 }
 
 TEST(SubmitWait, IsQuietWhileNothingHappens) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   int looks = 0;
@@ -324,7 +324,7 @@ TEST(SubmitWait, IsQuietWhileNothingHappens) {
 }
 
 TEST(SubmitWait, NewsAreLookedAtAtOnceButNotAllTheTime) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   fake.script.events = [](const EventsRequest&) -> Result<EventsAnswer> {
@@ -342,7 +342,7 @@ TEST(SubmitWait, NewsAreLookedAtAtOnceButNotAllTheTime) {
 }
 
 TEST(SubmitWait, AnInterruptLeavesTheJobAlone) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   fake.interrupt_at = std::chrono::seconds(3);
@@ -356,7 +356,7 @@ TEST(SubmitWait, AnInterruptLeavesTheJobAlone) {
 }
 
 TEST(SubmitWait, ARestartOfTheSchedulerIsWaitedOut) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   int looks = 0;
@@ -372,7 +372,7 @@ TEST(SubmitWait, ARestartOfTheSchedulerIsWaitedOut) {
 }
 
 TEST(SubmitWait, AJobThatIsNoLongerKnownEndsTheWaiting) {
-  FakeSurroundings fake;
+  FakeCommandContext fake;
   std::vector<SubmitRequest> seen;
   take_all(fake, seen);
   fake.script.status = [](const StatusRequest&) -> Result<StatusAnswer> { return StatusAnswer{}; };

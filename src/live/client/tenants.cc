@@ -41,12 +41,12 @@ std::string json(const TenantsAnswer& answer) {
 
 }  // namespace
 
-Status tenants_command(const TenantsArguments& arguments, const Surroundings& around) {
+Status tenants_command(const TenantsArguments& arguments, const CommandContext& context) {
   const bool changes = !arguments.add.empty() || !arguments.remove.empty() || arguments.forget;
   if (changes && arguments.tenant.empty()) {
     return invalid("name the tenant, as in `orrery tenants vision --add ann`");
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (changes) {
     TRY(client->set_tenant({.tenant = arguments.tenant,
                             .add = arguments.add,
@@ -57,7 +57,7 @@ Status tenants_command(const TenantsArguments& arguments, const Surroundings& ar
   std::erase_if(answer.tenants, [&](const TenantStatus& each) {
     return !arguments.tenant.empty() && each.tenant != arguments.tenant;
   });
-  return around.print(arguments.json ? json(answer) : table(answer, arguments.tenant));
+  return context.print(arguments.json ? json(answer) : table(answer, arguments.tenant));
 }
 
 }  // namespace orrery

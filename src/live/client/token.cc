@@ -9,11 +9,11 @@
 namespace orrery {
 namespace {
 
-// Never on the command line, where everybody on the machine could read it.
-Result<std::string> read_token(const std::string& path, const Surroundings& around) {
+// Never on the command line, where every login could read it.
+Result<std::string> read_token(const std::string& path, const CommandContext& context) {
   std::string text;
   if (path.empty()) {
-    TRY_ASSIGN(text, around.read_input());
+    TRY_ASSIGN(text, context.read_input());
   } else {
     std::ifstream file(path);
     if (!std::getline(file, text)) return invalid(fmt::format("{}: holds no token", path));
@@ -30,7 +30,7 @@ Result<std::string> read_token(const std::string& path, const Surroundings& arou
 
 }  // namespace
 
-Status token_command(const TokenArguments& arguments, const Surroundings& around) {
+Status token_command(const TokenArguments& arguments, const CommandContext& context) {
   TokenRequest request{.name = arguments.name, .uses = arguments.uses};
   TRY_ASSIGN(request.role, parse_role(arguments.role, kJoinRoles));
   Result<Duration> valid = parse_duration(arguments.valid);
@@ -39,14 +39,14 @@ Status token_command(const TokenArguments& arguments, const Surroundings& around
   if (request.valid <= Duration::zero()) return invalid("--valid: it would be over at once");
   if (request.role != Caller::Role::Agent && request.name.empty()) {
     return invalid(
-        fmt::format("--name: say who the {} is; only agents may choose a name", arguments.role));
+        fmt::format("--name: name the {}; only agents may choose a name", arguments.role));
   }
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, around));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const TokenAnswer answer, client->make_token(request));
-  return around.print(answer.token + '\n');
+  return context.print(answer.token + '\n');
 }
 
-Status join_command(const JoinArguments& arguments, const Surroundings& around) {
+Status join_command(const JoinArguments& arguments, const CommandContext& context) {
   if (Status checked = check_address(arguments.server); !checked.ok()) {
     return std::move(checked).error().at("--server");
   }
@@ -54,20 +54,20 @@ Status join_command(const JoinArguments& arguments, const Surroundings& around) 
   TRY_ASSIGN(order.role, parse_role(arguments.role, kJoinRoles));
   const bool agent = order.role == Caller::Role::Agent;
   if (order.name.empty()) {
-    const auto user = around.environment.find("USER");
-    order.name = agent ? around.host : user == around.environment.end() ? "" : user->second;
-    if (order.name.empty()) return invalid("--name: say who joins");
+    const auto user = context.environment.find("USER");
+    order.name = agent ? context.host : user == context.environment.end() ? "" : user->second;
+    if (order.name.empty()) return invalid("--name: write the name to join as");
   }
   order.certificate = agent ? kAgentCertificate : kJoinedCertificate;
-  TRY_ASSIGN(order.credentials, credentials_directory(arguments.credentials, around.environment));
-  TRY_ASSIGN(order.token, read_token(arguments.token_file, around));
-  if (!around.join) {
+  TRY_ASSIGN(order.credentials, credentials_directory(arguments.credentials, context.environment));
+  TRY_ASSIGN(order.token, read_token(arguments.token_file, context));
+  if (!context.join) {
     return Error{Code::Unimplemented,
                  fmt::format("{}: this program was built without the wire", order.server)};
   }
-  TRY_ASSIGN(const std::string server, around.join(order));
-  return around.print(fmt::format("{} is known to {} now; the certificate is in {}\n", order.name,
-                                  server, order.credentials));
+  TRY_ASSIGN(const std::string server, context.join(order));
+  return context.print(fmt::format("{} is known to {} now; the certificate is in {}\n", order.name,
+                                   server, order.credentials));
 }
 
 }  // namespace orrery

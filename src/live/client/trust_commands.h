@@ -3,11 +3,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "live/client/surroundings.h"
+#include "live/client/command_context.h"
 
 namespace orrery {
 
-// The commands about who may come in: tokens, certificates, nodes.
+// The commands about access: tokens, certificates, nodes.
 
 struct TokenArguments {
   ConnectionArguments connection{};
@@ -16,20 +16,20 @@ struct TokenArguments {
   std::string valid = "1h";
   int uses = 1;
 };
-Status token_command(const TokenArguments& arguments, const Surroundings& around);
+Status token_command(const TokenArguments& arguments, const CommandContext& context);
 
 struct TokensArguments {
   ConnectionArguments connection{};
   std::string withdraw{};  // an id; empty: list them
   bool json = false;
 };
-Status tokens_command(const TokensArguments& arguments, const Surroundings& around);
+Status tokens_command(const TokensArguments& arguments, const CommandContext& context);
 
 struct CertificatesArguments {
   ConnectionArguments connection{};
   bool json = false;
 };
-Status certificates_command(const CertificatesArguments& arguments, const Surroundings& around);
+Status certificates_command(const CertificatesArguments& arguments, const CommandContext& context);
 
 struct RevokeArguments {
   ConnectionArguments connection{};
@@ -37,13 +37,13 @@ struct RevokeArguments {
   std::string name{};
   std::string role{};  // of the name; empty: whatever roles it has
 };
-Status revoke_command(const RevokeArguments& arguments, const Surroundings& around);
+Status revoke_command(const RevokeArguments& arguments, const CommandContext& context);
 
 struct RemoveArguments {
   ConnectionArguments connection{};
   std::string node{};
 };
-Status remove_command(const RemoveArguments& arguments, const Surroundings& around);
+Status remove_command(const RemoveArguments& arguments, const CommandContext& context);
 
 struct JoinArguments {
   std::string server{};
@@ -52,6 +52,6 @@ struct JoinArguments {
   std::string role = "user";
   std::string name{};  // empty: the login name, or for an agent that of the machine
 };
-Status join_command(const JoinArguments& arguments, const Surroundings& around);
+Status join_command(const JoinArguments& arguments, const CommandContext& context);
 
 }  // namespace orrery

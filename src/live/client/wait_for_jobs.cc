@@ -22,16 +22,16 @@ std::string some(const std::vector<JobNumber>& jobs) {
 
 }  // namespace
 
-Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surroundings& around,
-                     bool tells) {
-  around.catch_interrupts();
+Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandContext& context,
+                     bool prints) {
+  context.catch_interrupts();
   const std::size_t all = jobs.size();
   std::string first_failure;
   std::size_t failed = 0;
-  News news(client, around);
+  News news(client, context);
   while (true) {
     auto answer =
-        ask_for(around, kPatienceOfFollowers, [&] { return client.status({.ids = jobs}); });
+        ask_for(context, kPatienceOfFollowers, [&] { return client.status({.ids = jobs}); });
     if (!answer.ok()) {
       return std::move(answer).error().at(
           fmt::format("waiting for {}, which the scheduler has", some(jobs)));
@@ -45,7 +45,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surround
       }
       ++ended;
       const std::string line = end_line(job);
-      if (tells) TRY(around.print(line + '\n'));
+      if (prints) TRY(context.print(line + '\n'));
       if (job.state == JobState::Done) continue;
       if (failed++ == 0) first_failure = line;
     }
@@ -55,7 +55,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surround
     }
     std::erase_if(jobs, [&](JobNumber job) { return !going.contains(job); });
     if (jobs.empty()) break;
-    if (around.interrupted()) {
+    if (context.interrupted()) {
       return Error{Code::Cancelled, fmt::format("interrupted: {} left alone; `orrery cancel` "
                                                 "would end what has been submitted",
                                                 some(jobs))};
@@ -68,19 +68,19 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const Surround
                                                      all, first_failure)};
 }
 
-Status wait_until_idle(Duration most, Client& client, const Surroundings& around) {
-  around.catch_interrupts();
-  const Duration end = around.clock() + most;
-  News news(client, around);
+Status wait_until_idle(Duration most, Client& client, const CommandContext& context) {
+  context.catch_interrupts();
+  const Duration end = context.clock() + most;
+  News news(client, context);
   while (true) {
     TRY_ASSIGN(const StatusAnswer answer,
-               ask_again(around, [&] { return client.status({.finished = false, .limit = 1}); }));
+               ask_again(context, [&] { return client.status({.finished = false, .limit = 1}); }));
     if (answer.pending + answer.running + answer.settling == 0) return {};
-    const Duration left = end - around.clock();
-    if (around.interrupted() || left <= Duration::zero()) {
+    const Duration left = end - context.clock();
+    if (context.interrupted() || left <= Duration::zero()) {
       return Error{Code::DeadlineExceeded,
                    fmt::format("not idle{}: {} pending, {} running, {} settling",
-                               around.interrupted() ? "" : " after " + duration_text(most),
+                               context.interrupted() ? "" : " after " + duration_text(most),
                                answer.pending, answer.running, answer.settling)};
     }
     news.wait(std::min(left, kLookAgain));

@@ -8,7 +8,8 @@
 namespace orrery {
 namespace {
 
-Result<std::optional<JobRequest>> job_of(const LiveWhatif& question, const Surroundings& around) {
+Result<std::optional<JobRequest>> job_of(const LiveWhatif& question,
+                                         const CommandContext& context) {
   if (question.job.empty() && question.job_file.empty()) return std::optional<JobRequest>();
   if (!question.job.empty() && !question.job_file.empty()) {
     return invalid("say what the job is by --job or by --job-file, not by both");
@@ -26,22 +27,22 @@ Result<std::optional<JobRequest>> job_of(const LiveWhatif& question, const Surro
     }
     draft = std::move(drafts.front());
   }
-  TRY_ASSIGN(JobRequest request, finish(std::move(draft), {.environment = around.environment,
-                                                           .directory = around.directory,
+  TRY_ASSIGN(JobRequest request, finish(std::move(draft), {.environment = context.environment,
+                                                           .directory = context.directory,
                                                            .needs_program = false}));
   return std::optional<JobRequest>(std::move(request));
 }
 
 }  // namespace
 
-Status live_whatif(const LiveWhatif& question, const Surroundings& around) {
+Status live_whatif(const LiveWhatif& question, const CommandContext& context) {
   WhatIfRequest request{.nodes_more = question.nodes_more, .policy = question.policy};
   if (request.nodes_more < 0) return invalid("--nodes: how many more, not fewer");
-  TRY_ASSIGN(request.job, job_of(question, around));
-  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(question.connection, around));
+  TRY_ASSIGN(request.job, job_of(question, context));
+  TRY_ASSIGN(const std::unique_ptr<Client> client, connect(question.connection, context));
   TRY_ASSIGN(const WhatIfAnswer answer, client->what_if(request));
   const std::string text = question.json ? answer.json : plain_lines(answer.text);
-  return around.print(text.ends_with('\n') ? text : text + '\n');
+  return context.print(text.ends_with('\n') ? text : text + '\n');
 }
 
 }  // namespace orrery

@@ -13,8 +13,8 @@ namespace orrery {
 template <class Value>
 void append_plain(const Value& value, std::string& bytes);
 
-// InvalidArgument: this is not the message. Fields nobody knows are passed over, and one that is
-// absent leaves the usual value. For answers of a scheduler that is believed: bounds of numbers and
+// InvalidArgument: this is not the message. Unknown fields are skipped, and an absent one leaves
+// the default. For answers of a trusted scheduler: bounds of numbers and
 // enumerators are read_wire()'s to check.
 template <class Value>
 Result<Value> read_plain(std::string_view bytes);

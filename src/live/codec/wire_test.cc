@@ -426,7 +426,7 @@ TEST(PlainWire, TextIsMadeUtf8) {
   EXPECT_EQ(received.job().argv(0), "a\xef\xbf\xbd");
 }
 
-TEST(PlainWire, FieldsThatNobodyKnowsArePassedOver) {
+TEST(PlainWire, UnknownFieldsAreSkipped) {
   v1::SubmitAnswer sent;
   sent.set_first(7);
   google::protobuf::UnknownFieldSet* more = sent.GetReflection()->MutableUnknownFields(&sent);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "live/api/job_request.h"
-#include "live/daemon/core/job_spec.h"
+#include "live/daemon/policy/job_spec.h"
 
 namespace orrery {
 

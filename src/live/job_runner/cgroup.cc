@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 namespace {

@@ -30,7 +30,7 @@ struct CgroupLimits {
   std::int64_t memory_bytes = 0;       // 0: none
   std::int64_t processes = 0;          // with threads; 0: no limit
   std::int64_t cpu_milli = 0;          // the share when CPUs are scarce; 0: as any other
-  int cpus = 0;                        // so many whole CPUs at most; 0: no limit
+  int cpus = 0;                        // whole CPUs at most; 0: no limit
   std::vector<DeviceNumber> closed{};  // devices that cannot be opened
 };
 
@@ -57,10 +57,10 @@ class JobCgroup {
   const std::string& enforced() const { return enforced_; }
 
   Status add(pid_t pid) const;
-  // Kills everybody in it, whatever process group they are in.
+  // Kills every process in it, whatever its process group.
   void kill_all() const;
   std::int64_t out_of_memory_kills() const;
-  // Once nobody is in it any more.
+  // Call it once no process is in it.
   void remove() const;
 
  private:

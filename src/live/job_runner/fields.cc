@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

@@ -80,8 +80,8 @@ std::string receive_message(int socket, Fd& fd) {
 }
 
 // In the forked process: as if it had been spawned by itself.
-[[noreturn]] void become_supervisor(const std::string& request, const Fd& ready,
-                                    int (*supervise)(const std::string&, const std::string&)) {
+[[noreturn]] void exec_supervisor(const std::string& request, const Fd& ready,
+                                  int (*supervise)(const std::string&, const std::string&)) {
   ::setsid();
   ::dup2(ready.get(), kReadyFd);
   const std::size_t zero = request.find('\0');
@@ -183,7 +183,7 @@ int serve_forks(int (*supervise)(const std::string& state, const std::string& na
     const std::string request = receive_message(kReadyFd, ready);
     if (request.empty()) return 0;
     const pid_t pid = ::fork();
-    if (pid == 0) become_supervisor(request, ready, supervise);
+    if (pid == 0) exec_supervisor(request, ready, supervise);
     // A child that was not waited for keeps its number, so this is the right one.
     const Fd process = pid > 0 ? open_process(pid) : Fd();
     if (!send_message(kReadyFd, process.ok() ? "y" : "n", process.get())) return 0;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
-#include "live/job_runner/files.h"
 
 namespace orrery {
 
@@ -36,8 +36,8 @@ class ForkServer {
   Fd socket_;
 };
 
-// What a supervisor is begun with: in a session of its own, with the signals it waits for held back
-// from its first moment, no input or output, and `inherited` as kReadyFd.
+// What a supervisor starts with: a session of its own, the signals it waits for blocked from its
+// first moment, no input or output, and `inherited` as kReadyFd.
 Result<pid_t> spawn_supervisor(const std::string& program, std::vector<std::string> arguments,
                                int inherited);
 

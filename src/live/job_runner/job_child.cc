@@ -22,7 +22,7 @@ using Stage = JobChildFault::Stage;
 
 [[noreturn]] void fail(const JobChild& child, Stage stage) {
   const JobChildFault fault{.stage = stage, .number = errno};
-  // Smaller than a pipe's atomic size; if nobody reads it, nobody is left to tell.
+  // Smaller than a pipe's atomic size. If no process reads it, there is none to report to.
   static_cast<void>(!::write(child.fault, &fault, sizeof fault));
   ::_exit(127);
 }
@@ -57,7 +57,7 @@ void limit_core(const JobChild& child) {
   if (setrlimit(RLIMIT_CORE, &limit) != 0) fail(child, Stage::Core);
 }
 
-void become_user(const JobChild& child) {
+void switch_user(const JobChild& child) {
   if (!child.user || child.user->uid == ::geteuid()) return;
   const JobUser& user = *child.user;
   if (initgroups(user.name.c_str(), user.gid) != 0) fail(child, Stage::User);
@@ -132,13 +132,13 @@ void run_program(const JobChild& child, const Environment& environment) {
     return;
   }
   std::string path = value_of(environment, "PATH") + ":";
-  int told = ENOENT;
+  int reason = ENOENT;
   for (std::size_t colon = 0; (colon = path.find(':')) != path.npos; path.erase(0, colon + 1)) {
     const std::string folder = colon == 0 ? "." : path.substr(0, colon);
     ::execve((folder + "/" + program).c_str(), arguments.data(), exported.data());
-    if (errno != ENOENT && errno != ENOTDIR) told = errno;
+    if (errno != ENOENT && errno != ENOTDIR) reason = errno;
   }
-  errno = told;
+  errno = reason;
 }
 
 Environment environment_of(const JobChild& child) {
@@ -183,7 +183,7 @@ std::string fault_text(const JobChildFault& fault, const Launch& launch) {
   return system_error(place(), fault.number).message;
 }
 
-void become_job(const JobChild& child) {
+void exec_job(const JobChild& child) {
   ::setsid();
   char how = 0;
   ssize_t got = 0;
@@ -200,7 +200,7 @@ void become_job(const JobChild& child) {
     redirect_as_user(child);
     if (!enter_private_tmp(child.launch)) fail(child, Stage::Tmp);
   }
-  become_user(child);
+  switch_user(child);
   die_with(child.supervisor);
   if (child.launch.private_tmp.empty()) redirect(child);
   if (::chdir(child.launch.directory.c_str()) != 0) fail(child, Stage::Directory);

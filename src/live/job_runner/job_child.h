@@ -34,6 +34,6 @@ struct JobChild {
 // output, directory, program. Output and directory are opened with the user's rights. The job dies
 // with its supervisor. There is no shell on the way, not even for a script without a first line
 // that names its interpreter.
-[[noreturn]] void become_job(const JobChild& child);
+[[noreturn]] void exec_job(const JobChild& child);
 
 }  // namespace orrery

@@ -29,7 +29,7 @@ struct JobRunning {
   std::string enforced{};  // limits that hold by the cgroup, such as "memory pids"
 };
 
-// A wish to stop the job, as the stop file holds it.
+// A request to stop the job, as the stop file holds it.
 struct StopRequest {
   Duration grace{};
   JobEnd::Kind why = JobEnd::Kind::Stopped;  // or LeaseLost
@@ -50,7 +50,7 @@ struct JobFiles {
   std::string base{};  // STATE/JOB.EPOCH.RANK
 
   // Also what the supervisor locks. A process loses its lock when it closes any descriptor of the
-  // file, so whoever holds it does not open the file again.
+  // file, so the holder of the lock does not open the file again.
   std::string launch() const { return base + ".launch"; }
   std::string running() const { return base + ".running"; }
   std::string stop() const { return base + ".stop"; }

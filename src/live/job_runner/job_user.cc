@@ -11,7 +11,7 @@
 namespace orrery {
 namespace {
 
-Error cannot_become(const std::string& name) {
+Error not_permitted(const std::string& name) {
   const std::string own = login_name(::geteuid());
   return {Code::PermissionDenied, "permission denied: this node's agent runs as '" + own +
                                       "' and cannot become '" + name +
@@ -36,7 +36,7 @@ Result<std::optional<JobUser>> find_job_user(const std::string& name) {
     return std::optional<JobUser>(
         JobUser{.name = name, .home = "/", .uid = own, .gid = ::getegid()});
   }
-  if (own != 0) return cannot_become(name);
+  if (own != 0) return not_permitted(name);
   if (problem != 0 && problem != ENOENT) return system_error("user '" + name + "'", problem);
   return Error{Code::NotFound, "there is no user '" + name + "' on this node"};
 }

@@ -66,8 +66,8 @@ struct Launch {
 // "JOB.EPOCH.RANK", the name of the job's state directory and cgroup.
 std::string launch_name(const Launch& launch);
 
-// What a job must be told from outside is checked before it is written down: a program, no zero
-// bytes, no '=' in a variable's name, absolute paths, ranks within their gang.
+// Checks what comes from outside before it is written down: a program, no zero bytes, no '=' in a
+// variable's name, absolute paths, ranks within their gang.
 Status check_launch(const Launch& launch);
 
 Fields launch_fields(const Launch& launch);

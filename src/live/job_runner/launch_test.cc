@@ -90,7 +90,7 @@ TEST(Launch, WhatCannotBeStartedIsRefused) {
   EXPECT_TRUE(refused([](Launch& launch) { launch.job = kNoJob; }));
 }
 
-TEST(Launch, TheEnvironmentTellsRanksToEverybodysTaste) {
+TEST(Launch, TheEnvironmentNamesRanksInTheWaysOfSeveralLaunchers) {
   const Environment environment = job_environment(example());
   for (const char* const name : {"ORRERY_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
     EXPECT_EQ(value(environment, name), "5") << name;

@@ -2,8 +2,8 @@
 
 #include <time.h>
 
+#include "base/files.h"
 #include "live/job_runner/fields.h"
-#include "live/job_runner/files.h"
 
 namespace orrery {
 

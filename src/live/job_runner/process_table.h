@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "live/job_runner/files.h"
+#include "base/files.h"
 
 namespace orrery {
 

@@ -14,8 +14,8 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/files.h"
 #include "live/job_runner/cgroup.h"
-#include "live/job_runner/files.h"
 #include "live/job_runner/fork_server.h"
 #include "live/job_runner/job_child.h"
 #include "live/job_runner/launch.h"
@@ -95,7 +95,7 @@ class Supervisor {
   bool job_is_over() const;
   void watch();
   void begin_stop(JobEnd::Kind why, Duration grace);
-  void kill_everybody() const;
+  void kill_all() const;
   JobEnd take_in();
 
   std::string state_;
@@ -179,12 +179,12 @@ Status Supervisor::start() {
   if (pid_ < 0) return system_error("fork", errno);
   if (pid_ == 0) {
     go_write.close();
-    become_job({.launch = launch_,
-                .user = user,
-                .cookie = launch_cookie(files_),
-                .supervisor = self,
-                .go = go_read.get(),
-                .fault = fault_write.get()});
+    exec_job({.launch = launch_,
+              .user = user,
+              .cookie = launch_cookie(files_),
+              .supervisor = self,
+              .go = go_read.get(),
+              .fault = fault_write.get()});
   }
   fault_write.close();
   Status status = let_go(pid_, go_write, fault_read);
@@ -195,7 +195,7 @@ Status Supervisor::start() {
   return status;
 }
 
-// The job begins only once it is written down, so that there is none that nobody knows of.
+// The job begins only once it is written down, so that no job is unknown.
 Status Supervisor::let_go(pid_t pid, const Fd& go, const Fd& fault) {
   if (cgroup_.ok() && !cgroup_.add(pid).ok()) {
     cgroup_.remove();
@@ -219,16 +219,16 @@ Status Supervisor::let_go(pid_t pid, const Fd& go, const Fd& fault) {
   const char how = limit_ == MemoryLimit::Rlimit ? kGoWithRlimit : kGo;
   if (::write(go.get(), &how, 1) != 1) return system_error("starting the job", errno);
   if (!begins(fault)) return Error{Code::Cancelled, "its program did not begin in time"};
-  JobChildFault told;
+  JobChildFault reported;
   ssize_t got = 0;
   do {
-    got = ::read(fault.get(), &told, sizeof told);
+    got = ::read(fault.get(), &reported, sizeof reported);
   } while (got < 0 && errno == EINTR);
-  if (got != sizeof told) return {};
-  return Error{Code::FailedPrecondition, fault_text(told, launch_)};
+  if (got != sizeof reported) return {};
+  return Error{Code::FailedPrecondition, fault_text(reported, launch_)};
 }
 
-// Waits until the child tells of a fault or its program runs. A file that does not answer may hold
+// Waits until the child reports a fault or its program runs. A file that does not answer may hold
 // the child for as long as it likes: false where the launch shall be stopped before.
 bool Supervisor::begins(const Fd& fault) {
   pollfd waited{.fd = fault.get(), .events = POLLIN, .revents = 0};
@@ -242,8 +242,8 @@ bool Supervisor::begins(const Fd& fault) {
   return true;
 }
 
-// Without taking the exit status: as long as it is there, nobody else gets the job's pid and group.
-// What the job left behind and has ended meanwhile is taken away.
+// Without taking the exit status: as long as it is there, no other process gets the job's pid and
+// group. What the job left behind and has ended meanwhile is taken away.
 bool Supervisor::job_is_over() const {
   while (true) {
     siginfo_t info{};
@@ -271,7 +271,7 @@ void Supervisor::watch() {
     Duration next = kLong;
     if (stopping_) {
       if (now >= kill_at_) {
-        kill_everybody();
+        kill_all();
         kill_at_ = now + kAgain;
       }
       next = kill_at_ - now;
@@ -282,7 +282,7 @@ void Supervisor::watch() {
       }
       // Version 2 of cgroups does this by itself: a job that has lost a process is of no use.
       if (limit_ == MemoryLimit::CgroupV1) {
-        if (cgroup_.out_of_memory_kills() > 0) kill_everybody();
+        if (cgroup_.out_of_memory_kills() > 0) kill_all();
         next = kLeaseLook;
       }
       if (time_limit_.take_signal(now)) ::killpg(pid_, launch_.signal);
@@ -298,7 +298,7 @@ void Supervisor::watch() {
         next = std::min({next, until - now, kLeaseLook});
       }
     }
-    // An end that came before the wish to stop is the job's own.
+    // An end that came before the request to stop is the job's own.
     if (wait_for_signal(next) == SIGTERM && !job_is_over()) {
       const StopRequest stop = read_stop();
       begin_stop(stop.why, stop.grace);
@@ -317,7 +317,7 @@ void Supervisor::begin_stop(JobEnd::Kind why, Duration grace) {
   kill_at_ = std::min(kill_at_, boot_time() + grace);
 }
 
-void Supervisor::kill_everybody() const {
+void Supervisor::kill_all() const {
   ::killpg(pid_, SIGKILL);
   cgroup_.kill_all();
   for (const pid_t pid : descendants(::getpid())) ::kill(pid, SIGKILL);
@@ -385,7 +385,7 @@ std::optional<int> supervise_if_asked(int argc, char** argv) {
   const bool serves = argc == 2 && argv[1] == kServerAsked;
   if (!serves && (argc != 4 || argv[1] != kAsked)) return std::nullopt;
   ::fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
-  // A reader that went away is told by the write.
+  // A reader that went away makes the write fail.
   ::signal(SIGPIPE, SIG_IGN);
   const sigset_t waited_for = signals_waited_for();
   sigprocmask(SIG_BLOCK, &waited_for, nullptr);

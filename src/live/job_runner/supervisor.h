@@ -10,10 +10,10 @@ namespace orrery {
 
 // One small process stands above each job and outlives the agent. It starts the job, waits for its
 // end, takes in whatever the job leaves behind, and writes down how it ended. It is `orrery-job` or
-// this same program, called with arguments that nobody types.
+// this same program, called with arguments that no user types.
 //
-// While it lives it holds a lock on the launch's file, and the kernel tells who holds it; so
-// whether a job is looked after does not hang on a number in a file.
+// While it lives it holds a lock on the launch's file, and the kernel reports its holder.
+// So no number in a file decides whether a job has a supervisor.
 //
 // A SIGTERM asks it to stop the job: SIGTERM to the job's group, then, after the grace period of
 // the stop file, SIGKILL to all of the job's processes, those that left the group included.

@@ -27,26 +27,26 @@ struct TlsMaterial {
   std::optional<TlsFiles> files{};  // of a server that runs for longer than its certificate lives
 };
 
-// What a server asks about who calls. Both may be called from any thread.
+// What a server asks about a caller. Both may be called from any thread.
 struct Access {
-  // Who holds this certificate, which the authority has signed: Unauthenticated where it has
+  // The holder of this certificate, which the authority has signed: Unauthenticated if it has
   // expired or was revoked. Asked in gRPC's handshake and at every call. Empty where the connection
   // is a plain one, which is possible on this machine only.
   std::function<Result<Caller>(const std::string& certificate_pem)> identify{};
-  // Whether one more call is taken from the caller. Empty: always.
+  // True if one more call of the caller is taken. Empty: always.
   std::function<Status(const Caller&)> admit{};
 };
 
-// Where callers come in: says who they are, and how many calls there are at a time.
+// Identifies callers and bounds the number of calls at a time.
 class Gate {
  public:
   Gate(Access access, bool tls, int calls_max)
       : access_(std::move(access)), tls_(tls), calls_max_(calls_max) {}
 
   // Unauthenticated without a certificate, what identify and admit say, or ResourceExhausted while
-  // there are too many calls. Who was let in must leave().
+  // there are too many calls. A call that was admitted must leave().
   Result<Caller> enter(const std::string& certificate_pem);
-  // The same for those who come to get a certificate: without one they are nobody.
+  // The same for callers that join to get a certificate: without one they have no name.
   Result<Caller> enter_to_join(const std::string& certificate_pem);
   void leave() { --calls_; }
   // Asks again about a caller that is in.

@@ -11,7 +11,7 @@ namespace orrery {
 
 class AgentStreams;
 
-// Agents' connections: what comes in is told to the host, what the host sends goes out.
+// Agents' connections: reports go to the host, its orders go out.
 class AgentService final : public v1::Agents::CallbackService {
  public:
   AgentService(AgentHost& host, Gate& gate);

@@ -20,7 +20,7 @@ std::shared_ptr<grpc::Channel> open_channel(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   // Both cost each call something: the first is for policies we have none of, the second for a
-  // page nobody serves.
+  // page that is not served.
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);

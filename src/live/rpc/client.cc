@@ -58,11 +58,11 @@ struct RpcClient::Parts {
     Out out;
     write_wire(request, in);
     const grpc::Status status = ((*stub).*method)(&context, in, &out);
-    if (!status.ok()) return told(status);
+    if (!status.ok()) return error_with_reason(status);
     return read_wire<Answer>(out);
   }
 
-  Error told(const grpc::Status& status) const {
+  Error error_with_reason(const grpc::Status& status) const {
     Error error = error_of(status, options.address);
     if (error.code != Code::Unavailable) return error;
     return diagnose(options, std::move(error));

@@ -86,9 +86,9 @@ std::optional<Error> wrong_with_caller(const ClientOptions& options, const SeenS
   // The scheduler's clock and list decide, so its words come first.
   if (seen.closed && options.https_port > 0) {
     const std::string host = options.address.substr(0, options.address.rfind(':'));
-    const auto told = ask_who_i_am(
+    const auto answer = ask_own_name(
         {.address = fmt::format("{}:{}", host, options.https_port), .tls = *options.tls});
-    if (!told.ok() && told.error().code == Code::Unauthenticated) return told.error();
+    if (!answer.ok() && answer.error().code == Code::Unauthenticated) return answer.error();
   }
   if (const auto wrong = wrong_time(own.get())) {
     return Error{Code::Unauthenticated, fmt::format("the certificate of {} {}: {}",

@@ -31,8 +31,8 @@ Code code_of(const grpc::Status& status) {
 }
 
 void quiet_grpc() {
-  // The library ends its threads when its last user goes and begins anew with the next. Held for
-  // good, a command need not wait for that before it ends.
+  // The library ends its threads with its last user and starts them again for the next one. Because
+  // this is held for good, a command need not wait for that before it ends.
   static const bool held = (grpc_init(), true);
   static_cast<void>(held);
   // Debian's archive looks for cycles among its locks at every one of them, which is for its

@@ -19,7 +19,7 @@ inline grpc::Status grpc_status(const Error& error) {
 Code code_of(const grpc::Status& status);
 
 // Everything the library has to say about a call it also says in the call's status; its own log
-// would only mix with ours. What makes it abort is still told.
+// would only mix with ours. What makes it abort is still printed.
 void quiet_grpc();
 
 }  // namespace orrery

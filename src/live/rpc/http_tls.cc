@@ -33,8 +33,8 @@ bool trust_authority(SSL_CTX& context, const std::string& pem) {
   return taken > 0;
 }
 
-// The caller's time is judged at each call, by the clock of whoever identifies callers. A caller
-// whose certificate has expired is then told so in words, where a failed handshake has none.
+// The time is checked at each call, by the clock of `identify`. So a caller whose certificate has
+// expired gets the reason in words, which a failed handshake cannot give.
 int ignore_time(int good, X509_STORE_CTX* check) {
   const int why = X509_STORE_CTX_get_error(check);
   if (why != X509_V_ERR_CERT_HAS_EXPIRED && why != X509_V_ERR_CERT_NOT_YET_VALID) return good;

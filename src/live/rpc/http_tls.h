@@ -16,13 +16,13 @@ bool set_up_tls(SSL_CTX& context, const TlsMaterial& tls);
 // From now on the server shows what the files hold at each handshake. They outlive the context.
 void show_newest_of(SSL_CTX& context, const TlsFiles& files);
 
-// Whether a server could show this material.
+// Fails if a server could not use this material.
 bool fits_together(const TlsMaterial& tls);
 
 // The client's certificate and key. False where they do not fit together.
 bool show_as_client(SSL_CTX& context, const TlsMaterial& tls);
 
-// Whether the authority has signed this certificate for a caller; at whatever time.
+// True if the authority has signed this certificate for a caller, at any time.
 bool is_signed_by(const std::string& authority_pem, const std::string& certificate_pem);
 
 // As PEM; empty when the client showed none.

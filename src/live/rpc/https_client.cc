@@ -79,18 +79,18 @@ Result<JoinAnswer> join_over_https(const HttpsPlace& place, const JoinRequest& r
   write_wire(request, asked);
   TRY_ASSIGN(const std::string body,
              ask_https(place, {.path = "/v1/join", .body = write_json(asked)}));
-  v1::JoinAnswer told;
-  TRY(read_json(body, told));
-  return read_wire<JoinAnswer>(told);
+  v1::JoinAnswer answer;
+  TRY(read_json(body, answer));
+  return read_wire<JoinAnswer>(answer);
 }
 
-Result<Caller> ask_who_i_am(const HttpsPlace& place) {
+Result<Caller> ask_own_name(const HttpsPlace& place) {
   TRY_ASSIGN(const std::string body, ask_https(place, {.path = "/v1/me", .body = {}}));
-  const auto told = nlohmann::json::parse(body, nullptr, false);
-  if (!told.is_object() || !told.contains("name") || !told["name"].is_string()) {
+  const auto answer = nlohmann::json::parse(body, nullptr, false);
+  if (!answer.is_object() || !answer.contains("name") || !answer["name"].is_string()) {
     return Error{Code::Internal, place.address + ": /v1/me answers with something else"};
   }
-  return Caller{.name = told["name"].get<std::string>()};
+  return Caller{.name = answer["name"].get<std::string>()};
 }
 
 }  // namespace orrery

@@ -17,7 +17,8 @@ struct HttpsPlace {
 // Trades a token for a certificate. The token is sent only to a server of `tls.authority`.
 Result<JoinAnswer> join_over_https(const HttpsPlace& place, const JoinRequest& request);
 
-// Whom the scheduler takes the certificate for; Unauthenticated, with its reason, if it does not.
-Result<Caller> ask_who_i_am(const HttpsPlace& place);
+// The name under which the scheduler takes the certificate; Unauthenticated, with the reason, if it
+// does not.
+Result<Caller> ask_own_name(const HttpsPlace& place);
 
 }  // namespace orrery

@@ -12,7 +12,7 @@ struct RestServer::Parts {
 };
 
 Result<std::unique_ptr<RestServer>> RestServer::start(const RestOptions& options, Api& api) {
-  INVARIANT(options.access.identify, "a server knows how to tell who calls");
+  INVARIANT(options.access.identify, "a server identifies its callers");
   auto parts = std::make_unique<Parts>(options, api);
   TRY_ASSIGN(parts->http,
              HttpServer::start(options.http, [&calls = parts->calls](const HttpRequest& request) {

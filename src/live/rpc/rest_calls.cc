@@ -182,10 +182,10 @@ Result<Answer> RestCalls::reply_to(const Caller& caller, Request request,
   (api_.*method)(caller, std::move(request), [result, bell = bell_](Result<Answer> reply) {
     const std::lock_guard lock(bell->mutex);
     result->emplace(std::move(reply));
-    bell->rung.notify_all();
+    bell->answered.notify_all();
   });
   std::unique_lock lock(bell_->mutex);
-  bell_->rung.wait_for(lock, longest, [&] { return result->has_value() || bell_->stopping; });
+  bell_->answered.wait_for(lock, longest, [&] { return result->has_value() || bell_->stopping; });
   if (waits) --waits_;
   if (result->has_value()) return std::move(**result);
   if (bell_->stopping) return Error{Code::Unavailable, "the scheduler is stopping"};
@@ -305,7 +305,7 @@ Result<std::string> RestCalls::known_path(const HttpRequest& request, const Path
   return ask<v1::WhatIfRequest, v1::WhatIfAnswer>(caller, message, &Api::what_if);
 }
 
-// Who asks needs no certificate: a token is enough.
+// The caller needs no certificate: a token is enough.
 HttpAnswer RestCalls::join(const HttpRequest& request) {
   if (request.method != "POST") {
     return http_error(405, "Unimplemented", "only POST is taken here");
@@ -362,7 +362,7 @@ HttpAnswer RestCalls::answer(const HttpRequest& request) {
 void RestCalls::stop() {
   const std::lock_guard lock(bell_->mutex);
   bell_->stopping = true;
-  bell_->rung.notify_all();
+  bell_->answered.notify_all();
 }
 
 }  // namespace orrery

@@ -34,11 +34,11 @@ class RestCalls {
   void stop();  // those that wait, and all that come later, get Unavailable
 
  private:
-  // Rung when a reply has come, and when there will be none. Replies hold it, since they may come
-  // when everything else here has gone.
+  // Notified when a reply has come, and when there will be none. Replies hold it, since they may
+  // come when everything else here has gone.
   struct Bell {
     std::mutex mutex{};
-    std::condition_variable rung{};
+    std::condition_variable answered{};
     bool stopping = false;
   };
   using Path = std::vector<std::string>;

@@ -157,7 +157,7 @@ TEST_F(RestCallsTest, BodiesThatAreNotWhatIsAskedForAreRefused) {
   EXPECT_TRUE(api_.asked().empty());
 }
 
-TEST_F(RestCallsTest, UnknownPathsAndWrongMethodsAreToldApart) {
+TEST_F(RestCallsTest, UnknownPathsAndWrongMethodsHaveDifferentStatusCodes) {
   for (const char* path : {"/", "/v1", "/v2/jobs", "/v1/job", "/v1/jobs/7/logs/x", "/v1/nodes/n1/x",
                            "/v1/nodes//drain", "//v1/jobs", "/v1/jobs/"}) {
     EXPECT_EQ(ask("GET", path).status, 404) << path;
@@ -235,7 +235,7 @@ class RestServerTest : public testing::Test {
   std::unique_ptr<RestServer> server_;
 };
 
-TEST_F(RestServerTest, WhoCallsStandsInTheCertificate) {
+TEST_F(RestServerTest, TheCertificateNamesTheCaller) {
   start(true);
   const TlsMaterial ann = authority_.issue("ann");
   const auto answer = client(&ann)->Get("/v1/nodes");
@@ -244,7 +244,7 @@ TEST_F(RestServerTest, WhoCallsStandsInTheCertificate) {
   EXPECT_EQ(api_.asked().back().caller.name, "ann");
 }
 
-TEST_F(RestServerTest, WithoutACertificateOnlyItsHealthIsTold) {
+TEST_F(RestServerTest, WithoutACertificateOnlyItsHealthIsShown) {
   start(true);
   const auto nodes = client(nullptr)->Get("/v1/nodes"), health = client(nullptr)->Get("/healthz");
   ASSERT_TRUE(nodes && health);
@@ -327,9 +327,9 @@ TEST_F(RestServerTest, ANewCertificateInItsFilesIsShownAtTheNextHandshake) {
   EXPECT_EQ(shown(), "first") << "what it was started with";
   const TlsMaterial ann = authority_.issue("ann");
   const HttpsPlace place{.address = address, .tls = ann};
-  EXPECT_TRUE(ask_who_i_am(place).ok());
+  EXPECT_TRUE(ask_own_name(place).ok());
   put(authority_.issue("third"));
-  const auto answered = ask_who_i_am(place);
+  const auto answered = ask_own_name(place);
   EXPECT_TRUE(answered.ok()) << answered.error().message;
 }
 

@@ -139,9 +139,9 @@ bool RpcSchedulerLink::Parts::attend() {
   stream.write_next();
   changed.wait(lock, [&] { return stream.done(); });
   connection = nullptr;
-  const bool told = !stopping && options.on_lost;
+  const bool report = !stopping && options.on_lost;
   lock.unlock();
-  if (told) options.on_lost(stream.why());
+  if (report) options.on_lost(stream.why());
   return stream.heard();
 }
 

@@ -15,7 +15,7 @@ struct LinkOptions {
   // a thousand agents do not come back at the same instant.
   Duration retry_first = std::chrono::milliseconds(100);
   Duration retry_longest = std::chrono::seconds(5);
-  // Told why whenever a connection has ended or could not be made.
+  // Called with the reason when a connection has ended or could not be made.
   std::function<void(const Error&)> on_lost{};
 };
 

@@ -67,7 +67,7 @@ class FakeHost final : public AgentHost {
   int gone_ = 0;
 };
 
-// What an agent was told, and why its connections ended.
+// What an agent received, and why its connections ended.
 class Heard {
  public:
   void orders(const Orders& orders) {

@@ -21,7 +21,7 @@ namespace {
 using Context = grpc::CallbackServerContext;
 using Reactor = grpc::ServerUnaryReactor;
 
-// Whoever comes first ends the call: the reply, or the caller who does not wait for it any longer.
+// The call ends with its reply or when its caller goes, whichever is first.
 // The reply may come after the call has gone, so it holds this and not the call.
 using Once = std::atomic_flag;
 
@@ -165,7 +165,7 @@ void set_limits(grpc::ServerBuilder& builder, const RpcServerOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 1000);  // of one connection
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 16 << 10);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
-  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);  // a page nobody serves
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);  // a page that is not served
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // A machine that went away without a word is noticed within half a minute.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
@@ -192,7 +192,7 @@ struct RpcServer::Parts {
 
 Result<std::unique_ptr<RpcServer>> RpcServer::start(const RpcServerOptions& options, Api& api,
                                                     AgentHost& host) {
-  INVARIANT(options.access.identify, "a server knows how to tell who calls");
+  INVARIANT(options.access.identify, "a server identifies its callers");
   TRY(read_listen_address(options.address, options.tls.has_value()));
   if (options.tls && !fits_together(*options.tls)) {
     return invalid(options.address + ": certificate, key and authority do not fit together");

@@ -10,8 +10,8 @@ namespace orrery {
 
 // TLS for a gRPC server that reads no byte of gRPC from a caller without a certificate. The
 // handshake demands one, proves that the caller has its key, and ends unless the authority has
-// signed it and `access.identify` takes it. An error other than Unauthenticated lets the caller in,
-// to be told at its calls.
+// signed it and `access.identify` takes it. A caller for which it says any
+// other error is connected, and gets that error at its calls.
 //
 // With `material.files` the server's certificate follows those files: a new one is shown from some
 // seconds after it was written.

@@ -55,14 +55,14 @@ class RpcServerTest : public testing::Test {
   std::unique_ptr<RpcServer> server_;
 };
 
-// What the Api was asked last must be this, and the answer what it was told to say.
+// The last request of the Api must be this one, and the answer the one that was set.
 template <class Answer, class Request>
-void expect_call(FakeApi& api, const std::string& call, const Request& request, const Answer& told,
+void expect_call(FakeApi& api, const std::string& call, const Request& request, const Answer& set,
                  const std::function<Result<Answer>()>& ask) {
-  api.answers[call] = told;
+  api.answers[call] = set;
   const Result<Answer> answer = ask();
   ASSERT_TRUE(answer.ok()) << call << ": " << answer.error().message;
-  EXPECT_TRUE(answer.value() == told) << call;
+  EXPECT_TRUE(answer.value() == set) << call;
   ASSERT_FALSE(api.asked().empty());
   const FakeApi::Asked asked = api.asked().back();
   EXPECT_EQ(asked.call, call);
@@ -197,7 +197,7 @@ TEST_F(RpcServerTest, AnExpiredCertificateIsCalledExpiredByTheClient) {
       << refused.error().message;
 }
 
-TEST_F(RpcServerTest, ARefusedCallerIsToldTheReasonByTheHttpsPort) {
+TEST_F(RpcServerTest, ARefusedCallerGetsTheReasonFromTheHttpsPort) {
   start();
   ClientOptions revoked = as("revoked");
   EXPECT_NE(RpcClient(revoked).nodes().error().message.find("refuses the certificate of revoked"),
@@ -260,7 +260,7 @@ TEST_F(RpcServerTest, CertificatesOfAnotherAuthorityAreRefusedByBothSides) {
   EXPECT_TRUE(api_.asked().empty());
 }
 
-TEST_F(RpcServerTest, WhoIsNotKnownOrNotAdmittedIsRefused) {
+TEST_F(RpcServerTest, ACallerThatIsUnknownOrNotAdmittedIsRefused) {
   start([](RpcServerOptions& options) {
     options.access.admit = [](const Caller& caller) -> Status {
       if (caller.name != "greedy") return {};
@@ -272,7 +272,7 @@ TEST_F(RpcServerTest, WhoIsNotKnownOrNotAdmittedIsRefused) {
   EXPECT_TRUE(RpcClient(as("ann")).nodes().ok());
 }
 
-TEST_F(RpcServerTest, AnAddressWhereNobodyListensIsNamed) {
+TEST_F(RpcServerTest, AnAddressWhereNoServerListensIsNamed) {
   RpcClient client({.address = "127.0.0.1:1", .deadline = std::chrono::seconds(20)});
   const auto answer = client.nodes();
   ASSERT_FALSE(answer.ok());

@@ -22,7 +22,8 @@ void ask(Api& api, const Caller& caller, const Frame& frame, Answered done,
   auto read = read_wire<Request>(in);
   if (!read.ok()) return done(error_frame(read.error()));
   Request request = std::move(read).value();
-  if constexpr (requires { request.wait; }) request.wait = std::min(request.wait, kDoorWaitMax);
+  if constexpr (requires { request.wait; })
+    request.wait = std::min(request.wait, kUnixSocketWaitMax);
   (api.*method)(caller, std::move(request), [done = std::move(done)](Result<Answer> answer) {
     if (!answer.ok()) return done(error_frame(answer.error()));
     Out out;
@@ -44,52 +45,52 @@ std::string error_frame(const Error& error) {
 }
 
 void answer_frame(Api& api, const Caller& caller, const Frame& request, Answered done) {
-  // What is wrong with a body is for whoever sent it, and not for our log, which it could fill.
+  // What is wrong with a body goes to its sender and not to our log, which it could fill.
   static const bool quiet = (google::protobuf::SetLogHandler(nullptr), true);
   static_cast<void>(quiet);
   const auto call = [&]<class In, class Out>(auto method) {
     ask<In, Out>(api, caller, request, std::move(done), method);
   };
-  switch (static_cast<DoorCall>(request.word)) {
-    case DoorCall::Submit:
+  switch (static_cast<UnixSocketCall>(request.word)) {
+    case UnixSocketCall::Submit:
       return call.operator()<v1::SubmitRequest, v1::SubmitAnswer>(&Api::submit);
-    case DoorCall::ShowStatus:
+    case UnixSocketCall::ShowStatus:
       return call.operator()<v1::StatusRequest, v1::StatusAnswer>(&Api::status);
-    case DoorCall::Cancel:
+    case UnixSocketCall::Cancel:
       return call.operator()<v1::CancelRequest, v1::CancelAnswer>(&Api::cancel);
-    case DoorCall::Logs:
+    case UnixSocketCall::Logs:
       return call.operator()<v1::LogsRequest, v1::LogsAnswer>(&Api::logs);
-    case DoorCall::Nodes:
+    case UnixSocketCall::Nodes:
       return call.operator()<v1::Nothing, v1::NodesAnswer>(&Api::nodes);
-    case DoorCall::Drain:
+    case UnixSocketCall::Drain:
       return call.operator()<v1::DrainRequest, v1::Nothing>(&Api::drain);
-    case DoorCall::SetPolicy:
+    case UnixSocketCall::SetPolicy:
       return call.operator()<v1::PolicyRequest, v1::Nothing>(&Api::set_policy);
-    case DoorCall::SetQuota:
+    case UnixSocketCall::SetQuota:
       return call.operator()<v1::QuotaRequest, v1::Nothing>(&Api::set_quota);
-    case DoorCall::Quotas:
+    case UnixSocketCall::Quotas:
       return call.operator()<v1::Nothing, v1::QuotasAnswer>(&Api::quotas);
-    case DoorCall::Events:
+    case UnixSocketCall::Events:
       return call.operator()<v1::EventsRequest, v1::EventsAnswer>(&Api::events);
-    case DoorCall::WhatIf:
+    case UnixSocketCall::WhatIf:
       return call.operator()<v1::WhatIfRequest, v1::WhatIfAnswer>(&Api::what_if);
-    case DoorCall::Situation:
+    case UnixSocketCall::Situation:
       return call.operator()<v1::Nothing, v1::SituationAnswer>(&Api::situation);
-    case DoorCall::SetTenant:
+    case UnixSocketCall::SetTenant:
       return call.operator()<v1::TenantRequest, v1::Nothing>(&Api::set_tenant);
-    case DoorCall::Tenants:
+    case UnixSocketCall::Tenants:
       return call.operator()<v1::Nothing, v1::TenantsAnswer>(&Api::tenants);
-    case DoorCall::SetLimits:
+    case UnixSocketCall::SetLimits:
       return call.operator()<v1::LimitsRequest, v1::Nothing>(&Api::set_limits);
-    case DoorCall::Limits:
+    case UnixSocketCall::Limits:
       return call.operator()<v1::Nothing, v1::LimitsAnswer>(&Api::limits);
-    case DoorCall::MakeToken:
+    case UnixSocketCall::MakeToken:
       return call.operator()<v1::TokenRequest, v1::TokenAnswer>(&Api::make_token);
-    case DoorCall::Tokens:
+    case UnixSocketCall::Tokens:
       return call.operator()<v1::TokensRequest, v1::TokensAnswer>(&Api::tokens);
-    case DoorCall::Certificates:
+    case UnixSocketCall::Certificates:
       return call.operator()<v1::CertificatesRequest, v1::CertificatesAnswer>(&Api::certificates);
-    case DoorCall::RemoveNode:
+    case UnixSocketCall::RemoveNode:
       return call.operator()<v1::RemoveNodeRequest, v1::Nothing>(&Api::remove_node);
   }
   done(error_frame({Code::Unimplemented, fmt::format("there is no call {}", request.word)}));

@@ -11,7 +11,7 @@ namespace orrery {
 // The calls of the Api by their numbers in a frame, which stay what they are. A request's body is
 // the message that gRPC would carry; an answer's word is 0 and its body the message, or a Code and
 // the text of the error.
-enum class DoorCall : std::uint8_t {
+enum class UnixSocketCall : std::uint8_t {
   Submit = 1,
   ShowStatus = 2,
   Cancel = 3,
@@ -35,7 +35,7 @@ enum class DoorCall : std::uint8_t {
 };
 
 // Longest wait of a call that waits for something new. Longer ones are cut to it.
-inline constexpr Duration kDoorWaitMax = std::chrono::seconds(30);
+inline constexpr Duration kUnixSocketWaitMax = std::chrono::seconds(30);
 
 // `done` is called once, on whatever thread the Api replies on, with the frame of the answer.
 using Answered = std::function<void(std::string frame)>;

@@ -36,7 +36,7 @@ bool is_code(int number) {
 
 }  // namespace
 
-Status DoorClient::connect() {
+Status UnixSocketClient::connect() {
   const auto unavailable = [&](std::string_view why) {
     return Error{Code::Unavailable, fmt::format("{}: {}", options_.path, why)};
   };
@@ -49,24 +49,24 @@ Status DoorClient::connect() {
     return unavailable(std::strerror(errno));
   }
   if (server != 0 && server != folder.st_uid) {
-    return unavailable("whoever listens there does not own the folder");
+    return unavailable("the process that listens there does not own the folder");
   }
   fd_ = std::move(made).value();
   return {};
 }
 
-Error DoorClient::lost(std::string_view why) {
+Error UnixSocketClient::lost(std::string_view why) {
   fd_.close();
   return {Code::Unavailable,
           fmt::format("{}: the scheduler does not answer ({})", options_.path, why)};
 }
 
-Status DoorClient::wait_for(short events, Duration until) {
+Status UnixSocketClient::wait_for(short events, Duration until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now()).count();
   pollfd wanted{.fd = fd_.get(), .events = events, .revents = 0};
   const int ready = ::poll(&wanted, 1, static_cast<int>(std::clamp<long>(left, 0, 1 << 30)));
   if (ready > 0) return {};
-  // A signal is for whoever asked: the answer may be long in coming.
+  // A signal ends the call for its caller: the answer may take long.
   if (ready < 0) return lost(std::strerror(errno));
   fd_.close();
   return Error{
@@ -74,7 +74,7 @@ Status DoorClient::wait_for(short events, Duration until) {
       fmt::format("{}: no answer within the time allowed; the scheduler is busy", options_.path)};
 }
 
-Result<Frame> DoorClient::exchange(std::string_view bytes, Duration longest) {
+Result<Frame> UnixSocketClient::exchange(std::string_view bytes, Duration longest) {
   if (!fd_.ok()) TRY(connect());
   const Duration until = now() + std::clamp<Duration>(longest, Duration(0), std::chrono::hours(24));
   while (!bytes.empty()) {
@@ -111,7 +111,7 @@ Result<Frame> DoorClient::exchange(std::string_view bytes, Duration longest) {
 }
 
 template <class Answer, class Request>
-Result<Answer> DoorClient::call(DoorCall which, const Request& request) {
+Result<Answer> UnixSocketClient::call(UnixSocketCall which, const Request& request) {
   Duration longest = options_.deadline;
   if constexpr (requires { request.wait; }) longest += request.wait;
   std::string bytes = open_frame(static_cast<std::uint8_t>(which));
@@ -126,65 +126,67 @@ Result<Answer> DoorClient::call(DoorCall which, const Request& request) {
   return Error{Code::Internal, fmt::format("{}: {}", options_.path, read.error().message)};
 }
 
-Result<SubmitAnswer> DoorClient::submit(const SubmitRequest& request) {
-  return call<SubmitAnswer>(DoorCall::Submit, request);
+Result<SubmitAnswer> UnixSocketClient::submit(const SubmitRequest& request) {
+  return call<SubmitAnswer>(UnixSocketCall::Submit, request);
 }
-Result<StatusAnswer> DoorClient::status(const StatusRequest& request) {
-  return call<StatusAnswer>(DoorCall::ShowStatus, request);
+Result<StatusAnswer> UnixSocketClient::status(const StatusRequest& request) {
+  return call<StatusAnswer>(UnixSocketCall::ShowStatus, request);
 }
-Result<CancelAnswer> DoorClient::cancel(const CancelRequest& request) {
-  return call<CancelAnswer>(DoorCall::Cancel, request);
+Result<CancelAnswer> UnixSocketClient::cancel(const CancelRequest& request) {
+  return call<CancelAnswer>(UnixSocketCall::Cancel, request);
 }
-Result<LogsAnswer> DoorClient::logs(const LogsRequest& request) {
-  return call<LogsAnswer>(DoorCall::Logs, request);
+Result<LogsAnswer> UnixSocketClient::logs(const LogsRequest& request) {
+  return call<LogsAnswer>(UnixSocketCall::Logs, request);
 }
-Result<NodesAnswer> DoorClient::nodes() { return call<NodesAnswer>(DoorCall::Nodes, Nothing{}); }
-Status DoorClient::drain(const DrainRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::Drain, request));
+Result<NodesAnswer> UnixSocketClient::nodes() {
+  return call<NodesAnswer>(UnixSocketCall::Nodes, Nothing{});
 }
-Status DoorClient::set_policy(const PolicyRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::SetPolicy, request));
+Status UnixSocketClient::drain(const DrainRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::Drain, request));
 }
-Status DoorClient::set_quota(const QuotaRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::SetQuota, request));
+Status UnixSocketClient::set_policy(const PolicyRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::SetPolicy, request));
 }
-Result<QuotasAnswer> DoorClient::quotas() {
-  return call<QuotasAnswer>(DoorCall::Quotas, Nothing{});
+Status UnixSocketClient::set_quota(const QuotaRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::SetQuota, request));
 }
-Status DoorClient::set_tenant(const TenantRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::SetTenant, request));
+Result<QuotasAnswer> UnixSocketClient::quotas() {
+  return call<QuotasAnswer>(UnixSocketCall::Quotas, Nothing{});
 }
-Result<TenantsAnswer> DoorClient::tenants() {
-  return call<TenantsAnswer>(DoorCall::Tenants, Nothing{});
+Status UnixSocketClient::set_tenant(const TenantRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::SetTenant, request));
 }
-Status DoorClient::set_limits(const LimitsRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::SetLimits, request));
+Result<TenantsAnswer> UnixSocketClient::tenants() {
+  return call<TenantsAnswer>(UnixSocketCall::Tenants, Nothing{});
 }
-Result<LimitsAnswer> DoorClient::limits() {
-  return call<LimitsAnswer>(DoorCall::Limits, Nothing{});
+Status UnixSocketClient::set_limits(const LimitsRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::SetLimits, request));
 }
-Result<EventsAnswer> DoorClient::events(const EventsRequest& request) {
-  return call<EventsAnswer>(DoorCall::Events, request);
+Result<LimitsAnswer> UnixSocketClient::limits() {
+  return call<LimitsAnswer>(UnixSocketCall::Limits, Nothing{});
 }
-Result<WhatIfAnswer> DoorClient::what_if(const WhatIfRequest& request) {
-  return call<WhatIfAnswer>(DoorCall::WhatIf, request);
+Result<EventsAnswer> UnixSocketClient::events(const EventsRequest& request) {
+  return call<EventsAnswer>(UnixSocketCall::Events, request);
 }
-Result<SituationAnswer> DoorClient::situation() {
-  return call<SituationAnswer>(DoorCall::Situation, Nothing{});
+Result<WhatIfAnswer> UnixSocketClient::what_if(const WhatIfRequest& request) {
+  return call<WhatIfAnswer>(UnixSocketCall::WhatIf, request);
 }
-Result<TokensAnswer> DoorClient::tokens(const TokensRequest& request) {
-  return call<TokensAnswer>(DoorCall::Tokens, request);
+Result<SituationAnswer> UnixSocketClient::situation() {
+  return call<SituationAnswer>(UnixSocketCall::Situation, Nothing{});
 }
-Result<CertificatesAnswer> DoorClient::certificates(const CertificatesRequest& request) {
-  return call<CertificatesAnswer>(DoorCall::Certificates, request);
+Result<TokensAnswer> UnixSocketClient::tokens(const TokensRequest& request) {
+  return call<TokensAnswer>(UnixSocketCall::Tokens, request);
 }
-Status DoorClient::remove_node(const RemoveNodeRequest& request) {
-  return without_answer(call<Nothing>(DoorCall::RemoveNode, request));
+Result<CertificatesAnswer> UnixSocketClient::certificates(const CertificatesRequest& request) {
+  return call<CertificatesAnswer>(UnixSocketCall::Certificates, request);
 }
-Result<TokenAnswer> DoorClient::make_token(const TokenRequest& request) {
-  return call<TokenAnswer>(DoorCall::MakeToken, request);
+Status UnixSocketClient::remove_node(const RemoveNodeRequest& request) {
+  return without_answer(call<Nothing>(UnixSocketCall::RemoveNode, request));
 }
-Result<JoinAnswer> DoorClient::join(const JoinRequest&) {
+Result<TokenAnswer> UnixSocketClient::make_token(const TokenRequest& request) {
+  return call<TokenAnswer>(UnixSocketCall::MakeToken, request);
+}
+Result<JoinAnswer> UnixSocketClient::join(const JoinRequest&) {
   return Error{Code::Unimplemented, "joining needs the scheduler's address; write --server"};
 }
 

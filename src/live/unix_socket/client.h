@@ -10,20 +10,20 @@
 
 namespace orrery {
 
-struct DoorClientOptions {
+struct UnixSocketClientOptions {
   std::string path{};                            // of the socket
   Duration deadline = std::chrono::seconds(30);  // of a call; calls that wait have their wait more
   std::size_t answer_bytes_max = std::size_t{256} << 20;
 };
 
-// Asks a scheduler on this machine. A connection is made when it is needed, and anew after one that
+// Asks a scheduler on this machine. It connects when needed, and again after a connection
 // broke. For one thread at a time.
-class DoorClient final : public Client {
+class UnixSocketClient final : public Client {
  public:
-  explicit DoorClient(DoorClientOptions options) : options_(std::move(options)) {}
+  explicit UnixSocketClient(UnixSocketClientOptions options) : options_(std::move(options)) {}
 
-  // Nothing is asked yet. Unavailable: nobody is there, or somebody who is neither the owner of the
-  // folder that the socket is in nor root, and could be anybody.
+  // Sends no call yet. Unavailable: no process listens there, or one whose user is neither root nor
+  // the owner of the folder, and which could be any user's.
   Status connect();
 
   Result<SubmitAnswer> submit(const SubmitRequest& request) override;
@@ -51,12 +51,12 @@ class DoorClient final : public Client {
 
  private:
   template <class Answer, class Request>
-  Result<Answer> call(DoorCall which, const Request& request);
+  Result<Answer> call(UnixSocketCall which, const Request& request);
   Result<Frame> exchange(std::string_view bytes, Duration longest);
   Status wait_for(short events, Duration until);
   Error lost(std::string_view why);
 
-  DoorClientOptions options_;
+  UnixSocketClientOptions options_;
   Fd fd_{};
 };
 

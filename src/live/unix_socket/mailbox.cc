@@ -12,7 +12,7 @@ void Mailbox::put(std::uint64_t to, std::string frame) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     letters_.push_back({.to = to, .frame = std::move(frame)});
-    if (letters_.size() > 1) return;  // it has been rung for
+    if (letters_.size() > 1) return;  // the bell is readable already
   }
   ring();
 }

@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-// Where answers are left for the thread that sends them. Whoever still has to answer holds it, so
-// it may outlive that thread; what comes then is dropped. Any thread may put().
+// Where answers are left for the thread that sends them. A call without an answer holds it, so it
+// may outlive that thread; what comes then is dropped. Any thread may put().
 class Mailbox {
  public:
   struct Letter {

@@ -43,7 +43,7 @@ struct Connection {
   bool idle() const { return !asked && unsent.empty() && !reader.midway(); }
 };
 
-// The last word to somebody who is not served: what the socket does not take at once is lost.
+// The last answer to a caller that is not served: what the socket does not take at once is lost.
 void turn_away(const Fd& fd, const Error& error) {
   const std::string frame = error_frame(error);
   static_cast<void>(::send(fd.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
@@ -51,8 +51,8 @@ void turn_away(const Fd& fd, const Error& error) {
 
 }  // namespace
 
-struct DoorServer::Parts {
-  Parts(DoorOptions given, Api& asked, Fd listening, Fd bell)
+struct UnixSocketServer::Parts {
+  Parts(UnixSocketServerOptions given, Api& asked, Fd listening, Fd bell)
       : options(std::move(given)),
         api(asked),
         listener(std::move(listening)),
@@ -61,7 +61,7 @@ struct DoorServer::Parts {
   void run();
   void wait(std::vector<pollfd>& fds) const;
   void accept();
-  Status make_room(uid_t uid, bool admin);
+  Status admit_connection(uid_t uid, bool admin);
   void read(Connection& connection);
   void take_calls(Connection& connection);
   void ask(Connection& connection, const Frame& frame);
@@ -70,7 +70,7 @@ struct DoorServer::Parts {
   void end_if_late(Connection& connection, Instant now);
   Connection* find(std::uint64_t id);
 
-  const DoorOptions options;
+  const UnixSocketServerOptions options;
   Api& api;
   Fd listener;
   const std::shared_ptr<Mailbox> mailbox;
@@ -85,7 +85,7 @@ struct DoorServer::Parts {
   std::thread thread;
 };
 
-void DoorServer::Parts::wait(std::vector<pollfd>& fds) const {
+void UnixSocketServer::Parts::wait(std::vector<pollfd>& fds) const {
   fds.clear();
   fds.push_back({.fd = mailbox->bell(), .events = POLLIN, .revents = 0});
   fds.push_back({.fd = no_descriptors ? -1 : listener.get(), .events = POLLIN, .revents = 0});
@@ -104,7 +104,7 @@ void DoorServer::Parts::wait(std::vector<pollfd>& fds) const {
   ::poll(fds.data(), fds.size(), most);
 }
 
-void DoorServer::Parts::run() {
+void UnixSocketServer::Parts::run() {
   std::vector<pollfd> fds;
   while (!mailbox->closed()) {
     wait(fds);
@@ -138,12 +138,12 @@ void DoorServer::Parts::run() {
   connections.clear();
 }
 
-Connection* DoorServer::Parts::find(std::uint64_t id) {
+Connection* UnixSocketServer::Parts::find(std::uint64_t id) {
   const auto found = std::ranges::lower_bound(connections, id, {}, &Connection::id);
   return found == connections.end() || found->id != id ? nullptr : &*found;
 }
 
-void DoorServer::Parts::accept() {
+void UnixSocketServer::Parts::accept() {
   Fd fd(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!fd.ok()) {
     no_descriptors = errno == EMFILE || errno == ENFILE;
@@ -153,8 +153,9 @@ void DoorServer::Parts::accept() {
   const auto uid = peer_uid(fd);
   if (!uid.ok()) return;
   auto caller = options.identify(uid.value());
-  Status may = caller.ok() ? make_room(uid.value(), caller.value().role == Caller::Role::Admin)
-                           : Status(caller.error());
+  Status may = caller.ok()
+                   ? admit_connection(uid.value(), caller.value().role == Caller::Role::Admin)
+                   : Status(caller.error());
   if (!may.ok()) {
     ++refused;
     return turn_away(fd, may.error());
@@ -168,7 +169,7 @@ void DoorServer::Parts::accept() {
 }
 
 // So that no caller can keep others out by holding connections.
-Status DoorServer::Parts::make_room(uid_t uid, bool admin) {
+Status UnixSocketServer::Parts::admit_connection(uid_t uid, bool admin) {
   const Instant now = SteadyClock::now();
   std::vector<OpenConnection> open;
   std::vector<Connection*> whose;
@@ -203,7 +204,7 @@ Status DoorServer::Parts::make_room(uid_t uid, bool admin) {
   return {};
 }
 
-void DoorServer::Parts::read(Connection& connection) {
+void UnixSocketServer::Parts::read(Connection& connection) {
   char piece[kPiece];
   const ssize_t size = ::recv(connection.fd.get(), piece, sizeof piece, MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -216,7 +217,7 @@ void DoorServer::Parts::read(Connection& connection) {
   take_calls(connection);
 }
 
-void DoorServer::Parts::take_calls(Connection& connection) {
+void UnixSocketServer::Parts::take_calls(Connection& connection) {
   while (!connection.asked && !connection.over && connection.unsent.empty()) {
     auto frame = connection.reader.next();
     if (!frame.ok()) {
@@ -237,7 +238,7 @@ void DoorServer::Parts::take_calls(Connection& connection) {
   }
 }
 
-void DoorServer::Parts::ask(Connection& connection, const Frame& frame) {
+void UnixSocketServer::Parts::ask(Connection& connection, const Frame& frame) {
   ++calls;
   connection.used = SteadyClock::now();
   if (options.admit) {
@@ -252,13 +253,13 @@ void DoorServer::Parts::ask(Connection& connection, const Frame& frame) {
       [box = mailbox, id = connection.id](std::string answer) { box->put(id, std::move(answer)); });
 }
 
-void DoorServer::Parts::send(Connection& connection, std::string frame) {
+void UnixSocketServer::Parts::send(Connection& connection, std::string frame) {
   connection.unsent = std::move(frame);
   connection.sent = 0;
   flush(connection);
 }
 
-void DoorServer::Parts::flush(Connection& connection) {
+void UnixSocketServer::Parts::flush(Connection& connection) {
   while (connection.sent < connection.unsent.size()) {
     const ssize_t size =
         ::send(connection.fd.get(), connection.unsent.data() + connection.sent,
@@ -277,7 +278,7 @@ void DoorServer::Parts::flush(Connection& connection) {
   connection.due.reset();
 }
 
-void DoorServer::Parts::end_if_late(Connection& connection, Instant now) {
+void UnixSocketServer::Parts::end_if_late(Connection& connection, Instant now) {
   if (!connection.due || *connection.due > now || connection.over) return;
   ++timed_out;
   if (connection.unsent.empty()) {
@@ -286,21 +287,22 @@ void DoorServer::Parts::end_if_late(Connection& connection, Instant now) {
   connection.over = true;
 }
 
-Result<std::unique_ptr<DoorServer>> DoorServer::start(DoorOptions options, Api& api) {
-  INVARIANT(options.identify, "a server knows how to tell who calls");
+Result<std::unique_ptr<UnixSocketServer>> UnixSocketServer::start(UnixSocketServerOptions options,
+                                                                  Api& api) {
+  INVARIANT(options.identify, "a server identifies its callers");
   TRY_ASSIGN(Fd listener, listen_at(options.path));
   Fd bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!bell.ok()) return system_error("eventfd", errno);
   auto parts =
       std::make_unique<Parts>(std::move(options), api, std::move(listener), std::move(bell));
   parts->thread = std::thread([owner = parts.get()] { owner->run(); });
-  return std::unique_ptr<DoorServer>(new DoorServer(std::move(parts)));
+  return std::unique_ptr<UnixSocketServer>(new UnixSocketServer(std::move(parts)));
 }
 
-DoorServer::DoorServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-DoorServer::~DoorServer() { stop(); }
+UnixSocketServer::UnixSocketServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+UnixSocketServer::~UnixSocketServer() { stop(); }
 
-DoorFigures DoorServer::figures() const {
+UnixSocketFigures UnixSocketServer::figures() const {
   return {.connections = parts_->taken,
           .calls = parts_->calls,
           .refused = parts_->refused,
@@ -308,9 +310,9 @@ DoorFigures DoorServer::figures() const {
           .timed_out = parts_->timed_out};
 }
 
-void DoorServer::stop() {
+void UnixSocketServer::stop() {
   if (!parts_->thread.joinable()) return;
-  // First, so that nobody finds a door that nobody opens.
+  // First, so that no caller finds a socket that does not answer.
   ::unlink(parts_->options.path.c_str());
   parts_->mailbox->close();
   parts_->thread.join();

@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-struct DoorOptions {
+struct UnixSocketServerOptions {
   std::string path{};
-  // Who somebody is whose processes have this user id. May be asked again at each connection.
+  // The caller whose processes have this user id. May be asked again at each connection.
   std::function<Result<Caller>(uid_t uid)> identify{};
   std::function<Status(const Caller&)> admit{};  // one more call; empty: always
   std::size_t message_bytes_max = std::size_t{4} << 20;
@@ -28,33 +28,33 @@ struct DoorOptions {
   Duration patience = std::chrono::seconds(10);
 };
 
-struct DoorFigures {
+struct UnixSocketFigures {
   std::int64_t connections = 0;  // that were ever taken
   std::int64_t calls = 0;
-  std::int64_t refused = 0;    // connections and calls, for who they are or how many
+  std::int64_t refused = 0;    // connections and calls, by caller or by number
   std::int64_t broken = 0;     // connections that were ended for what came over them
   std::int64_t timed_out = 0;  // connections that were ended half-way through a message
 };
 
 // The Api for callers on this machine, at a Unix socket: no keys and no ciphers, since the kernel
-// says who connects. Frames are those of calls.h, one call of a connection at a time; a caller who
-// hangs up is not waited for.
+// names the user that connects. Frames are those of calls.h, one call of a connection at a time; a
+// caller that hangs up is not waited for.
 //
 // One thread belongs to it, and never waits for a caller or for the Api. The Api must outlive
 // stop(); after it the Api is not called again, and late replies go nowhere.
-class DoorServer {
+class UnixSocketServer {
  public:
-  static Result<std::unique_ptr<DoorServer>> start(DoorOptions options, Api& api);
-  ~DoorServer();
-  DoorServer(const DoorServer&) = delete;
-  DoorServer& operator=(const DoorServer&) = delete;
+  static Result<std::unique_ptr<UnixSocketServer>> start(UnixSocketServerOptions options, Api& api);
+  ~UnixSocketServer();
+  UnixSocketServer(const UnixSocketServer&) = delete;
+  UnixSocketServer& operator=(const UnixSocketServer&) = delete;
 
-  DoorFigures figures() const;
+  UnixSocketFigures figures() const;
   void stop();  // ends all connections and removes the socket; may be called twice
 
  private:
   struct Parts;
-  explicit DoorServer(std::unique_ptr<Parts> parts);
+  explicit UnixSocketServer(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -12,6 +12,7 @@
 #include <future>
 #include <thread>
 
+#include "base/test_folder.h"
 #include "live/api/fake_api.h"
 #include "live/unix_socket/client.h"
 #include "live/unix_socket/frame.h"
@@ -76,29 +77,20 @@ std::string framed(std::uint8_t word, std::string_view body) {
   return bytes;
 }
 
-class DoorTest : public testing::Test {
+class UnixSocketTest : public testing::Test {
  protected:
-  DoorTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "door-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  ~DoorTest() override {
-    server_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
+  ~UnixSocketTest() override { server_.reset(); }
 
   std::string path() const { return folder_ + "/socket"; }
-  void start(const std::function<void(DoorOptions&)>& change = {}) {
-    DoorOptions options{.path = path(), .identify = [](uid_t) { return ann(); }};
+  void start(const std::function<void(UnixSocketServerOptions&)>& change = {}) {
+    UnixSocketServerOptions options{.path = path(), .identify = [](uid_t) { return ann(); }};
     if (change) change(options);
-    auto started = DoorServer::start(std::move(options), api_);
+    auto started = UnixSocketServer::start(std::move(options), api_);
     ASSERT_TRUE(started.ok()) << started.error().message;
     server_ = std::move(started).value();
   }
-  DoorClient client(Duration deadline = kLong) {
-    return DoorClient({.path = path(), .deadline = deadline});
+  UnixSocketClient client(Duration deadline = kLong) {
+    return UnixSocketClient({.path = path(), .deadline = deadline});
   }
   // Figures are counted on the server's thread.
   template <class Condition>
@@ -111,13 +103,13 @@ class DoorTest : public testing::Test {
     return true;
   }
 
-  // What the Api was asked last must be this, and the answer what it was told to say.
+  // The last request of the Api must be this one, and the answer the one that was set.
   template <class Answer, class Request, class Ask>
-  void expect_call(const std::string& call, const Request& request, const Answer& told, Ask ask) {
-    api_.answers[call] = told;
+  void expect_call(const std::string& call, const Request& request, const Answer& set, Ask ask) {
+    api_.answers[call] = set;
     const Result<Answer> answer = ask();
     ASSERT_TRUE(answer.ok()) << call << ": " << answer.error().message;
-    EXPECT_TRUE(answer.value() == told) << call;
+    EXPECT_TRUE(answer.value() == set) << call;
     const FakeApi::Asked asked = api_.asked().back();
     EXPECT_EQ(asked.call, call);
     EXPECT_EQ(asked.caller, ann());
@@ -126,97 +118,98 @@ class DoorTest : public testing::Test {
   }
 
   FakeApi api_;
-  std::string folder_;
-  std::unique_ptr<DoorServer> server_;
+  const TestFolder above_;
+  std::string folder_ = above_.path();
+  std::unique_ptr<UnixSocketServer> server_;
 };
 
-TEST_F(DoorTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
+TEST_F(UnixSocketTest, EveryCallReachesTheApiAndBringsItsAnswerBack) {
   start();
-  DoorClient door = client();
+  UnixSocketClient socket = client();
   const auto nothing = [](Status status) -> Result<Nothing> {
     if (!status.ok()) return std::move(status).error();
     return Nothing{};
   };
   const SubmitRequest submit{.job = {.argv = {"train", "--fast"}, .gpus = 2}, .key = "k"};
   expect_call("submit", submit, SubmitAnswer{.first = 7, .count = 2},
-              [&] { return door.submit(submit); });
+              [&] { return socket.submit(submit); });
   const StatusRequest status{.ids = {7}, .finished = false, .predict = true};
   expect_call("status", status,
               StatusAnswer{.policy = "srtf", .jobs = {{.id = 7, .state = JobState::Paused}}},
-              [&] { return door.status(status); });
+              [&] { return socket.status(status); });
   const CancelRequest cancel{.ids = {7, 8}};
   expect_call("cancel", cancel, CancelAnswer{.cancelled = {8}},
-              [&] { return door.cancel(cancel); });
+              [&] { return socket.cancel(cancel); });
   const LogsRequest logs{.id = 7, .rank = 1, .offset = -10, .most = 100};
   expect_call("logs", logs, LogsAnswer{.bytes = std::string("\0\xff", 2), .next = 2},
-              [&] { return door.logs(logs); });
+              [&] { return socket.logs(logs); });
   expect_call("nodes", Nothing{}, NodesAnswer{.nodes = {{.name = "n1", .jobs = {7}}}},
-              [&] { return door.nodes(); });
+              [&] { return socket.nodes(); });
   const DrainRequest drain{.node = "n1", .now = true};
-  expect_call("drain", drain, Nothing{}, [&] { return nothing(door.drain(drain)); });
+  expect_call("drain", drain, Nothing{}, [&] { return nothing(socket.drain(drain)); });
   const PolicyRequest policy{.policy = "las", .options = {{"levels", "3"}}};
-  expect_call("set_policy", policy, Nothing{}, [&] { return nothing(door.set_policy(policy)); });
+  expect_call("set_policy", policy, Nothing{}, [&] { return nothing(socket.set_policy(policy)); });
   const QuotaRequest quota{.tenant = "lab", .gpus = 4, .borrows = false};
-  expect_call("set_quota", quota, Nothing{}, [&] { return nothing(door.set_quota(quota)); });
+  expect_call("set_quota", quota, Nothing{}, [&] { return nothing(socket.set_quota(quota)); });
   expect_call("quotas", Nothing{}, QuotasAnswer{.quotas = {{.tenant = "lab", .gpus = 4}}},
-              [&] { return door.quotas(); });
+              [&] { return socket.quotas(); });
   const EventsRequest events{.from = 3, .most = 9};
   expect_call("events", events, EventsAnswer{.lines = {"{}", "{}"}, .next = 5},
-              [&] { return door.events(events); });
+              [&] { return socket.events(events); });
   const WhatIfRequest what_if{.job = JobRequest{.argv = {"a"}}, .nodes_more = 4};
   expect_call("what_if", what_if, WhatIfAnswer{.text = "in an hour", .json = "{}"},
-              [&] { return door.what_if(what_if); });
+              [&] { return socket.what_if(what_if); });
   expect_call("situation", Nothing{}, SituationAnswer{.json = "{\"jobs\":[]}"},
-              [&] { return door.situation(); });
+              [&] { return socket.situation(); });
   expect_call("tokens", TokensRequest{.withdraw = "0a"}, TokensAnswer{.tokens = {{.id = "0b"}}},
-              [&] { return door.tokens({.withdraw = "0a"}); });
+              [&] { return socket.tokens({.withdraw = "0a"}); });
   expect_call("certificates", CertificatesRequest{.revoke_name = "bob"},
               CertificatesAnswer{.revoked = 2},
-              [&] { return door.certificates({.revoke_name = "bob"}); });
+              [&] { return socket.certificates({.revoke_name = "bob"}); });
   expect_call("remove_node", RemoveNodeRequest{.node = "n1"}, Nothing{},
-              [&] { return nothing(door.remove_node({.node = "n1"})); });
+              [&] { return nothing(socket.remove_node({.node = "n1"})); });
   const TokenRequest token{.role = Caller::Role::Admin, .name = "bob"};
   expect_call("make_token", token, TokenAnswer{.token = "secret"},
-              [&] { return door.make_token(token); });
+              [&] { return socket.make_token(token); });
   const TenantRequest tenant{.tenant = "lab", .add = {"ann"}, .forget = true};
-  expect_call("set_tenant", tenant, Nothing{}, [&] { return nothing(door.set_tenant(tenant)); });
+  expect_call("set_tenant", tenant, Nothing{}, [&] { return nothing(socket.set_tenant(tenant)); });
   expect_call("tenants", Nothing{}, TenantsAnswer{.tenants = {{.tenant = "lab"}}},
-              [&] { return door.tenants(); });
+              [&] { return socket.tenants(); });
   const LimitsRequest limits{.name = "ann", .limits = {.priority = -3, .gpus = kNoLimit}};
-  expect_call("set_limits", limits, Nothing{}, [&] { return nothing(door.set_limits(limits)); });
+  expect_call("set_limits", limits, Nothing{}, [&] { return nothing(socket.set_limits(limits)); });
   expect_call("limits", Nothing{},
               LimitsAnswer{.limits = {{.scope = LimitScope::EachTenant, .gpus_held = 3}}},
-              [&] { return door.limits(); });
+              [&] { return socket.limits(); });
   EXPECT_EQ(server_->figures().calls, 20);
   EXPECT_EQ(server_->figures().connections, 1);
 }
 
-TEST_F(DoorTest, ErrorsKeepTheirCodeAndMessage) {
+TEST_F(UnixSocketTest, ErrorsKeepTheirCodeAndMessage) {
   start();
-  DoorClient door = client();
+  UnixSocketClient socket = client();
   for (const Code code : {Code::NotFound, Code::PermissionDenied, Code::ResourceExhausted,
                           Code::DataLoss, Code::Unauthenticated}) {
     api_.answers["nodes"] = Error{code, "so it is"};
-    const auto answer = door.nodes();
+    const auto answer = socket.nodes();
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().code, code);
     EXPECT_EQ(answer.error().message, "so it is");
   }
 }
 
-TEST_F(DoorTest, AFieldOutOfItsBoundsIsNamed) {
+TEST_F(UnixSocketTest, AFieldOutOfItsBoundsIsNamed) {
   start();
-  DoorClient door = client();
-  const auto answer = door.logs({.id = 1, .rank = -1});
+  UnixSocketClient socket = client();
+  const auto answer = socket.logs({.id = 1, .rank = -1});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::InvalidArgument);
   EXPECT_NE(answer.error().message.find("rank"), std::string::npos);
-  EXPECT_TRUE(door.nodes().ok()) << "the connection goes on";
+  EXPECT_TRUE(socket.nodes().ok()) << "the connection goes on";
 }
 
-TEST_F(DoorTest, TheKernelSaysWhoCalls) {
+TEST_F(UnixSocketTest, TheKernelNamesTheCaller) {
   uid_t seen = 12345678;
-  start([&](DoorOptions& options) {
+  start([&](UnixSocketServerOptions& options) {
     options.identify = [&](uid_t uid) {
       seen = uid;
       return ann();
@@ -226,63 +219,63 @@ TEST_F(DoorTest, TheKernelSaysWhoCalls) {
   EXPECT_EQ(seen, ::geteuid());
 }
 
-TEST_F(DoorTest, WhoIsNobodyHearsWhyAndIsCounted) {
-  start([](DoorOptions& options) {
+TEST_F(UnixSocketTest, ACallerWithoutANameGetsTheReasonAndIsCounted) {
+  start([](UnixSocketServerOptions& options) {
     options.identify = [](uid_t) -> Result<Caller> {
-      return Error{Code::Unauthenticated, "nobody knows you"};
+      return Error{Code::Unauthenticated, "this login is unknown"};
     };
   });
   const auto answer = client().nodes();
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::Unauthenticated);
-  EXPECT_EQ(answer.error().message, "nobody knows you");
+  EXPECT_EQ(answer.error().message, "this login is unknown");
   EXPECT_TRUE(api_.asked().empty());
   EXPECT_EQ(server_->figures().refused, 1);
 }
 
-TEST_F(DoorTest, CallsThatAreTooManyAreRefusedOneByOne) {
+TEST_F(UnixSocketTest, CallsThatAreTooManyAreRefusedOneByOne) {
   std::atomic<int> left = 1;
-  start([&](DoorOptions& options) {
+  start([&](UnixSocketServerOptions& options) {
     options.admit = [&](const Caller& caller) -> Status {
       EXPECT_EQ(caller, ann());
       if (--left >= 0) return {};
       return Error{Code::ResourceExhausted, "slower"};
     };
   });
-  DoorClient door = client();
-  EXPECT_TRUE(door.nodes().ok());
-  EXPECT_EQ(door.nodes().error().code, Code::ResourceExhausted);
+  UnixSocketClient socket = client();
+  EXPECT_TRUE(socket.nodes().ok());
+  EXPECT_EQ(socket.nodes().error().code, Code::ResourceExhausted);
   EXPECT_EQ(server_->figures().refused, 1);
   left = 1;
-  EXPECT_TRUE(door.nodes().ok());
+  EXPECT_TRUE(socket.nodes().ok());
 }
 
-TEST_F(DoorTest, GarbageIsToldSoAndEnded) {
-  start([](DoorOptions& options) { options.message_bytes_max = 1000; });
+TEST_F(UnixSocketTest, GarbageIsAnsweredWithAnErrorAndClosed) {
+  start([](UnixSocketServerOptions& options) { options.message_bytes_max = 1000; });
   const RawPeer peer(path());
   peer.say("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(peer.last_word().word, static_cast<int>(Code::ResourceExhausted));
   const RawPeer empty(path());
   empty.say(std::string_view("\0\0\0\0", 4));
   EXPECT_EQ(empty.last_word().word, static_cast<int>(Code::InvalidArgument));
-  EXPECT_TRUE(eventually([](const DoorFigures& now) { return now.broken == 2; }));
+  EXPECT_TRUE(eventually([](const UnixSocketFigures& now) { return now.broken == 2; }));
   EXPECT_TRUE(client().nodes().ok()) << "others are served";
 }
 
-TEST_F(DoorTest, AMessageThatIsTooLargeIsRefusedBeforeItIsRead) {
-  start([](DoorOptions& options) { options.message_bytes_max = 1000; });
+TEST_F(UnixSocketTest, AMessageThatIsTooLargeIsRefusedBeforeItIsRead) {
+  start([](UnixSocketServerOptions& options) { options.message_bytes_max = 1000; });
   const auto answer = client().submit({.job = {.argv = {std::string(2000, 'x')}}});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::ResourceExhausted);
   EXPECT_TRUE(api_.asked().empty());
 }
 
-TEST_F(DoorTest, ABodyThatIsNoMessageAndACallThatIsNoneAreErrorsOfThatCallAlone) {
+TEST_F(UnixSocketTest, ABodyThatIsNoMessageAndACallThatIsNoneAreErrorsOfThatCallAlone) {
   start();
   const RawPeer peer(path());
-  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Submit), "\xff\xff\xff") + framed(200, "") +
-           framed(static_cast<std::uint8_t>(DoorCall::Nodes), ""));
-  ASSERT_TRUE(eventually([](const DoorFigures& now) { return now.calls == 3; }));
+  peer.say(framed(static_cast<std::uint8_t>(UnixSocketCall::Submit), "\xff\xff\xff") +
+           framed(200, "") + framed(static_cast<std::uint8_t>(UnixSocketCall::Nodes), ""));
+  ASSERT_TRUE(eventually([](const UnixSocketFigures& now) { return now.calls == 3; }));
   server_->stop();
   FrameReader reader(1 << 20);
   reader.take(peer.hear());
@@ -290,23 +283,23 @@ TEST_F(DoorTest, ABodyThatIsNoMessageAndACallThatIsNoneAreErrorsOfThatCallAlone)
   EXPECT_EQ(reader.next().value()->word, static_cast<int>(Code::Unimplemented));
 }
 
-TEST_F(DoorTest, WhoStopsHalfWayThroughAMessageIsNotWaitedFor) {
-  start([](DoorOptions& options) { options.patience = std::chrono::milliseconds(20); });
+TEST_F(UnixSocketTest, ACallerThatStopsHalfWayThroughAMessageIsNotWaitedFor) {
+  start([](UnixSocketServerOptions& options) { options.patience = std::chrono::milliseconds(20); });
   const RawPeer peer(path());
-  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Nodes), "body").substr(0, 6));
+  peer.say(framed(static_cast<std::uint8_t>(UnixSocketCall::Nodes), "body").substr(0, 6));
   EXPECT_EQ(peer.last_word().word, static_cast<int>(Code::DeadlineExceeded));
   EXPECT_EQ(server_->figures().timed_out, 1);
 }
 
-TEST_F(DoorTest, WhoDoesNotFetchAnAnswerIsNotWaitedFor) {
+TEST_F(UnixSocketTest, ACallerThatDoesNotFetchAnAnswerIsNotWaitedFor) {
   api_.answers["situation"] = SituationAnswer{.json = std::string(std::size_t{8} << 20, 'x')};
-  start([](DoorOptions& options) { options.patience = std::chrono::milliseconds(20); });
+  start([](UnixSocketServerOptions& options) { options.patience = std::chrono::milliseconds(20); });
   const RawPeer peer(path());
-  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Situation), ""));
-  EXPECT_TRUE(eventually([](const DoorFigures& now) { return now.timed_out == 1; }));
+  peer.say(framed(static_cast<std::uint8_t>(UnixSocketCall::Situation), ""));
+  EXPECT_TRUE(eventually([](const UnixSocketFigures& now) { return now.timed_out == 1; }));
 }
 
-TEST_F(DoorTest, ALongAnswerArrivesWhole) {
+TEST_F(UnixSocketTest, ALongAnswerArrivesWhole) {
   api_.answers["situation"] = SituationAnswer{.json = std::string(std::size_t{32} << 20, 'x')};
   start();
   const auto answer = client().situation();
@@ -314,11 +307,11 @@ TEST_F(DoorTest, ALongAnswerArrivesWhole) {
   EXPECT_EQ(answer.value().json.size(), std::size_t{32} << 20);
 }
 
-TEST_F(DoorTest, ACallerWhoHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
+TEST_F(UnixSocketTest, ACallerThatHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
   api_.hold = true;
   start();
   RawPeer peer(path());
-  peer.say(framed(static_cast<std::uint8_t>(DoorCall::Nodes), ""));
+  peer.say(framed(static_cast<std::uint8_t>(UnixSocketCall::Nodes), ""));
   auto held = api_.take_held(1);
   peer.close();
   api_.hold = false;
@@ -327,16 +320,16 @@ TEST_F(DoorTest, ACallerWhoHangsUpIsForgottenAndTheLateReplyGoesNowhere) {
   EXPECT_TRUE(client().nodes().ok());
 }
 
-TEST_F(DoorTest, ACallThatIsNotAnsweredEndsWithItsDeadline) {
+TEST_F(UnixSocketTest, ACallThatIsNotAnsweredEndsWithItsDeadline) {
   api_.hold = true;
   start();
-  DoorClient door = client(std::chrono::milliseconds(20));
-  const auto answer = door.nodes();
+  UnixSocketClient socket = client(std::chrono::milliseconds(20));
+  const auto answer = socket.nodes();
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code, Code::DeadlineExceeded);
 }
 
-TEST_F(DoorTest, StoppingEndsCallsAndLateRepliesGoNowhere) {
+TEST_F(UnixSocketTest, StoppingEndsCallsAndLateRepliesGoNowhere) {
   api_.hold = true;
   start();
   auto answer = std::async(std::launch::async, [this] { return client().nodes(); });
@@ -348,20 +341,20 @@ TEST_F(DoorTest, StoppingEndsCallsAndLateRepliesGoNowhere) {
   EXPECT_EQ(client().nodes().error().code, Code::Unavailable);
 }
 
-TEST_F(DoorTest, AClientFindsASchedulerThatWasStartedAnew) {
+TEST_F(UnixSocketTest, AClientFindsASchedulerThatWasRestarted) {
   start();
-  DoorClient door = client();
-  ASSERT_TRUE(door.nodes().ok());
+  UnixSocketClient socket = client();
+  ASSERT_TRUE(socket.nodes().ok());
   server_->stop();
-  EXPECT_EQ(door.nodes().error().code, Code::Unavailable);
+  EXPECT_EQ(socket.nodes().error().code, Code::Unavailable);
   start();
-  EXPECT_TRUE(door.nodes().ok());
+  EXPECT_TRUE(socket.nodes().ok());
 }
 
-TEST_F(DoorTest, WhoSitsThereIdleMakesWayForOthers) {
-  start([](DoorOptions& options) { options.connections_max = 2; });
-  DoorClient first = client();
-  DoorClient second = client();
+TEST_F(UnixSocketTest, AnIdleConnectionGivesWayToOthers) {
+  start([](UnixSocketServerOptions& options) { options.connections_max = 2; });
+  UnixSocketClient first = client();
+  UnixSocketClient second = client();
   ASSERT_TRUE(first.nodes().ok());
   ASSERT_TRUE(second.nodes().ok());
   EXPECT_TRUE(client().nodes().ok());
@@ -370,9 +363,9 @@ TEST_F(DoorTest, WhoSitsThereIdleMakesWayForOthers) {
   EXPECT_TRUE(first.nodes().ok()) << "and comes back by a new connection";
 }
 
-TEST_F(DoorTest, WhenAllAreBusyTheNextOneIsToldSo) {
+TEST_F(UnixSocketTest, WhenAllAreBusyTheNextOneIsRefusedWithTheReason) {
   api_.hold = true;
-  start([](DoorOptions& options) {
+  start([](UnixSocketServerOptions& options) {
     options.connections_of_one_max = 1;
     options.parked_after = std::chrono::hours(1);
   });
@@ -385,9 +378,9 @@ TEST_F(DoorTest, WhenAllAreBusyTheNextOneIsToldSo) {
   EXPECT_TRUE(busy.get().ok());
 }
 
-TEST_F(DoorTest, ALoginIsNotLockedOutByItsOwnConnectionsThatWait) {
+TEST_F(UnixSocketTest, ALoginIsNotLockedOutByItsOwnConnectionsThatWait) {
   api_.hold = true;
-  start([](DoorOptions& options) {
+  start([](UnixSocketServerOptions& options) {
     options.connections_of_one_max = 2;
     options.parked_after = Duration::zero();
   });
@@ -405,10 +398,10 @@ TEST_F(DoorTest, ALoginIsNotLockedOutByItsOwnConnectionsThatWait) {
   static_cast<void>(waits.get().ok());
 }
 
-TEST_F(DoorTest, AnAdminComesInWhereOthersHoldEveryPlace) {
+TEST_F(UnixSocketTest, AnAdminComesInWhereOthersHoldEveryPlace) {
   api_.hold = true;
   std::atomic<bool> admin = false;
-  start([&](DoorOptions& options) {
+  start([&](UnixSocketServerOptions& options) {
     options.connections_max = 1;
     options.connections_reserved = 1;
     options.parked_after = std::chrono::hours(1);
@@ -429,47 +422,48 @@ TEST_F(DoorTest, AnAdminComesInWhereOthersHoldEveryPlace) {
   EXPECT_TRUE(busy.get().ok());
 }
 
-TEST_F(DoorTest, ManyClientsAtOnceGetTheirOwnAnswers) {
+TEST_F(UnixSocketTest, ManyClientsAtOnceGetTheirOwnAnswers) {
   start();
-  std::vector<std::thread> crowd;
+  std::vector<std::thread> clients;
   std::atomic<int> wrong = 0;
   for (int i = 1; i <= 16; ++i) {
-    crowd.emplace_back([&, i] {
-      DoorClient door = client();
+    clients.emplace_back([&, i] {
+      UnixSocketClient socket = client();
       for (int j = 0; j < 50; ++j) {
-        if (!door.submit({.job = {.argv = {std::to_string(i)}}}).ok()) ++wrong;
+        if (!socket.submit({.job = {.argv = {std::to_string(i)}}}).ok()) ++wrong;
       }
     });
   }
-  for (std::thread& one : crowd) one.join();
+  for (std::thread& one : clients) one.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(server_->figures().calls, 16 * 50);
 }
 
-TEST_F(DoorTest, APathMayBeLongerThanTheSystemsLimit) {
+TEST_F(UnixSocketTest, APathMayBeLongerThanTheSystemsLimit) {
   folder_ += "/" + std::string(150, 'd');
   std::filesystem::create_directories(folder_);
   start();
   EXPECT_TRUE(client().nodes().ok());
 }
 
-TEST_F(DoorTest, WhatIsNoSocketIsLeftAlone) {
+TEST_F(UnixSocketTest, WhatIsNoSocketIsLeftAlone) {
   std::ofstream(path()) << "mine";
-  auto started = DoorServer::start({.path = path(), .identify = [](uid_t) { return ann(); }}, api_);
+  auto started =
+      UnixSocketServer::start({.path = path(), .identify = [](uid_t) { return ann(); }}, api_);
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, Code::AlreadyExists);
   EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
-TEST_F(DoorTest, EveryLoginMayConnect) {
+TEST_F(UnixSocketTest, EveryLoginMayConnect) {
   start();
   struct stat found {};
   ASSERT_EQ(::stat(path().c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0666U);
 }
 
-TEST_F(DoorTest, AListenerWhoDoesNotOwnTheFolderIsNotBelieved) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
+TEST_F(UnixSocketTest, AListenerThatDoesNotOwnTheFolderIsNotTrusted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
   ASSERT_EQ(::chown(folder_.c_str(), 12345, 12345), 0);
   std::filesystem::permissions(folder_, std::filesystem::perms::all);
   Fd impostor;

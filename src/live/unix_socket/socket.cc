@@ -79,7 +79,7 @@ Result<uid_t> peer_uid(const Fd& fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
-    return system_error("who is at the other end", errno);
+    return system_error("the user at the other end", errno);
   }
   return peer.uid;
 }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "report/event_log/event_log_reader.h"
 #include "report/event_log/event_log_writer.h"
 #include "report/json.h"
@@ -100,7 +100,7 @@ class EventLog : public testing::Test {
   }
 
  private:
-  TemporaryFolder folder_;
+  TestFolder folder_;
 };
 
 void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& want,

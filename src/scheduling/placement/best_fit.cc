@@ -7,8 +7,8 @@
 namespace orrery {
 namespace {
 
-// Leaves the large holes whole: the fullest node that still has room; a job too large for any node
-// takes the emptiest ones, so that it spans few.
+// Leaves the large holes whole: the fullest node on which the job fits; a job too large for any
+// node takes the emptiest ones, so that it spans few.
 class BestFit final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope /*scope*/, Devices& devices) override {
@@ -22,7 +22,7 @@ class BestFit final : public PlacementRule {
     nodes_.resize(static_cast<std::size_t>(end));
     std::iota(nodes_.begin(), nodes_.end(), 0);
     std::ranges::stable_sort(nodes_, std::ranges::greater{},
-                             [&](int n) { return free.room(n, shape); });
+                             [&](int n) { return free.gpus_fitting(n, shape); });
     return gather(free, shape, nodes_, devices);
   }
 

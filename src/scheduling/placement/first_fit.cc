@@ -15,7 +15,7 @@ class FirstFit final : public PlacementRule {
     const int end = free.node_count();
     for (int node = free.first_fit(0, end, 1, shape); node < end;
          node = free.first_fit(node + 1, end, 1, shape)) {
-      const int count = std::min(left, free.room(node, shape));
+      const int count = std::min(left, free.gpus_fitting(node, shape));
       if (count == 0) continue;
       devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, count)});
       left -= count;

@@ -1,4 +1,4 @@
-// What every placement rule owes to every cluster.
+// What every placement rule guarantees on every cluster.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,10 +47,10 @@ void expect_index_agrees(const Ledger& ledger, const Shape& shape) {
   for (int node = 0; node < end; ++node) {
     total += ledger.free_count(node);
     ASSERT_EQ(ledger.free_count(node), std::popcount(ledger.free_mask(node)));
-    int room = 0;
+    int fitting = 0;
     for (int gpus = 1; gpus <= shape.gpus; ++gpus)
-      room = ledger.fits(node, gpus, shape) ? gpus : room;
-    ASSERT_EQ(ledger.room(node, shape), room);
+      fitting = ledger.fits(node, gpus, shape) ? gpus : fitting;
+    ASSERT_EQ(ledger.gpus_fitting(node, shape), fitting);
   }
   ASSERT_EQ(ledger.gpus_free(), total);
 }

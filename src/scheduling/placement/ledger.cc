@@ -68,7 +68,7 @@ bool Ledger::fits_all(const NodeState& state, int gpus, const Shape& shape) cons
   return serves(static_cast<int>(&state - nodes_.data()), shape);
 }
 
-int Ledger::room_within(int node, int gpus_at_most, const Shape& shape) const {
+int Ledger::gpus_fitting_within(int node, int gpus_at_most, const Shape& shape) const {
   const NodeState& state = at(node);
   if (asks_for_gpus_alone(shape)) return std::min(gpus_at_most, shape.gpus);
   if (!serves(node, shape)) return 0;
@@ -133,13 +133,13 @@ std::uint64_t Ledger::lowest_free(int node, int count) const {
   return chosen;
 }
 
-// Devices that somebody is on already.
+// For devices that a job holds already.
 void Ledger::add_users(NodeState& state, std::uint64_t gpus) {
   std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(&state - nodes_.data()) * kWordBits];
   for (state.shared |= gpus; gpus != 0; gpus &= gpus - 1) ++extra[std::countr_zero(gpus)];
 }
 
-// Answers those of the devices on which nobody is left.
+// Returns those of the devices on which no job is left.
 std::uint64_t Ledger::drop_users(NodeState& state, std::uint64_t gpus) {
   std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(&state - nodes_.data()) * kWordBits];
   const std::uint64_t freed = gpus & ~state.shared;

@@ -13,13 +13,13 @@ namespace orrery {
 
 // What is free on every node, with an index by the number of free GPUs.
 //
-// A device may be taken more than once (interleaved jobs); it is free again when the last one lets
-// go. Changes made after mark() can be undone, which is how a policy tries things out.
+// A device may be taken more than once (interleaved jobs); it is free again when the last job
+// releases it. Changes made after mark() can be undone, which is how a policy tries things out.
 class Ledger {
  public:
-  // Names are the workload's, to resolve GPU types; a type that is not among them serves nobody who
-  // asks for one, whoever comes later. A node that is not open has nothing to offer, unless all are
-  // taken for open.
+  // Names are the workload's, to resolve GPU types. A type that is not among them never serves a
+  // job that asks for a type. A node that is not open offers nothing, unless all are taken for
+  // open.
   enum class Nodes : std::uint8_t { Open, All };
   Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes nodes = Nodes::Open);
 
@@ -39,7 +39,7 @@ class Ledger {
   std::int64_t free_memory_bytes(int node) const { return at(node).free_memory_bytes; }
   bool idle(int node) const { return at(node).free_count == at(node).gpus; }
 
-  // Whether `gpus` of the shape's GPUs could go to this node now.
+  // True if `gpus` of the shape's GPUs could go to this node now.
   bool fits(int node, int gpus, const Shape& shape) const {
     const NodeState& state = at(node);
     return state.free_count >= gpus && fits_besides_gpus(state, gpus, shape);
@@ -48,7 +48,7 @@ class Ledger {
   bool fits_besides_gpus(int node, int gpus, const Shape& shape) const {
     return fits_besides_gpus(at(node), gpus, shape);
   }
-  // Whether the node's kind of GPU serves the shape at all.
+  // True if the node's kind of GPU serves the shape at all.
   bool serves(int node, const Shape& shape) const {
     const NodeState& state = at(node);
     return (shape.gpu_type == kNoName || state.gpu_type == kNoName ||
@@ -58,12 +58,12 @@ class Ledger {
   }
 
   // How many of the shape's GPUs could go to this node now.
-  int room(int node, const Shape& shape) const {
-    return room_within(node, at(node).free_count, shape);
+  int gpus_fitting(int node, const Shape& shape) const {
+    return gpus_fitting_within(node, at(node).free_count, shape);
   }
   // The same for devices that are shared.
-  int room_besides_gpus(int node, const Shape& shape) const {
-    return room_within(node, at(node).gpus, shape);
+  int gpus_fitting_shared(int node, const Shape& shape) const {
+    return gpus_fitting_within(node, at(node).gpus, shape);
   }
 
   // The first node in [begin, end) on which `gpus` GPUs of the shape fit; end if there is none.
@@ -119,7 +119,7 @@ class Ledger {
   };
 
   const NodeState& at(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
-  int room_within(int node, int gpus, const Shape& shape) const;
+  int gpus_fitting_within(int node, int gpus, const Shape& shape) const;
   static bool asks_for_gpus_alone(const Shape& shape) {
     return (shape.cpu_milli | shape.memory_bytes | shape.gpu_memory_bytes) == 0 &&
            shape.gpu_type == kNoName;

@@ -68,11 +68,11 @@ TEST(Ledger, NodesGiveCpusInProportionToTheirGpusRoundedUp) {
 
 TEST(Ledger, RoomIsWhatCpusAndMemoryAllow) {
   const Ledger ledger(two_nodes(), {});
-  EXPECT_EQ(ledger.room(0, {.gpus = 4, .cpu_milli = 16'000}), 2);
-  EXPECT_EQ(ledger.room(0, {.gpus = 4, .memory_bytes = 133}), 3);
-  EXPECT_EQ(ledger.room(0, {.gpus = 4, .memory_bytes = 134}), 2);
-  EXPECT_EQ(ledger.room(0, {.gpus = 2}), 2);
-  EXPECT_EQ(ledger.room(0, {.gpus = 8}), 4);
+  EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 4, .cpu_milli = 16'000}), 2);
+  EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 4, .memory_bytes = 133}), 3);
+  EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 4, .memory_bytes = 134}), 2);
+  EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 2}), 2);
+  EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 8}), 4);
 }
 
 TEST(Ledger, AJobIsServedByItsTypeOrByOneThatIsNotKnown) {

@@ -66,8 +66,8 @@ bool MoveCandidates::clear_block(ShapeId id, const Shape& shape, Devices& device
   for (int node = 0; node < ledger_.node_count(); ++node) {
     if (!ledger_.serves(node, shape)) continue;
     for (int at = 0; at + size <= ledger_.gpus_of(node); at += size) {
-      const double price = cost(node, block_mask(at, size), size);
-      if (price >= 0) targets.push_back({price, node, block_mask(at, size)});
+      const double moves_cost = cost(node, block_mask(at, size), size);
+      if (moves_cost >= 0) targets.push_back({moves_cost, node, block_mask(at, size)});
     }
   }
   return try_each(id, shape, targets, 1, devices);
@@ -78,8 +78,8 @@ bool MoveCandidates::clear_nodes(ShapeId id, const Shape& shape, Devices& device
   for (int node = 0; node < ledger_.node_count(); ++node) {
     if (!ledger_.serves(node, shape)) continue;
     const std::uint64_t all = block_mask(0, ledger_.gpus_of(node));
-    const double price = cost(node, all, size_of(shape.gpus));
-    if (price >= 0) targets.push_back({price, node, all});
+    const double moves_cost = cost(node, all, size_of(shape.gpus));
+    if (moves_cost >= 0) targets.push_back({moves_cost, node, all});
   }
   const int per_node = ledger_.gpus_per_node_max();
   return try_each(id, shape, targets, (shape.gpus + per_node - 1) / per_node, devices);
@@ -116,7 +116,7 @@ bool MoveCandidates::try_these(ShapeId id, const Shape& shape, std::span<const T
   int left = shape.gpus;
   for (const Target& one : cleared) {
     const int gpus = std::min(left, std::popcount(one.gpus));
-    if (ledger_.room(one.node, shape) < gpus) break;
+    if (ledger_.gpus_fitting(one.node, shape) < gpus) break;
     const int begin = std::countr_zero(one.gpus);
     devices.push_back({static_cast<NodeId>(one.node), block_mask(begin, gpus)});
     left -= gpus;

@@ -17,8 +17,8 @@ namespace orrery {
 // What a policy places with while it decides: two ledgers of free resources and one rule.
 //
 // `current` mirrors what jobs really hold; what a policy changes in it is undone after the plan, as
-// only events change the state. `blank` starts empty for policies that lay the whole cluster out
-// anew each time.
+// only events change the state. `blank` starts empty for policies that place all jobs again in each
+// plan.
 class Packer {
  public:
   Packer(const Cluster& cluster, std::span<const std::string> names,
@@ -37,23 +37,23 @@ class Packer {
   std::optional<Reason> infeasible(ShapeId id) const { return shapes_[index(id)].never; }
   // Why it could not run now, were the nodes that are open idle.
   std::optional<Reason> not_here(ShapeId id) const;
-  // What a job holds that nobody here decides about is not there for anybody else. Before shapes
-  // are asked about.
+  // Takes out what a job holds that is not the policy's to decide about. Before the first shape.
   void withhold(std::span<const NodeShare> devices, const Shape& shape);
 
-  // Finds room in the ledger by the rule and takes it. Otherwise nothing changes.
+  // Chooses free devices in the ledger by the rule and takes them. If there are none nothing
+  // changes.
   bool place(Ledger& ledger, ShapeId id, Devices& devices);
 
-  // Whether any free GPUs will do for every shape known so far, so that counting them is enough to
-  // tell whether a job finds room.
+  // True if any free GPUs will do for every shape known so far: counting them says whether one
+  // fits.
   bool counting_is_enough() const { return rule_->scatters() && !constrained_; }
-  // Whether a job of this shape needs one node with room for all of it.
+  // True if all of a job of this shape must be on one node.
   bool needs_one_node(ShapeId id) const {
     const Known& known = shapes_[index(id)];
     return known.scope == Scope::OneSwitch && !rule_->scatters() &&
            known.shape.gpus <= current_.gpus_per_node_max();
   }
-  // Whether a job of this shape, being larger than any node, needs whole nodes.
+  // True if a job of this shape, being larger than any node, needs whole nodes.
   bool needs_whole_nodes(ShapeId id) const {
     const Known& known = shapes_[index(id)];
     return known.scope != Scope::Anywhere && !rule_->scatters() &&

@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-// For tests: seeded clusters in which every limit binds for somebody, and what to ask of them.
+// For tests: seeded clusters in which every limit binds for some shape, and shapes to place.
 
 inline const std::vector<std::string>& random_gpu_types() {
   static const std::vector<std::string> types = {"V100", "A100"};
@@ -64,28 +64,28 @@ inline Shape random_shape(Random& random) {
 }
 
 // How many of the shape's GPUs an idle node could hold, by trying each number.
-inline int idle_room(const Node& node, const Shape& shape) {
+inline int idle_gpus_fitting(const Node& node, const Shape& shape) {
   const bool wrong_type =
       shape.gpu_type != kNoName && !node.gpu_type.empty() &&
       node.gpu_type != random_gpu_types()[static_cast<std::size_t>(shape.gpu_type)];
   const bool small_memory = shape.gpu_memory_bytes > 0 && node.gpu_memory_bytes > 0 &&
                             shape.gpu_memory_bytes > node.gpu_memory_bytes;
   if (wrong_type || small_memory) return 0;
-  int room = 0;
+  int fitting = 0;
   for (int gpus = 1; gpus <= node.gpus && gpus <= shape.gpus; ++gpus) {
     if (share_of(shape.cpu_milli, gpus, shape.gpus) <= node.cpu_milli &&
         share_of(shape.memory_bytes, gpus, shape.gpus) <= node.memory_bytes) {
-      room = gpus;
+      fitting = gpus;
     }
   }
-  return room;
+  return fitting;
 }
 
-// Whether the shape fits the idle cluster at all, however scattered.
+// True if the shape fits the idle cluster at all, however scattered.
 inline bool ever_fits(const Cluster& cluster, const Shape& shape) {
-  int room = 0;
-  for (const Node& node : cluster.nodes) room += idle_room(node, shape);
-  return room >= shape.gpus;
+  int fitting = 0;
+  for (const Node& node : cluster.nodes) fitting += idle_gpus_fitting(node, shape);
+  return fitting >= shape.gpus;
 }
 
 }  // namespace orrery

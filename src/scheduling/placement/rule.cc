@@ -41,7 +41,7 @@ bool gather(const Ledger& free, const Shape& shape, std::span<const int> nodes, 
   const auto before = devices.size();
   int left = shape.gpus;
   for (const int node : nodes) {
-    const int count = std::min(left, free.room(node, shape));
+    const int count = std::min(left, free.gpus_fitting(node, shape));
     if (count == 0) continue;
     devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, count)});
     left -= count;

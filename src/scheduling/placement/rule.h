@@ -15,13 +15,13 @@ namespace orrery {
 // the shape would fit an idle cluster, so that a job larger than a switch does not wait for ever.
 enum class Scope : std::uint8_t { OneSwitch, WholeCluster, Anywhere };
 
-// Where a job goes: which devices, given what is free. find() only looks; it appends to `devices`
-// and answers true, or leaves it as it was and answers false.
+// Chooses devices for a job among those that are free. find() only looks: it appends to `devices`
+// and returns true, or leaves it as it was and returns false.
 class PlacementRule {
  public:
   virtual ~PlacementRule() = default;
   virtual bool find(const Ledger& free, const Shape& shape, Scope scope, Devices& devices) = 0;
-  // Whether a job that would fit one node may be split over several.
+  // True if a job that would fit one node may be split over several.
   virtual bool scatters() const { return true; }
 };
 
@@ -44,7 +44,7 @@ std::unique_ptr<PlacementRule> make_random_fit(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_topology(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_buddy(std::uint64_t seed);
 
-// Takes from the nodes in the order given, each as much as it has room for, until the shape has all
+// Takes from the nodes in the order given, each as many GPUs as fit there, until the shape has all
 // its GPUs. What the rules share.
 bool gather(const Ledger& free, const Shape& shape, std::span<const int> nodes, Devices& devices);
 

@@ -124,7 +124,7 @@ TEST(RandomFit, DependsOnItsSeedAndNothingElse) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     firsts.insert(static_cast<int>(sequence(seed)[0].front().node));
   }
-  EXPECT_GT(firsts.size(), 12u) << "every node has its turn";
+  EXPECT_GT(firsts.size(), 12u) << "every node comes first at times";
 }
 
 TEST(Topology, StaysInTheTightestNode) {

@@ -7,8 +7,8 @@
 
 namespace orrery {
 
-// What a job asks of the machines, without who asks: jobs of one shape are interchangeable to
-// placement, so one that finds no room speaks for all.
+// What a job asks of the machines. Jobs of one shape are interchangeable to placement: if one does
+// not fit, none of them does.
 struct Shape {
   int gpus = 1;
   std::int64_t cpu_milli = 0;         // in all; nodes give in proportion to their GPUs

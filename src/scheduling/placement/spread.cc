@@ -6,24 +6,24 @@
 namespace orrery {
 namespace {
 
-// Evens out the load: each GPU comes from the node with the most room at that moment.
+// Evens out the load: each GPU comes from the node that can give most at that moment.
 class Spread final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope /*scope*/, Devices& devices) override {
     if (shape.gpus > free.gpus_free()) return false;
     counts_.clear();
-    int room_total = 0;
+    int most_total = 0;
     for (int node = 0; node < free.node_count(); ++node) {
-      const int room = free.room(node, shape);
-      if (room > 0) counts_.push_back({node, room, 0});
-      room_total += room;
+      const int most = free.gpus_fitting(node, shape);
+      if (most > 0) counts_.push_back({node, most, 0});
+      most_total += most;
     }
-    if (room_total < shape.gpus) return false;
+    if (most_total < shape.gpus) return false;
     // Taking one GPU at a time from the emptiest node ends with every node filled down to one
     // water level or, one GPU each in node order, one below it.
     for (int taken = 0; taken < shape.gpus; ++taken) {
       const auto emptiest = std::ranges::max_element(
-          counts_, {}, [](const Count& count) { return count.room - count.taken; });
+          counts_, {}, [](const Count& count) { return count.most - count.taken; });
       ++emptiest->taken;
     }
     for (const Count& count : counts_) {
@@ -37,7 +37,7 @@ class Spread final : public PlacementRule {
  private:
   struct Count {
     int node;
-    int room;
+    int most;
     int taken;
   };
   std::vector<Count> counts_;

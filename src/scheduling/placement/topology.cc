@@ -8,7 +8,7 @@ namespace orrery {
 namespace {
 
 // Few switches before few nodes before a tight fit: a job stays inside one node if it can, else
-// under the fullest switch with room for all of it, else it starts from the emptiest switches.
+// under the fullest switch on which all of it fits, else it starts from the emptiest switches.
 class Topology final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope /*scope*/, Devices& devices) override {
@@ -19,13 +19,13 @@ class Topology final : public PlacementRule {
       devices.push_back({static_cast<NodeId>(node), free.lowest_free(node, shape.gpus)});
       return true;
     }
-    room_.assign(static_cast<std::size_t>(free.switch_count()), 0);
+    fitting_.assign(static_cast<std::size_t>(free.switch_count()), 0);
     for (int n = 0; n < end; ++n) {
-      room_[static_cast<std::size_t>(free.switch_of(n))] += free.room(n, shape);
+      fitting_[static_cast<std::size_t>(free.switch_of(n))] += free.gpus_fitting(n, shape);
     }
     int tightest = -1;
     for (int s = 0; s < free.switch_count(); ++s) {
-      if (room_of(s) >= shape.gpus && (tightest < 0 || room_of(s) < room_of(tightest)))
+      if (fitting_on(s) >= shape.gpus && (tightest < 0 || fitting_on(s) < fitting_on(tightest)))
         tightest = s;
     }
     nodes_.resize(static_cast<std::size_t>(end));
@@ -35,17 +35,17 @@ class Topology final : public PlacementRule {
       const int sb = free.switch_of(b);
       if (sa != sb) {
         if (sa == tightest || sb == tightest) return sa == tightest;
-        return room_of(sa) != room_of(sb) ? room_of(sa) > room_of(sb) : sa < sb;
+        return fitting_on(sa) != fitting_on(sb) ? fitting_on(sa) > fitting_on(sb) : sa < sb;
       }
-      return free.room(a, shape) > free.room(b, shape);
+      return free.gpus_fitting(a, shape) > free.gpus_fitting(b, shape);
     });
     return gather(free, shape, nodes_, devices);
   }
 
  private:
-  int room_of(int s) const { return room_[static_cast<std::size_t>(s)]; }
+  int fitting_on(int s) const { return fitting_[static_cast<std::size_t>(s)]; }
 
-  std::vector<int> room_;
+  std::vector<int> fitting_;
   std::vector<int> nodes_;
 };
 

@@ -18,8 +18,8 @@ const std::vector<const PublishedWorld*> kWorlds = {nullptr, &muri_world(), &ela
 
 std::string problem(std::string_view policy, const Given& options) {
   const Workload workload;
-  const auto made =
-      make_policy({.workload = workload, .policy = {.name = std::string(policy), .options = options}});
+  const auto made = make_policy(
+      {.workload = workload, .policy = {.name = std::string(policy), .options = options}});
   return made.ok() ? "" : made.error().message;
 }
 

@@ -157,7 +157,7 @@ Goodput::Choice Goodput::best(int nodes, int replicas, int stated_batch, std::si
   for (int i = 0; i < kBatchesTried; ++i) {
     const double wanted = low * std::pow(high / low, i / (kBatchesTried - 1.0));
     // A replica that cannot hold its part at once goes through it in several passes, and exchanges
-    // gradients after the last. One alone needs two, or it could not tell noise from mean.
+    // gradients after the last. One alone needs two, or noise and mean could not be separated.
     const double part = wanted / replicas;
     double passes = std::ceil(part / limits_.local_max - 1e-8);
     if (replicas == 1 && part > batch_min() + 1e-8) passes = std::max(passes, 2.0);

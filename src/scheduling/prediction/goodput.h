@@ -6,7 +6,7 @@
 
 namespace orrery {
 
-// One measurement of data-parallel training: so many replicas on so many nodes, each with a local
+// One measurement of data-parallel training: replicas on a number of nodes, each with a local
 // batch, take step_s for an iteration, of which sync_s goes into exchanging gradients.
 struct StepTime {
   int nodes = 1;

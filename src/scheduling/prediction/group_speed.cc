@@ -48,7 +48,7 @@ GroupSpeed::Speed GroupSpeed::find(std::span<const ProfileId> members) {
 GroupSpeed::Key GroupSpeed::key_of(std::span<const ProfileId> members) const {
   std::array<std::uint32_t, kMembersKept> ids{};
   for (std::size_t i = 0; i < members.size(); ++i) {
-    // One more than the id, so that a whole word of zero means nobody.
+    // One more than the id, so that a word of zero means no member.
     const auto id = static_cast<std::uint32_t>(members[i]) + 1;
     std::size_t at = i;
     if (ordering_ != Ordering::AsGiven) {

@@ -32,7 +32,7 @@ class ContentionModel {
 
 // How fast groups of jobs run, by the profiles of their members, each group computed once. The
 // order of the members counts with Ordering::AsGiven only, where kNoProfile after the first member
-// leaves a turn idle. Not for use by several threads at once.
+// leaves a position idle. Not for use by several threads at once.
 //
 // A group has two members or more (the time of a single job is its own iteration_s), and members
 // fit together as interleave() asks; resources() helps to find out. Groups of more than

@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-// The ideal of one resource, cut down to what a server has. Answers what is to be done about the
+// The ideal of one resource, cut down to what a server has. Returns what is to be done about the
 // gain of a job that cannot have all it wants.
 enum class Cut { None, Shrink, Gone };
 
@@ -49,7 +49,7 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
   if (spec.sensitivity == kNoSensitivity) {
     if (spec.cpu_milli > 0) need.fair.cpu_milli = spec.cpu_milli;
     if (spec.memory_bytes > 0) need.fair.memory_bytes = spec.memory_bytes;
-    need.ideal = need.modest = need.fair;
+    need.ideal = need.minimum = need.fair;
     return need;
   }
   const Sensitivity& sensitivity = workload.sensitivities[index(spec.sensitivity)];
@@ -79,9 +79,9 @@ HostNeed host_need(const Workload& workload, const JobSpec& spec, const ServerSi
     need.ideal = {std::max(need.ideal.cpu_milli, need.fair.cpu_milli),
                   std::max(need.ideal.memory_bytes, need.fair.memory_bytes)};
   }
-  need.modest = {std::min(need.ideal.cpu_milli, need.fair.cpu_milli),
-                 std::min(need.ideal.memory_bytes, need.fair.memory_bytes)};
-  if (speed_with(sensitivity, need.modest, spec.gpus) < need.fair_speed) need.modest = need.fair;
+  need.minimum = {std::min(need.ideal.cpu_milli, need.fair.cpu_milli),
+                  std::min(need.ideal.memory_bytes, need.fair.memory_bytes)};
+  if (speed_with(sensitivity, need.minimum, spec.gpus) < need.fair_speed) need.minimum = need.fair;
   return need;
 }
 

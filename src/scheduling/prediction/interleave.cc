@@ -168,7 +168,8 @@ int slots_in_cycle(const StageProfile& profile) {
 Interleaving interleave(std::span<const StageProfile* const> members, Ordering ordering) {
   const StageProfile& first = first_of(members);
   for (const StageProfile* member : members) {
-    INVARIANT(member != nullptr || ordering == Ordering::AsGiven, "only given turns can be idle");
+    INVARIANT(member != nullptr || ordering == Ordering::AsGiven,
+              "only given positions can be idle");
     if (member == nullptr) continue;
     INVARIANT(member->slots == first.slots, "members of a group take the same slots");
     INVARIANT(member->stage_s.size() == member->slots.size(), "each stage has its slots");

@@ -22,7 +22,8 @@ struct Interleaving {
 // How many resources, and so how many slots in a cycle, a profile knows of.
 int slots_in_cycle(const StageProfile& profile);
 
-// How a group shares its GPUs when its members take turns on R resources, after Muri (SIGCOMM'22).
+// How a group shares its GPUs when its members use R resources in rotation, after Muri
+// (SIGCOMM'22).
 //
 // Time runs in slots. The member at position p begins its iteration in slot p, p + R, p + 2R, ...;
 // stage after stage follows, each over its number of slots, and a slot ends when every stage that

@@ -21,21 +21,21 @@ double opportunistic_iteration_s(const StageProfile& own, const StageProfile& gu
   const double network_gap = other[0] + other[1];
   if (data_gap <= 0 || compute_gap <= 0 || network_gap <= 0) return 0;
 
-  double turns = std::floor(data / data_gap);
+  double iterations = std::floor(data / data_gap);
   const double data_over = std::fmod(data, data_gap);
   if (data_over > 0) {
-    turns += 1;
+    iterations += 1;
     compute -= std::min({compute, other[2], data_gap - data_over});
   }
-  turns += std::floor(compute / compute_gap);
+  iterations += std::floor(compute / compute_gap);
   const double compute_over = std::fmod(compute, compute_gap);
   if (compute_over > 0) {
-    turns += 1;
+    iterations += 1;
     if (compute_over < other[0]) network -= std::min(network, network_gap - compute_over);
   }
-  turns += std::floor(network / network_gap);
-  if (std::fmod(network, network_gap) > other[0]) turns += 1;
-  return turns * guaranteed_iteration_s;
+  iterations += std::floor(network / network_gap);
+  if (std::fmod(network, network_gap) > other[0]) iterations += 1;
+  return iterations * guaranteed_iteration_s;
 }
 
 }  // namespace orrery

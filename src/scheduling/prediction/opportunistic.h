@@ -12,7 +12,7 @@ namespace orrery {
 double opportunistic_iteration_s(const StageProfile& own, const StageProfile& guaranteed,
                                  double guaranteed_iteration_s);
 
-// Beside another opportunistic job the two take turns.
+// Beside another opportunistic job the two alternate.
 inline constexpr double kOpportunisticPairSlowdown = 2;
 
 }  // namespace orrery

@@ -20,17 +20,17 @@ struct OptimisticSetup {
 
   // Of one GPU's part of the job.
   double dataset_bytes = 0;     // read in an epoch
-  double epoch_iterations = 0;  // which takes so many
+  double epoch_iterations = 0;  // that an epoch takes
   double storage_bytes_per_s = 0;
   double cache_bytes_per_s = 0;                      // out of memory; 0: no limit
-  std::function<double(std::int64_t)> cached_share;  // of the data set, with so much memory
+  std::function<double(std::int64_t)> cached_share;  // of the data set, with this much memory
 
   double tolerance = 0.03;    // of the speeds
   double noise = 0.01;        // relative standard deviation of one measurement
   int most_measurements = 0;  // 0: a tenth of the cells of the answer, and at least 4
 };
 
-// Iterations a second with so many CPUs for each GPU and all the memory. Each call is a
+// Iterations a second with this many CPUs for each GPU and all the memory. Each call is a
 // measurement.
 using MeasureSpeed = std::function<Result<double>(std::int64_t cpu_milli)>;
 

@@ -10,13 +10,13 @@ namespace orrery {
 // asked for, a rigid one on nothing else.
 double speed_on(const Workload& workload, const JobSpec& job, int gpus);
 
-// The same where the GPUs are spread over so many nodes and that was measured.
+// The same where the GPUs are spread over several nodes and that was measured.
 double speed_on(const Workload& workload, const JobSpec& job, int gpus, int nodes);
 
 // The count beyond which more GPUs bring nothing: the smallest with the greatest speed.
 int knee(const SpeedCurve& curve);
 
-// Whether each further GPU brings no more than the one before, up to the knee.
+// True if each further GPU brings no more than the one before, up to the knee.
 bool is_concave(const SpeedCurve& curve);
 
 }  // namespace orrery

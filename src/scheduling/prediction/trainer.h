@@ -8,7 +8,7 @@
 namespace orrery {
 
 // How fast jobs are where their trainer decides more than a curve knows, such as the batch size.
-// A policy that counts on such trainers brings this along, and the machines then run jobs so.
+// A policy that counts on such trainers provides this, and the machines then run jobs so.
 class Trainer {
  public:
   virtual ~Trainer() = default;

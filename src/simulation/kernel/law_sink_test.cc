@@ -308,7 +308,7 @@ void LawSink::check_holes() {
     if (job.state != JobState::Pending && job.state != JobState::Paused) continue;
     int room = 0;
     for (int node = 0; node < ledger.node_count(); ++node) {
-      room += ledger.room(node, seen(job));
+      room += ledger.gpus_fitting(node, seen(job));
     }
     if (room >= job.spec->gpus) {
       fail(fmt::format("job {} waits for {} GPUs while {} would do", index(job.spec->id),

@@ -12,7 +12,7 @@ double odds(double cut) { return cut / (1 - std::min(cut, 0.99)); }
 
 }  // namespace
 
-void SensitivityMeter::saw(double cut, double slowdown) {
+void SensitivityMeter::add(double cut, double slowdown) {
   if (!(cut > 0)) return;
   const double x = odds(cut);
   xy_ = (1 - kForgets) * xy_ + x * std::max(slowdown, 0.0);
@@ -25,7 +25,7 @@ double SensitivityMeter::slowdown(double cut) const {
   return cut > 0 ? sensitivity() * odds(cut) : 0;
 }
 
-void ExtraMeter::saw(double rate_ratio, const Load& load) {
+void ExtraMeter::add(double rate_ratio, const Load& load) {
   const double keep = 1 - kForgets;
   const double x = rate_ratio - 1;
   weight_ = keep * weight_ + 1;

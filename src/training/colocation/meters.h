@@ -13,7 +13,7 @@ class SensitivityMeter {
   explicit SensitivityMeter(double guess = 1) : xy_(guess), xx_(1) {}
 
   // `cut`: share of the resource taken away; `slowdown`: time after over time before, less 1.
-  void saw(double cut, double slowdown);
+  void add(double cut, double slowdown);
   double sensitivity() const;
   // Share by which an iteration becomes longer.
   double slowdown(double cut) const;
@@ -27,7 +27,7 @@ class SensitivityMeter {
 // what a parameter server does whose work is gradients and updates alone.
 class ExtraMeter {
  public:
-  void saw(double rate_ratio, const Load& load);
+  void add(double rate_ratio, const Load& load);
   Load base() const;  // at SSGD's rate
   Load extra(double rate_ratio) const;
   bool measured() const { return weight_ > 0; }

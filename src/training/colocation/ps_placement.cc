@@ -48,16 +48,16 @@ class Placer {
     auto best_rank = std::tuple(1e300, 1e300);
     for (std::size_t h = 0; h < hosts_.size(); ++h) {
       const double full = (held_[h] + needs_[ps]).utilisation(hosts_[h].capacity);
-      const auto rank = std::tuple(full, hosts_[h].suffering);
+      const auto rank = std::tuple(full, hosts_[h].slowdown_cost);
       if (rank < best_rank) std::tie(best, best_rank) = std::tuple(h, rank);
     }
     host_of_[ps] = static_cast<int>(best);
     held_[best] += needs_[ps];
   }
 
-  Rank rank(std::size_t a, std::size_t b, double suffering) const {
+  Rank rank(std::size_t a, std::size_t b, double slowdown_cost) const {
     return {std::max(utilisation(a), utilisation(b)), std::min(utilisation(a), utilisation(b)),
-            suffering};
+            slowdown_cost};
   }
   static bool better(const Rank& now, const Rank& before) {
     constexpr double kHair = 1e-9;
@@ -79,9 +79,9 @@ class Placer {
       const auto from = static_cast<std::size_t>(host_of_[ps]);
       for (std::size_t to = 0; to < hosts_.size(); ++to) {
         if (to == from) continue;
-        const Rank before = rank(from, to, hosts_[from].suffering);
+        const Rank before = rank(from, to, hosts_[from].slowdown_cost);
         shift(ps, from, to);
-        if (better(rank(from, to, hosts_[to].suffering), before)) return true;
+        if (better(rank(from, to, hosts_[to].slowdown_cost), before)) return true;
         shift(ps, to, from);
       }
     }

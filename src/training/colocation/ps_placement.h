@@ -14,7 +14,7 @@ struct PsHost {
   Load held{};  // by what is there already
   // How much jobs that are there would suffer: the sum of their sensitivities to the resource that
   // is fullest. Decides between places that are equally good.
-  double suffering = 0;
+  double slowdown_cost = 0;
 };
 
 struct PsPlacement {

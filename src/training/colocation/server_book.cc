@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
-#include "training/colocation/bargain.h"
+#include "training/colocation/grant_decision.h"
 
 namespace orrery {
 
@@ -29,7 +29,7 @@ const BookedJob* ServerBook::find(JobId job) const {
   return at == jobs_.end() ? nullptr : &at->second;
 }
 
-bool ServerBook::squeezed(JobId job) const {
+bool ServerBook::has_lent(JobId job) const {
   for (const auto& [asker, changes] : grants_) {
     if (asker == job) continue;
     for (const LimitChange& change : changes) {
@@ -62,21 +62,21 @@ void ServerBook::apply(const std::vector<LimitChange>& changes) {
   }
 }
 
-Consideration ServerBook::consider(const LooserMode& wish) {
-  const BookedJob* asker = find(wish.job);
+Consideration ServerBook::consider(const LooserMode& request) {
+  const BookedJob* asker = find(request.job);
   if (asker == nullptr) return {.reason = "the book does not know the job"};
-  if (squeezed(wish.job)) return {.reason = "it has lent to another job"};
+  if (has_lent(request.job)) return {.reason = "it has lent to another job"};
   // A job that has a grant and asks for another is judged as if it gave the first one back.
   ServerBook without = *this;
-  const std::vector<LimitChange> returned = without.withdraw(wish.job);
-  std::vector<Bargain> servers;
+  const std::vector<LimitChange> returned = without.withdraw(request.job);
+  std::vector<ServerLoad> servers;
   for (const auto& [id, capacity] : without.servers_) {
     servers.push_back({.server = id, .capacity = capacity, .held = without.held(id)});
   }
-  Consideration decided = strike_bargain(wish, without.jobs_, servers, options_);
+  Consideration decided = decide_grant(request, without.jobs_, servers, options_);
   if (!decided.granted) return decided;
   without.apply(decided.changes);
-  without.grants_[wish.job] = decided.changes;
+  without.grants_[request.job] = decided.changes;
   // What is to be enforced counts from what is in force, the old grant included.
   for (const LimitChange& back : returned) {
     const auto same = [&](const LimitChange& change) {

@@ -55,7 +55,7 @@ struct BookOptions {
   double cost_factor = 1;   // granted if cost * this < gain
 };
 
-// A job's wish for a mode in which nobody waits, or fewer do.
+// A job's request for a mode in which nobody waits, or fewer do.
 struct LooserMode {
   JobId job{};
   double rate_ratio = 1;  // gradients a second over those of SSGD
@@ -83,14 +83,14 @@ class ServerBook {
   // The job has ended: what it was granted goes back first.
   std::vector<LimitChange> remove(JobId job);
 
-  Consideration consider(const LooserMode& wish);
+  Consideration consider(const LooserMode& request);
   // The job goes back to SSGD.
   std::vector<LimitChange> withdraw(JobId job);
 
   Load capacity(ServerId server) const;
   Load held(ServerId server) const;  // sum of limits
   const BookedJob* find(JobId job) const;
-  bool squeezed(JobId job) const;  // something of it is lent to another
+  bool has_lent(JobId job) const;  // something of it is lent to another
 
  private:
   void apply(const std::vector<LimitChange>& changes);

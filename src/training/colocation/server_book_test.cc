@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "training/colocation/bargain.h"
+#include "training/colocation/grant_decision.h"
 
 namespace orrery {
 namespace {
@@ -39,7 +39,7 @@ TEST(ServerBook, WhatFitsIsGranted) {
   ASSERT_EQ(decided.changes.size(), 1u);
   EXPECT_DOUBLE_EQ(decided.changes[0].limit.cpu, 4);
   EXPECT_DOUBLE_EQ(book.held(kServer).cpu, 10);
-  EXPECT_FALSE(book.squeezed(kOther));
+  EXPECT_FALSE(book.has_lent(kOther));
 }
 
 TEST(ServerBook, WhoWaitsAnywayGivesFirstAndLosesNothing) {
@@ -51,7 +51,7 @@ TEST(ServerBook, WhoWaitsAnywayGivesFirstAndLosesNothing) {
   EXPECT_DOUBLE_EQ(decided.cost_s, 0);
   EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 6, 1e-9);
   EXPECT_NEAR(book.held(kServer).cpu, 10, 1e-9);
-  EXPECT_TRUE(book.squeezed(kOther));
+  EXPECT_TRUE(book.has_lent(kOther));
 }
 
 TEST(ServerBook, NobodyHasTimeToSpareWhereNobodyWaits) {
@@ -90,7 +90,7 @@ TEST(ServerBook, TheLessSensitiveGivesMore) {
   BookedJob tough{.job = JobId{3}, .tasks = {worker(0, 4, 1)}, .left_s = 10};
   BookedJob tender = tough;
   tender.job = JobId{4};
-  for (int i = 0; i < 50; ++i) tough.sensitivity.saw(0.3, 0.02);
+  for (int i = 0; i < 50; ++i) tough.sensitivity.add(0.3, 0.02);
   ServerBook book;
   book.add_server(kServer, {.cpu = 10});
   book.put({.job = kAsker, .tasks = {shard(0, 2)}, .left_s = 100});
@@ -112,7 +112,7 @@ TEST(ServerBook, WhatWasTakenComesBackWhenTheJobReturnsOrEnds) {
     const std::vector<LimitChange> back = ends ? book.remove(kAsker) : book.withdraw(kAsker);
     EXPECT_EQ(back.size(), ends ? 1u : 2u);
     EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 8, 1e-9);
-    EXPECT_FALSE(book.squeezed(kOther));
+    EXPECT_FALSE(book.has_lent(kOther));
     EXPECT_TRUE(book.withdraw(kAsker).empty());
   }
 }
@@ -152,8 +152,8 @@ TEST(ServerBook, WhatIsMeasuredCountsForMoreThanProportion) {
   BookedJob asker{.job = kAsker, .tasks = {shard(0, 2)}, .left_s = 100};
   // Twice the updates took a quarter more.
   for (int i = 0; i < 10; ++i) {
-    asker.extra.saw(1, {.cpu = 2});
-    asker.extra.saw(2, {.cpu = 2.5});
+    asker.extra.add(1, {.cpu = 2});
+    asker.extra.add(2, {.cpu = 2.5});
   }
   ServerBook book;
   book.add_server(kServer, {.cpu = 10});
@@ -162,7 +162,7 @@ TEST(ServerBook, WhatIsMeasuredCountsForMoreThanProportion) {
   EXPECT_NEAR(book.find(kAsker)->tasks[0].limit.cpu, 4, 1e-6);
 }
 
-// Random books and wishes: the laws of the header, whatever happens.
+// Random books and requests: the laws of the header, whatever happens.
 TEST(ServerBook, KeepsItsLawsWhateverIsAsked) {
   Random random(2024);
   int granted = 0;
@@ -185,7 +185,7 @@ TEST(ServerBook, KeepsItsLawsWhateverIsAsked) {
     for (int j = 0; j < jobs; ++j) {
       BookedJob job{.job = JobId{j}, .left_s = 500 * random.uniform()};
       job.waits_for_all = random.uniform() < 0.7;
-      job.sensitivity.saw(0.3, random.uniform());
+      job.sensitivity.add(0.3, random.uniform());
       for (int t = 0; t < 4; ++t) {
         BookedTask task{.number = t, .makes_updates = t == 0, .task_s = t * random.uniform()};
         task = place(task);
@@ -210,17 +210,17 @@ TEST(ServerBook, KeepsItsLawsWhateverIsAsked) {
     }
     // What is given back is what was taken.
     for (int j = 0; j < jobs; ++j) book.withdraw(JobId{j});
-    for (int j = 0; j < jobs; ++j) EXPECT_FALSE(book.squeezed(JobId{j}));
+    for (int j = 0; j < jobs; ++j) EXPECT_FALSE(book.has_lent(JobId{j}));
   }
   EXPECT_GT(granted, 500);
   EXPECT_GT(refused, 500);
 }
 
-double price(const std::vector<Giver>& givers, const std::vector<double>& taken) {
+double price(const std::vector<Donor>& donors, const std::vector<double>& taken) {
   double sum = 0;
-  for (std::size_t i = 0; i < givers.size(); ++i) {
-    const double cut = taken[i] / givers[i].limit;
-    sum += givers[i].weight * cut / (1 - cut);
+  for (std::size_t i = 0; i < donors.size(); ++i) {
+    const double cut = taken[i] / donors[i].limit;
+    sum += donors[i].weight * cut / (1 - cut);
   }
   return sum;
 }
@@ -228,56 +228,56 @@ double price(const std::vector<Giver>& givers, const std::vector<double>& taken)
 TEST(CheapestCuts, NoOtherDivisionIsCheaper) {
   Random random(99);
   for (int round = 0; round < 100; ++round) {
-    std::vector<Giver> givers;
+    std::vector<Donor> donors;
     double most = 0;
     for (int i = 0; i < 3; ++i) {
       const double limit = 0.5 + 4 * random.uniform();
-      givers.push_back({.limit = limit,
+      donors.push_back({.limit = limit,
                         .weight = std::exp(6 * random.uniform() - 3),
                         .most = limit * (0.2 + 0.6 * random.uniform())});
-      most += givers.back().most;
+      most += donors.back().most;
     }
     const double missing = most * random.uniform();
-    const std::vector<double> taken = cheapest_cuts(givers, missing);
+    const std::vector<double> taken = cheapest_cuts(donors, missing);
     ASSERT_EQ(taken.size(), 3u);
     EXPECT_NEAR(taken[0] + taken[1] + taken[2], missing, 1e-9);
-    const double best = price(givers, taken);
+    const double best = price(donors, taken);
     constexpr int kSteps = 60;
     for (int a = 0; a <= kSteps; ++a) {
       for (int b = 0; b <= kSteps; ++b) {
-        const double first = givers[0].most * a / kSteps;
-        const double second = givers[1].most * b / kSteps;
+        const double first = donors[0].most * a / kSteps;
+        const double second = donors[1].most * b / kSteps;
         const double third = missing - first - second;
-        if (third < 0 || third > givers[2].most) continue;
-        EXPECT_GE(price(givers, {first, second, third}), best * (1 - 1e-9));
+        if (third < 0 || third > donors[2].most) continue;
+        EXPECT_GE(price(donors, {first, second, third}), best * (1 - 1e-9));
       }
     }
   }
 }
 
 TEST(CheapestCuts, WhoLosesNothingGivesAll) {
-  const std::vector<Giver> givers = {{.limit = 4, .weight = 0, .most = 2},
+  const std::vector<Donor> donors = {{.limit = 4, .weight = 0, .most = 2},
                                      {.limit = 4, .weight = 1, .most = 2}};
-  const std::vector<double> taken = cheapest_cuts(givers, 1);
+  const std::vector<double> taken = cheapest_cuts(donors, 1);
   EXPECT_NEAR(taken[0], 1, 1e-6);
   EXPECT_NEAR(taken[1], 0, 1e-6);
 }
 
 TEST(CheapestCuts, NothingIsTakenWhereThereIsTooLittle) {
-  const std::vector<Giver> givers = {{.limit = 4, .weight = 1, .most = 2}};
-  EXPECT_TRUE(cheapest_cuts(givers, 2.5).empty());
+  const std::vector<Donor> donors = {{.limit = 4, .weight = 1, .most = 2}};
+  EXPECT_TRUE(cheapest_cuts(donors, 2.5).empty());
 }
 
 TEST(Meters, SensitivityIsWhatCutsDid) {
   SensitivityMeter meter;
-  for (int i = 0; i < 200; ++i) meter.saw(0.25, 0.1);  // a third of odds, a tenth slower
+  for (int i = 0; i < 200; ++i) meter.add(0.25, 0.1);  // a third of odds, a tenth slower
   EXPECT_NEAR(meter.sensitivity(), 0.3, 0.01);
   EXPECT_NEAR(meter.slowdown(0.25), 0.1, 0.005);
 }
 
 TEST(Meters, ExtraIsInProportionUntilOtherRatesWereSeen) {
   ExtraMeter meter;
-  meter.saw(1, {.cpu = 2, .in = 10});
+  meter.add(1, {.cpu = 2, .in = 10});
   EXPECT_NEAR(meter.extra(3).cpu, 4, 1e-9);
   EXPECT_NEAR(meter.extra(3).in, 20, 1e-9);
   EXPECT_NEAR(meter.base().cpu, 2, 1e-9);

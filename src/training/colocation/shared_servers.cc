@@ -35,8 +35,8 @@ double part_cut(const Load& first, const Load& now) {
 }
 
 // What the mode saves if gradients come at another rate than it would make: the time goes with it.
-double saved_at(const LooserMode& wish, double rate_ratio) {
-  return rate_ratio > 0 ? 1 - (1 - wish.time_saved) * wish.rate_ratio / rate_ratio : 0;
+double saved_at(const LooserMode& request, double rate_ratio) {
+  return rate_ratio > 0 ? 1 - (1 - request.time_saved) * request.rate_ratio / rate_ratio : 0;
 }
 
 }  // namespace
@@ -51,54 +51,54 @@ SharedServers::SharedServers(std::span<const Load> capacities, const SharedServe
   }
 }
 
-std::vector<std::size_t> SharedServers::find_servers(std::span<const TaskWish> wishes) const {
+std::vector<std::size_t> SharedServers::find_servers(std::span<const TaskRequest> requests) const {
   std::vector<PsHost> hosts;
   for (std::size_t i = 0; i < capacities_.size(); ++i) {
     hosts.push_back(
         {.capacity = capacities_[i], .held = book_.held(ServerId{static_cast<int>(i)})});
   }
   std::vector<Load> makers;
-  for (const TaskWish& wish : wishes) {
-    if (wish.makes_updates) makers.push_back(wish.limit);
+  for (const TaskRequest& request : requests) {
+    if (request.makes_updates) makers.push_back(request.limit);
   }
   std::vector<int> makers_on;
   if (const auto placed = place_parameter_servers(makers, hosts)) makers_on = placed->host_of;
-  std::vector<std::size_t> found(wishes.size());
+  std::vector<std::size_t> found(requests.size());
   std::size_t next = 0;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (!wishes[i].makes_updates) continue;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!requests[i].makes_updates) continue;
     found[i] = static_cast<std::size_t>(makers_on[next++]);
-    hosts[found[i]].held += wishes[i].limit;
+    hosts[found[i]].held += requests[i].limit;
   }
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (wishes[i].makes_updates) continue;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].makes_updates) continue;
     // Where there is too little for all of the job, it is worst where others hold most.
     const auto rank = [&](const PsHost& host) {
       const auto server = static_cast<std::size_t>(&host - hosts.data());
       const Load others = book_.held(ServerId{static_cast<int>(server)});
-      const Load own = host.held - others + wishes[i].limit;
+      const Load own = host.held - others + requests[i].limit;
       const double over = own.utilisation((host.capacity - others).positive());
       return std::tuple(std::max(over, 1.0), (others + own).utilisation(host.capacity));
     };
     const auto best = std::ranges::min_element(hosts, {}, rank);
-    best->held += wishes[i].limit;
+    best->held += requests[i].limit;
     found[i] = static_cast<std::size_t>(best - hosts.begin());
   }
   return found;
 }
 
-Result<BookedJob> SharedServers::place(JobId job, std::span<const TaskWish> wishes) const {
-  const std::vector<std::size_t> found = find_servers(wishes);
+Result<BookedJob> SharedServers::place(JobId job, std::span<const TaskRequest> requests) const {
+  const std::vector<std::size_t> found = find_servers(requests);
   std::vector<Load> wanted(capacities_.size());
-  for (std::size_t i = 0; i < wishes.size(); ++i) wanted[found[i]] += wishes[i].limit;
+  for (std::size_t i = 0; i < requests.size(); ++i) wanted[found[i]] += requests[i].limit;
   BookedJob booked{.job = job, .left_s = kLeftUnknown_s};
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
     const ServerId server{static_cast<int>(found[i])};
-    if (std::isfinite(capacities_[found[i]].in) && !(wishes[i].limit.in > 0)) {
+    if (std::isfinite(capacities_[found[i]].in) && !(requests[i].limit.in > 0)) {
       return invalid("the links of these servers are limited; say by --link what tasks need");
     }
     const Load free = (capacities_[found[i]] - book_.held(server)).positive();
-    Load limit = wishes[i].limit;
+    Load limit = requests[i].limit;
     for (const auto resource : kResources) {
       const double all = wanted[found[i]].*resource;
       const double part = all > free.*resource ? free.*resource / all : 1;
@@ -111,36 +111,36 @@ Result<BookedJob> SharedServers::place(JobId job, std::span<const TaskWish> wish
     }
     booked.tasks.push_back({.number = static_cast<int>(i),
                             .server = server,
-                            .makes_updates = wishes[i].makes_updates,
+                            .makes_updates = requests[i].makes_updates,
                             .limit = limit});
   }
   return booked;
 }
 
-Result<Admission> SharedServers::admit(JobId job, std::span<const TaskWish> wishes) {
+Result<Admission> SharedServers::admit(JobId job, std::span<const TaskRequest> requests) {
   if (members_.contains(job)) return invalid("it is there already");
-  if (wishes.empty() || wishes.size() > kTasksMost) {
+  if (requests.empty() || requests.size() > kTasksMost) {
     return invalid("a job has 1 to 8192 tasks");
   }
-  for (const TaskWish& wish : wishes) {
-    if (!is_load(wish.limit) || !(wish.limit.cpu > 0)) return invalid("a limit is no amount");
+  for (const TaskRequest& request : requests) {
+    if (!is_load(request.limit) || !(request.limit.cpu > 0)) return invalid("a limit is no amount");
   }
   if (capacities_.empty()) return Error{Code::ResourceExhausted, "there are no servers"};
   const ServerBook old = book_;
   const Limits before = limits();
   for (const auto& [other, member] : members_) book_.withdraw(other);
-  auto booked = place(job, wishes);
+  auto booked = place(job, requests);
   if (!booked.ok()) {
     book_ = old;
     return std::move(booked).error();
   }
   book_.put(booked.value());
   for (auto& [other, member] : members_) {
-    if (member.wish) consider(*member.wish);
+    if (member.request) consider(*member.request);
   }
   Admission admission{.changes = changes_since(before)};
   Member& member = members_[job];
-  member.whole_s.resize(wishes.size());
+  member.whole_s.resize(requests.size());
   for (const BookedTask& task : booked.value().tasks) {
     admission.places.push_back({.server = task.server, .limit = task.limit});
     member.first.push_back(task.limit);
@@ -151,7 +151,7 @@ Result<Admission> SharedServers::admit(JobId job, std::span<const TaskWish> wish
 // A worker that was cut is compared with itself before. The one that was cut most shows it best.
 void SharedServers::learn(const Member& member, const JobReport& report, BookedJob& job) const {
   if (report.rate_ratio > 0) {
-    job.extra.saw(report.rate_ratio, report.used * (1 / options_.busy_most));
+    job.extra.add(report.rate_ratio, report.used * (1 / options_.busy_most));
   }
   if (member.reports < kReportsAfter) return;
   double most = kUncut, slowdown = 0;
@@ -162,7 +162,7 @@ void SharedServers::learn(const Member& member, const JobReport& report, BookedJ
     most = cut;
     slowdown = report.task_s[i] / member.whole_s[i] - 1;
   }
-  if (most > kUncut) job.sensitivity.saw(most, slowdown);
+  if (most > kUncut) job.sensitivity.add(most, slowdown);
 }
 
 Result<std::vector<LimitChange>> SharedServers::report(JobId job, const JobReport& report) {
@@ -187,7 +187,8 @@ Result<std::vector<LimitChange>> SharedServers::report(JobId job, const JobRepor
   }
   learn(member, report, booked);
   book_.put(booked);
-  if (!member.wish || ++member.asked_before < kReconsiderEvery) return std::vector<LimitChange>{};
+  if (!member.request || ++member.asked_before < kReconsiderEvery)
+    return std::vector<LimitChange>{};
   member.asked_before = 0;
   return reconsider(job);
 }
@@ -231,7 +232,7 @@ std::vector<LimitChange> SharedServers::reconsider(JobId job) {
   const ServerBook old = book_;
   const Limits before = limits();
   const Load had = makers_limit(job);
-  if (!consider_more(*members_.at(job).wish).granted) book_.withdraw(job);
+  if (!consider_more(*members_.at(job).request).granted) book_.withdraw(job);
   const Load has = makers_limit(job);
   double moved = 0;
   for (const auto resource : kResources) {
@@ -247,51 +248,51 @@ std::vector<LimitChange> SharedServers::reconsider(JobId job) {
 
 // How many gradients of the mode, over those of SSGD, the tasks that make updates can handle within
 // their first limits.
-double SharedServers::own_rate(const LooserMode& wish) const {
-  const BookedJob& job = *book_.find(wish.job);
-  if (!job.extra.measured()) return std::min(wish.rate_ratio, 1.0);
+double SharedServers::own_rate(const LooserMode& request) const {
+  const BookedJob& job = *book_.find(request.job);
+  if (!job.extra.measured()) return std::min(request.rate_ratio, 1.0);
   const Load base = job.extra.base();
-  const std::vector<Load>& first = members_.at(wish.job).first;
+  const std::vector<Load>& first = members_.at(request.job).first;
   Load limit;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     if (job.tasks[i].makes_updates) limit += first[i];
   }
-  double able = wish.rate_ratio;
+  double able = request.rate_ratio;
   for (const auto resource : kResources) {
     if (base.*resource > 0) able = std::min(able, limit.*resource / base.*resource);
   }
   return able;
 }
 
-Result<Consideration> SharedServers::ask(const LooserMode& wish) {
-  if (!members_.contains(wish.job)) return invalid("nobody knows the job");
-  if (!(wish.rate_ratio > 0) || !std::isfinite(wish.rate_ratio) ||
-      !std::isfinite(wish.time_saved) || wish.time_saved > 1) {
-    return invalid("a wish that makes no sense");
+Result<Consideration> SharedServers::ask(const LooserMode& request) {
+  if (!members_.contains(request.job)) return invalid("nobody knows the job");
+  if (!(request.rate_ratio > 0) || !std::isfinite(request.rate_ratio) ||
+      !std::isfinite(request.time_saved) || request.time_saved > 1) {
+    return invalid("a request that makes no sense");
   }
   if (!options_.considers) {
     return Consideration{.granted = true, .reason = "nothing is considered here"};
   }
   const Limits before = limits();
-  Consideration decided = consider(wish);
+  Consideration decided = consider(request);
   decided.changes = changes_since(before);
   if (decided.granted) {
-    members_.at(wish.job).wish = wish;
-    members_.at(wish.job).asked_before = 0;
+    members_.at(request.job).request = request;
+    members_.at(request.job).asked_before = 0;
   }
   return decided;
 }
 
 // More than its own limits, for what is saved more than within them; if not all of it is to be had,
 // then as much as is.
-Consideration SharedServers::consider_more(const LooserMode& wish) {
-  const double own = own_rate(wish);
-  const double within = std::max(0.0, saved_at(wish, own));
+Consideration SharedServers::consider_more(const LooserMode& request) {
+  const double own = own_rate(request);
+  const double within = std::max(0.0, saved_at(request, own));
   Consideration decided;
   for (int part = kParts; part > 0; --part) {
-    LooserMode some = wish;
-    some.rate_ratio = own + (wish.rate_ratio - own) * part / kParts;
-    some.time_saved = saved_at(wish, some.rate_ratio) - within;
+    LooserMode some = request;
+    some.rate_ratio = own + (request.rate_ratio - own) * part / kParts;
+    some.time_saved = saved_at(request, some.rate_ratio) - within;
     Consideration found = book_.consider(some);
     if (part == kParts || found.granted) decided = std::move(found);
     if (decided.granted) break;
@@ -299,21 +300,22 @@ Consideration SharedServers::consider_more(const LooserMode& wish) {
   return decided;
 }
 
-Consideration SharedServers::consider(const LooserMode& wish) {
-  Consideration decided = consider_more(wish);
+Consideration SharedServers::consider(const LooserMode& request) {
+  Consideration decided = consider_more(request);
   // What it takes is not known at first. Nobody is harmed if it turns out to be too much.
-  const bool known = book_.find(wish.job)->extra.measured();
-  const double within = known ? saved_at(wish, own_rate(wish)) : wish.time_saved;
-  if (decided.granted || within < options_.least_gain || book_.squeezed(wish.job)) return decided;
+  const bool known = book_.find(request.job)->extra.measured();
+  const double within = known ? saved_at(request, own_rate(request)) : request.time_saved;
+  if (decided.granted || within < options_.least_gain || book_.has_lent(request.job))
+    return decided;
   return Consideration{.granted = true,
                        .reason = "within its own limits",
-                       .gain_s = within * book_.find(wish.job)->left_s};
+                       .gain_s = within * book_.find(request.job)->left_s};
 }
 
 std::vector<LimitChange> SharedServers::give_back(JobId job) {
   const Limits before = limits();
   book_.withdraw(job);
-  if (const auto found = members_.find(job); found != members_.end()) found->second.wish.reset();
+  if (const auto found = members_.find(job); found != members_.end()) found->second.request.reset();
   return changes_since(before);
 }
 

@@ -13,7 +13,7 @@
 namespace orrery {
 
 // What a task of a job that comes would like to hold.
-struct TaskWish {
+struct TaskRequest {
   bool makes_updates = false;
   Load limit{};
 };
@@ -46,7 +46,7 @@ struct SharedServersOptions {
   // granted, and everybody keeps to what it was given first.
   bool considers = true;
   double least_gain = 0.1;   // of the time left, for a mode without more than its limits
-  double least_share = 0.1;  // of a wish, without which a job is not taken in
+  double least_share = 0.1;  // of a request, without which a job is not taken in
   // A limit of which all is used holds up whoever comes, so who makes updates needs more than it
   // uses: it is to be busy for this share of its limit.
   double busy_most = 0.7;
@@ -61,17 +61,17 @@ class SharedServers {
   SharedServers(std::span<const Load> capacities, const SharedServersOptions& options);
 
   // Tasks that make updates go where the fullest server is as empty as can be, the others one after
-  // the other where it is emptiest. Who finds less room than it wishes for gets what is left, in
+  // the other where it is emptiest. Who finds less room than it requests for gets what is left, in
   // proportion; a server without a rate for its link does not limit it. What was granted to others
   // so far is no reason to have less: it is considered anew beside the job that came.
-  Result<Admission> admit(JobId job, std::span<const TaskWish> wishes);
+  Result<Admission> admit(JobId job, std::span<const TaskRequest> requests);
   // What cuts did to a job, and what updates cost it, is learned from what it reports. Every few
   // reports its own grant is considered anew: what others can spare changes.
   Result<std::vector<LimitChange>> report(JobId job, const JobReport& report);
   // Limits are enforced, so a mode that keeps to its own costs others nothing. Limits move for what
   // it gains beyond that, if it is more than others lose (ServerBook::consider). Refused is what
   // gains too little either way, and whoever has lent.
-  Result<Consideration> ask(const LooserMode& wish);
+  Result<Consideration> ask(const LooserMode& request);
   // Both: limits to be enforced from now on, none of them of a job that left.
   std::vector<LimitChange> give_back(JobId job);
   std::vector<LimitChange> leave(JobId job);
@@ -81,22 +81,22 @@ class SharedServers {
 
  private:
   struct Member {
-    std::vector<Load> first{};         // limits
-    std::vector<double> whole_s{};     // of a task while nothing was taken from it; 0: not seen
-    int reports = 0;                   // since limits were last moved
-    int asked_before = 0;              // reports since its wish was last considered
-    std::optional<LooserMode> wish{};  // that was granted, until it is back in SSGD
+    std::vector<Load> first{};            // limits
+    std::vector<double> whole_s{};        // of a task while nothing was taken from it; 0: not seen
+    int reports = 0;                      // since limits were last moved
+    int asked_before = 0;                 // reports since its request was last considered
+    std::optional<LooserMode> request{};  // that was granted, until it is back in SSGD
   };
   using Limits = std::map<std::pair<JobId, int>, Load>;
   Limits limits() const;
   std::vector<LimitChange> changes_since(const Limits& before);
   Load makers_limit(JobId job) const;
-  Consideration consider_more(const LooserMode& wish);
-  Consideration consider(const LooserMode& wish);
-  Result<BookedJob> place(JobId job, std::span<const TaskWish> wishes) const;
+  Consideration consider_more(const LooserMode& request);
+  Consideration consider(const LooserMode& request);
+  Result<BookedJob> place(JobId job, std::span<const TaskRequest> requests) const;
   std::vector<LimitChange> reconsider(JobId job);
-  std::vector<std::size_t> find_servers(std::span<const TaskWish> wishes) const;
-  double own_rate(const LooserMode& wish) const;
+  std::vector<std::size_t> find_servers(std::span<const TaskRequest> requests) const;
+  double own_rate(const LooserMode& request) const;
   void learn(const Member& member, const JobReport& report, BookedJob& job) const;
 
   SharedServersOptions options_;

@@ -18,8 +18,8 @@ SharedServers servers(bool considers = true) {
 }
 
 // Four workers and a shard.
-std::vector<TaskWish> wishes(double worker = 0.1, double shard = 0.1) {
-  std::vector<TaskWish> all(4, TaskWish{.limit = {.cpu = worker}});
+std::vector<TaskRequest> requests(double worker = 0.1, double shard = 0.1) {
+  std::vector<TaskRequest> all(4, TaskRequest{.limit = {.cpu = worker}});
   all.push_back({.makes_updates = true, .limit = {.cpu = shard}});
   return all;
 }
@@ -32,8 +32,8 @@ Load held(const SharedServers& shared, int server) { return shared.book().held(S
 
 TEST(SharedServers, JobsAreSpreadOverServersAndParameterServersStandApart) {
   SharedServers shared = servers();
-  const auto first = shared.admit(kFirst, wishes()).value().places;
-  const auto second = shared.admit(kSecond, wishes()).value().places;
+  const auto first = shared.admit(kFirst, requests()).value().places;
+  const auto second = shared.admit(kSecond, requests()).value().places;
   EXPECT_NE(first[4].server, second[4].server);
   for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
   for (const TaskPlace& place : first) EXPECT_DOUBLE_EQ(place.limit.cpu, 0.1);
@@ -41,13 +41,13 @@ TEST(SharedServers, JobsAreSpreadOverServersAndParameterServersStandApart) {
 
 TEST(SharedServers, WhoFindsLessRoomGetsWhatIsLeftAndNobodyBeyondThat) {
   SharedServers shared = servers();
-  ASSERT_TRUE(shared.admit(kFirst, wishes(0.2, 0.2)).ok());
-  const auto second = shared.admit(kSecond, wishes(0.1, 0.1)).value().places;
+  ASSERT_TRUE(shared.admit(kFirst, requests(0.2, 0.2)).ok());
+  const auto second = shared.admit(kSecond, requests(0.1, 0.1)).value().places;
   double all = 0;
   for (const TaskPlace& place : second) all += place.limit.cpu;
   EXPECT_NEAR(all, 4 * 0.3 - 5 * 0.2 + 0.1, 0.11) << "what is left";
   for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
-  const auto third = shared.admit(JobId{3}, wishes(1, 1));
+  const auto third = shared.admit(JobId{3}, requests(1, 1));
   ASSERT_FALSE(third.ok());
   EXPECT_EQ(third.error().code, Code::ResourceExhausted);
   EXPECT_FALSE(shared.ask({.job = JobId{3}, .rate_ratio = 2, .time_saved = 0.5}).ok());
@@ -56,12 +56,13 @@ TEST(SharedServers, WhoFindsLessRoomGetsWhatIsLeftAndNobodyBeyondThat) {
 TEST(SharedServers, WhatMakesNoSenseIsRefusedAndChangesNothing) {
   SharedServers shared = servers();
   EXPECT_FALSE(shared.admit(kFirst, {}).ok());
-  EXPECT_FALSE(shared.admit(kFirst, wishes(-1)).ok());
-  EXPECT_FALSE(shared.admit(kFirst, wishes(std::numeric_limits<double>::quiet_NaN())).ok());
-  ASSERT_TRUE(shared.admit(kFirst, wishes()).ok());
-  EXPECT_FALSE(shared.admit(kFirst, wishes()).ok()) << "twice";
+  EXPECT_FALSE(shared.admit(kFirst, requests(-1)).ok());
+  EXPECT_FALSE(shared.admit(kFirst, requests(std::numeric_limits<double>::quiet_NaN())).ok());
+  ASSERT_TRUE(shared.admit(kFirst, requests()).ok());
+  EXPECT_FALSE(shared.admit(kFirst, requests()).ok()) << "twice";
   const std::vector<Load> linked(2, Load{.cpu = 1, .in = 1e6, .out = 1e6});
-  EXPECT_FALSE(SharedServers(linked, {}).admit(kFirst, wishes()).ok()) << "no rate is not no link";
+  EXPECT_FALSE(SharedServers(linked, {}).admit(kFirst, requests()).ok())
+      << "no rate is not no link";
   JobReport bad = report(10);
   bad.task_s.pop_back();
   EXPECT_FALSE(shared.report(kFirst, bad).ok());
@@ -75,23 +76,23 @@ TEST(SharedServers, WhatMakesNoSenseIsRefusedAndChangesNothing) {
 // Both are in; the first has much left to do and straggles.
 SharedServers two_jobs(bool considers) {
   SharedServers shared = servers(considers);
-  EXPECT_TRUE(shared.admit(kFirst, wishes()).ok());
-  EXPECT_TRUE(shared.admit(kSecond, wishes()).ok());
+  EXPECT_TRUE(shared.admit(kFirst, requests()).ok());
+  EXPECT_TRUE(shared.admit(kSecond, requests()).ok());
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(shared.report(kFirst, report(100)).ok());
     EXPECT_TRUE(shared.report(kSecond, report(20)).ok());
   }
   return shared;
 }
-constexpr LooserMode kWish{.job = kFirst, .rate_ratio = 1.5, .time_saved = 1.0 / 3};
+constexpr LooserMode kRequest{.job = kFirst, .rate_ratio = 1.5, .time_saved = 1.0 / 3};
 
 TEST(SharedServers, ALooserModeTakesFromTheOthersAndGivesItBackWhenTheRunLeaves) {
   for (const bool leaves : {false, true}) {
     SharedServers shared = two_jobs(true);
-    const Consideration decided = shared.ask(kWish).value();
+    const Consideration decided = shared.ask(kRequest).value();
     ASSERT_TRUE(decided.granted) << decided.reason;
     EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.15, 1e-9);
-    EXPECT_TRUE(shared.book().squeezed(kSecond));
+    EXPECT_TRUE(shared.book().has_lent(kSecond));
     const auto back = leaves ? shared.leave(kFirst) : shared.give_back(kFirst);
     for (const LimitChange& change : back) EXPECT_TRUE(!leaves || change.job == kSecond);
     for (const BookedTask& task : shared.book().find(kSecond)->tasks) {
@@ -132,7 +133,7 @@ TEST(SharedServers, WhatAParameterServerReallyTakesDecidesWhatItNeeds) {
 
 TEST(SharedServers, WhoMakesUpdatesNeedsMoreThanItUses) {
   SharedServers shared = servers();
-  ASSERT_TRUE(shared.admit(kFirst, wishes()).ok());
+  ASSERT_TRUE(shared.admit(kFirst, requests()).ok());
   JobReport full = report(100);
   full.rate_ratio = 1;
   full.used = {.cpu = 0.07};
@@ -150,31 +151,31 @@ TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits
   ASSERT_TRUE(shared.report(kSecond, report(10'000)).ok());
   // With 0.06 for what it uses, its limit allows 0.1 / 0.06 of the gradients of SSGD, so 20 % of
   // the time are saved.
-  const LooserMode wish{.job = kFirst, .rate_ratio = 2, .time_saved = 1 - 0.4 / 0.6};
-  const Consideration decided = shared.ask(wish).value();
+  const LooserMode request{.job = kFirst, .rate_ratio = 2, .time_saved = 1 - 0.4 / 0.6};
+  const Consideration decided = shared.ask(request).value();
   EXPECT_TRUE(decided.granted);
   EXPECT_TRUE(decided.changes.empty());
   EXPECT_NEAR(decided.gain_s, 0.2 * 30, 1e-9);
-  EXPECT_FALSE(shared.book().squeezed(kSecond));
+  EXPECT_FALSE(shared.book().has_lent(kSecond));
 
   heavy.used = {.cpu = 0.7 * 0.1};
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(shared.report(kFirst, heavy).ok());
-  EXPECT_FALSE(shared.ask(wish).value().granted) << "it is at its limit already";
+  EXPECT_FALSE(shared.ask(request).value().granted) << "it is at its limit already";
 }
 
 TEST(SharedServers, WhatWasGrantedWhileThereWasRoomIsNoReasonToHaveLessForWhoComes) {
   SharedServers shared = servers();
-  ASSERT_TRUE(shared.admit(kFirst, wishes()).ok());
+  ASSERT_TRUE(shared.admit(kFirst, requests()).ok());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(shared.report(kFirst, report(100)).ok());
   ASSERT_TRUE(shared.ask({.job = kFirst, .rate_ratio = 2, .time_saved = 0.5}).value().granted);
   EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.2, 1e-9) << "there is room";
-  const Admission second = shared.admit(kSecond, wishes()).value();
+  const Admission second = shared.admit(kSecond, requests()).value();
   for (const TaskPlace& place : second.places) EXPECT_NEAR(place.limit.cpu, 0.1, 1e-9);
   for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
   ASSERT_EQ(second.changes.size(), 1u) << "who has not begun gives nothing";
   EXPECT_NEAR(second.changes[0].limit.cpu, 0.1, 1e-9);
 
-  // Once the second says how it is, the first's wish is considered again.
+  // Once the second says how it is, the first's request is considered again.
   JobReport waits = report(20);
   waits.task_s = {1, 1, 1, 3, 0};
   ASSERT_TRUE(shared.report(kSecond, waits).ok());
@@ -182,12 +183,12 @@ TEST(SharedServers, WhatWasGrantedWhileThereWasRoomIsNoReasonToHaveLessForWhoCom
   for (int i = 0; i < 10; ++i) moved += shared.report(kFirst, report(100)).value().size();
   EXPECT_EQ(moved, 2u) << "once, and then it stays";
   EXPECT_GT(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.12);
-  EXPECT_TRUE(shared.book().squeezed(kSecond));
+  EXPECT_TRUE(shared.book().has_lent(kSecond));
 }
 
 TEST(SharedServers, HowMuchACutHurtsIsLearnedFromTheTasksThatWereCut) {
   SharedServers shared = two_jobs(true);
-  ASSERT_TRUE(shared.ask(kWish).value().granted);
+  ASSERT_TRUE(shared.ask(kRequest).value().granted);
   const double before = shared.book().find(kSecond)->sensitivity.sensitivity();
   // Its tasks do not become longer though something was taken from one of them.
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(shared.report(kSecond, report(20)).ok());
@@ -201,7 +202,7 @@ TEST(SharedServers, WhateverRunsDoLimitsStayWithinServersAndComeBack) {
   for (int step = 0; step < 2000; ++step) {
     const JobId job{static_cast<int>(random.between(0, 4))};
     if (!first.contains(job)) {
-      const auto in = shared.admit(job, wishes(0.02 + 0.08 * random.uniform(), 0.05));
+      const auto in = shared.admit(job, requests(0.02 + 0.08 * random.uniform(), 0.05));
       if (!in.ok()) continue;
       for (const TaskPlace& place : in.value().places) first[job].push_back(place.limit);
     } else if (const auto what = random.between(0, 7); what == 0) {

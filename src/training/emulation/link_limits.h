@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-struct LinkUse {
+struct LinkBytes {
   double in_bytes = 0, out_bytes = 0;
 };
 
@@ -22,7 +22,7 @@ class LinkLimits {
   virtual std::string outside_address() const = 0;
   virtual Status set(int server, double bytes_per_s) = 0;  // 0: no limit
   virtual double transport_bytes_per_s(int server) const = 0;
-  virtual Result<LinkUse> use(int server) = 0;
+  virtual Result<LinkBytes> use(int server) = 0;
 };
 
 // A network namespace for each server, joined by a bridge, with a token bucket filter of the kernel

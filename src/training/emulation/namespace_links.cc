@@ -132,7 +132,7 @@ class NamespaceLinks final : public LinkLimits {
 
   double transport_bytes_per_s(int) const override { return 0; }
 
-  Result<LinkUse> use(int server) override {
+  Result<LinkBytes> use(int server) override {
     if (counters_.empty()) {
       for (int i = 0; i < servers_; ++i) {
         const std::string folder = "/sys/class/net/" + veth_name(tag_, i) + "/statistics/";
@@ -143,7 +143,7 @@ class NamespaceLinks final : public LinkLimits {
     auto& [sent, received] = counters_[static_cast<std::size_t>(server)];
     TRY_ASSIGN(const double in, sent.number());
     TRY_ASSIGN(const double out, received.number());
-    return LinkUse{.in_bytes = in, .out_bytes = out};
+    return LinkBytes{.in_bytes = in, .out_bytes = out};
   }
 
  private:
@@ -176,7 +176,7 @@ class LoopbackLinks final : public LinkLimits {
   double transport_bytes_per_s(int server) const override {
     return bytes_per_s_.empty() ? 0 : bytes_per_s_[static_cast<std::size_t>(server)];
   }
-  Result<LinkUse> use(int) override { return LinkUse{}; }
+  Result<LinkBytes> use(int) override { return LinkBytes{}; }
 
  private:
   std::vector<double> bytes_per_s_;

@@ -71,11 +71,11 @@ class EmulatedServers final : public Servers {
     if (link_means() == "none") return {};
     return link_->set(server, wanted.bytes_per_s * shares.link);
   }
-  Status set_share(int server, Hindrance resource, double share) override {
+  Status set_share(int server, ServerResource resource, double share) override {
     const EmulatedSize& whole = size(server);
     INVARIANT(share > 0, "a share of nothing");
     Shares& shares = shares_[static_cast<std::size_t>(server)];
-    if (resource == Hindrance::Cpu) {
+    if (resource == ServerResource::Cpu) {
       shares.cpu = share;
       return cpu_->set(server, whole.cores * share);
     }
@@ -93,7 +93,7 @@ class EmulatedServers final : public Servers {
   }
   Result<ServerUse> use(int server) const override {
     TRY_ASSIGN(const CpuUse cpu, cpu_->use(server));
-    TRY_ASSIGN(const LinkUse link, link_->use(server));
+    TRY_ASSIGN(const LinkBytes link, link_->use(server));
     return ServerUse{.cpu_s = cpu.cpu_s,
                      .throttled_s = cpu.throttled_s,
                      .in_bytes = link.in_bytes,

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "model/time.h"
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 namespace orrery {
 
@@ -52,7 +52,7 @@ class Servers {
   // where a resource has no means it is only noted.
   virtual Status set_size(int server, const EmulatedSize& size) = 0;
   // Of what its size says. A link without a rate cannot be cut.
-  virtual Status set_share(int server, Hindrance resource, double share) = 0;
+  virtual Status set_share(int server, ServerResource resource, double share) = 0;
   // For "token-bucket": the rate the transport has to keep to now; 0: no limit.
   virtual double transport_bytes_per_s(int server) const = 0;
   // Bytes are known for "tbf" alone, and 0 otherwise.

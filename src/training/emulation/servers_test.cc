@@ -39,7 +39,7 @@ TEST_P(CpuMeans, BusyProcessesGetTheirShares) {
   const Child fast(spin), slow(spin);
   ASSERT_TRUE(servers->add(0, fast.pid()).ok());
   ASSERT_TRUE(servers->add(1, slow.pid()).ok());
-  ASSERT_TRUE(servers->set_share(1, Hindrance::Cpu, 0.25).ok());
+  ASSERT_TRUE(servers->set_share(1, ServerResource::Cpu, 0.25).ok());
   const auto watch = watch_load(*servers, 0.4);
   const ServerUse fast_before = servers->use(0).value(), slow_before = servers->use(1).value();
   const auto start = Clock::now();
@@ -155,7 +155,7 @@ TEST_F(Tbf, ALinkCarriesWhatItShouldAndWhatItIsCutTo) {
   if (!servers) GTEST_SKIP() << "links cannot be made here: " << why_;
   EXPECT_NE(servers->address(0), servers->address(1));
   EXPECT_NEAR(rate_out(*servers, 1'000'000), 1e6, 0.2e6);
-  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 0.25).ok());
+  ASSERT_TRUE(servers->set_share(0, ServerResource::Bandwidth, 0.25).ok());
   EXPECT_NEAR(rate_out(*servers, 300'000), 0.25e6, 0.05e6);
   const ServerUse used = servers->use(0).value(), idle = servers->use(1).value();
   EXPECT_GT(used.out_bytes, 1.3e6);
@@ -199,12 +199,13 @@ TEST(Servers, TheTransportKeepsToTheRateWhereNamespacesAreNot) {
   EXPECT_EQ(servers->link_means(), "token-bucket");
   EXPECT_EQ(servers->inside(0, {"a", "b"}), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(servers->transport_bytes_per_s(0), 8e6);
-  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 0.1).ok());
+  ASSERT_TRUE(servers->set_share(0, ServerResource::Bandwidth, 0.1).ok());
   EXPECT_EQ(servers->transport_bytes_per_s(0), 8e5);
-  EXPECT_TRUE(servers->set_share(1, Hindrance::Bandwidth, 1).ok());
-  EXPECT_NE(servers->set_share(1, Hindrance::Bandwidth, 0.1).error().message.find("give its link"),
-            std::string::npos);
-  EXPECT_FALSE(servers->set_share(1, Hindrance::Cpu, 0.1).ok());
+  EXPECT_TRUE(servers->set_share(1, ServerResource::Bandwidth, 1).ok());
+  EXPECT_NE(
+      servers->set_share(1, ServerResource::Bandwidth, 0.1).error().message.find("give its link"),
+      std::string::npos);
+  EXPECT_FALSE(servers->set_share(1, ServerResource::Cpu, 0.1).ok());
 }
 
 TEST(Servers, AShareIsOfTheNewSizeWhenTheSizeChanges) {
@@ -212,11 +213,11 @@ TEST(Servers, AShareIsOfTheNewSizeWhenTheSizeChanges) {
                                      .cpu = "none",
                                      .link = "token-bucket"})
                            .value();
-  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 0.25).ok());
+  ASSERT_TRUE(servers->set_share(0, ServerResource::Bandwidth, 0.25).ok());
   ASSERT_TRUE(servers->set_size(0, {.cores = 0.2, .bytes_per_s = 4e6}).ok());
   EXPECT_EQ(servers->size(0).cores, 0.2);
   EXPECT_EQ(servers->transport_bytes_per_s(0), 1e6);
-  ASSERT_TRUE(servers->set_share(0, Hindrance::Bandwidth, 1).ok());
+  ASSERT_TRUE(servers->set_share(0, ServerResource::Bandwidth, 1).ok());
   EXPECT_EQ(servers->transport_bytes_per_s(0), 4e6);
   ASSERT_TRUE(servers->set_size(1, {.cores = 0.2, .bytes_per_s = 4e6}).ok());
   EXPECT_EQ(servers->transport_bytes_per_s(1), 0) << "it had no rate";

@@ -167,7 +167,7 @@ class FittedPredictor : public LstmPredictor {
   const LstmPredictorFit& fit() const override { return fit_; }
   PredictorNetwork& network() { return *network_; }
 
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int ahead) override {
     if (history.samples.empty() || ahead <= 0) return {};
     const auto newest =
         std::min<std::size_t>(history.samples.size(), static_cast<std::size_t>(options_.window));

@@ -12,7 +12,7 @@ namespace orrery {
 
 struct LstmPredictorOptions {
   int window = 25;   // iterations it looks at
-  int horizon = 30;  // and foresees
+  int horizon = 30;  // and predicts
   int hidden = 50;
   int steps = 1500;  // of Adam, 64 windows each
   double rate = 2e-3;
@@ -20,7 +20,7 @@ struct LstmPredictorOptions {
   std::uint64_t seed = 1;
 };
 
-// How a fit fares on what it has not seen: mean |ln(foreseen / fact)| over the whole horizon, and
+// How a fit fares on what it has not seen: mean |ln(predicted / fact)| over the whole horizon, and
 // the same of saying that everything stays as it was last.
 struct LstmPredictorFit {
   std::int64_t windows = 0;
@@ -30,7 +30,7 @@ struct LstmPredictorFit {
 };
 
 // An LSTM of two layers over what a worker used and how long it took; from its state one head
-// foresees what will be used and a second, from both, the times: all iterations at once, so that
+// predicts what will be used and a second, from both, the times: all iterations at once, so that
 // errors do not feed on themselves. Times are taken relative to the last one, so it carries over
 // between models and batch sizes, and knows nothing at first but "as it was last".
 class LstmPredictor : public IterationPredictor {

@@ -44,8 +44,8 @@ const LstmPredictor& fitted() {
   return *predictor;
 }
 
-std::vector<double> foreseen(const LstmPredictor& predictor, const IterationHistory& history) {
-  return const_cast<LstmPredictor&>(predictor).foresee(history, 8);
+std::vector<double> predicted(const LstmPredictor& predictor, const IterationHistory& history) {
+  return const_cast<LstmPredictor&>(predictor).predict(history, 8);
 }
 
 TEST(LstmPredictor, BeatsSayingThatItStaysOnWavesItHasNotSeen) {
@@ -54,25 +54,25 @@ TEST(LstmPredictor, BeatsSayingThatItStaysOnWavesItHasNotSeen) {
   EXPECT_LT(fit.error, 0.5 * fit.error_of_last);
 }
 
-TEST(LstmPredictor, ForeseesTheTurn) {
+TEST(LstmPredictor, PredictsTheTurn) {
   const auto history = waves(7, 207, 0);  // the next three are quick, then ten slow ones
-  const auto times = foreseen(fitted(), history);
+  const auto times = predicted(fitted(), history);
   ASSERT_EQ(times.size(), 8U);
   EXPECT_LT(times[0] * 32, 0.05);
   EXPECT_GT(times[5] * 32, 0.06);
 }
 
-TEST(LstmPredictor, AnotherModelsTimesAreForeseenInProportion) {
+TEST(LstmPredictor, AnotherModelsTimesArePredictedInProportion) {
   auto history = waves(7, 207, 0);
-  const auto times = foreseen(fitted(), history);
+  const auto times = predicted(fitted(), history);
   for (IterationSample& sample : history.samples) sample.took *= 10;
-  const auto slower = foreseen(fitted(), history);
+  const auto slower = predicted(fitted(), history);
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_NEAR(slower[i] / times[i], 10, 0.01);
 }
 
 TEST(LstmPredictor, SaysSomethingOfAShortHistoryAndNothingOfNone) {
-  EXPECT_EQ(foreseen(fitted(), waves(1, 1, 0)).size(), 8U);
-  EXPECT_TRUE(foreseen(fitted(), {}).empty());
+  EXPECT_EQ(predicted(fitted(), waves(1, 1, 0)).size(), 8U);
+  EXPECT_TRUE(predicted(fitted(), {}).empty());
 }
 
 TEST(LstmPredictor, IsTheSameAfterSavingAndLoading) {
@@ -82,7 +82,7 @@ TEST(LstmPredictor, IsTheSameAfterSavingAndLoading) {
   const auto loaded = load_lstm_predictor(path);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   const auto history = waves(9, 60, 4);
-  EXPECT_EQ(foreseen(*loaded.value(), history), foreseen(fitted(), history));
+  EXPECT_EQ(predicted(*loaded.value(), history), predicted(fitted(), history));
   EXPECT_EQ(loaded.value()->fit().error, fitted().fit().error);
 
   std::ostringstream text;

@@ -34,9 +34,9 @@ TEST(LbBsp, GivesTheSlowOneASmallerBatchStepByStep) {
           1,
           static_cast<int>(std::lround(
               mode.shares.empty() ? 50 : 100 * mode.shares[static_cast<std::size_t>(w)].second)));
-      lb_bsp->saw(IterationSample{.worker = WorkerId(w),
-                                  .took = from_seconds(batch * (w == 1 ? 0.004 : 0.001)),
-                                  .samples = batch});
+      lb_bsp->on_iteration(IterationSample{.worker = WorkerId(w),
+                                           .took = from_seconds(batch * (w == 1 ? 0.004 : 0.001)),
+                                           .samples = batch});
     }
     done += 100;
     mode = lb_bsp->direct(

@@ -15,14 +15,14 @@ Mode RoundDirector::direct(const Situation& situation) {
     begin(situation);
   }
   const std::int64_t rounds = (situation.samples_done - looked_at_) / situation.global_batch;
-  if (rounds >= pace_.every_rounds && everybody_is_known()) {
+  if (rounds >= pace_.every_rounds && every_worker_is_known()) {
     looked_at_ = situation.samples_done;
     look(situation);
   }
   return mode_;
 }
 
-bool RoundDirector::everybody_is_known() const {
+bool RoundDirector::every_worker_is_known() const {
   return records().size() == workers_.size() &&
          std::ranges::all_of(records(), [this](const WorkerRecord& record) {
            return record.tasks >= pace_.tasks_least;

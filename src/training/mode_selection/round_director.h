@@ -12,7 +12,7 @@ namespace orrery {
 // done a few tasks. SSGD at first, and again whenever somebody joins or leaves.
 class RoundDirector : public Director {
  public:
-  void saw(const IterationSample& sample) final { book_.saw(sample); }
+  void on_iteration(const IterationSample& sample) final { book_.add(sample); }
   Mode direct(const Situation& situation) final;
 
  protected:
@@ -31,7 +31,7 @@ class RoundDirector : public Director {
   Mode mode_{};
 
  private:
-  bool everybody_is_known() const;
+  bool every_worker_is_known() const;
 
   Pace pace_;
   IterationBook book_{};

@@ -15,17 +15,17 @@
 namespace orrery {
 
 // A world under STAR, and the director to look into.
-struct Steered {
+struct StarWorld {
   std::unique_ptr<TestWorld> world{};
   StarDirector* star = nullptr;
 };
 
-inline Steered under_star(const WorldOptions& options, Pattern pattern, StarOptions star = {},
-                          std::shared_ptr<ModeGrant> grant = nullptr,
-                          std::vector<std::unique_ptr<IterationPredictor>> predictors = {}) {
+inline StarWorld under_star(const WorldOptions& options, Pattern pattern, StarOptions star = {},
+                            std::shared_ptr<ModeGrant> grant = nullptr,
+                            std::vector<std::unique_ptr<IterationPredictor>> predictors = {}) {
   star.blocks = options.blocks;
   auto made = make_star_director(star, std::move(predictors), nullptr, std::move(grant));
-  Steered run{.star = made.get()};
+  StarWorld run{.star = made.get()};
   run.world = std::make_unique<TestWorld>(options, std::move(pattern), std::move(made));
   return run;
 }

@@ -31,7 +31,7 @@ struct WorldOptions {
   double target_loss = 0.5;  // of 1 at the beginning
   double limit_s = 600;
   int blocks = 1;
-  bool tells_use = true;
+  bool reports_usage = true;
   double way_s = 0, message_s = 0;  // all-reduce: one way of the parameters, a message of a sum
   double serve_s = 0;               // what a parent's task is longer by for each child
   double meet_s = 0;  // of a new ring, in each member's first task: it waits for those before it
@@ -60,7 +60,7 @@ class TestWorld {
  private:
   struct Doing {
     Task task{};
-    double began_s = 0, ends_s = 0, computing = 1, held_back = 0;
+    double began_s = 0, ends_s = 0, computing = 1, throttled = 0;
   };
   using Event = std::pair<double, std::int64_t>;  // when, which task; below 0: which update's sum
 

@@ -82,9 +82,9 @@ void TestWorld::hand_in(const Doing& done, int samples) {
                     .samples = samples,
                     .loss = loss() * (1 + options_.loss_noise * random_.normal()),
                     .norm2 = 1};
-  if (options_.tells_use) {
+  if (options_.reports_usage) {
     gradient.usage.cpu_share = done.computing;
-    gradient.usage.throttled_share = done.held_back;
+    gradient.usage.throttled_share = done.throttled;
   }
   if (options_.way_s > 0) gradient.usage.way_s = way_s(static_cast<int>(done.task.worker));
   conductor_.ready(gradient, now());
@@ -113,10 +113,10 @@ void TestWorld::start(const Task& task) {
                            ? options_.meet_s * static_cast<double>(rank_of(task.worker))
                            : 0;
   const double takes = (link + compute) * jitter + meets;
-  const double held_back = options_.per_sample_s * task.samples.count * (slow.compute - 1);
+  const double throttled = options_.per_sample_s * task.samples.count * (slow.compute - 1);
   const double whole = link + compute + meets;
-  doing_[task.number] = {task, now_s_, now_s_ + takes, (compute - held_back) / whole,
-                         held_back / whole};
+  doing_[task.number] = {task, now_s_, now_s_ + takes, (compute - throttled) / whole,
+                         throttled / whole};
   events_.emplace(now_s_ + takes, task.number);
 }
 

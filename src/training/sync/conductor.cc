@@ -16,13 +16,13 @@ Conductor::~Conductor() = default;
 void Conductor::join(WorkerId worker, Time now) {
   Inside& in = *inside_;
   if (in.finished || in.end_reason) return;
-  if (in.crowd.seat_of(worker) >= 0) {
+  if (in.membership.seat_of(worker) >= 0) {
     ++in.counts.refused;
     return;
   }
-  in.set_idle(in.crowd.add(worker));
+  in.set_idle(in.membership.add(worker));
   if (!in.begun) {
-    if (in.crowd.size() < in.options.workers_first) return;
+    if (in.membership.size() < in.options.workers_first) return;
     in.begin(now);
   } else {
     in.membership_changed(now);
@@ -33,14 +33,14 @@ void Conductor::join(WorkerId worker, Time now) {
 void Conductor::leave(WorkerId worker, Time now) {
   Inside& in = *inside_;
   if (in.finished) return;
-  const int seat = in.crowd.seat_of(worker);
+  const int seat = in.membership.seat_of(worker);
   if (seat < 0) {
     ++in.counts.refused;
     return;
   }
   in.remove_member(seat);
   if (!in.begun) return;
-  if (in.flying && in.crowd.size() == 0) {  // nobody is left who could say how it ended
+  if (in.flying && in.membership.size() == 0) {  // nobody is left who could say how it ended
     failed(in.version + 1, {}, now);
     return;
   }
@@ -51,12 +51,12 @@ void Conductor::leave(WorkerId worker, Time now) {
 void Conductor::retire(WorkerId worker, Time now) {
   Inside& in = *inside_;
   if (in.finished) return;
-  const int seat = in.crowd.seat_of(worker);
-  if (seat < 0 || in.crowd[seat].retiring) {
+  const int seat = in.membership.seat_of(worker);
+  if (seat < 0 || in.membership[seat].retiring) {
     ++in.counts.refused;
     return;
   }
-  in.crowd[seat].retiring = true;
+  in.membership[seat].retiring = true;
   ++in.retiring;
   if (!in.begun) {
     in.remove_member(seat);
@@ -108,7 +108,7 @@ void Conductor::applied(const UpdateSample& update, Time now) {
   recent.took = now - recent.at;
   if (flies) recent.at = now;
   recent.fresh_mean_norm2 = std::isfinite(update.fresh_mean_norm2) ? update.fresh_mean_norm2 : 0;
-  if (in.director) in.director->saw(recent);
+  if (in.director) in.director->on_update(recent);
   recent.version = -1;
   if (!flies) return;
   in.flying = false;
@@ -126,14 +126,14 @@ void Conductor::failed(ParameterVersion version, std::span<const WorkerId> lost,
   }
   in.flying = false;
   for (const WorkerId worker : lost) {
-    const int seat = in.crowd.seat_of(worker);
+    const int seat = in.membership.seat_of(worker);
     if (seat >= 0) in.remove_member(seat);
   }
   std::vector<std::int64_t> gone;
   for (const Term& term : in.terms) {
     OpenTask& open = *in.tasks.find(term.task);
     open.state = OpenTask::State::Held;
-    const bool is_there = in.crowd[open.lies_at].state != MemberState::Gone;
+    const bool is_there = in.membership[open.lies_at].state != MemberState::Gone;
     if (!is_there) gone.push_back(term.task);
   }
   for (const std::int64_t task : gone) {
@@ -156,8 +156,8 @@ void Conductor::evaluated(const EvaluationSample& evaluation, Time now) {
     return;
   }
   in.evaluation_seen = evaluation.version;
-  if (in.director) in.director->saw(evaluation);
-  in.target.saw(seconds(evaluation.at), evaluation.accuracy);
+  if (in.director) in.director->on_evaluation(evaluation);
+  in.target.add(seconds(evaluation.at), evaluation.accuracy);
   if (!in.finished && in.target.reached_s()) in.finish("the target was reached", now);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "training/sync/conductor.h"
-#include "training/sync/crowd.h"
+#include "training/sync/membership.h"
 #include "training/sync/rules/rule.h"
 #include "training/sync/samples.h"
 #include "training/sync/spoiled_watch.h"
@@ -16,15 +16,15 @@
 
 namespace orrery {
 
-// What a Conductor is made of. conductor.cc: what is said to it; conductor_crowd.cc: who is there,
-// and what is lost; conductor_updates.cc: what becomes of what was said.
+// What a Conductor is made of. conductor.cc: what is said to it; conductor_membership.cc: who is
+// there, and what is lost; conductor_updates.cc: what becomes of what was said.
 struct Conductor::Inside {
   Inside(ConductorOptions with, std::unique_ptr<Director> asked, const ConductorState& from);
 
   bool all_reduce() const { return options.architecture == Architecture::AllReduce; }
   double rate() const;
 
-  // conductor_crowd.cc
+  // conductor_membership.cc
   void begin(Time now);
   void remove_member(int seat);
   void membership_changed(Time now);
@@ -32,8 +32,8 @@ struct Conductor::Inside {
   std::vector<TaskUnderWay> under_way(Time now);
   void change_mode();
   static bool same_rule(const Mode& a, const Mode& b);  // they differ in shares and tree at most
-  void
-  reshape();  // tree or ring, batches and the rule's groups, after the crowd or the mode changed
+  void reshape();  // tree or ring, batches and the rule's groups, after the membership or the mode
+                   // changed
   void set_idle(int seat);
   void lose(std::int64_t task);      // and what was merged into it
   void lose_what_lies_at(int seat);  // all-reduce
@@ -66,7 +66,7 @@ struct Conductor::Inside {
   bool end_failed = false;
   bool change_pending = false, checkpoint_due = false, reshape_due = false;
 
-  Crowd crowd{};
+  Membership membership{};
   int retiring = 0;  // how many of them are
   TaskTable tasks{};
   SampleCursor cursor;

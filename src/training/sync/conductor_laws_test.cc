@@ -81,7 +81,7 @@ class World {
   void run(int steps) {
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       step();
-      if (i % 40 == 0) everybody_gets_on();
+      if (i % 40 == 0) let_every_worker_finish();
     }
     call([&] { conductor_->finish("enough", now_); });
     for (int i = 0; flying_ && i < 60 && !testing::Test::HasFailure(); ++i) step();
@@ -113,10 +113,10 @@ class World {
     }
     kinds_.insert(conductor_->mode().rule);
     if (conductor_->ending() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
-    EXPECT_TRUE(anybody_computes()) << "nobody computes, so nothing will ever happen";
+    EXPECT_TRUE(any_worker_computes()) << "nobody computes, so nothing will ever happen";
   }
 
-  bool anybody_computes() const {
+  bool any_worker_computes() const {
     return std::ranges::any_of(workers_,
                                [](const auto& one) { return one.second.task.has_value(); });
   }
@@ -395,7 +395,7 @@ class World {
   }
 
   // Whoever waits gets a task if the others just go on, the oldest task first.
-  void everybody_gets_on() {
+  void let_every_worker_finish() {
     if (tasks_.empty()) return;
     for (const WorkerId id : std::set<WorkerId>(waiting())) {
       for (int i = 0; i < 60; ++i) {

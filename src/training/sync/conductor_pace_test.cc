@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "training/sync/intervals.h"
-#include "training/sync/test_clockwork.h"
+#include "training/sync/timed_harness.h"
 
 namespace orrery {
 namespace {
@@ -23,8 +23,8 @@ TEST(ConductorPace, MeanStalenessOfStaticXIsNOverXMinusOneForAnyTimes) {
   for (int round = 0; round < 60; ++round) {
     const int n = static_cast<int>(random.between(1, 12));
     const int x = static_cast<int>(random.between(1, n));
-    Clockwork world({.global_batch = 60}, {.x = x}, random_times(random, n), 0.5,
-                    static_cast<std::uint64_t>(round));
+    TimedHarness world({.global_batch = 60}, {.x = x}, random_times(random, n), 0.5,
+                       static_cast<std::uint64_t>(round));
     // Updates since each worker's newest gradient: the part of the tiling that has not ended yet.
     std::vector<ParameterVersion> newest(static_cast<std::size_t>(n), 0);
     world.on_update = [&](const ApplyUpdate& order) {
@@ -49,7 +49,7 @@ struct Case {
   double sum_s = 0;
 };
 
-TEST(ConductorPace, IsWhatIsForeseen) {
+TEST(ConductorPace, IsWhatIsPredicted) {
   const std::vector<double> times{0.1, 0.103, 0.098, 0.101, 0.35, 0.107, 0.12, 0.72};
   std::vector<WorkerId> workers;
   for (int i = 0; i < 8; ++i) workers.push_back(WorkerId{i});
@@ -76,8 +76,8 @@ TEST(ConductorPace, IsWhatIsForeseen) {
   }
   for (const Case& one : cases) {
     for (const double jitter : {0.0, 0.05}) {
-      Clockwork world({.architecture = one.architecture, .global_batch = 64, .blocks = 4}, one.mode,
-                      times, jitter);
+      TimedHarness world({.architecture = one.architecture, .global_batch = 64, .blocks = 4},
+                         one.mode, times, jitter);
       world.sum_s = one.sum_s;
       world.run_updates(400);
       const Time from = world.now;
@@ -87,7 +87,7 @@ TEST(ConductorPace, IsWhatIsForeseen) {
       const double interval = seconds(world.now - from) / 4000;
       const auto gradients = static_cast<double>(world.conductor->counts().gradients - before);
       const Pace pace =
-          foresee_pace(one.mode, workers, times,
+          predict_pace(one.mode, workers, times,
                        {.jitter = jitter, .updates = 4000, .blocks = 4, .sum_s = one.sum_s});
       const std::string where = mode_name(one.mode, 8) + ", jitter " + std::to_string(jitter);
       EXPECT_NEAR(pace.interval_s, interval, 0.01 * interval) << where;
@@ -109,7 +109,7 @@ TEST(ConductorPace, EverySampleWeighsTheSameInEveryMode) {
   modes.push_back({.rule = SyncRuleKind::Ring, .ring = pair});
   modes.push_back({.shares = {{WorkerId{2}, 0.1}}});
   for (const Mode& mode : modes) {
-    Clockwork world({.global_batch = 10}, mode, times, 0.2);
+    TimedHarness world({.global_batch = 10}, mode, times, 0.2);
     double weight = 0;
     std::int64_t samples = 0;
     world.on_update = [&](const ApplyUpdate& order) {
@@ -165,7 +165,7 @@ TEST(ConductorPace, WithAllWorkersTheParametersAreThoseOfOneProcessToTheBit) {
   }
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Parameters together(kParameters, 0.5F);
-    Clockwork world({.global_batch = kBatch}, {}, std::vector<double>(kWorkers, 0.1), 0.5, seed);
+    TimedHarness world({.global_batch = kBatch}, {}, std::vector<double>(kWorkers, 0.1), 0.5, seed);
     world.on_update = [&](const ApplyUpdate& order) {
       std::vector<Parameters> gradients;
       std::vector<double> weights;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "training/sync/test_band.h"
+#include "training/sync/test_harness.h"
 
 namespace orrery {
 namespace {
@@ -37,166 +37,167 @@ TEST(Conductor, TrainingBeginsWhenEnoughHaveJoined) {
 }
 
 TEST(Conductor, SsgdUsesEverybodyInTheOrderOfTasksWhoeverCameFirst) {
-  TestBand band(of_batch(12), 3, {});
-  band.done(2);
-  band.done(0);
-  EXPECT_TRUE(band.updates.empty());
-  band.done(1);
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{1, 2, 3}));
-  EXPECT_DOUBLE_EQ(band.updates[0].update.terms[0].weight, 1.0 / 3);
-  EXPECT_EQ(band.updates[0].update.version, 1);
-  EXPECT_EQ(band.task.at(0).version, 1);
-  EXPECT_EQ(band.task.at(0).samples.first, 12);
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.done(2);
+  harness.done(0);
+  EXPECT_TRUE(harness.updates.empty());
+  harness.done(1);
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 2, 3}));
+  EXPECT_DOUBLE_EQ(harness.updates[0].update.terms[0].weight, 1.0 / 3);
+  EXPECT_EQ(harness.updates[0].update.version, 1);
+  EXPECT_EQ(harness.task.at(0).version, 1);
+  EXPECT_EQ(harness.task.at(0).samples.first, 12);
 }
 
 TEST(Conductor, StaticXWaitsForXAndTheOthersComputeOn) {
-  TestBand band(of_batch(8), 4, {.x = 2});
-  band.done(3);
-  band.done(1);
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{2, 4}));
-  EXPECT_EQ(band.task.at(0).number, 1);
-  EXPECT_EQ(band.task.at(1).version, 1);
-  band.done(0);
-  band.done(1);
-  EXPECT_EQ(band.conductor->counts().staleness_sum, 1);
+  ConductorHarness harness(of_batch(8), 4, {.x = 2});
+  harness.done(3);
+  harness.done(1);
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{2, 4}));
+  EXPECT_EQ(harness.task.at(0).number, 1);
+  EXPECT_EQ(harness.task.at(1).version, 1);
+  harness.done(0);
+  harness.done(1);
+  EXPECT_EQ(harness.conductor->counts().staleness_sum, 1);
 }
 
 TEST(Conductor, AnXAboveTheNumberOfWorkersMeansAllOfThem) {
-  TestBand band(of_batch(8), 2, {.x = 9});
-  band.done(0);
-  EXPECT_TRUE(band.updates.empty());
-  band.done(1);
-  EXPECT_EQ(band.updates.size(), 1u);
+  ConductorHarness harness(of_batch(8), 2, {.x = 9});
+  harness.done(0);
+  EXPECT_TRUE(harness.updates.empty());
+  harness.done(1);
+  EXPECT_EQ(harness.updates.size(), 1u);
 }
 
 TEST(Conductor, WhenTheLastOneLeavesItIsNotWaitedFor) {
-  TestBand band(of_batch(12), 3, {});
-  band.done(0);
-  band.done(1);
-  band.leave(2);
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{1, 2}));
-  EXPECT_EQ(band.conductor->counts().lost, 1);
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.done(0);
+  harness.done(1);
+  harness.leave(2);
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 2}));
+  EXPECT_EQ(harness.conductor->counts().lost, 1);
   // What it had is handed out again before anything new.
-  EXPECT_EQ(band.task.at(0).samples.first, 8);
-  EXPECT_EQ(band.task.at(0).samples.count, 4);
-  EXPECT_EQ(band.task.at(1).samples.first, 12);
-  EXPECT_EQ(band.task.at(1).samples.count, 6);
+  EXPECT_EQ(harness.task.at(0).samples.first, 8);
+  EXPECT_EQ(harness.task.at(0).samples.count, 4);
+  EXPECT_EQ(harness.task.at(1).samples.first, 12);
+  EXPECT_EQ(harness.task.at(1).samples.count, 6);
 }
 
 TEST(Conductor, AHeldGradientIsUsedAlthoughItsWorkerLeft) {
-  TestBand band(of_batch(12), 3, {});
-  band.done(0);
-  band.leave(0);
-  band.done(1);
-  EXPECT_TRUE(band.updates.empty()) << "the third is there and has not come";
-  band.done(2);
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{1, 2, 3}));
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.done(0);
+  harness.leave(0);
+  harness.done(1);
+  EXPECT_TRUE(harness.updates.empty()) << "the third is there and has not come";
+  harness.done(2);
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 2, 3}));
 }
 
 TEST(Conductor, WhoRetiresEndsItsTaskAndIsDismissed) {
-  TestBand band(of_batch(12), 3, {});
-  band.retire(1);
-  EXPECT_TRUE(all_of<DismissWorker>(band.others).empty());
-  for (const int worker : {0, 1, 2}) band.done(worker);
-  EXPECT_EQ(band.terms(0), (Tasks{1, 2, 3}));
-  ASSERT_EQ(all_of<DismissWorker>(band.others).size(), 1u);
-  EXPECT_EQ(band.task.at(0).samples.count + band.task.at(2).samples.count, 12);
-  EXPECT_FALSE(band.computes(1));
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.retire(1);
+  EXPECT_TRUE(all_of<DismissWorker>(harness.others).empty());
+  for (const int worker : {0, 1, 2}) harness.done(worker);
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 2, 3}));
+  ASSERT_EQ(all_of<DismissWorker>(harness.others).size(), 1u);
+  EXPECT_EQ(harness.task.at(0).samples.count + harness.task.at(2).samples.count, 12);
+  EXPECT_FALSE(harness.computes(1));
 }
 
 TEST(Conductor, WhatMakesNoSenseIsRefusedAndChangesNothing) {
-  TestBand band(of_batch(8), 2, {});
-  const Gradient first = band.gradient_of(0);
-  band.say(first);
-  band.say(first);
-  band.say({.task = 99, .samples = 4});
-  band.say({.task = -1, .samples = 4});
-  band.join(1);
-  band.leave(5);
-  band.retire(5);
-  EXPECT_EQ(band.conductor->counts().refused, 6);
-  EXPECT_TRUE(band.updates.empty());
-  EXPECT_TRUE(band.drops.empty());
-  const Gradient late = band.gradient_of(1);
-  band.leave(1);
-  band.say(late);
-  EXPECT_EQ(band.conductor->counts().refused, 7);
-  ASSERT_EQ(band.drops.size(), 1u) << "what lies about is thrown away";
-  EXPECT_EQ(band.drops[0].task, late.task);
+  ConductorHarness harness(of_batch(8), 2, {});
+  const Gradient first = harness.gradient_of(0);
+  harness.say(first);
+  harness.say(first);
+  harness.say({.task = 99, .samples = 4});
+  harness.say({.task = -1, .samples = 4});
+  harness.join(1);
+  harness.leave(5);
+  harness.retire(5);
+  EXPECT_EQ(harness.conductor->counts().refused, 6);
+  EXPECT_TRUE(harness.updates.empty());
+  EXPECT_TRUE(harness.drops.empty());
+  const Gradient late = harness.gradient_of(1);
+  harness.leave(1);
+  harness.say(late);
+  EXPECT_EQ(harness.conductor->counts().refused, 7);
+  ASSERT_EQ(harness.drops.size(), 1u) << "what lies about is thrown away";
+  EXPECT_EQ(harness.drops[0].task, late.task);
 }
 
 TEST(Conductor, ASpoiledGradientIsCountedAndItsWorkerGoesOn) {
-  TestBand band(of_batch(8), 2, {});
-  Gradient bad = band.gradient_of(0);
+  ConductorHarness harness(of_batch(8), 2, {});
+  Gradient bad = harness.gradient_of(0);
   bad.norm2 = std::numeric_limits<double>::quiet_NaN();
-  band.say(bad);
-  EXPECT_EQ(band.conductor->counts().spoiled, 1);
-  EXPECT_EQ(band.task.at(0).number, 3);
-  Gradient few = band.gradient_of(0);
+  harness.say(bad);
+  EXPECT_EQ(harness.conductor->counts().spoiled, 1);
+  EXPECT_EQ(harness.task.at(0).number, 3);
+  Gradient few = harness.gradient_of(0);
   few.samples = 1;
-  band.say(few);
-  EXPECT_EQ(band.conductor->counts().spoiled, 2);
-  EXPECT_EQ(band.drops.size(), 2u);
+  harness.say(few);
+  EXPECT_EQ(harness.conductor->counts().spoiled, 2);
+  EXPECT_EQ(harness.drops.size(), 2u);
 }
 
 TEST(Conductor, WhatAModeHoldsGoesIntoAnUpdateOfItsOwnWhenItIsLeft) {
-  TestBand band(of_batch(12), 3, {});
-  band.done(1);
-  band.director->says = {.x = 1};
-  band.tick();
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{2}));
-  EXPECT_EQ(band.conductor->counts().mode_switches, 1);
-  band.done(0);
-  ASSERT_EQ(band.updates.size(), 2u) << "tasks under way count for the new mode";
-  EXPECT_EQ(band.terms(1), (Tasks{1}));
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.done(1);
+  harness.director->says = {.x = 1};
+  harness.tick();
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{2}));
+  EXPECT_EQ(harness.conductor->counts().mode_switches, 1);
+  harness.done(0);
+  ASSERT_EQ(harness.updates.size(), 2u) << "tasks under way count for the new mode";
+  EXPECT_EQ(harness.terms(1), (Tasks{1}));
 }
 
 TEST(Conductor, OtherSharesTakeEffectWithoutAnUpdateInBetween) {
-  TestBand band(of_batch(12), 3, {});
-  band.done(1);
-  band.director->says.shares = {{WorkerId{0}, 0.5}, {WorkerId{1}, 0.25}, {WorkerId{2}, 0.25}};
-  band.tick();
-  EXPECT_TRUE(band.updates.empty());
-  EXPECT_EQ(band.conductor->counts().mode_switches, 0);
-  band.done(0);
-  band.done(2);
-  EXPECT_EQ(band.task.at(0).samples.count, 6);
-  EXPECT_EQ(band.task.at(2).samples.count, 3);
+  ConductorHarness harness(of_batch(12), 3, {});
+  harness.done(1);
+  harness.director->says.shares = {{WorkerId{0}, 0.5}, {WorkerId{1}, 0.25}, {WorkerId{2}, 0.25}};
+  harness.tick();
+  EXPECT_TRUE(harness.updates.empty());
+  EXPECT_EQ(harness.conductor->counts().mode_switches, 0);
+  harness.done(0);
+  harness.done(2);
+  EXPECT_EQ(harness.task.at(0).samples.count, 6);
+  EXPECT_EQ(harness.task.at(2).samples.count, 3);
 }
 
 TEST(Conductor, EvaluatesAtEveryMultipleAndEndsWhenTheMeanOfTwoIsAtTheTarget) {
-  TestBand band({.global_batch = 8, .evaluate_every = 16, .target_accuracy = 0.9}, 1, {});
-  for (int i = 0; i < 6; ++i) band.done(0);
-  const auto asked = all_of<EvaluateVersion>(band.others);
+  ConductorHarness harness({.global_batch = 8, .evaluate_every = 16, .target_accuracy = 0.9}, 1,
+                           {});
+  for (int i = 0; i < 6; ++i) harness.done(0);
+  const auto asked = all_of<EvaluateVersion>(harness.others);
   ASSERT_EQ(asked.size(), 3u);
   EXPECT_EQ(asked[0].version, 2);
   EXPECT_EQ(asked[2].version, 6);
-  band.evaluated(2, 0.8);
-  band.evaluated(4, 0.95);
-  band.evaluated(6, 0.8);
-  EXPECT_FALSE(band.conductor->finished());
-  band.done(0);
-  band.evaluated(7, 1.0);
-  EXPECT_TRUE(band.conductor->finished());
-  EXPECT_EQ(all_of<FinishRun>(band.others).size(), 1u);
+  harness.evaluated(2, 0.8);
+  harness.evaluated(4, 0.95);
+  harness.evaluated(6, 0.8);
+  EXPECT_FALSE(harness.conductor->finished());
+  harness.done(0);
+  harness.evaluated(7, 1.0);
+  EXPECT_TRUE(harness.conductor->finished());
+  EXPECT_EQ(all_of<FinishRun>(harness.others).size(), 1u);
 }
 
 TEST(Conductor, ACheckpointHoldsEverySampleThatIsNotUsed) {
-  TestBand band({.global_batch = 8, .checkpoint_every = 8}, 4, {.x = 3});
-  band.done(3);
-  band.done(0);
-  band.done(1);
-  EXPECT_TRUE(all_of<SaveCheckpoint>(band.others).empty()) << "6 samples";
-  band.done(0);
-  band.done(1);
-  band.done(3);
-  ASSERT_EQ(all_of<SaveCheckpoint>(band.others).size(), 1u);
-  const ConductorState state = band.conductor->state();
+  ConductorHarness harness({.global_batch = 8, .checkpoint_every = 8}, 4, {.x = 3});
+  harness.done(3);
+  harness.done(0);
+  harness.done(1);
+  EXPECT_TRUE(all_of<SaveCheckpoint>(harness.others).empty()) << "6 samples";
+  harness.done(0);
+  harness.done(1);
+  harness.done(3);
+  ASSERT_EQ(all_of<SaveCheckpoint>(harness.others).size(), 1u);
+  const ConductorState state = harness.conductor->state();
   EXPECT_EQ(state.version, 2);
   EXPECT_EQ(state.samples_done, 12);
   EXPECT_EQ(state.next_task, 8);
@@ -205,7 +206,7 @@ TEST(Conductor, ACheckpointHoldsEverySampleThatIsNotUsed) {
   EXPECT_EQ(state.again[0].first, 4);
   EXPECT_EQ(state.again[0].count, 2);
 
-  TestBand next({.global_batch = 8}, 4, {.x = 3}, state);
+  ConductorHarness next({.global_batch = 8}, 4, {.x = 3}, state);
   EXPECT_EQ(next.task.at(0).samples.first, 4);
   EXPECT_EQ(next.task.at(0).number, 8);
   EXPECT_EQ(next.task.at(1).samples.first, 14);
@@ -213,101 +214,101 @@ TEST(Conductor, ACheckpointHoldsEverySampleThatIsNotUsed) {
 }
 
 TEST(Conductor, ACheckpointWaitsForNobodyButDrainsWhatIsHeld) {
-  TestBand band({.global_batch = 8, .checkpoint_every = 4}, 4,
-                {.rule = SyncRuleKind::Dynamic,
-                 .groups = {{WorkerId{0}, WorkerId{1}}, {WorkerId{2}, WorkerId{3}}}});
-  band.done(2);
-  band.done(0);
-  band.done(1);
-  ASSERT_EQ(band.updates.size(), 2u);
-  EXPECT_EQ(band.terms(1), (Tasks{3}));
-  EXPECT_EQ(band.conductor->state().version, 2);
+  ConductorHarness harness({.global_batch = 8, .checkpoint_every = 4}, 4,
+                           {.rule = SyncRuleKind::Dynamic,
+                            .groups = {{WorkerId{0}, WorkerId{1}}, {WorkerId{2}, WorkerId{3}}}});
+  harness.done(2);
+  harness.done(0);
+  harness.done(1);
+  ASSERT_EQ(harness.updates.size(), 2u);
+  EXPECT_EQ(harness.terms(1), (Tasks{3}));
+  EXPECT_EQ(harness.conductor->state().version, 2);
 }
 
 TEST(Conductor, EndsAfterAsManySamplesAsAskedFor) {
-  TestBand band({.global_batch = 8, .samples_limit = 16, .evaluate_every = 100}, 2, {});
+  ConductorHarness harness({.global_batch = 8, .samples_limit = 16, .evaluate_every = 100}, 2, {});
   for (int i = 0; i < 2; ++i) {
-    band.done(0);
-    band.done(1);
+    harness.done(0);
+    harness.done(1);
   }
-  EXPECT_TRUE(band.conductor->finished());
-  EXPECT_EQ(band.updates.size(), 2u);
-  EXPECT_EQ(band.started.size(), 4u);
-  EXPECT_EQ(all_of<EvaluateVersion>(band.others).size(), 1u) << "the end is always judged";
+  EXPECT_TRUE(harness.conductor->finished());
+  EXPECT_EQ(harness.updates.size(), 2u);
+  EXPECT_EQ(harness.started.size(), 4u);
+  EXPECT_EQ(all_of<EvaluateVersion>(harness.others).size(), 1u) << "the end is always judged";
 }
 
 // Workers 0 and 1 in a ring, with the first sum under way.
-TestBand band_with_a_sum_under_way() {
-  TestBand band(
+ConductorHarness harness_with_a_sum_under_way() {
+  ConductorHarness harness(
       {.architecture = Architecture::AllReduce, .global_batch = 8, .checkpoint_every = 1000}, 2,
       {.rule = SyncRuleKind::Ring});
-  band.done(0);
-  band.done(1);
-  EXPECT_EQ(band.updates.size(), 1u);
-  band.finish();
-  EXPECT_TRUE(band.conductor->ending());
-  EXPECT_FALSE(band.conductor->finished());
-  EXPECT_TRUE(all_of<SaveCheckpoint>(band.others).empty());
-  return band;
+  harness.done(0);
+  harness.done(1);
+  EXPECT_EQ(harness.updates.size(), 1u);
+  harness.finish();
+  EXPECT_TRUE(harness.conductor->ending());
+  EXPECT_FALSE(harness.conductor->finished());
+  EXPECT_TRUE(all_of<SaveCheckpoint>(harness.others).empty());
+  return harness;
 }
 
 TEST(Conductor, EndsAfterTheSumThatIsUnderWay) {
-  TestBand band = band_with_a_sum_under_way();
-  band.applied();
-  EXPECT_TRUE(band.conductor->finished());
-  ASSERT_EQ(all_of<SaveCheckpoint>(band.others).size(), 1u);
-  EXPECT_EQ(all_of<SaveCheckpoint>(band.others)[0].version, 1);
-  EXPECT_EQ(all_of<FinishRun>(band.others).size(), 1u);
-  EXPECT_EQ(band.started.size(), 2u) << "no task is handed out after the end was asked for";
+  ConductorHarness harness = harness_with_a_sum_under_way();
+  harness.applied();
+  EXPECT_TRUE(harness.conductor->finished());
+  ASSERT_EQ(all_of<SaveCheckpoint>(harness.others).size(), 1u);
+  EXPECT_EQ(all_of<SaveCheckpoint>(harness.others)[0].version, 1);
+  EXPECT_EQ(all_of<FinishRun>(harness.others).size(), 1u);
+  EXPECT_EQ(harness.started.size(), 2u) << "no task is handed out after the end was asked for";
 }
 
 TEST(Conductor, ASumThatFailsDoesNotDelayTheEnd) {
-  TestBand band = band_with_a_sum_under_way();
-  band.failed({WorkerId{1}});
-  EXPECT_TRUE(band.conductor->finished());
-  ASSERT_EQ(all_of<SaveCheckpoint>(band.others).size(), 1u);
-  EXPECT_EQ(all_of<SaveCheckpoint>(band.others)[0].version, 0);
-  EXPECT_EQ(band.conductor->state().again.size(), 1u)
+  ConductorHarness harness = harness_with_a_sum_under_way();
+  harness.failed({WorkerId{1}});
+  EXPECT_TRUE(harness.conductor->finished());
+  ASSERT_EQ(all_of<SaveCheckpoint>(harness.others).size(), 1u);
+  EXPECT_EQ(all_of<SaveCheckpoint>(harness.others)[0].version, 0);
+  EXPECT_EQ(harness.conductor->state().again.size(), 1u)
       << "the samples of the sum are handed out again";
-  EXPECT_EQ(band.updates.size(), 1u);
+  EXPECT_EQ(harness.updates.size(), 1u);
 }
 
 TEST(Conductor, EndsAlsoWhenEveryMemberOfTheSumLeaves) {
-  TestBand band = band_with_a_sum_under_way();
-  band.leave(0);
-  band.leave(1);
-  EXPECT_TRUE(band.conductor->finished());
-  EXPECT_EQ(all_of<FinishRun>(band.others).size(), 1u);
+  ConductorHarness harness = harness_with_a_sum_under_way();
+  harness.leave(0);
+  harness.leave(1);
+  EXPECT_TRUE(harness.conductor->finished());
+  EXPECT_EQ(all_of<FinishRun>(harness.others).size(), 1u);
 }
 
 TEST(Conductor, DirectorsLearnHowStaleAGradientWasAndHowLongItTook) {
-  TestBand band(of_batch(8), 2, {.x = 1});
-  band.done(0);
-  band.done(1);
-  const auto seen = band.director->iterations;
+  ConductorHarness harness(of_batch(8), 2, {.x = 1});
+  harness.done(0);
+  harness.done(1);
+  const auto seen = harness.director->iterations;
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].staleness, 0);
   EXPECT_EQ(seen[1].staleness, 1);
   EXPECT_EQ(seen[1].took, std::chrono::milliseconds(2));
-  band.conductor->applied({.version = 2, .fresh_mean_norm2 = 3}, Time{});
-  ASSERT_EQ(band.director->updates.size(), 1u);
-  EXPECT_EQ(band.director->updates[0].terms, 1);
-  EXPECT_EQ(band.director->updates[0].fresh, 0);
-  EXPECT_EQ(band.director->updates[0].fresh_mean_norm2, 3);
-  band.conductor->applied({.version = 2}, Time{});
+  harness.conductor->applied({.version = 2, .fresh_mean_norm2 = 3}, Time{});
+  ASSERT_EQ(harness.director->updates.size(), 1u);
+  EXPECT_EQ(harness.director->updates[0].terms, 1);
+  EXPECT_EQ(harness.director->updates[0].fresh, 0);
+  EXPECT_EQ(harness.director->updates[0].fresh_mean_norm2, 3);
+  harness.conductor->applied({.version = 2}, Time{});
   for (const ParameterVersion never : {3, 0, -1, 2 + 256}) {
-    band.conductor->applied({.version = never}, Time{});
+    harness.conductor->applied({.version = never}, Time{});
   }
-  EXPECT_EQ(band.conductor->counts().refused, 5);
-  EXPECT_EQ(band.director->updates.size(), 1u);
+  EXPECT_EQ(harness.conductor->counts().refused, 5);
+  EXPECT_EQ(harness.director->updates.size(), 1u);
 }
 
 TEST(Conductor, AtATickDirectorsHearOfTasksThatHaveNotEnded) {
-  TestBand band(of_batch(8), 2, {});
-  band.done(1);
-  EXPECT_TRUE(band.director->under_way.empty());
-  band.tick();
-  const auto seen = band.director->under_way;
+  ConductorHarness harness(of_batch(8), 2, {});
+  harness.done(1);
+  EXPECT_TRUE(harness.director->under_way.empty());
+  harness.tick();
+  const auto seen = harness.director->under_way;
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].worker, WorkerId{0});
   EXPECT_TRUE(seen[0].computing);
@@ -316,67 +317,67 @@ TEST(Conductor, AtATickDirectorsHearOfTasksThatHaveNotEnded) {
   EXPECT_EQ(seen[1].worker, WorkerId{1});
   EXPECT_FALSE(seen[1].computing);
   EXPECT_EQ(seen[1].took, std::chrono::milliseconds(1));
-  band.done(0);
-  EXPECT_TRUE(band.director->under_way.empty()) << "at an update it is not asked for";
+  harness.done(0);
+  EXPECT_TRUE(harness.director->under_way.empty()) << "at an update it is not asked for";
 }
 
 TEST(Conductor, WhatAWorkerMeasuredBadlyIsTakenAsNotMeasured) {
-  TestBand band(of_batch(8), 1, {});
-  Gradient odd = band.gradient_of(0);
+  ConductorHarness harness(of_batch(8), 1, {});
+  Gradient odd = harness.gradient_of(0);
   odd.usage = {.cpu_share = 0.5, .in_bytes_per_s = std::numeric_limits<double>::infinity()};
-  band.say(odd);
-  EXPECT_EQ(band.director->iterations.back().usage.cpu_share, 0.5);
-  EXPECT_EQ(band.director->iterations.back().usage.in_bytes_per_s, 0);
+  harness.say(odd);
+  EXPECT_EQ(harness.director->iterations.back().usage.cpu_share, 0.5);
+  EXPECT_EQ(harness.director->iterations.back().usage.in_bytes_per_s, 0);
 }
 
 TEST(Conductor, AParentHandsInForItsChildren) {
-  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
-  ASSERT_EQ(band.trees.size(), 1u);
-  band.done(2);
-  band.done(0, {1});
-  EXPECT_TRUE(band.updates.empty());
-  band.done(3);
-  ASSERT_EQ(band.updates.size(), 1u);
-  EXPECT_EQ(band.terms(0), (Tasks{1, 3, 4}));
-  EXPECT_DOUBLE_EQ(band.updates[0].update.terms[0].weight, 0.5);
-  EXPECT_EQ(band.conductor->counts().gradients, 4);
-  EXPECT_EQ(band.task.at(1).number, 6);
-  for (const IterationSample& seen : band.director->iterations) {
+  ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  ASSERT_EQ(harness.trees.size(), 1u);
+  harness.done(2);
+  harness.done(0, {1});
+  EXPECT_TRUE(harness.updates.empty());
+  harness.done(3);
+  ASSERT_EQ(harness.updates.size(), 1u);
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 3, 4}));
+  EXPECT_DOUBLE_EQ(harness.updates[0].update.terms[0].weight, 0.5);
+  EXPECT_EQ(harness.conductor->counts().gradients, 4);
+  EXPECT_EQ(harness.task.at(1).number, 6);
+  for (const IterationSample& seen : harness.director->iterations) {
     EXPECT_EQ(seen.merged, seen.worker == WorkerId{1});
   }
 }
 
 TEST(Conductor, NobodyIsMergedTwice) {
-  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
-  band.done(0, {1, 1});
-  EXPECT_EQ(band.drops.size(), 1u);
-  EXPECT_EQ(band.conductor->counts().lost, 2);
-  band.done(0, {0});
-  EXPECT_EQ(band.drops.size(), 2u) << "nor into itself";
-  EXPECT_EQ(band.conductor->counts().lost, 3);
+  ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  harness.done(0, {1, 1});
+  EXPECT_EQ(harness.drops.size(), 1u);
+  EXPECT_EQ(harness.conductor->counts().lost, 2);
+  harness.done(0, {0});
+  EXPECT_EQ(harness.drops.size(), 2u) << "nor into itself";
+  EXPECT_EQ(harness.conductor->counts().lost, 3);
 }
 
 TEST(Conductor, WhatWasHandedInByItselfIsNotMergedToo) {
-  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
-  band.done(1);
-  band.done(0, {1});
-  EXPECT_EQ(band.drops.size(), 1u);
-  EXPECT_EQ(band.conductor->counts().lost, 1);
-  for (const int worker : {0, 2, 3}) band.done(worker);
-  EXPECT_EQ(band.terms(0), (Tasks{2, 3, 4, 5}));
+  ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  harness.done(1);
+  harness.done(0, {1});
+  EXPECT_EQ(harness.drops.size(), 1u);
+  EXPECT_EQ(harness.conductor->counts().lost, 1);
+  for (const int worker : {0, 2, 3}) harness.done(worker);
+  EXPECT_EQ(harness.terms(0), (Tasks{2, 3, 4, 5}));
 }
 
 TEST(Conductor, AGradientWithThatOfOneWhoLeftInItIsNotUsed) {
-  TestBand band(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
-  const Task child = band.task.at(1);
-  band.leave(1);
-  Gradient both = band.gradient_of(0);
+  ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
+  const Task child = harness.task.at(1);
+  harness.leave(1);
+  Gradient both = harness.gradient_of(0);
   both.merged = {child.number};
   both.samples += child.samples.count;
-  band.say(both);
-  EXPECT_EQ(band.drops.size(), 1u);
-  EXPECT_EQ(band.conductor->counts().lost, 2);
-  EXPECT_EQ(band.task.at(0).samples.first, 0) << "its own samples are done again";
+  harness.say(both);
+  EXPECT_EQ(harness.drops.size(), 1u);
+  EXPECT_EQ(harness.conductor->counts().lost, 2);
+  EXPECT_EQ(harness.task.at(0).samples.first, 0) << "its own samples are done again";
 }
 
 }  // namespace

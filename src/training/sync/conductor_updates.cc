@@ -52,20 +52,20 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     seats.push_back(child->seat);
     asked += child->task.samples.count;
   }
-  const int parent = crowd[open.seat].parent;
+  const int parent = membership[open.seat].parent;
   const int lies_at = parent >= 0 ? parent : open.seat;
   const char* useless = nullptr;
   if (!usable) useless = "it was merged with what it should not";
-  if (all_reduce() && crowd[lies_at].state == MemberState::Gone) useless = "its place is gone";
+  if (all_reduce() && membership[lies_at].state == MemberState::Gone) useless = "its place is gone";
   if (open.cut && gradient.merged.empty() && gradient.samples == 0) useless = "none of it was done";
   if (useless != nullptr) {
     orders.push_back(DropGradient{gradient.task, useless});
-    for (const int seat : std::vector<int>(seats)) lose(crowd[seat].task);
+    for (const int seat : std::vector<int>(seats)) lose(membership[seat].task);
     return;
   }
   open.merged.assign(gradient.merged.begin(), gradient.merged.end());
   for (const int seat : seats) {
-    OpenTask& one = *tasks.find(crowd[seat].task);
+    OpenTask& one = *tasks.find(membership[seat].task);
     one.state = OpenTask::State::Held;
     one.handed_in = now;
     one.samples = one.task.samples.count;
@@ -98,7 +98,7 @@ void Conductor::Inside::hand_in(OpenTask& open, const Gradient& gradient, Time n
     return;
   }
   for (const int seat : seats) {
-    fate == Fate::Wait ? crowd.set(seat, MemberState::Waiting) : set_idle(seat);
+    fate == Fate::Wait ? membership.set(seat, MemberState::Waiting) : set_idle(seat);
   }
 }
 
@@ -116,7 +116,7 @@ void Conductor::Inside::spoil(OpenTask& open, const std::string& why, Time now) 
 
 void Conductor::Inside::end_in_waste(OpenTask& open, std::int64_t& count) {
   ++count;
-  if (director) director->saw(sample_of(open, -1));
+  if (director) director->on_iteration(sample_of(open, -1));
   const std::vector<std::int64_t> merged = open.merged;
   const int seat = open.seat;
   tasks.remove(open.task.number);
@@ -126,8 +126,8 @@ void Conductor::Inside::end_in_waste(OpenTask& open, std::int64_t& count) {
 
 bool Conductor::Inside::quiet() const {
   if (!all_reduce()) return true;
-  return std::ranges::none_of(crowd.seats(), [&](int seat) {
-    return crowd[seat].parent < 0 && crowd[seat].state == MemberState::Computing;
+  return std::ranges::none_of(membership.seats(), [&](int seat) {
+    return membership[seat].parent < 0 && membership[seat].state == MemberState::Computing;
   });
 }
 
@@ -159,16 +159,16 @@ bool Conductor::Inside::advance(Time now) {
     save_checkpoint();
     return true;
   }
-  if (!rule->take(crowd, terms)) return false;
+  if (!rule->take(membership, terms)) return false;
   make_update(now);
   if (rule->cuts() && !finished) cut_all();
   return true;
 }
 
 void Conductor::Inside::cut_all() {
-  for (const int seat : crowd.seats()) {
-    if (crowd[seat].state != MemberState::Computing) continue;
-    OpenTask& open = *tasks.find(crowd[seat].task);
+  for (const int seat : membership.seats()) {
+    if (membership[seat].state != MemberState::Computing) continue;
+    OpenTask& open = *tasks.find(membership[seat].task);
     if (open.cut || open.in_tree) continue;
     open.cut = true;
     orders.push_back(CutTask{open.task.number, open.task.worker});
@@ -235,9 +235,9 @@ void Conductor::Inside::end_applied(std::int64_t task) {
   ++counts.gradients;
   ++gradients_done;
   counts.staleness_sum += staleness;
-  if (director) director->saw(sample_of(open, staleness));
+  if (director) director->on_iteration(sample_of(open, staleness));
   const int seat = open.seat;
-  if (crowd[seat].state == MemberState::Waiting) {
+  if (membership[seat].state == MemberState::Waiting) {
     rule->freed(seat);
     set_idle(seat);
   }
@@ -274,7 +274,7 @@ bool Conductor::Inside::start_idle(Time now) {
     parked.clear();
   }
   if (idle.size() > 1) {
-    std::ranges::sort(idle, {}, [this](int seat) { return crowd[seat].worker; });
+    std::ranges::sort(idle, {}, [this](int seat) { return membership[seat].worker; });
   }
   for (const int seat : idle) {
     rule->may_start(seat) ? start(seat, now) : parked.push_back(seat);
@@ -286,12 +286,12 @@ bool Conductor::Inside::start_idle(Time now) {
 bool Conductor::Inside::dismiss_retired(Time now) {
   if (retiring == 0) return false;
   std::vector<int> leaving;
-  const auto is_leaving = [this](int seat) { return crowd[seat].retiring; };
+  const auto is_leaving = [this](int seat) { return membership[seat].retiring; };
   std::ranges::copy_if(idle, std::back_inserter(leaving), is_leaving);
   std::ranges::copy_if(parked, std::back_inserter(leaving), is_leaving);
   if (leaving.empty()) return false;
   for (const int seat : leaving) {
-    orders.push_back(DismissWorker{crowd[seat].worker});
+    orders.push_back(DismissWorker{membership[seat].worker});
     remove_member(seat);
   }
   membership_changed(now);
@@ -299,7 +299,7 @@ bool Conductor::Inside::dismiss_retired(Time now) {
 }
 
 void Conductor::Inside::start(int seat, Time now) {
-  Member& member = crowd[seat];
+  Member& member = membership[seat];
   OpenTask& open = tasks.add(next_task);
   open.task = {.number = next_task,
                .worker = member.worker,
@@ -311,7 +311,7 @@ void Conductor::Inside::start(int seat, Time now) {
   open.in_tree = !tree.empty();
   open.parent = member.parent;
   member.task = next_task;
-  crowd.set(seat, MemberState::Computing);
+  membership.set(seat, MemberState::Computing);
   ++next_task;
   ++counts.tasks;
   orders.push_back(StartTask{open.task});

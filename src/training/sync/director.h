@@ -76,9 +76,9 @@ struct Situation {
 class Director {
  public:
   virtual ~Director() = default;
-  virtual void saw(const IterationSample&) {}
-  virtual void saw(const UpdateSample&) {}
-  virtual void saw(const EvaluationSample&) {}
+  virtual void on_iteration(const IterationSample&) {}
+  virtual void on_update(const UpdateSample&) {}
+  virtual void on_evaluation(const EvaluationSample&) {}
   virtual Mode direct(const Situation& situation) = 0;
 };
 

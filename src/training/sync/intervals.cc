@@ -13,7 +13,7 @@
 namespace orrery {
 namespace {
 
-// Normal numbers, drawn once: a director foresees dozens of modes a look, and drawing was a third
+// Normal numbers, drawn once: a director predicts dozens of modes a look, and drawing was a third
 // of what that cost.
 class Normals {
  public:
@@ -316,7 +316,7 @@ Pace ring_pace(std::span<const double> times_s, std::span<const char> in_ring,
   return tally.pace();
 }
 
-Pace foresee_pace(const Mode& mode, std::span<const WorkerId> workers,
+Pace predict_pace(const Mode& mode, std::span<const WorkerId> workers,
                   std::span<const double> times_s, const PaceOptions& options) {
   const auto place = [&](WorkerId worker) {
     return static_cast<std::size_t>(std::ranges::find(workers, worker) - workers.begin());

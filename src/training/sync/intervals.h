@@ -29,7 +29,7 @@ struct Pace {
 // Dynamic. Elsewhere by going through the events from a common start. Times are positive and there
 // is at least one; ring, groups and so on of the mode name workers, times[i] being of workers[i].
 // Zeno++ is taken to accept everything.
-Pace foresee_pace(const Mode& mode, std::span<const WorkerId> workers,
+Pace predict_pace(const Mode& mode, std::span<const WorkerId> workers,
                   std::span<const double> times_s, const PaceOptions& options = {});
 
 // The parts, for those who know which.

@@ -108,7 +108,7 @@ TEST(Intervals, AModeIsReadByItsWorkers) {
   const std::vector<WorkerId> workers{WorkerId{3}, WorkerId{5}, WorkerId{9}};
   const std::vector<double> times{0.1, 0.4, 0.1};
   const auto interval = [&](const Mode& mode) {
-    return foresee_pace(mode, workers, times).interval_s;
+    return predict_pace(mode, workers, times).interval_s;
   };
   EXPECT_DOUBLE_EQ(interval({}), 0.4);
   EXPECT_NEAR(interval({.rule = SyncRuleKind::Ring, .ring = {WorkerId{3}, WorkerId{9}}}), 0.1,

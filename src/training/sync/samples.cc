@@ -44,14 +44,14 @@ void SampleCursor::give_back(Samples samples) {
 
 namespace {
 
-// What everybody is due, in the crowd's order, adding up to 1.
+// What everybody is due, in the membership's order, adding up to 1.
 std::vector<double> wanted_shares(std::span<const std::pair<WorkerId, double>> shares,
-                                  const Crowd& crowd, std::span<const int> seats) {
+                                  const Membership& membership, std::span<const int> seats) {
   std::vector<double> wanted(seats.size(), 1.0 / static_cast<double>(seats.size()));
-  std::vector<std::size_t> place(static_cast<std::size_t>(crowd.seats_ever()), seats.size());
+  std::vector<std::size_t> place(static_cast<std::size_t>(membership.seats_ever()), seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i) place[static_cast<std::size_t>(seats[i])] = i;
   for (const auto& [worker, share] : shares) {
-    const int seat = crowd.seat_of(worker);
+    const int seat = membership.seat_of(worker);
     if (seat < 0 || place[static_cast<std::size_t>(seat)] == seats.size()) continue;
     wanted[place[static_cast<std::size_t>(seat)]] = std::isfinite(share) ? std::max(0.0, share) : 0;
   }
@@ -66,17 +66,17 @@ std::vector<double> wanted_shares(std::span<const std::pair<WorkerId, double>> s
 }  // namespace
 
 void split_batch(std::int32_t global_batch, std::int32_t least,
-                 std::span<const std::pair<WorkerId, double>> shares, Crowd& crowd) {
+                 std::span<const std::pair<WorkerId, double>> shares, Membership& membership) {
   std::vector<int> seats;
-  for (const int seat : crowd.seats()) {
-    crowd[seat].batch = least;
-    if (!crowd[seat].retiring) seats.push_back(seat);
+  for (const int seat : membership.seats()) {
+    membership[seat].batch = least;
+    if (!membership[seat].retiring) seats.push_back(seat);
   }
   const auto count = static_cast<std::int64_t>(seats.size());
   if (count == 0 || count * least >= global_batch) return;
   // Everybody has the least; what is left goes to those who are due more than that, and the odd
   // samples to whoever is furthest from the due, the first of several.
-  const std::vector<double> wanted = wanted_shares(shares, crowd, seats);
+  const std::vector<double> wanted = wanted_shares(shares, membership, seats);
   std::vector<double> missing(seats.size());
   double missing_sum = 0;
   for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -90,13 +90,13 @@ void split_batch(std::int32_t global_batch, std::int32_t least,
     const double due = static_cast<double>(spare) * missing[i] / missing_sum;
     // A due that is a whole number but for rounding is one.
     const double whole = std::floor(due + 1e-9);
-    crowd[seats[i]].batch += static_cast<std::int32_t>(whole);
+    membership[seats[i]].batch += static_cast<std::int32_t>(whole);
     left -= static_cast<std::int64_t>(whole);
     rest.emplace_back(std::llround((due - whole) * 1e6), i);
   }
   std::ranges::stable_sort(rest, std::greater{}, &std::pair<std::int64_t, std::size_t>::first);
   for (std::int64_t k = 0; k < left; ++k) {
-    ++crowd[seats[rest[static_cast<std::size_t>(k)].second]].batch;
+    ++membership[seats[rest[static_cast<std::size_t>(k)].second]].batch;
   }
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/sync/crowd.h"
+#include "training/sync/membership.h"
 
 namespace orrery {
 
@@ -30,6 +30,6 @@ class SampleCursor {
 // first getting one more where it does not divide. Nobody's is below `least`; if that is too much
 // for the global batch, everybody gets `least`. Who is retiring gets no part.
 void split_batch(std::int32_t global_batch, std::int32_t least,
-                 std::span<const std::pair<WorkerId, double>> shares, Crowd& crowd);
+                 std::span<const std::pair<WorkerId, double>> shares, Membership& membership);
 
 }  // namespace orrery

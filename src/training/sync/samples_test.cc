@@ -9,63 +9,63 @@ namespace {
 
 using Batches = std::vector<std::int32_t>;
 
-Crowd crowd_of(int workers) {
-  Crowd crowd;
-  for (int i = 0; i < workers; ++i) crowd.add(WorkerId{i});
-  return crowd;
+Membership membership_of(int workers) {
+  Membership membership;
+  for (int i = 0; i < workers; ++i) membership.add(WorkerId{i});
+  return membership;
 }
 
-Batches batches(const Crowd& crowd) {
+Batches batches(const Membership& membership) {
   Batches all;
-  for (const int seat : crowd.seats()) all.push_back(crowd[seat].batch);
+  for (const int seat : membership.seats()) all.push_back(membership[seat].batch);
   return all;
 }
 
 TEST(SplitBatch, IsEqualWithTheRemainderToTheFirst) {
-  Crowd crowd = crowd_of(3);
-  split_batch(11, 1, {}, crowd);
-  EXPECT_EQ(batches(crowd), (Batches{4, 4, 3}));
+  Membership membership = membership_of(3);
+  split_batch(11, 1, {}, membership);
+  EXPECT_EQ(batches(membership), (Batches{4, 4, 3}));
 }
 
 TEST(SplitBatch, FollowsTheSharesAndWhoIsNotNamedGetsAnEqualPart) {
-  Crowd crowd = crowd_of(4);
+  Membership membership = membership_of(4);
   const std::vector<std::pair<WorkerId, double>> shares{{WorkerId{0}, 0.5}, {WorkerId{3}, 0.0}};
-  split_batch(64, 1, shares, crowd);
+  split_batch(64, 1, shares, membership);
   // 1/2 : 1/4 : 1/4 : 0, where everybody has one to begin with.
-  EXPECT_EQ(batches(crowd), (Batches{31, 16, 16, 1}));
+  EXPECT_EQ(batches(membership), (Batches{31, 16, 16, 1}));
 }
 
 TEST(SplitBatch, NeverGoesBelowTheLeast) {
-  Crowd crowd = crowd_of(3);
+  Membership membership = membership_of(3);
   const std::vector<std::pair<WorkerId, double>> shares{{WorkerId{1}, 1e-9}};
-  split_batch(30, 4, shares, crowd);
-  EXPECT_EQ(batches(crowd), (Batches{13, 4, 13}));
-  split_batch(10, 4, shares, crowd);
-  EXPECT_EQ(batches(crowd), (Batches{4, 4, 4})) << "more than the global batch if need be";
+  split_batch(30, 4, shares, membership);
+  EXPECT_EQ(batches(membership), (Batches{13, 4, 13}));
+  split_batch(10, 4, shares, membership);
+  EXPECT_EQ(batches(membership), (Batches{4, 4, 4})) << "more than the global batch if need be";
 }
 
 TEST(SplitBatch, LeavesOutWhoIsRetiring) {
-  Crowd crowd = crowd_of(3);
-  crowd[0].retiring = true;
-  split_batch(12, 1, {}, crowd);
-  EXPECT_EQ(crowd[1].batch, 6);
-  EXPECT_EQ(crowd[2].batch, 6);
+  Membership membership = membership_of(3);
+  membership[0].retiring = true;
+  split_batch(12, 1, {}, membership);
+  EXPECT_EQ(membership[1].batch, 6);
+  EXPECT_EQ(membership[2].batch, 6);
 }
 
 TEST(SplitBatch, AddsUpWhateverTheShares) {
   Random random(5);
   for (int round = 0; round < 500; ++round) {
-    Crowd crowd = crowd_of(static_cast<int>(random.between(1, 20)));
+    Membership membership = membership_of(static_cast<int>(random.between(1, 20)));
     std::vector<std::pair<WorkerId, double>> shares;
     for (std::int64_t i = random.between(0, 25); i > 0; --i) {
       shares.emplace_back(WorkerId{static_cast<int>(random.between(-1, 21))},
                           random.uniform() < 0.1 ? 0.0 / 0.0 : random.uniform() - 0.2);
     }
     const auto least = static_cast<std::int32_t>(random.between(1, 4));
-    const auto global = static_cast<std::int32_t>(random.between(least * crowd.size(), 300));
-    split_batch(global, least, shares, crowd);
+    const auto global = static_cast<std::int32_t>(random.between(least * membership.size(), 300));
+    split_batch(global, least, shares, membership);
     std::int64_t sum = 0;
-    for (const std::int32_t batch : batches(crowd)) {
+    for (const std::int32_t batch : batches(membership)) {
       EXPECT_GE(batch, least);
       sum += batch;
     }

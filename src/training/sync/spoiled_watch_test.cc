@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "training/sync/test_band.h"
+#include "training/sync/test_harness.h"
 
 namespace orrery {
 namespace {
@@ -52,15 +52,15 @@ TEST(SpoiledWatch, NoneAtAllAllowsAnyNumber) {
 
 // Training that has come apart leaves no checkpoint of it.
 TEST(Conductor, EndsWhenTooManyGradientsInARowAreSpoiled) {
-  TestBand band({.global_batch = 8, .evaluate_every = 8, .checkpoint_every = 8, .spoiled_most = 5},
-                2, {});
+  ConductorHarness harness(
+      {.global_batch = 8, .evaluate_every = 8, .checkpoint_every = 8, .spoiled_most = 5}, 2, {});
   for (int round = 0; round < 5; ++round) {
-    EXPECT_FALSE(band.conductor->finished()) << round;
-    band.spoil(round % 2);
+    EXPECT_FALSE(harness.conductor->finished()) << round;
+    harness.spoil(round % 2);
   }
-  EXPECT_TRUE(band.conductor->finished());
-  ASSERT_EQ(band.others.size(), 1U);
-  const auto& end = std::get<FinishRun>(band.others.front());
+  EXPECT_TRUE(harness.conductor->finished());
+  ASSERT_EQ(harness.others.size(), 1U);
+  const auto& end = std::get<FinishRun>(harness.others.front());
   EXPECT_TRUE(end.failed);
   EXPECT_NE(end.reason.find("5 gradients in a row"), std::string::npos) << end.reason;
 }

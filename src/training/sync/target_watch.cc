@@ -7,7 +7,7 @@ namespace orrery {
 TargetWatch::TargetWatch(double target, int over)
     : target_(target), over_(static_cast<std::size_t>(std::max(1, over))) {}
 
-void TargetWatch::saw(double at_s, double accuracy) {
+void TargetWatch::add(double at_s, double accuracy) {
   if (!(target_ > 0) || reached_s_) return;
   last_.push_back({at_s, accuracy});
   if (last_.size() < over_) return;

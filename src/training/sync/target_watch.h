@@ -15,7 +15,7 @@ class TargetWatch {
 
   explicit TargetWatch(double target, int over = kOver);  // a target of 0 is never reached
 
-  void saw(double at_s, double accuracy);  // in the order in which they were made
+  void add(double at_s, double accuracy);  // in the order in which they were made
   std::optional<double> reached_s() const { return reached_s_; }
 
  private:

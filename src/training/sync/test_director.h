@@ -11,9 +11,9 @@ namespace orrery {
 class TestDirector final : public Director {
  public:
   explicit TestDirector(Mode mode) : says(std::move(mode)) {}
-  void saw(const IterationSample& sample) override { iterations.push_back(sample); }
-  void saw(const UpdateSample& sample) override { updates.push_back(sample); }
-  void saw(const EvaluationSample& sample) override { evaluations.push_back(sample); }
+  void on_iteration(const IterationSample& sample) override { iterations.push_back(sample); }
+  void on_update(const UpdateSample& sample) override { updates.push_back(sample); }
+  void on_evaluation(const EvaluationSample& sample) override { evaluations.push_back(sample); }
   Mode direct(const Situation& situation) override {
     under_way.assign(situation.under_way.begin(), situation.under_way.end());
     return says;

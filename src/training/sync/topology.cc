@@ -4,20 +4,21 @@
 
 namespace orrery {
 
-RingShape ring_among(const Mode& mode, const Crowd& crowd) {
+RingShape ring_among(const Mode& mode, const Membership& membership) {
   RingShape shape;
   for (const WorkerId worker : mode.ring) {
-    if (crowd.seat_of(worker) >= 0) shape.ring.push_back(worker);
+    if (membership.seat_of(worker) >= 0) shape.ring.push_back(worker);
   }
   std::ranges::sort(shape.ring);
   shape.ring.erase(std::unique(shape.ring.begin(), shape.ring.end()), shape.ring.end());
-  if (shape.ring.empty()) shape.ring.assign(crowd.workers().begin(), crowd.workers().end());
+  if (shape.ring.empty())
+    shape.ring.assign(membership.workers().begin(), membership.workers().end());
 
   const auto in_ring = [&](WorkerId worker) {
     return std::ranges::binary_search(shape.ring, worker);
   };
   std::size_t turn = 0;
-  for (const WorkerId worker : crowd.workers()) {
+  for (const WorkerId worker : membership.workers()) {
     if (in_ring(worker)) continue;
     const auto named = std::ranges::find_if(mode.parents, [&](const auto& pair) {
       return pair.first == worker && in_ring(pair.second);
@@ -29,10 +30,10 @@ RingShape ring_among(const Mode& mode, const Crowd& crowd) {
   return shape;
 }
 
-ParentPairs tree_among(const Mode& mode, const Crowd& crowd) {
+ParentPairs tree_among(const Mode& mode, const Membership& membership) {
   ParentPairs pairs;
   for (const auto& pair : mode.parents) {
-    if (crowd.seat_of(pair.first) < 0 || crowd.seat_of(pair.second) < 0) continue;
+    if (membership.seat_of(pair.first) < 0 || membership.seat_of(pair.second) < 0) continue;
     if (pair.first != pair.second) pairs.push_back(pair);
   }
   std::ranges::stable_sort(pairs, {}, &std::pair<WorkerId, WorkerId>::first);
@@ -45,10 +46,10 @@ ParentPairs tree_among(const Mode& mode, const Crowd& crowd) {
   return pairs;
 }
 
-void seat_parents(const ParentPairs& parents, Crowd& crowd) {
-  for (const int seat : crowd.seats()) crowd[seat].parent = -1;
+void set_parents(const ParentPairs& parents, Membership& membership) {
+  for (const int seat : membership.seats()) membership[seat].parent = -1;
   for (const auto& [child, parent] : parents) {
-    crowd[crowd.seat_of(child)].parent = crowd.seat_of(parent);
+    membership[membership.seat_of(child)].parent = membership.seat_of(parent);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/sync/crowd.h"
+#include "training/sync/membership.h"
 #include "training/sync/mode.h"
 
 namespace orrery {
@@ -18,13 +18,13 @@ struct RingShape {
 
 // What a mode's ring is among those present: if nobody of it is, everybody is the ring. Who is
 // neither in it nor has a parent in it is given one, each in turn.
-RingShape ring_among(const Mode& mode, const Crowd& crowd);
+RingShape ring_among(const Mode& mode, const Membership& membership);
 
 // What a mode's tree is among those present, two levels deep: pairs whose parent is absent or is a
 // child itself, and all but a child's first, are left out.
-ParentPairs tree_among(const Mode& mode, const Crowd& crowd);
+ParentPairs tree_among(const Mode& mode, const Membership& membership);
 
-// Writes it into the crowd.
-void seat_parents(const ParentPairs& parents, Crowd& crowd);
+// Writes it into the membership.
+void set_parents(const ParentPairs& parents, Membership& membership);
 
 }  // namespace orrery

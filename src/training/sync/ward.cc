@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/statistics.h"
+
 namespace orrery {
 namespace {
 
@@ -21,12 +23,6 @@ double distance(const Run& a, const Run& b) {
   return std::sqrt(2 * in_a * in_b / (in_a + in_b)) * std::abs(a.mean() - b.mean());
 }
 
-double median(std::span<const double> values, std::span<const std::size_t> sorted) {
-  const std::size_t half = sorted.size() / 2;
-  if (sorted.size() % 2 == 1) return values[sorted[half]];
-  return (values[sorted[half - 1]] + values[sorted[half]]) / 2;
-}
-
 }  // namespace
 
 std::vector<std::vector<std::size_t>> ward_groups(std::span<const double> values,
@@ -37,7 +33,7 @@ std::vector<std::vector<std::size_t>> ward_groups(std::span<const double> values
 
   std::vector<Run> runs;
   for (std::size_t i = 0; i < sorted.size(); ++i) runs.push_back({i, 1, values[sorted[i]]});
-  const double limit = sorted.empty() ? 0 : threshold * median(values, sorted);
+  const double limit = sorted.empty() ? 0 : threshold * median({values.begin(), values.end()});
   std::vector<double> gaps;  // between neighbours: on a line the nearest two are always such
   for (std::size_t i = 1; i < runs.size(); ++i) gaps.push_back(distance(runs[i - 1], runs[i]));
   while (!gaps.empty()) {

@@ -49,9 +49,11 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
   // Threads that wait for work must not burn what others need.
   setenv("OMP_WAIT_POLICY", "passive", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  const RunOptions whole = completed(options);
+  TRY(check(whole));
   RunSummary summary;
   {
-    Head head(completed(options), ports, gang);
+    Head head(whole, ports, gang);
     TRY_ASSIGN(summary, head.run());
   }
   TRY(print(options.json ? summary_json(summary) : summary_text(summary)));

@@ -6,15 +6,14 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <thread>
 
 #include "base/files.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/fake_learner.h"
+#include "training/trainer/head/worker_limit.h"
 #include "training/trainer/test_run.h"
 #include "training/trainer/transport/connection.h"
 #include "training/trainer/transport/messages.h"
@@ -29,15 +28,6 @@ std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   return text.str();
-}
-
-bool wait_until(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return true;
 }
 
 // A run that goes on until it is told to stop.
@@ -112,7 +102,7 @@ TEST_P(Elastic, ARunGrowsAndShrinksWithoutStartingTheOthersAnew) {
   })) << run.processes();
   const TestRun none = train({"resize", run.folder(), "0"}, run.folder());
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.errors.find("1 at least"), std::string::npos) << none.errors;
+  EXPECT_NE(none.errors.find("from 1 to "), std::string::npos) << none.errors;
   const TestRun many = train({"resize", run.folder(), "5000"}, run.folder());
   EXPECT_EQ(many.exit_code, 1);
   EXPECT_NE(many.errors.find("at most "), std::string::npos) << many.errors;
@@ -136,6 +126,17 @@ TEST_P(Elastic, AWorkerMayJoinByItselfAndLeave) {
   EXPECT_EQ(worker.get().exit_code, 0);
 }
 
+TEST(RunSize, BeyondWhatTheMachineAllowsIsRefusedBeforeItStarts) {
+  const TestFolder folder;
+  const std::string workers = std::to_string(4 * machine_cores() + 1);
+  const Outcome outcome =
+      run_in(folder.run(), {"--batch", "4096", "--steps", "8", "--workers", workers});
+  EXPECT_EQ(outcome.run.exit_code, 2);
+  EXPECT_NE(outcome.run.errors.find("--workers " + workers + ": at most "), std::string::npos)
+      << outcome.run.errors;
+  EXPECT_NE(outcome.run.errors.find("--anyway"), std::string::npos) << outcome.run.errors;
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, Elastic, testing::Values("ps", "allreduce"));
 
 // A run as a job of the scheduler's, whose agent is away.
@@ -151,9 +152,10 @@ class JobRun {
     setenv("ORRERY_CHECKPOINT_DIR", folder_.run().c_str(), 1);
     setenv("ORRERY_GPUS", gpus, 1);
     setenv("ORRERY_RESUMED", resumed, 1);
-    const TestRun run = train({"run", "--model", "linear", "--batch", "64", "--rate", "0.01",
-                               "--json", "--workers", "4", "--data", "line", "--steps", steps},
-                              folder_.run());
+    const TestRun run =
+        train({"run", "--model", "linear", "--batch", "64", "--rate", "0.01", "--json", "--workers",
+               "4", "--data", "line", "--steps", steps, "--anyway"},
+              folder_.run());
     EXPECT_EQ(run.exit_code, 0) << run.errors;
     return json::parse(run.output, nullptr, false);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <thread>
 
 #include "base/random.h"
@@ -14,15 +13,6 @@ namespace orrery {
 namespace {
 
 using nlohmann::json;
-
-bool wait_until(const std::function<bool()>& holds) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 std::vector<std::string> training(const std::string& folder, std::vector<std::string> more) {
   std::vector<std::string> arguments = {"run",    "--model", "linear", "--batch",   "64",

@@ -10,12 +10,13 @@ namespace orrery {
 
 // A learner without torch, for tests: linear regression in plain floats on points of a plane, exact
 // enough to be compared by the bit. What follows a colon in the name of the data makes it misbehave
-// at a certain sample, once in a run (a file in the run's folder, ORRERY_TEST_FOLDER, says that it
-// has happened):
+// at a certain sample, once in a run (the file "mischief" in the run's folder, ORRERY_TEST_FOLDER,
+// names the process that did it):
 //   line:nan@5000       the gradient is not finite
 //   line:die@5000       the process is killed
 //   line:kill-shard@5000, line:kill-head@5000, line:kill-evaluator@5000
 //   line:term@5000      the process gets SIGTERM
+//   line:freeze@5000    the process is stopped
 // The model "wide" has some thousand parameters more that nothing depends on, for links to carry.
 Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options);
 
@@ -26,7 +27,7 @@ Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options
 Result<std::unique_ptr<MeetingPlace>> open_fake_meeting_place(const std::string& host);
 Result<std::unique_ptr<AllReduceGroup>> join_fake_all_reduce(const AllReduceOptions& options);
 
-// A selector that foresees what the mode of the same rule brought on the mean.
+// A selector that predicts what the mode of the same rule brought on the mean.
 TrainPorts fake_ports();
 
 }  // namespace orrery

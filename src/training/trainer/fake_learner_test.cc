@@ -42,11 +42,11 @@ std::string test_folder() {
   return folder != nullptr ? folder : "/tmp";
 }
 
-// True for one process of the run, once.
+// True for one process of the run, once. The file names the process.
 bool first_to_do_it() {
   const std::string path = test_folder() + "/mischief";
   const Fd fd(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
-  return fd.ok();
+  return fd.ok() && write_file(fd, path, std::to_string(getpid())).ok();
 }
 
 pid_t process_of(const std::string& role) {

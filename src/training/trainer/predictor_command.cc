@@ -44,10 +44,10 @@ void add(PredictorScore& sum, const PredictorScore& more) {
                       : (a * static_cast<double>(n) + b * static_cast<double>(m)) /
                             static_cast<double>(n + m);
   };
-  sum.error = mean(sum.error, sum.foreseen, more.error, more.foreseen);
+  sum.error = mean(sum.error, sum.predicted, more.error, more.predicted);
   sum.lead_iterations = mean(sum.lead_iterations, sum.onsets, more.lead_iterations, more.onsets);
   sum.name = more.name;
-  sum.foreseen += more.foreseen;
+  sum.predicted += more.predicted;
   sum.true_positives += more.true_positives;
   sum.false_positives += more.false_positives;
   sum.false_negatives += more.false_negatives;

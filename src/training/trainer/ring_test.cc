@@ -168,7 +168,7 @@ TEST(Ring, SumsOnGpusAsLongAsEachMemberHasOne) {
     return outcome.summary["rings_on_gpus"].get<int>();
   };
   EXPECT_EQ(on_gpus(four, {"--workers", "4"}), 1);
-  EXPECT_EQ(on_gpus(five, {"--workers", "5"}), 0);
+  EXPECT_EQ(on_gpus(five, {"--workers", "5", "--anyway"}), 0);
   // All, those who are left, and all again: who comes in another's place has its GPU.
   EXPECT_EQ(on_gpus(replaced, {"--data", "line:die@1500", "--replace", "--steps", "4000"}), 3);
 }

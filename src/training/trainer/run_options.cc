@@ -104,6 +104,10 @@ Architecture architecture(const RunOptions& options) {
   return options.arch == "allreduce" ? Architecture::AllReduce : Architecture::ParameterServers;
 }
 
+bool emulates_servers(const RunOptions& options) {
+  return !options.stragglers.empty() || options.cores > 0 || options.link > 0;
+}
+
 std::int64_t samples_limit(const RunOptions& options) {
   return options.steps * options.batch / options.workers;
 }
@@ -125,7 +129,8 @@ Result<RateRule> rate_rule(const RunOptions& options) {
     const bool has_colon = samples.ec == std::errc() && samples.ptr != end && *samples.ptr == ':';
     const auto factor = has_colon ? std::from_chars(samples.ptr + 1, end, step.factor)
                                   : std::from_chars_result{end, std::errc::invalid_argument};
-    if (factor.ec != std::errc() || factor.ptr != end || !(step.factor > 0)) {
+    if (factor.ec != std::errc() || factor.ptr != end || step.after_samples < 0 ||
+        !(step.factor > 0) || !std::isfinite(step.factor)) {
       return invalid(fmt::format("--rate-step {}: write SAMPLES:FACTOR, such as 100000:0.1", text));
     }
     rule.steps.push_back(step);
@@ -151,6 +156,7 @@ std::string run_options_text(const RunOptions& options) {
   values["spoiled_most"] = options.spoiled_most;
   values["experience"] = options.experience;
   values["silence_s"] = options.silence_s;
+  values["anyway"] = options.anyway;
   return values.dump(1) + "\n";
 }
 
@@ -166,6 +172,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.spoiled_most = values.value("spoiled_most", options.spoiled_most);
     options.experience = values.value("experience", options.experience);
     options.silence_s = values.value("silence_s", options.silence_s);
+    options.anyway = values.value("anyway", options.anyway);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

@@ -19,12 +19,13 @@ struct RunOptions {
   std::string arch = "ps";  // or "allreduce"
   int workers = 2;
   int workers_most = 0;  // to which the run may be resized; 0: as many as at first
+  bool anyway = false;   // more workers than cores and memory of the machine allow
   int shards = 1;
   std::string mode = "ssgd";
   int x = 0;
   std::string
       predictor{};  // of star: a file that `predictor fit` made; empty: none but the built-in
-  std::string selector = "learned";       // of star: where it foresees better; or "heuristic"
+  std::string selector = "learned";       // of star: where it predicts better; or "heuristic"
   std::vector<std::string> experience{};  // of star: folders of earlier runs to learn from
   LearnerOptions learner{};
   std::int32_t batch = 256;  // global
@@ -73,6 +74,7 @@ RunOptions completed(RunOptions options);
 Status check(const RunOptions& options);
 
 Architecture architecture(const RunOptions& options);
+bool emulates_servers(const RunOptions& options);
 // After how many a run ends, by its steps; 0: does not. A step is a gradient, and the mean gradient
 // is a worker's part of the batch.
 std::int64_t samples_limit(const RunOptions& options);

@@ -88,7 +88,7 @@ class Book {
 
 JoinServersMessage wishes() {
   JoinServersMessage join{.name = "test"};
-  join.wishes.assign(4, TaskWish{.limit = {.cpu = 0.1}});
+  join.wishes.assign(4, TaskRequest{.limit = {.cpu = 0.1}});
   join.wishes.push_back({.makes_updates = true, .limit = {.cpu = 0.1}});
   return join;
 }

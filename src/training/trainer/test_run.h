@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct Outcome {
   nlohmann::json summary{};
 };
 Outcome run_in(const std::string& folder, const std::vector<std::string>& more);
+
+// False after a minute and a half in which it did not hold.
+bool wait_until(const std::function<bool()>& holds);
 
 Checkpoint last_checkpoint(const std::string& folder);
 

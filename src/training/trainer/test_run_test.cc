@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "training/trainer/head/children.h"
 #include "training/trainer/test_run.h"
@@ -47,6 +49,15 @@ Outcome run_in(const std::string& folder, const std::vector<std::string>& more) 
   Outcome outcome{.run = train(arguments, folder)};
   outcome.summary = nlohmann::json::parse(outcome.run.output, nullptr, false);
   return outcome;
+}
+
+bool wait_until(const std::function<bool()>& holds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(90);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
 }
 
 Checkpoint last_checkpoint(const std::string& folder) {

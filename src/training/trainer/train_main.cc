@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/files.h"
+#include "base/number_checks.h"
 #include "training/trainer/commands.h"
 #include "training/trainer/predictor_command.h"
 #include "training/trainer/selector_command.h"
@@ -17,6 +18,22 @@ namespace orrery {
 namespace {
 
 using Run = std::function<Status()>;
+using Check = std::function<std::string(const std::string&)>;
+
+constexpr double kLargest = 1e15;
+constexpr std::int64_t kLargestCount = 1'000'000'000'000;
+constexpr int kWorkersMost = 4096, kShardsMost = 256;
+
+// Every option with a number has one of these: CLI11 by itself takes nan, inf and -1.
+Check between(double low, double high) {
+  return [=](const std::string& text) { return check_number_between(text, low, high); };
+}
+Check above_0(double high) {
+  return [=](const std::string& text) { return check_number_above_0(text, high); };
+}
+Check whole(std::int64_t low, std::int64_t high) {
+  return [=](const std::string& text) { return check_whole_number(text, low, high); };
+}
 
 void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--model", o.learner.model, "one of `orrery-train models`")
@@ -25,35 +42,103 @@ void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--data-folder", o.learner.data_folder,
                      "where `make data` has put things; build/data if that is there");
   command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
+      ->check(whole(0, INT64_MAX))
       ->capture_default_str();
   command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
-  command.add_option("--threads", o.learner.threads, "of each worker")->capture_default_str();
-  command.add_option("--batch", o.batch, "samples of all workers together")->capture_default_str();
-  command.add_option("--rate", o.rate, "learning rate")->capture_default_str();
+  command.add_option("--threads", o.learner.threads, "of each worker")
+      ->check(whole(1, 4096))
+      ->capture_default_str();
+  command.add_option("--batch", o.batch, "samples of all workers together")
+      ->check(whole(1, 1 << 22))
+      ->capture_default_str();
+  command.add_option("--rate", o.rate, "learning rate")
+      ->check(above_0(1e300))
+      ->capture_default_str();
   command
       .add_option("--rate-scaling", o.rate_scaling,
                   "with the number of workers: none, linear or sqrt")
       ->capture_default_str();
   command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--warm-up", o.warm_up, "samples until the rate is reached");
+  command.add_option("--warm-up", o.warm_up, "samples until the rate is reached")
+      ->check(whole(0, kLargestCount));
   command.add_option("--optimizer", o.optimizer.kind, "sgd or adam")->capture_default_str();
-  command.add_option("--momentum", o.optimizer.momentum, "of sgd")->capture_default_str();
-  command.add_option("--weight-decay", o.optimizer.weight_decay, "")->capture_default_str();
+  command.add_option("--momentum", o.optimizer.momentum, "of sgd")
+      ->check(between(0, 1))
+      ->capture_default_str();
+  command.add_option("--weight-decay", o.optimizer.weight_decay, "")
+      ->check(between(0, kLargest))
+      ->capture_default_str();
+}
+
+void add_end(CLI::App& command, RunOptions& o) {
+  command
+      .add_option("--target", o.target,
+                  "end when the mean of --target-over evaluations is at this accuracy, 0 to 1")
+      ->check(between(0, 1));
+  command.add_option("--target-over", o.target_over, "evaluations in a row for --target")
+      ->check(whole(1, 1 << 20))
+      ->capture_default_str();
+  command.add_option("--steps", o.steps, "end after so many gradients")
+      ->check(whole(0, kLargestCount));
+  command.add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
+  command.add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches")
+      ->check(whole(0, kLargestCount));
+  command.add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped")
+      ->check(whole(0, kLargestCount));
+  command.add_option("--keep", o.keep, "checkpoints")
+      ->check(whole(1, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--spoiled-most", o.spoiled_most,
+                  "fail after this many gradients in a row that are not finite; 0: never")
+      ->check(whole(0, 1 << 30))
+      ->capture_default_str();
+}
+
+void add_emulation(CLI::App& command, RunOptions& o) {
+  command.add_option("--stragglers", o.stragglers, "script of who is slow when");
+  command.add_option("--straggler-seed", o.straggler_seed, "0: the run's")
+      ->check(whole(0, INT64_MAX));
+  command.add_option("--cores", o.cores, "of each worker's emulated server")
+      ->check(between(0, 4096));
+  command.add_option("--link", o.link, "bytes a second of each worker's emulated server")
+      ->check(between(0, kLargest));
+  command.add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave")
+      ->check(between(0, 4096));
+  command.add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together")
+      ->check(between(0, kLargest));
+  command
+      .add_option("--tree", o.tree,
+                  "auto: workers hand in at each other while a shard's link is overloaded; never")
+      ->capture_default_str();
+  command.add_option("--servers", o.servers,
+                     "share those of `orrery-train servers --dir`; the above is then a wish");
+  command.add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
+      ->capture_default_str();
+  command.add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
+      ->capture_default_str();
 }
 
 void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   CLI::App* command = app.add_subcommand("run", "train a model in several processes");
   command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command->add_option("--arch", o.arch, "ps or allreduce")->capture_default_str();
-  command->add_option("--workers", o.workers, "")->capture_default_str();
-  command->add_option("--workers-most", o.workers_most, "to which it may be resized");
-  command->add_option("--shards", o.shards, "of the parameters, with ps")->capture_default_str();
+  command->add_option("--workers", o.workers, "")
+      ->check(whole(1, kWorkersMost))
+      ->capture_default_str();
+  command->add_option("--workers-most", o.workers_most, "to which it may be resized")
+      ->check(whole(0, kWorkersMost));
+  command->add_flag("--anyway", o.anyway,
+                    "more workers than cores and memory of this machine allow");
+  command->add_option("--shards", o.shards, "of the parameters, with ps")
+      ->check(whole(1, kShardsMost))
+      ->capture_default_str();
   command
       ->add_option("--mode", o.mode,
                    "ssgd, asgd, static-x, ssp, lgc, zeno++, dynamic, lb-bsp, sync-switch, star")
       ->capture_default_str();
-  command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp");
+  command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp")->check(whole(0, 1 << 30));
   command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
   command->add_option("--selector", o.selector, "of star: learned or heuristic")
       ->capture_default_str();
@@ -61,44 +146,20 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->add_option("--experience", o.experience,
                    "of star: --dir of an earlier run of the same training (repeatable)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs");
+  command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs")
+      ->check(whole(0, 1 << 20));
   add_learning(*command, o);
-  command->add_option("--target", o.target,
-                      "end when the mean of --target-over evaluations is at this accuracy, 0 to 1");
-  command->add_option("--target-over", o.target_over, "evaluations in a row for --target")
-      ->capture_default_str();
-  command->add_option("--steps", o.steps, "end after so many gradients");
-  command->add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
-  command->add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches");
-  command->add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped");
-  command->add_option("--keep", o.keep, "checkpoints")->capture_default_str();
-  command
-      ->add_option("--spoiled-most", o.spoiled_most,
-                   "fail after this many gradients in a row that are not finite; 0: never")
-      ->capture_default_str();
+  add_end(*command, o);
   command->add_flag("--replace", o.replace, "start another worker for one that dies");
-  command->add_option("--stragglers", o.stragglers, "script of who is slow when");
-  command->add_option("--straggler-seed", o.straggler_seed, "0: the run's");
-  command->add_option("--cores", o.cores, "of each worker's emulated server");
-  command->add_option("--link", o.link, "bytes a second of each worker's emulated server");
-  command->add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave");
-  command->add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together");
-  command
-      ->add_option("--tree", o.tree,
-                   "auto: workers hand in at each other while a shard's link is overloaded; never")
-      ->capture_default_str();
-  command->add_option("--servers", o.servers,
-                      "share those of `orrery-train servers --dir`; the above is then a wish");
-  command->add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
-      ->capture_default_str();
-  command->add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
-      ->capture_default_str();
+  add_emulation(*command, o);
   command->add_option("--patience", o.ring_patience_s, "seconds a ring waits for its members")
+      ->check(above_0(1e9))
       ->capture_default_str();
   command
       ->add_option("--silence", o.silence_s,
                    "seconds without a heartbeat until a worker is replaced (--replace); half of "
                    "them until a warning")
+      ->check(above_0(1e9))
       ->capture_default_str();
   command->add_option("--listen", o.listen, "address at which workers may join")
       ->capture_default_str();
@@ -120,14 +181,14 @@ void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports
   fit->add_option("--out", a.file, "the file to make")->required();
   fit->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
-      ->check(CLI::Range(0.05, 0.9));
+      ->check(between(0.05, 0.9));
   fit->callback([&] { run = [&] { return predictor_fit_command(a, ports); }; });
   CLI::App* score = command->add_subcommand("score", "judge predictors on the ends of series");
   score->add_option("folders", a.folders, "--dir of runs")->required();
   score->add_option("--predictor", a.file, "one that was fitted, beside the built-in");
   score->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
-      ->check(CLI::Range(0.05, 1.0));
+      ->check(between(0.05, 1));
   score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
 }
 
@@ -143,9 +204,10 @@ void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainP
 void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
   command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
-  command->add_option("--count", a.count, "")->capture_default_str();
-  command->add_option("--cores", a.cores, "of each server")->required();
-  command->add_option("--link", a.link, "bytes a second of each; 0: not accounted for");
+  command->add_option("--count", a.count, "")->check(whole(1, 10000))->capture_default_str();
+  command->add_option("--cores", a.cores, "of each server")->check(above_0(4096))->required();
+  command->add_option("--link", a.link, "bytes a second of each; 0: not accounted for")
+      ->check(between(0, kLargest));
   command->add_option("--listen", a.listen, "address to listen at")->capture_default_str();
   command->add_flag("!--no-consideration", a.considers,
                     "grant every mode, and leave limits as they are");
@@ -205,9 +267,11 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   int workers = 0;
   CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
   resize->add_option("folder", folder, "the run's --dir")->required();
-  resize->add_option("workers", workers, "how many it shall have")->required();
+  resize->add_option("workers", workers, "how many it shall have")
+      ->check(whole(1, 1 << 30))
+      ->required();
   bool anyway = false;
-  resize->add_flag("--anyway", anyway, "also more than cores and memory of this machine bear");
+  resize->add_flag("--anyway", anyway, "more than cores and memory of this machine allow");
   resize->callback([&] { run = [&] { return resize_command(folder, workers, anyway); }; });
   EvaluateArguments evaluation;
   CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -84,17 +85,17 @@ Error at_line(const std::string& place, int line, const std::string& what) {
   return invalid(fmt::format("{}:{}: {}", place, line, what));
 }
 
-double quantile(const std::vector<double>& sorted, double part) {
-  return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1))];
+double value_at(const std::vector<double>& sorted, double part) {
+  return quantile(sorted, part, QuantileRule::Below);
 }
 
 void take_pace(std::map<double, std::vector<double>>& by_worker, TrainingRun& run) {
   std::vector<std::pair<double, double>> paces;  // median; what a normal one deviates
   for (auto& [worker, times] : by_worker) {
     std::ranges::sort(times);
-    const double median = quantile(times, 0.5);
+    const double median = value_at(times, 0.5);
     // From the first to the ninth tenth a normal distribution is 2.56 deviations wide.
-    paces.emplace_back(median, (quantile(times, 0.9) - quantile(times, 0.1)) / 2.56 / median);
+    paces.emplace_back(median, (value_at(times, 0.9) - value_at(times, 0.1)) / 2.56 / median);
   }
   std::ranges::sort(paces);
   const std::size_t faster = (paces.size() + 1) / 2;
@@ -184,7 +185,7 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
   run.workers = static_cast<int>(by_worker.size());
   take_pace(by_worker, run);
   std::ranges::sort(bytes);
-  if (!bytes.empty()) run.parameter_bytes = quantile(bytes, 0.5);
+  if (!bytes.empty()) run.parameter_bytes = value_at(bytes, 0.5);
   return run;
 }
 

@@ -26,8 +26,8 @@ TwinResult train(const std::string& mode, const std::string& pattern,
                      .evaluate_every = 256 * 4,
                      .target_accuracy = 0.85};
   setup.convergence = {.scale_samples = 40'000, .power = 1.5, .scatter = 0.003};
-  setup.script = read_hindrances(ORRERY_SOURCE "/data/stragglers/" + pattern + ".txt", 8, 1,
-                                 std::chrono::hours(2))
+  setup.script = read_straggler_script(ORRERY_SOURCE "/data/stragglers/" + pattern + ".txt", 8, 1,
+                                       std::chrono::hours(2))
                      .value();
   auto director = director_by_name(mode, 0,
                                    {.workers = 8,

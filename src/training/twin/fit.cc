@@ -3,64 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
+
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
 
-constexpr std::size_t kTerms = 4;
 constexpr double kErrorFloor = 0.02;  // what evaluations of a nearly perfect model scatter by
-using Terms = std::array<double, kTerms>;
-
-// Least squares by the normal equations, with so little ridge that it matters only where a column
-// is empty or is another's double.
-class LeastSquares {
- public:
-  void add(const Terms& row, double value) {
-    for (std::size_t i = 0; i < kTerms; ++i) {
-      for (std::size_t j = 0; j < kTerms; ++j) square_[i][j] += row[i] * row[j];
-      side_[i] += row[i] * value;
-    }
-    values_ += value * value;
-  }
-
-  Terms solve() const {
-    auto square = square_;
-    Terms side = side_;
-    for (std::size_t i = 0; i < kTerms; ++i) square[i][i] += 1e-9 * (1 + square[i][i]);
-    for (std::size_t i = 0; i < kTerms; ++i) {  // positive definite: no pivots needed
-      for (std::size_t j = i + 1; j < kTerms; ++j) {
-        const double factor = square[j][i] / square[i][i];
-        for (std::size_t k = i; k < kTerms; ++k) square[j][k] -= factor * square[i][k];
-        side[j] -= factor * side[i];
-      }
-    }
-    Terms found{};
-    for (std::size_t i = kTerms; i-- > 0;) {
-      found[i] = side[i];
-      for (std::size_t k = i + 1; k < kTerms; ++k) found[i] -= square[i][k] * found[k];
-      found[i] /= square[i][i];
-    }
-    return found;
-  }
-
-  // Sum of squared misses of a solution.
-  double misses(const Terms& x) const {
-    double sum = values_;
-    for (std::size_t i = 0; i < kTerms; ++i) {
-      sum -= 2 * x[i] * side_[i];
-      for (std::size_t j = 0; j < kTerms; ++j) sum += x[i] * x[j] * square_[i][j];
-    }
-    return std::max(0.0, sum);
-  }
-
- private:
-  std::array<Terms, kTerms> square_{};
-  Terms side_{};
-  double values_ = 0;
-};
+using Squares = LeastSquares<4>;
 
 // Calls back with each point and the effective samples it stands at.
 template <class Call>
@@ -134,7 +86,7 @@ class Fitter {
 
   void consider(const Shape& shape) {
     ConvergenceModel model = shaped(shape);
-    LeastSquares squares;
+    Squares squares;
     for (const TrainingCurve& curve : curves_) {
       along(model, curve, [&](const CurvePoint& point, double effective) {
         const double done = 1 - model.left(effective);
@@ -143,16 +95,16 @@ class Fitter {
         const double stale = knows_staleness_ ? point.rate * point.staleness : 0;
         // What is still wrong counts in proportion: the last steps to a target are small ones.
         const double weight = 1 / (kErrorFloor + 1 - point.accuracy);
-        Terms row{1 - done, done, -done * rate, -done * stale};
+        Squares::Terms row{1 - done, done, -done * rate, -done * stale};
         for (double& term : row) term *= weight;
         squares.add(row, weight * point.accuracy);
       });
     }
-    Terms terms = squares.solve();
+    Squares::Terms terms = squares.solve();
     terms[0] = std::clamp(terms[0], 0.0, 1.0);
     terms[1] = std::clamp(terms[1], 0.0, 1.0);
     // Of what was possible, not of what was wished for.
-    const double misses = squares.misses(terms);
+    const double misses = squares.residual(terms);
     if (shape_ && misses >= misses_) return;
     shape_ = shape;
     misses_ = misses;
@@ -164,7 +116,7 @@ class Fitter {
   }
 
   ConvergenceModel with_loss(ConvergenceModel model) const {
-    LeastSquares squares;
+    Squares squares;
     int known = 0;
     for (const TrainingCurve& curve : curves_) {
       along(model, curve, [&](const CurvePoint& point, double effective) {
@@ -175,7 +127,7 @@ class Fitter {
       });
     }
     if (known < 3) return model;
-    const Terms terms = squares.solve();
+    const Squares::Terms terms = squares.solve();
     model.loss_first = std::max(0.0, terms[0]);
     model.loss_last = std::max(0.0, terms[1]);
     return model;

@@ -70,7 +70,7 @@ TrainingCurve sync_switch(const std::string& run, std::vector<CurvePhase> phases
 }
 const CurvePhase kBsp{.samples_per_step = 8 * 128}, kAsp{.samples_per_step = 128, .staleness = 7};
 
-TEST(Fit, CurvesOfBspAndAspForetellThoseOfRunsThatSwitched) {
+TEST(Fit, CurvesOfBspAndAspPredictThoseOfRunsThatSwitched) {
   if (!std::filesystem::exists(kData)) GTEST_SKIP() << "no data of Sync-Switch at " << kData;
   std::vector<TrainingCurve> curves;
   for (const char* const run : {"bsp_1", "bsp_2", "bsp_5", "bsp_6"}) {

@@ -19,7 +19,7 @@ double shape_of(const TwinWorker& shape, const RunTask& task) {
 // Mean time of these tasks on an emulated server that rested between them as long as it did.
 double replayed_s(std::span<const RunTask> tasks, const RunServers& servers,
                   const TwinWorker& worker, double transfer_s) {
-  const ShareLine line(servers.script, tasks.front().worker, Hindrance::Cpu);
+  const ShareLine line(servers.script, tasks.front().worker, ServerResource::Cpu);
   QuotaCpu cpu(servers.cores, 1);
   double sum_s = 0, late_s = 0;  // how much later than in reality we are
   for (const RunTask& task : tasks) {
@@ -60,7 +60,7 @@ double mean_cpu_s(std::span<const RunTask> tasks) {
   return sum_s / static_cast<double>(tasks.size());
 }
 
-double foreseen_s(const TwinWorker& worker, const TaskWork& point) {
+double predicted_s(const TwinWorker& worker, const TaskWork& point) {
   return worker.fixed_s + worker.per_sample_s * point.samples;
 }
 
@@ -94,11 +94,11 @@ TwinWorker line_through(std::span<const TaskWork> points, const std::map<int, do
 }
 
 std::map<int, double> slowness_of(std::span<const TaskWork> points, const TwinWorker& fitted) {
-  std::map<int, std::pair<double, double>> sums;  // measured, foreseen
+  std::map<int, std::pair<double, double>> sums;  // measured, predicted
   for (const TaskWork& point : points) {
     if (point.blocks > 1) continue;
     sums[point.run].first += point.tasks * point.work_s;
-    sums[point.run].second += point.tasks * foreseen_s(fitted, point);
+    sums[point.run].second += point.tasks * predicted_s(fitted, point);
   }
   std::map<int, double> slowness;
   double mean = 0;
@@ -110,9 +110,9 @@ std::map<int, double> slowness_of(std::span<const TaskWork> points, const TwinWo
   return slowness;
 }
 
-bool link_was_cut(const HindranceScript& script, int server) {
-  return std::ranges::any_of(script.steps, [&](const HindranceStep& step) {
-    return step.server == server && step.resource == Hindrance::Bandwidth;
+bool link_was_cut(const StragglerScript& script, int server) {
+  return std::ranges::any_of(script.steps, [&](const StragglerStep& step) {
+    return step.server == server && step.resource == ServerResource::Bandwidth;
   });
 }
 
@@ -156,7 +156,7 @@ TwinWorker fit_work(std::span<const TaskWork> points) {
   for (const TaskWork& point : points) {
     if (point.blocks == 1) continue;
     if (slowness.empty()) fitted.per_sample_s = point.work_s / point.samples;
-    more += point.tasks * (point.work_s - foreseen_s(fitted, point));
+    more += point.tasks * (point.work_s - predicted_s(fitted, point));
     blocks += point.tasks * (point.blocks - 1);
   }
   if (!slowness.empty() && blocks > 0) fitted.block_s = std::max(0.0, more / blocks);
@@ -171,7 +171,7 @@ std::vector<double> measured_messages(const TrainingRun& run, const RunServers& 
   std::vector<ShareLine> shares;
   for (int worker = 0; worker < run.workers; ++worker) {
     if (link_was_cut(servers.script, worker)) return messages;
-    shares.emplace_back(servers.script, worker, Hindrance::Cpu);
+    shares.emplace_back(servers.script, worker, ServerResource::Cpu);
   }
   const double way_s = servers.bytes_per_s > 0 ? parameter_bytes / servers.bytes_per_s : 0;
   const double bytes_s = ring_sum_s(run.workers, way_s, 0);

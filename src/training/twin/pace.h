@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 #include "training/twin/curves.h"
 #include "training/twin/twin.h"
 
@@ -14,7 +14,7 @@ struct RunServers {
   double cores = 0;        // each one's quota
   double bytes_per_s = 0;  // each one's link; 0: no limit
   double burst_s = 0;
-  HindranceScript script{};
+  StragglerScript script{};
   int blocks = 1;           // of each task
   bool all_reduce = false;  // nothing travels within a task; after it comes a sum,
   double sum_work_s = 0;    // which is so much work more

@@ -12,8 +12,8 @@ namespace {
 constexpr double kCores = 0.06;  // 1 ms in every 16.7 ms
 
 ShareLine line(const std::string& script = "") {
-  return {parse_hindrances(script, "script", 1, 1, std::chrono::hours(1)).value(), 0,
-          Hindrance::Cpu};
+  return {parse_straggler_script(script, "script", 1, 1, std::chrono::hours(1)).value(), 0,
+          ServerResource::Cpu};
 }
 
 TEST(QuotaCpu, WithoutRestItWorksAtItsShare) {
@@ -85,7 +85,7 @@ TrainingRun made_run(const RunServers& servers, double fixed_s, double per_sampl
   Random random(5);
   for (int worker = 0; worker < 4; ++worker) {
     QuotaCpu cpu(servers.cores, 100 + static_cast<std::uint64_t>(worker));
-    const ShareLine share(servers.script, worker, Hindrance::Cpu);
+    const ShareLine share(servers.script, worker, ServerResource::Cpu);
     double now_s = 0;
     for (int i = 0; i < 300; ++i) {
       const int samples = worker < 2 ? 128 : static_cast<int>(random.between(1, 60));
@@ -101,7 +101,8 @@ TrainingRun made_run(const RunServers& servers, double fixed_s, double per_sampl
 TEST(Pace, TheWorkOfTasksIsFoundFromTheirTimesWhateverRestsTheyHad) {
   RunServers servers{.cores = kCores};
   servers.script =
-      parse_hindrances("at 0s server 3 cpu 0.25", "script", 4, 1, std::chrono::hours(1)).value();
+      parse_straggler_script("at 0s server 3 cpu 0.25", "script", 4, 1, std::chrono::hours(1))
+          .value();
   const TrainingRun run = made_run(servers, 0.015, 0.0005);
   TwinWorker fitted{.per_sample_s = 1};
   for (int i = 0; i < 4; ++i) fitted = fit_work(measured_work(run, servers, fitted));
@@ -112,7 +113,7 @@ TEST(Pace, TheWorkOfTasksIsFoundFromTheirTimesWhateverRestsTheyHad) {
 TEST(Pace, AWorkerWhoseLinkWasCutSaysNothingOfItsCpu) {
   RunServers servers{.cores = kCores};
   servers.script =
-      parse_hindrances("at 0s server 3 bandwidth 0.1", "script", 4, 1, std::chrono::hours(1))
+      parse_straggler_script("at 0s server 3 bandwidth 0.1", "script", 4, 1, std::chrono::hours(1))
           .value();
   EXPECT_EQ(measured_work(made_run(servers, 0, 0.0005), servers).size(), 3u);
 }
@@ -159,7 +160,7 @@ TEST(Pace, WhatPassesBetweenRoundsIsTheSum) {
   ASSERT_EQ(messages.size(), 9u);
   for (const double one : messages) EXPECT_NEAR(one, 0.005, 1e-9);
   const auto script = [](const std::string& text) {
-    return parse_hindrances(text, "script", 4, 1, std::chrono::hours(1)).value();
+    return parse_straggler_script(text, "script", 4, 1, std::chrono::hours(1)).value();
   };
   servers.script = script(fmt::format("at 0s server 2 cpu 0.5 for {}s", 3.5 * (0.08 + sum_s)));
   EXPECT_EQ(measured_messages(run, servers, 1e4).size(), 6u) << "whose sum began with all calm";
@@ -168,7 +169,7 @@ TEST(Pace, WhatPassesBetweenRoundsIsTheSum) {
 }
 
 TEST(QuotaCpu, WhoIsTiredHasNothingSavedUp) {
-  const ShareLine line({}, 0, Hindrance::Cpu);
+  const ShareLine line({}, 0, ServerResource::Cpu);
   double rested_s = 0, tired_s = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     QuotaCpu rested(0.06, seed), tired(0.06, seed);

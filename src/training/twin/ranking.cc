@@ -34,10 +34,10 @@ double correlation(const std::vector<double>& a, const std::vector<double>& b) {
 
 Ranking rank(std::span<const std::pair<double, double>> values, double noise) {
   Ranking found;
-  std::vector<double> measured, foreseen;
+  std::vector<double> measured, predicted;
   for (std::size_t i = 0; i < values.size(); ++i) {
     measured.push_back(values[i].first);
-    foreseen.push_back(values[i].second);
+    predicted.push_back(values[i].second);
     for (std::size_t j = 0; j < i; ++j) {
       const auto [less, more] = std::minmax(values[i].first, values[j].first);
       if (more - less <= noise * less) continue;
@@ -47,7 +47,7 @@ Ranking rank(std::span<const std::pair<double, double>> values, double noise) {
           first_less ? values[i].second < values[j].second : values[i].second > values[j].second;
     }
   }
-  if (values.size() >= 3) found.correlation = correlation(ranks_of(measured), ranks_of(foreseen));
+  if (values.size() >= 3) found.correlation = correlation(ranks_of(measured), ranks_of(predicted));
   return found;
 }
 

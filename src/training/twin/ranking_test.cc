@@ -16,7 +16,7 @@ TEST(Ranking, PairsWithinTheNoiseAreNoOrder) {
   EXPECT_NEAR(found.correlation, 0.5, 1e-9);
 }
 
-TEST(Ranking, WhatIsForeseenTheOtherWayRoundIsCounted) {
+TEST(Ranking, WhatIsPredictedTheOtherWayRoundIsCounted) {
   const Ranking found = rank(Values{{10, 3}, {20, 2}, {30, 1}}, 0.2);
   EXPECT_EQ(found.pairs, 3);
   EXPECT_EQ(found.alike, 0);

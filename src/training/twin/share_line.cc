@@ -6,9 +6,9 @@
 
 namespace orrery {
 
-ShareLine::ShareLine(const HindranceScript& script, int server, Hindrance resource) {
+ShareLine::ShareLine(const StragglerScript& script, int server, ServerResource resource) {
   pieces_.emplace_back(0, 1);
-  for (const HindranceStep& step : script.steps) {
+  for (const StragglerStep& step : script.steps) {
     if (step.server != server || step.resource != resource) continue;
     if (seconds(step.at) <= pieces_.back().first) {
       pieces_.back().second = step.share;

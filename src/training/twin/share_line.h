@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 
 namespace orrery {
 
@@ -11,7 +11,7 @@ namespace orrery {
 // Asked with times that do not go back.
 class ShareLine {
  public:
-  ShareLine(const HindranceScript& script, int server, Hindrance resource);
+  ShareLine(const StragglerScript& script, int server, ServerResource resource);
 
   double at(double time_s);
   double share_at(double time_s) const;  // any time

@@ -13,17 +13,13 @@ TwinRun::TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director)
     : setup_(setup),
       directed_(director != nullptr),
       conductor_(options_of(setup), std::move(director), {.mode = setup.mode}),
+      shards_(setup.shards),
       up_(rate_or_endless(setup.shards.bytes_per_s)),
       down_(rate_or_endless(setup.shards.bytes_per_s)),
-      progress_(setup.convergence),
-      scatter_(setup.seed * 2 + 1) {
-  const int count = static_cast<int>(setup.workers.size());
+      learning_(setup) {
   Random seeds(setup.seed);
-  for (int i = 0; i < count; ++i) {
-    workers_.emplace_back(setup.script, i, seeds.bits());
-    workers_.back().exchange_s = exchange_s(i);
-    const double cores = setup.workers[static_cast<std::size_t>(i)].cores;
-    if (cores > 0) workers_.back().quota.emplace(cores, seeds.bits());
+  for (int i = 0; i < static_cast<int>(setup.workers.size()); ++i) {
+    workers_.emplace_back(setup, i, seeds);
   }
   result_.gradients_of.resize(workers_.size());
 }
@@ -37,52 +33,20 @@ ConductorOptions TwinRun::options_of(const TwinSetup& setup) {
   return options;
 }
 
-// What latency adds to an iteration of that worker: over the longest path that it needs.
-double TwinRun::exchange_s(int worker) const {
-  double path_s = setup_.workers[static_cast<std::size_t>(worker)].latency_s;
-  if (setup_.shards.on_workers) {
-    double others_s = 0;
-    for (std::size_t i = 0; i < setup_.workers.size(); ++i) {
-      if (i != static_cast<std::size_t>(worker)) {
-        others_s = std::max(others_s, setup_.workers[i].latency_s);
-      }
-    }
-    path_s += others_s;
-  }
-  return setup_.latency_factor * path_s + setup_.latency_square_per_s * path_s * path_s;
-}
-
-double TwinRun::own_rate(int worker) {
-  const double rate = setup_.workers[static_cast<std::size_t>(worker)].bytes_per_s;
-  return rate > 0 ? rate * at(worker).link_share * at(worker).link.at(seconds(now_))
-                  : SharedLink::kEndless;
-}
-
-// What of the parameters does not go through at once.
-double TwinRun::bytes_felt(int worker) {
-  const double rate = own_rate(worker);
-  const double burst_s = setup_.workers[static_cast<std::size_t>(worker)].burst_s;
-  if (!(rate < SharedLink::kEndless)) return setup_.parameter_bytes;
-  return std::max(0.0, setup_.parameter_bytes - burst_s * rate);
-}
-
-void TwinRun::push(Time when, Event::Kind kind, int worker, std::int64_t task) {
-  events_.push({when, ++sequence_, kind, worker, task});
-}
-
 void TwinRun::begin() {
   std::vector<bool> later(workers_.size());
   for (std::size_t i = 0; i < setup_.changes.size(); ++i) {
     const TwinChange& change = setup_.changes[i];
-    push(change.at, Event::Kind::Change, static_cast<int>(i), 0);
+    events_.push(change.at, Event::Kind::Change, static_cast<int>(i), 0);
     if (change.joins) later[static_cast<std::size_t>(change.worker)] = true;
   }
-  for (const HindranceStep& step : setup_.script.steps) {
-    if (step.resource == Hindrance::Bandwidth && step.server < static_cast<int>(workers_.size())) {
-      push(step.at, Event::Kind::LinkStep, step.server, 0);
+  for (const StragglerStep& step : setup_.script.steps) {
+    if (step.resource == ServerResource::Bandwidth &&
+        step.server < static_cast<int>(workers_.size())) {
+      events_.push(step.at, Event::Kind::LinkStep, step.server, 0);
     }
   }
-  if (directed_) push(now_ + setup_.conductor.tick, Event::Kind::Tick, 0, 0);
+  if (directed_) events_.push(now_ + setup_.conductor.tick, Event::Kind::Tick, 0, 0);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (!later[i]) conductor_.join(WorkerId{static_cast<int>(i)}, now_);
   }
@@ -91,7 +55,7 @@ void TwinRun::begin() {
 
 Time TwinRun::next() const {
   const Time link = time_from_seconds(std::min(up_.next_s(), down_.next_s()));
-  return events_.empty() ? link : std::min(link, events_.top().at);
+  return std::min(link, events_.next());
 }
 
 bool TwinRun::step() {
@@ -104,14 +68,12 @@ bool TwinRun::step() {
   }
   now_ = std::max(now_, when);
   ++result_.events;
-  if (events_.empty() || when < events_.top().at) {
+  if (when < events_.next()) {
     const bool up = up_.next_s() <= down_.next_s();
     const int worker = (up ? up_ : down_).take(seconds(now_)).worker;
     up ? arrive(worker) : compute(worker);
   } else {
-    const Event event = events_.top();
-    events_.pop();
-    happen(event);
+    happen(events_.pop());
   }
   carry_out();
   serve_next();
@@ -124,34 +86,41 @@ void TwinRun::happen(const Event& event) {
       change(setup_.changes[static_cast<std::size_t>(event.worker)]);
       return;
     case Event::Kind::LinkStep:
-      up_.set_own(event.worker, own_rate(event.worker), seconds(now_));
-      down_.set_own(event.worker, own_rate(event.worker), seconds(now_));
-      return;
+      return follow_own_link(event.worker);
     case Event::Kind::Tick:
-      conductor_.tick(now_);
-      // Alone, ticks would go on for ever.
-      if (!events_.empty() || up_.next_s() < SharedLink::kEndless ||
-          down_.next_s() < SharedLink::kEndless) {
-        push(now_ + setup_.conductor.tick, Event::Kind::Tick, 0, 0);
-      }
-      return;
+      return tick();
     case Event::Kind::RingDone:
-      if (event.task == newest_.version) conductor_.applied(newest_, now_);
+      if (event.task == learning_.newest().version) conductor_.applied(learning_.newest(), now_);
       return;
     default:
       break;
   }
-  if (event.kind == Event::Kind::Handled) serving_ = false;
-  Worker& worker = at(event.worker);
+  if (event.kind == Event::Kind::Handled) shards_.handled();
+  const WorkerTwin& worker = at(event.worker);
   if (worker.task.number != event.task || worker.stage == Stage::Idle) return;  // it has died
   if (event.kind == Event::Kind::Replied) download(event.worker);
   if (event.kind == Event::Kind::Computed && worker.stage == Stage::Computing &&
-      event.at == worker.computed_at) {
+      event.at == worker.processor.computed_at()) {
     send(event.worker);
   }
   if (event.kind == Event::Kind::Asked) return ask(event.worker);
   const bool there = event.kind == Event::Kind::Handled || event.kind == Event::Kind::AtParent;
   if (there && worker.stage == Stage::Sending) hand_in(event.worker);
+}
+
+void TwinRun::tick() {
+  conductor_.tick(now_);
+  // Alone, ticks would go on for ever.
+  if (!events_.empty() || up_.next_s() < SharedLink::kEndless ||
+      down_.next_s() < SharedLink::kEndless) {
+    events_.push(now_ + setup_.conductor.tick, Event::Kind::Tick, 0, 0);
+  }
+}
+
+void TwinRun::follow_own_link(int worker) {
+  const double rate = at(worker).link.rate(now_);
+  up_.set_own(worker, rate, seconds(now_));
+  down_.set_own(worker, rate, seconds(now_));
 }
 
 void TwinRun::change(const TwinChange& change) {
@@ -160,7 +129,7 @@ void TwinRun::change(const TwinChange& change) {
 
 TwinResult TwinRun::conclude() {
   const ConductorCounts& counts = conductor_.counts();
-  result_.final_accuracy = progress_.accuracy();
+  result_.final_accuracy = learning_.accuracy();
   result_.wall_s = seconds(now_);
   result_.gradients = counts.gradients;
   result_.updates = counts.updates;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "training/emulation/script.h"
+#include "training/emulation/straggler_script.h"
 #include "training/sync/conductor.h"
 #include "training/twin/convergence.h"
 
@@ -47,7 +47,7 @@ struct TwinSetup {
   double jitter = 0;                // deviation of a task's time, as a share of it
   double latency_factor = 2;        // an iteration lasts so many times its path's latency longer,
   double latency_square_per_s = 0;  // and so many times its square: what windows make of it
-  HindranceScript script{};         // server i is worker i's
+  StragglerScript script{};         // server i is worker i's
   ConvergenceModel convergence{};
   std::vector<TwinChange> changes{};  // ascending
   Duration horizon = std::chrono::hours(24);

@@ -14,7 +14,8 @@ TwinJob job(const std::string& stragglers, double left, int shards_on) {
                           .samples_limit = static_cast<std::int64_t>(128 * 3000 * left),
                           .evaluate_every = 512};
   made.setup.convergence.scale_samples = 40'000;
-  made.setup.script = parse_hindrances(stragglers, "script", 4, 1, std::chrono::hours(1)).value();
+  made.setup.script =
+      parse_straggler_script(stragglers, "script", 4, 1, std::chrono::hours(1)).value();
   for (int i = 0; i < 4; ++i) made.workers.push_back({ServerId{i}, {.cpu = 0.2}});
   made.shards = {ServerId{shards_on}, {.cpu = 0.1}};
   return made;

@@ -1,13 +1,15 @@
 #include <algorithm>
+#include <utility>
 #include <variant>
 
+#include "training/sync/ring_sum.h"
 #include "training/twin/twin_run.h"
 
 namespace orrery {
 
 void TwinRun::carry_out() {
   for (conductor_.take_orders(orders_); !orders_.empty(); conductor_.take_orders(orders_)) {
-    // What they bring about is taken in the next turn.
+    // What they bring about is taken in the next pass.
     for (const Order& order : orders_) {
       if (const auto* const start_task = std::get_if<StartTask>(&order)) {
         start(start_task->task);
@@ -31,57 +33,49 @@ void TwinRun::carry_out() {
 }
 
 void TwinRun::form(const std::vector<std::pair<WorkerId, WorkerId>>& parents) {
-  for (Worker& worker : workers_) worker.parent = -1;
+  for (WorkerTwin& worker : workers_) worker.parent = -1;
   for (const auto& [child, parent] : parents) {
     at(static_cast<int>(child)).parent = static_cast<int>(parent);
   }
 }
 
 void TwinRun::apply(const ApplyUpdate& order) {
-  newest_ = {.version = order.update.version, .at = now_};
-  const double rate = order.update.rate / setup_.conductor.rate.base;
-  for (std::size_t i = 0; i < order.tasks.size(); ++i) {
-    const Task& task = order.tasks[i];
-    const std::int64_t staleness = order.update.version - 1 - task.version;
-    const double samples = order.update.terms[i].weight * setup_.conductor.global_batch;
-    progress_.apply(samples, static_cast<double>(staleness), rate);
-    result_.max_staleness = std::max(result_.max_staleness, staleness);
-    ++result_.gradients_of[static_cast<std::size_t>(task.worker)];
-    ++point_gradients_;
-    point_staleness_ += staleness;
-    if (staleness > 0) continue;
-    ++newest_.fresh;
-    newest_.fresh_samples += task.samples.count;
-  }
-  if (newest_.fresh_samples > 0) {
-    newest_.fresh_mean_norm2 =
-        progress_.gradient_norm2() * (1 + setup_.convergence.noise_scale / newest_.fresh_samples);
-  }
+  learning_.apply(order, now_, result_);
   if (all_reduce()) {
-    push(ring_done(), Event::Kind::RingDone, 0, order.update.version);
-    return;
+    return events_.push(ring_done(), Event::Kind::RingDone, 0, order.update.version);
   }
-  shards_free_ = std::max(shards_free_, now_) + from_seconds(setup_.shards.update_s / shards_cpu_);
-  conductor_.applied(newest_, now_);
+  shards_.make_update(now_);
+  conductor_.applied(learning_.newest(), now_);
+}
+
+// As slow as its slowest link and its slowest processor. A member that sums does not rest:
+// what it has saved up by then is gone when it begins its next task.
+Time TwinRun::ring_done() {
+  constexpr double kShareLeast = 1e-3;
+  double rate = SharedLink::kEndless, latency_s = 0, share = 1;
+  for (const WorkerId id : ring_) {
+    const int number = static_cast<int>(id);
+    rate = std::min(rate, at(number).link.rate(now_));
+    latency_s += setup_.workers[static_cast<std::size_t>(number)].latency_s;
+    share = std::min(share, at(number).processor.speed(now_));
+  }
+  const int members = static_cast<int>(ring_.size());
+  if (members < 2) return now_;
+  const double way_s = rate < SharedLink::kEndless ? setup_.parameter_bytes / rate : 0;
+  const double message_s = latency_s / members + setup_.message_s;
+  const Time done = now_ + from_seconds(ring_sum_s(members, way_s, message_s) +
+                                        setup_.sum_work_s / std::max(share, kShareLeast));
+  for (const WorkerId id : ring_) at(static_cast<int>(id)).processor.work_without_rest(done);
+  return done;
 }
 
 void TwinRun::evaluate(ParameterVersion version) {
-  const Time made = std::max(now_, shards_free_);
-  const double scatter = setup_.convergence.scatter;
-  const double accuracy =
-      std::clamp(progress_.accuracy() + (scatter > 0 ? scatter * scatter_.normal() : 0), 0.0, 1.0);
-  TwinPoint point{.time_s = seconds(made),
-                  .samples = static_cast<std::int64_t>(progress_.samples()),
-                  .accuracy = accuracy,
-                  .loss = progress_.loss(),
-                  .mode = mode_name(conductor_.mode(), static_cast<int>(workers_.size()))};
-  if (point_gradients_ > 0) {
-    point.staleness = static_cast<double>(point_staleness_) / static_cast<double>(point_gradients_);
-  }
-  point_gradients_ = point_staleness_ = 0;
-  result_.curve.push_back(point);
-  conductor_.evaluated({.version = version, .at = made, .accuracy = accuracy, .loss = point.loss},
-                       now_);
+  const Time made = shards_.updates_end(now_);
+  TwinPoint point = learning_.evaluate(made);
+  point.mode = mode_name(conductor_.mode(), static_cast<int>(workers_.size()));
+  conductor_.evaluated(
+      {.version = version, .at = made, .accuracy = point.accuracy, .loss = point.loss}, now_);
+  result_.curve.push_back(std::move(point));
   result_.time_to_target_s = conductor_.target_reached_s().value_or(-1);
 }
 

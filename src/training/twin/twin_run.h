@@ -1,24 +1,26 @@
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <queue>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "training/twin/shard_twin.h"
 #include "training/twin/shared_link.h"
 #include "training/twin/twin.h"
-#include "training/twin/twin_worker_state.h"
+#include "training/twin/twin_events.h"
+#include "training/twin/twin_learning.h"
+#include "training/twin/worker_twin.h"
 
 namespace orrery {
 
-// One run of the twin: twin.cc keeps the time, twin_workers.cc is what workers and shards do,
-// twin_orders.cc carries out what the conductor orders.
+// One run of the twin: twin.cc keeps the time, twin_tasks.cc leads tasks through workers, links and
+// shards, twin_orders.cc carries out what the conductor orders.
 class TwinRun {
  public:
   TwinRun(const TwinSetup& setup, std::unique_ptr<Director> director);  // which outlives it
 
-  // One event after the other, for whoever runs several at once.
+  // One event after the other, for callers that advance several runs at once.
   void begin();
   Time next() const;  // kNever: nothing will happen any more
   bool step();        // false: it has ended
@@ -29,54 +31,24 @@ class TwinRun {
   void set_shards(double cpu, double link, Time now);
 
   const Conductor& conductor() const { return conductor_; }
-  double samples() const { return progress_.samples(); }
+  double samples() const { return learning_.samples(); }
   double task_s(int worker) const { return workers_[static_cast<std::size_t>(worker)].task_s; }
 
  private:
-  struct Event {
-    enum class Kind {
-      Asked,
-      Replied,
-      Computed,
-      Handled,
-      AtParent,
-      RingDone,
-      LinkStep,
-      Change,
-      Tick
-    };
-    Time at{};
-    std::int64_t sequence = 0;
-    Kind kind = Kind::Computed;
-    int worker = 0;
-    std::int64_t task = 0;
-    bool operator>(const Event& other) const {
-      return at != other.at ? at > other.at : sequence > other.sequence;
-    }
-  };
-  using Worker = TwinWorkerState;
-  using Stage = Worker::Stage;
+  using Event = TwinEvent;
+  using Stage = WorkerTwin::Stage;
 
   static ConductorOptions options_of(const TwinSetup& setup);
-  static double rate_or_endless(double rate) {
-    if (rate > 0) return rate;
-    return SharedLink::kEndless;
-  }
-  Worker& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
+  static double rate_or_endless(double rate) { return rate > 0 ? rate : SharedLink::kEndless; }
+  WorkerTwin& at(int worker) { return workers_[static_cast<std::size_t>(worker)]; }
   bool all_reduce() const { return setup_.conductor.architecture == Architecture::AllReduce; }
-  double exchange_s(int worker) const;
-  double own_rate(int worker);
-  double bytes_felt(int worker);
+  double bytes_felt(int worker) { return at(worker).link.bytes_felt(setup_.parameter_bytes, now_); }
   double pair_s(int a, int b);
 
-  void push(Time when, Event::Kind kind, int worker, std::int64_t task);
   void happen(const Event& event);
   void change(const TwinChange& change);
-  void plan_computing(Worker& worker, int number);
-  void break_off(Worker& worker);
-  double work_done_s(const Worker& worker) const;
-
-  Time ring_done();
+  void tick();
+  void follow_own_link(int worker);
 
   void start(const Task& task);
   void ask(int worker);
@@ -86,33 +58,29 @@ class TwinRun {
   void merge(int parent);
   void upload(int worker);
   void arrive(int worker);
+  void serve_next();
   void hand_in(int worker);
   void cut(int worker, std::int64_t task);
   void die(int worker);
-  void serve_next();
 
   void carry_out();
   void apply(const ApplyUpdate& order);
+  Time ring_done();
   void evaluate(ParameterVersion version);
   void form(const std::vector<std::pair<WorkerId, WorkerId>>& parents);
 
   const TwinSetup& setup_;
   bool directed_;
   Conductor conductor_;
-  std::vector<Worker> workers_{};
+  std::vector<WorkerTwin> workers_{};
+  ShardTwin shards_;
   std::vector<WorkerId> ring_{};
-  bool tree_ = false, serving_ = false;  // a tree is there, or was; a gradient is being taken
+  bool tree_ = false;  // there is one, or was
   SharedLink up_, down_;
-  double shards_cpu_ = 1;
-  Time shards_free_{};                                  // of updates
-  std::deque<std::pair<int, std::int64_t>> arrived_{};  // gradients, by worker and task
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
-  std::int64_t sequence_ = 0, point_gradients_ = 0, point_staleness_ = 0;
+  TwinLearning learning_;
+  TwinEvents events_{};
   Time now_{};
   std::vector<Order> orders_{};
-  UpdateSample newest_{};
-  TrainingProgress progress_;
-  Random scatter_;
   TwinResult result_{};
 };
 

@@ -77,9 +77,9 @@ TEST(Twin, AScriptSlowsAWorkerForItsTime) {
   TwinSetup setup = eight_workers(1, 8, 8 * 100);
   setup.jitter = 0;
   const double normal_s = run_twin(setup).wall_s;
-  setup.script =
-      parse_hindrances("at 2s server 3 cpu 0.25 for 4s", "script", 8, 1, std::chrono::seconds(100))
-          .value();
+  setup.script = parse_straggler_script("at 2s server 3 cpu 0.25 for 4s", "script", 8, 1,
+                                        std::chrono::seconds(100))
+                     .value();
   EXPECT_NEAR(normal_s, 10, 0.001);
   // In those four seconds ten updates are made instead of forty.
   EXPECT_NEAR(run_twin(setup).wall_s, 13, 0.001);
@@ -94,9 +94,9 @@ TEST(Twin, TransfersShareTheShardsLinkAndHaveTheirOwn) {
   setup.shards.bytes_per_s = 0;
   for (TwinWorker& worker : setup.workers) worker.bytes_per_s = 10e6;
   EXPECT_NEAR(run_twin(setup).wall_s, 10 * (0.1 + 2 / 10.0), 1e-6);
-  setup.script =
-      parse_hindrances("at 0 server 5 bandwidth 0.1", "script", 8, 1, std::chrono::seconds(100))
-          .value();
+  setup.script = parse_straggler_script("at 0 server 5 bandwidth 0.1", "script", 8, 1,
+                                        std::chrono::seconds(100))
+                     .value();
   EXPECT_NEAR(run_twin(setup).wall_s, 10 * (0.1 + 2.0), 1e-6);
 }
 
@@ -146,7 +146,7 @@ TEST(Twin, ASumIsAsSlowAsItsSlowestProcessor) {
   setup.sum_work_s = 0.03;
   EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.1 + 0.03), 1e-6);
   setup.script =
-      parse_hindrances("at 0s server 7 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
+      parse_straggler_script("at 0s server 7 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
           .value();
   EXPECT_NEAR(run_twin(setup).wall_s, 20 * (0.4 + 0.12), 1e-6);
   setup.workers.resize(1);
@@ -217,7 +217,7 @@ TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
 // Tells what it sees and goes from SSGD to static-7 as soon as somebody is slow.
 class Leaver final : public Director {
  public:
-  void saw(const IterationSample& sample) override {
+  void on_iteration(const IterationSample& sample) override {
     slow_ = slow_ || sample.usage.throttled_share > 0.5;
   }
   Mode direct(const Situation&) override { return {.x = slow_ ? 7 : 8}; }
@@ -229,7 +229,7 @@ class Leaver final : public Director {
 TEST(Twin, ADirectorSeesTheScriptAndChangesTheMode) {
   TwinSetup setup = eight_workers(1, 8, 4000);
   setup.script =
-      parse_hindrances("at 5s server 2 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
+      parse_straggler_script("at 5s server 2 cpu 0.25", "script", 8, 1, std::chrono::seconds(100))
           .value();
   const TwinResult fixed = run_twin(setup);
   const TwinResult left = run_twin(setup, std::make_unique<Leaver>());

@@ -35,7 +35,7 @@ TEST(Validation, IntervalsOfTenModelsAreWithinATenth) {
 
 // What an update costs beyond its gradients shows only under ASGD, so this is too fast, but a sixth
 // in the mean.
-TEST(Validation, AsgdIsForetoldFromSsgdAndTheServersLoadAlone) {
+TEST(Validation, AsgdIsPredictedFromSsgdAndTheServersLoadAlone) {
   double sum = 0;
   for (const Measured& row : kMeasured) {
     const TwinSetup setup =

@@ -6,7 +6,7 @@
 #include <map>
 #include <sstream>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/profiles/gavel_speeds.h"
 #include "workload/text/slurm_text.h"
@@ -371,7 +371,7 @@ TEST(Philly, TheWholeLogMayStandOnOneLine) {
 }
 
 TEST(Philly, AFolderWithTheLogWillDo) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   std::filesystem::copy_file(kSamples + "philly.json", folder.file("cluster_job_log"));
   const auto workload = read_trace(folder.path());
   ASSERT_TRUE(workload.ok()) << workload.error().message;

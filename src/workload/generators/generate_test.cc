@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "workload/formats/philly_table.h"
 #include "workload/profiles/muri_models.h"
 #include "workload/same_workload.h"
@@ -206,7 +206,7 @@ TEST(LoadWorkload, AGeneratorStandsInForAFile) {
 
 TEST(LoadWorkload, AFileOfThatNameWins) {
   const auto before = std::filesystem::current_path();
-  const TemporaryFolder folder;
+  const TestFolder folder;
   std::filesystem::current_path(folder.path());
   std::ofstream("philly-like:jobs=5") << "job_id,submit_s,gpus,duration_s\nmine,0,1,5\n";
   const auto workload = load_workload("philly-like:jobs=5");

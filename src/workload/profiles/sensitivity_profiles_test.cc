@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/temporary_folder.h"
+#include "base/test_folder.h"
 #include "workload/generators/generate.h"
 #include "workload/generators/synergy_models.h"
 #include "workload/profiles/speed_profiles.h"
@@ -123,7 +123,7 @@ TEST(SensitivityProfiles, JobsOfAnyTraceGetThoseOfTheirModel) {
 }
 
 TEST(SensitivityProfiles, ATraceOfSynergysMayNameOtherModels) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   std::ofstream(folder.file("mine.csv")) << kHeader << "vgg16,64,,0.25,1,8,1\nlstm,,,3,1,8,1\n";
   std::ofstream(folder.file("speeds.csv"))
       << "model,batch_size,gpus,iterations_per_s\nvgg16,64,1,4\n";

@@ -1,4 +1,4 @@
-// Two GPUs, as the driver's library would tell of them. The second does not know its memory.
+// Two GPUs, as the driver's library would report them. The second does not know its memory.
 #include <cstdint>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "live/daemon/core/live.h"
+#include "live/daemon/log/live.h"
 
 namespace orrery {
 

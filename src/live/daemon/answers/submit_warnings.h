@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "live/api/job_request.h"
-#include "live/daemon/core/live.h"
+#include "live/daemon/log/live.h"
 
 namespace orrery {
 

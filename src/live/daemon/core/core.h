@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "live/api/api.h"
+#include "live/daemon/agents/fences.h"
+#include "live/daemon/agents/foreign_agents.h"
+#include "live/daemon/agents/rendezvous.h"
 #include "live/daemon/core/core_parts.h"
-#include "live/daemon/core/fences.h"
-#include "live/daemon/core/foreign_agents.h"
-#include "live/daemon/core/rendezvous.h"
 #include "live/daemon/log/book.h"
 #include "live/daemon/rights/disclosure.h"
 #include "scheduling/policy/registry.h"

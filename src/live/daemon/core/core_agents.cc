@@ -5,7 +5,7 @@
 
 #include "base/invariant.h"
 #include "base/plain_text.h"
-#include "live/daemon/core/assignments.h"
+#include "live/daemon/agents/assignments.h"
 #include "live/daemon/core/core.h"
 
 namespace orrery {
@@ -41,6 +41,9 @@ std::string Core::refusal(const Report& report) const {
   const auto id = book_.find_node(offer.name);
   if (!id) return "";
   const LiveNode& node = book_.node(*id);
+  if (node.past_boots.contains(report.boot)) {
+    return fmt::format("the machine of {} has been started again since this agent was", offer.name);
+  }
   if (node.instance == report.instance) return "";
   // The same machine after a reboot, with the agent's state gone: what ran there is over.
   const bool rebooted =
@@ -58,19 +61,19 @@ std::string Core::refusal(const Report& report) const {
 
 void Core::reported(std::int64_t connection, const Report& report, Time now) {
   pass_time(now);
+  const auto known = book_.find_node(report.offer.name);
+  // Before anything it says of its machine counts: the agent of a later boot may be connected.
+  if (known && contacts_[index(*known)].newest > connection) return;
   const OwnLog own{.id = book_.origin().id, .term = book_.term()};
   if (report.version == kProtocolVersion && foreign_.take(report, own, now_)) {
     refusals_[connection] = foreign_.answer(report, own, connection);
     return;
   }
-  const auto named = book_.find_node(report.offer.name);
-  if (named && book_.node(*named).past_boots.contains(report.boot)) return;
   if (std::string refused = refusal(report); !refused.empty()) {
     refusals_[connection] = {
         .instance = report.instance, .report = report.number, .refused = std::move(refused)};
     return;
   }
-  const auto known = book_.find_node(report.offer.name);
   if (known && book_.node(*known).state == NodeState::Removed &&
       contacts_[index(*known)].connection == connection) {
     refusals_[connection] = {
@@ -89,11 +92,10 @@ void Core::reported(std::int64_t connection, const Report& report, Time now) {
   if (!known || joined_of(book_.node(*known)) != joined) must(redo(joined, now_));
   const NodeId node = *book_.find_node(report.offer.name);
   Contact& contact = contacts_[index(node)];
-  if (contact.connection > connection) return;  // late, from a connection that was replaced
   if (contact.connection != connection) {
     connections_.erase(contact.connection);
     connections_[connection] = node;
-    contact.connection = connection;
+    contact.connection = contact.newest = connection;
   }
   contact.seen = now_;
   contact.report = report.number;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "live/daemon/core/core.h"
-#include "live/daemon/core/gate.h"
-#include "live/daemon/core/gpu_limits.h"
+#include "live/daemon/policy/gate.h"
+#include "live/daemon/policy/gpu_limits.h"
 
 namespace orrery {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "live/daemon/agents/node_users.h"
 #include "live/daemon/core/core.h"
-#include "live/daemon/core/node_users.h"
 
 namespace orrery {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "live/api/agent_words.h"
-#include "live/daemon/core/job_spec.h"
-#include "live/daemon/core/stops.h"
+#include "live/daemon/agents/stops.h"
+#include "live/daemon/policy/job_spec.h"
 #include "live/daemon/server/outside.h"
 
 namespace orrery {
@@ -35,7 +35,7 @@ struct CoreOptions {
 // When a node was last heard of, and whether it is connected.
 struct Contact {
   std::int64_t connection = 0;  // 0: none
-  std::string instance{};
+  std::int64_t newest = 0;      // connection; what comes over an earlier one is late
   Time seen{};
   std::int64_t orders = 0;               // the last number given
   std::int64_t report = 0;               // the last one seen

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "live/daemon/core/admission.h"
-#include "live/daemon/core/job_spec.h"
-#include "live/daemon/core/live.h"
+#include "live/daemon/log/live.h"
+#include "live/daemon/policy/job_spec.h"
+#include "live/daemon/rights/admission.h"
 #include "model/cluster.h"
 #include "model/job.h"
 

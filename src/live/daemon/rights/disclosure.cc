@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "live/api/job_request_object.h"
-#include "live/daemon/core/job_spec.h"
+#include "live/daemon/policy/job_spec.h"
 #include "model/event.h"
 
 namespace orrery {

@@ -233,7 +233,7 @@ bool Promises::plan_in_order(std::size_t& failed) {
 
 Reason Promises::refusal(const ElasticJob& job) {
   if (too_dear_ > 0) {
-    return {.code = Reason::Code::TooDear,
+    return {.code = Reason::Code::OverBudget,
             .wanted = static_cast<std::int64_t>(too_dear_),
             .available = static_cast<std::int64_t>(limit_)};
   }

@@ -90,7 +90,8 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
         ++admitted;
       } else {
         const Reason reason = promises.refusal(job);
-        ASSERT_TRUE(reason.code == Reason::Code::Promised || reason.code == Reason::Code::TooDear);
+        ASSERT_TRUE(reason.code == Reason::Code::Promised ||
+                    reason.code == Reason::Code::OverBudget);
         if (reason.code == Reason::Code::Promised) {
           ASSERT_LT(reason.available, reason.wanted) << "seed " << seed;
           ASSERT_LT(reason.from, reason.until) << "seed " << seed;
@@ -123,7 +124,7 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
         promised.push_back(&job);
         continue;
       }
-      too_dear += promises.refusal(job).code == Reason::Code::TooDear;
+      too_dear += promises.refusal(job).code == Reason::Code::OverBudget;
       for (std::size_t k = 0; k < promised.size(); ++k) {
         const auto& now = promised[k]->plan.segments;
         ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;

@@ -104,7 +104,7 @@ bool AntmanDevices::find(const Ledger& blank, const Wish& wish, const Devices& h
     const auto here = std::ranges::find(held, static_cast<NodeId>(node), &NodeShare::node);
     const int has = here == held.end() ? 0 : std::popcount(here->gpus);
     const int room =
-        std::min(std::popcount(open(blank, node, wish)), blank.room(node, shape) - has);
+        std::min(std::popcount(open(blank, node, wish)), blank.gpus_fitting(node, shape) - has);
     const int wanted = consolidated ? std::min(left, most) : std::min(left, room);
     if (wanted <= 0 || room < wanted) continue;
     found_.push_back({node, wanted});
@@ -151,7 +151,7 @@ void AntmanDevices::adopt(const Devices& held, JobId job, const Shape& shape, bo
 bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, Devices& held) {
   seats_.clear();
   for (int node = 0; node < ledger.node_count(); ++node) {
-    const int room = ledger.room_besides_gpus(node, shape);
+    const int room = ledger.gpus_fitting_shared(node, shape);
     if (room == 0) continue;
     for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
       const Device& device = at(node, gpu);
@@ -166,7 +166,7 @@ bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, De
   int left = shape.gpus;
   for (const Seat& seat : seats_) {
     NodeShare& share = share_on(held, seat.node);
-    if (std::popcount(share.gpus) == ledger.room_besides_gpus(seat.node, shape)) continue;
+    if (std::popcount(share.gpus) == ledger.gpus_fitting_shared(seat.node, shape)) continue;
     share.gpus |= 1ULL << seat.gpu;
     if (--left == 0) break;
   }

@@ -54,7 +54,7 @@ class Greedy final : public OneByOne {
   bool seat(Hosting& hosting, const Asker& asker) override {
     if (sit(hosting, asker, asker.need->ideal)) return true;
     // What not even an idle cluster has is not worth waiting for.
-    return hosting.seats().empty() && sit(hosting, asker, asker.need->modest);
+    return hosting.seats().empty() && sit(hosting, asker, asker.need->minimum);
   }
 };
 

@@ -16,9 +16,9 @@ class Tune final : public OneByOne {
   bool seat(Hosting& hosting, const Asker& asker) override {
     const HostNeed& need = *asker.need;
     if (sit(hosting, asker, need.ideal)) return true;
-    if (need.wants_more() && sit(hosting, asker, need.modest)) return true;
-    make_room(hosting, asker, with_host(asker.gpus, need.modest));
-    return sit(hosting, asker, need.modest);
+    if (need.wants_more() && sit(hosting, asker, need.minimum)) return true;
+    make_room(hosting, asker, with_host(asker.gpus, need.minimum));
+    return sit(hosting, asker, need.minimum);
   }
 
   struct Spot {
@@ -77,8 +77,8 @@ class Tune final : public OneByOne {
     for (const std::uint32_t index : hosting.on_node(spot.node)) {
       const Hosting::Seat& seat = hosting.seat(index);
       // One that wants less of something than its fair share would take that instead.
-      if (!within(seat.need->modest, seat.held())) continue;
-      hosting.change(index, seat.need->modest);
+      if (!within(seat.need->minimum, seat.held())) continue;
+      hosting.change(index, seat.need->minimum);
       if (enough()) return;
     }
     share_fairly(hosting, spot.node);
@@ -91,17 +91,17 @@ class Tune final : public OneByOne {
     HostShare left{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
     const auto is_uneven = [&](std::uint32_t index) {
       const Hosting::Seat& seat = hosting.seat(index);
-      return seat.devices.size() == 1 && !within(seat.need->modest, seat.held());
+      return seat.devices.size() == 1 && !within(seat.need->minimum, seat.held());
     };
     for (const std::uint32_t index : hosting.on_node(node)) {
       if (!is_uneven(index)) continue;
       const Hosting::Seat& seat = hosting.seat(index);
-      left.cpu_milli += seat.held().cpu_milli - seat.need->modest.cpu_milli;
-      left.memory_bytes += seat.held().memory_bytes - seat.need->modest.memory_bytes;
+      left.cpu_milli += seat.held().cpu_milli - seat.need->minimum.cpu_milli;
+      left.memory_bytes += seat.held().memory_bytes - seat.need->minimum.memory_bytes;
     }
     if (!within({}, left)) return;
     for (const std::uint32_t index : hosting.on_node(node)) {
-      if (is_uneven(index)) hosting.change(index, hosting.seat(index).need->modest);
+      if (is_uneven(index)) hosting.change(index, hosting.seat(index).need->minimum);
     }
   }
 

@@ -92,7 +92,7 @@ bool find_scattered(const Ledger& ledger, const Shape& shape, Devices& devices) 
   const int end = ledger.node_count();
   for (int node = ledger.first_fit(0, end, 1, shape); node < end;
        node = ledger.first_fit(node + 1, end, 1, shape)) {
-    const int count = std::min(left, ledger.room(node, shape));
+    const int count = std::min(left, ledger.gpus_fitting(node, shape));
     if (count == 0) continue;
     devices.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, count)});
     left -= count;
@@ -115,7 +115,7 @@ bool find_gathered(const Ledger& ledger, const Shape& shape, Devices& devices) {
   for (int free = 1; free <= ledger.gpus_per_node_max(); ++free) {
     for (int node = ledger.next_with_free(free, 0, end); node < end;
          node = ledger.next_with_free(free, node + 1, end)) {
-      const int count = std::min(left, ledger.room(node, shape));
+      const int count = std::min(left, ledger.gpus_fitting(node, shape));
       if (count == 0) continue;
       devices.push_back({static_cast<NodeId>(node), highest_free(ledger, node, count)});
       left -= count;

@@ -24,9 +24,9 @@ class LbBsp final : public RoundDirector {
   void look(const Situation& situation) override {
     std::vector<TaskCost> costs;
     for (const WorkerRecord& record : records()) {
-      const std::vector<double> foreseen = predictor_->foresee(record.history, 1);
+      const std::vector<double> predicted = predictor_->predict(record.history, 1);
       TaskCost cost = record.cost;
-      if (!foreseen.empty() && !options_.fixed_parts) cost = {.per_sample_s = foreseen[0]};
+      if (!predicted.empty() && !options_.fixed_parts) cost = {.per_sample_s = predicted[0]};
       costs.push_back(cost);
     }
     const double all = situation.global_batch;

@@ -14,8 +14,8 @@ class SyncSwitch final : public Director {
   explicit SyncSwitch(const SyncSwitchOptions& options)
       : options_(options), watch_(options.straggler) {}
 
-  void saw(const IterationSample& sample) override {
-    book_.saw(sample);
+  void on_iteration(const IterationSample& sample) override {
+    book_.add(sample);
     fresh_ = true;
   }
 

@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-void LossGuard::saw(const IterationSample& sample) {
+void LossGuard::add(const IterationSample& sample) {
   ++since_switch_;
   if (!std::isfinite(sample.loss)) {
     not_finite_ = true;

@@ -25,7 +25,7 @@ class LossGuard {
  public:
   explicit LossGuard(const LossGuardOptions& options = {}) : options_(options) {}
 
-  void saw(const IterationSample& sample);
+  void add(const IterationSample& sample);
   // Another mode begins. If it is less stale, its updates are greater and fewer, and what the loss
   // does at first is not held against it: parameters that small steps have led to can be too steep
   // for great ones (docs/systems/star.md).

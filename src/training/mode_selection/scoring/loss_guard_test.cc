@@ -11,7 +11,7 @@ namespace {
 
 void see(LossGuard& guard, Random& random, double loss, int gradients, double noise = 0.15) {
   for (int i = 0; i < gradients; ++i) {
-    guard.saw({.samples = 32, .loss = loss * (1 + noise * random.normal())});
+    guard.add({.samples = 32, .loss = loss * (1 + noise * random.normal())});
   }
 }
 
@@ -81,7 +81,7 @@ TEST(LossGuard, ARiseBeforeTheSwitchIsNotTheNewModesFault) {
 TEST(LossGuard, WhatIsNotFiniteIsARise) {
   LossGuard guard;
   guard.switched();
-  guard.saw({.samples = 32, .loss = std::nan("")});
+  guard.add({.samples = 32, .loss = std::nan("")});
   EXPECT_TRUE(guard.rose());
   guard.switched();
   EXPECT_FALSE(guard.rose());

@@ -21,7 +21,7 @@ bool LossWindows::long_enough() const {
          seconds(to_) - seconds(from_) >= options_.seconds_least;
 }
 
-std::optional<LossWindow> LossWindows::saw(const IterationSample& sample) {
+std::optional<LossWindow> LossWindows::add(const IterationSample& sample) {
   if (sample.samples <= 0 || !std::isfinite(sample.loss) || sample.staleness < 0) {
     return std::nullopt;
   }

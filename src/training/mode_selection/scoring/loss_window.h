@@ -36,7 +36,7 @@ class LossWindows {
   explicit LossWindows(const LossWindowOptions& options = {}) : options_(options) {}
 
   std::optional<LossWindow> begin(double rate, int settle);
-  std::optional<LossWindow> saw(const IterationSample& sample);
+  std::optional<LossWindow> add(const IterationSample& sample);
 
  private:
   struct Point {

@@ -24,7 +24,7 @@ TEST(LossWindows, FindTheSlopeUnderTheNoise) {
   std::optional<LossWindow> window;
   for (int i = 0; !window; ++i) {
     // From 2, by 1e-4 a sample.
-    window = windows.saw(gradient(i, 2 - 1e-4 * 32 * i + 0.05 * random.normal(), 32, i % 3));
+    window = windows.add(gradient(i, 2 - 1e-4 * 32 * i + 0.05 * random.normal(), 32, i % 3));
   }
   EXPECT_EQ(window->gradients, 200);
   EXPECT_NEAR(window->loss, 2, 0.03);
@@ -37,20 +37,20 @@ TEST(LossWindows, FindTheSlopeUnderTheNoise) {
 TEST(LossWindows, AnotherModeBeginsAnotherWindowAfterItHasSettled) {
   LossWindows windows({.gradients_least = 10, .seconds_least = 0.5});
   windows.begin(0.1, 0);
-  for (int i = 0; i < 9; ++i) EXPECT_FALSE(windows.saw(gradient(i, 1)));
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(windows.add(gradient(i, 1)));
   EXPECT_FALSE(windows.begin(0.1, 5)) << "too short to be of use";
   int needed = 0;
-  while (!windows.saw(gradient(10 + needed, 1))) ++needed;
+  while (!windows.add(gradient(10 + needed, 1))) ++needed;
   EXPECT_EQ(needed, 14);
 }
 
 TEST(LossWindows, WhatWasNotUsedDoesNotCount) {
   LossWindows windows({.gradients_least = 1, .seconds_least = 0});
   windows.begin(0.1, 0);
-  EXPECT_FALSE(windows.saw(gradient(0, 1, 32, -1)));
-  EXPECT_FALSE(windows.saw(gradient(0, std::nan(""))));
-  EXPECT_FALSE(windows.saw(gradient(0, 1, 0)));
-  EXPECT_TRUE(windows.saw(gradient(0, 1)));
+  EXPECT_FALSE(windows.add(gradient(0, 1, 32, -1)));
+  EXPECT_FALSE(windows.add(gradient(0, std::nan(""))));
+  EXPECT_FALSE(windows.add(gradient(0, 1, 0)));
+  EXPECT_TRUE(windows.add(gradient(0, 1)));
 }
 
 ScoredMode scored(int x, double time_s) {
@@ -59,7 +59,7 @@ ScoredMode scored(int x, double time_s) {
 
 TEST(PaceMemory, CorrectsWhatAModeReallyDid) {
   PaceMemory memory;
-  for (int i = 0; i < 50; ++i) memory.saw({.x = 1}, 60, 100, 1);
+  for (int i = 0; i < 50; ++i) memory.add({.x = 1}, 60, 100, 1);
   ScoredMode asgd = scored(1, 3);
   memory.correct(asgd, {.x = 1});
   EXPECT_NEAR(asgd.time_s, 5, 0.05);
@@ -68,17 +68,17 @@ TEST(PaceMemory, CorrectsWhatAModeReallyDid) {
 
 TEST(PaceMemory, TheUnknownIsTakenToBeOffLikeThePresent) {
   PaceMemory memory;
-  for (int i = 0; i < 50; ++i) memory.saw({}, 80, 100, 1);
+  for (int i = 0; i < 50; ++i) memory.add({}, 80, 100, 1);
   EXPECT_NEAR(memory.factor({.x = 7}, {}), 0.8, 0.01);
   EXPECT_NEAR(memory.factor({}, {}), 0.8, 0.01);
 }
 
 TEST(PaceMemory, ABadExperienceFadesSoThatTheModeIsTriedAgain) {
   PaceMemory memory;
-  for (int i = 0; i < 50; ++i) memory.saw({.x = 1}, 50, 100, 1);
-  for (int i = 0; i < 3; ++i) memory.saw({}, 100, 100, 1);
+  for (int i = 0; i < 50; ++i) memory.add({.x = 1}, 50, 100, 1);
+  for (int i = 0; i < 3; ++i) memory.add({}, 100, 100, 1);
   EXPECT_LT(memory.factor({.x = 1}, {}), 0.55);
-  for (int i = 0; i < 600; ++i) memory.saw({}, 100, 100, 1);
+  for (int i = 0; i < 600; ++i) memory.add({}, 100, 100, 1);
   EXPECT_GT(memory.factor({.x = 1}, {}), 0.95);
 }
 

@@ -9,7 +9,7 @@ constexpr std::size_t kTermsKept = 4096;
 
 }  // namespace
 
-void NoiseScale::saw(const IterationSample& sample) {
+void NoiseScale::add(const IterationSample& sample) {
   if (sample.staleness != 0 || sample.samples <= 0) return;
   newest_.push_back({.samples = static_cast<double>(sample.samples), .norm2 = sample.norm2});
   if (newest_.size() > kTermsKept) newest_.pop_front();
@@ -36,7 +36,7 @@ double NoiseScale::inverse_samples(const UpdateSample& update) const {
   return equal;
 }
 
-void NoiseScale::saw(const UpdateSample& update) {
+void NoiseScale::add(const UpdateSample& update) {
   if (update.fresh < 2 || update.fresh_samples <= 0 || !(update.fresh_mean_norm2 > 0)) return;
   if (!std::isfinite(update.fresh_norm2_sum) || !std::isfinite(update.fresh_mean_norm2)) return;
   const double n = update.fresh;

@@ -19,8 +19,8 @@ class NoiseScale {
 
   // Tells how many samples the terms of the next update have; it needs not to be told, but without
   // it they are taken to be equal.
-  void saw(const IterationSample& sample);
-  void saw(const UpdateSample& update);
+  void add(const IterationSample& sample);
+  void add(const UpdateSample& update);
 
   // None until something has been measured, and while the true gradient cannot be told from 0.
   std::optional<double> phi() const;

@@ -45,15 +45,15 @@ MadeUpdate draw(Random& random, const std::vector<int>& batches, double gradient
 }
 
 NoiseScale measured(const std::vector<int>& batches, double gradient_norm2, double variance,
-                    bool tell_iterations) {
+                    bool report_iterations) {
   NoiseScale scale(0.999);
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
     const MadeUpdate made = draw(random, batches, gradient_norm2, variance);
-    if (tell_iterations) {
-      for (const IterationSample& sample : made.iterations) scale.saw(sample);
+    if (report_iterations) {
+      for (const IterationSample& sample : made.iterations) scale.add(sample);
     }
-    scale.saw(made.update);
+    scale.add(made.update);
   }
   return scale;
 }
@@ -78,24 +78,24 @@ TEST(NoiseScale, UnequalBatchesGiveTheSameAnswer) {
 TEST(NoiseScale, AgreesWithTheTwoBatchFormula) {
   NoiseScale scale;
   const double b = 32, x = 4, s = 9, g = 3;
-  scale.saw({.fresh = 4, .fresh_samples = 128, .fresh_norm2_sum = x * s, .fresh_mean_norm2 = g});
+  scale.add({.fresh = 4, .fresh_samples = 128, .fresh_norm2_sum = x * s, .fresh_mean_norm2 = g});
   EXPECT_NEAR(scale.gradient_norm2(), (x * b * g - b * s) / (x * b - b), 1e-9);
   EXPECT_NEAR(scale.variance(), (s - g) / (1 / b - 1 / (x * b)), 1e-9);
 }
 
 TEST(NoiseScale, OneFreshGradientTellsNothing) {
   NoiseScale scale;
-  scale.saw(UpdateSample{
+  scale.add(UpdateSample{
       .terms = 8, .fresh = 1, .fresh_samples = 32, .fresh_norm2_sum = 4, .fresh_mean_norm2 = 4});
   EXPECT_FALSE(scale.phi());
-  scale.saw(UpdateSample{.terms = 8, .fresh = 4, .fresh_samples = 128, .fresh_norm2_sum = 4});
+  scale.add(UpdateSample{.terms = 8, .fresh = 4, .fresh_samples = 128, .fresh_norm2_sum = 4});
   EXPECT_EQ(scale.measured(), 0);
 }
 
 TEST(NoiseScale, NoAnswerWhileTheGradientDrownsInNoise) {
   NoiseScale scale;
   // |mean|^2 below what noise alone would make: the estimate of |G|^2 is negative.
-  scale.saw(
+  scale.add(
       UpdateSample{.fresh = 2, .fresh_samples = 64, .fresh_norm2_sum = 20, .fresh_mean_norm2 = 1});
   EXPECT_FALSE(scale.phi());
 }

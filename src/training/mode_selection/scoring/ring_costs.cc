@@ -72,7 +72,7 @@ double RingCosts::served(double more_s, double children) {
   return std::min(more_s, kServeMost * serve_cpu_s_ * children);
 }
 
-void RingCosts::saw_sum(Duration took) {
+void RingCosts::add_sum(Duration took) {
   const double took_s = seconds(took);
   if (++sums_ <= kSumsIgnored) {
     sum_s_ = sums_ == 1 ? took_s : std::min(sum_s_, took_s);

@@ -18,7 +18,7 @@ class RingCosts {
   // itself; where that is not known, nothing is left of it.
   IterationSample own_part(IterationSample sample, const Mode& mode, const IterationBook& book);
 
-  void saw_sum(Duration took);
+  void add_sum(Duration took);
   void formed() { sums_ = 0; }  // another ring
   bool has_sums() const { return sums_ > 0; }
   bool knows_sums() const { return sums_ >= kSumsLeast; }

@@ -20,7 +20,7 @@ TEST(RingCosts, AChildsWaitingIsNoPartOfItsTask) {
   RingCosts costs;
   IterationBook book;
   const Usage use{.cpu_share = 0.1, .throttled_share = 0.4, .way_s = 0.01};
-  for (int worker = 0; worker < 3; ++worker) book.saw(task(worker, 0.2, use));
+  for (int worker = 0; worker < 3; ++worker) book.add(task(worker, 0.2, use));
   const IterationSample own = costs.own_part(task(1, 0.2, use), kMode, book);
   EXPECT_NEAR(seconds(own.took), 0.1, 1e-9);
   EXPECT_NEAR(own.usage.cpu_share + own.usage.throttled_share, 1, 1e-9);
@@ -32,7 +32,7 @@ TEST(RingCosts, AChildsWaitingIsNoPartOfItsTask) {
 TEST(RingCosts, WhatAParentDoesForItsChildrenIsNoPartOfItsTask) {
   RingCosts costs;
   const IterationBook book;
-  for (int i = 0; i < 2; ++i) costs.saw_sum(std::chrono::milliseconds(1));
+  for (int i = 0; i < 2; ++i) costs.add_sum(std::chrono::milliseconds(1));
   const IterationSample same = costs.own_part(task(2, 0.1, {.cpu_share = 0.05}), kMode, book);
   EXPECT_NEAR(seconds(same.took), 0.1, 1e-9);
   // 10 ms of CPU where the others need 5.
@@ -47,10 +47,10 @@ TEST(RingCosts, WaitingForOthersOfANewRingIsNoPartOfATask) {
   RingCosts costs;
   const IterationBook book;
   const Usage use{.cpu_share = 0.05, .throttled_share = 0.15};
-  costs.saw_sum(std::chrono::milliseconds(100));  // into which those tasks went
+  costs.add_sum(std::chrono::milliseconds(100));  // into which those tasks went
   EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 0.4, 1e-9);
   EXPECT_EQ(seconds(costs.own_part(task(2, 2, {}), kMode, book).took), 0) << "not known";
-  costs.saw_sum(std::chrono::milliseconds(100));
+  costs.add_sum(std::chrono::milliseconds(100));
   EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 2, 1e-9);
   costs.formed();
   EXPECT_NEAR(seconds(costs.own_part(task(2, 2, use), kMode, book).took), 0.4, 1e-9);
@@ -60,7 +60,7 @@ TEST(RingCosts, UntilMoreIsKnownTheShorterOfTheFirstSumsStands) {
   RingCosts costs;
   const SumMembers two{.members = 2};
   const auto message_after = [&](int sum_ms) {
-    costs.saw_sum(std::chrono::milliseconds(sum_ms));
+    costs.add_sum(std::chrono::milliseconds(sum_ms));
     return costs.message_s(two) * messages_of_sum(2);
   };
   EXPECT_NEAR(message_after(300), 0.3, 1e-9);
@@ -74,9 +74,9 @@ TEST(RingCosts, UntilMoreIsKnownTheShorterOfTheFirstSumsStands) {
 TEST(RingCosts, AMessageIsWhatBytesAndSlownessLeaveOfASum) {
   RingCosts costs;
   const SumMembers all{.members = 8, .slowest_way_s = 0.02, .slowness = 4};
-  for (int i = 0; i < 2; ++i) costs.saw_sum(std::chrono::seconds(9));  // they have only just met
+  for (int i = 0; i < 2; ++i) costs.add_sum(std::chrono::seconds(9));  // they have only just met
   EXPECT_FALSE(costs.knows_sums());
-  for (int i = 0; i < 10; ++i) costs.saw_sum(from_seconds(ring_sum_s(8, 0.02, 4 * 0.003)));
+  for (int i = 0; i < 10; ++i) costs.add_sum(from_seconds(ring_sum_s(8, 0.02, 4 * 0.003)));
   EXPECT_TRUE(costs.knows_sums());
   EXPECT_NEAR(costs.message_s(all), 0.003, 1e-9);
   costs.formed();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/statistics.h"
 #include "training/mode_selection/rivals/fixed.h"
 #include "training/sync/intervals.h"
 #include "training/sync/ring_sum.h"
@@ -124,9 +125,7 @@ double add_ways(const ScoreSituation& situation, const Mode& mode, std::vector<d
 double middle_task_s(std::span<const ScoreWorker> workers, double batch) {
   std::vector<double> tasks;
   for (const ScoreWorker& worker : workers) tasks.push_back(worker.cost.at(batch));
-  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
-  std::ranges::nth_element(tasks, middle);
-  return tasks.empty() ? 0 : *middle;
+  return tasks.empty() ? 0 : upper_median(tasks);
 }
 
 }  // namespace
@@ -169,7 +168,7 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode) {
   }
   const double sum_s =
       situation.architecture == Architecture::AllReduce ? add_ways(situation, mode, times) : 0;
-  const Pace pace = foresee_pace(mode, workers, times,
+  const Pace pace = predict_pace(mode, workers, times,
                                  {.jitter = situation.jitter,
                                   .updates = updates_looked_at(mode, workers.size()),
                                   .blocks = situation.blocks,

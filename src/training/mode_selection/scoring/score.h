@@ -12,7 +12,7 @@ namespace orrery {
 
 struct ScoreWorker {
   WorkerId worker{};
-  TaskCost cost{};   // foreseen; in all-reduce without any way over a link
+  TaskCost cost{};   // predicted; in all-reduce without any way over a link
   double way_s = 0;  // all-reduce: of all parameters over its link, one way; 0: none to speak of
   bool straggles = false;
 };

@@ -17,7 +17,7 @@ SelectorChoice::SelectorChoice(ModeRegression* regression, const SelectorOptions
   judge();
 }
 
-void SelectorChoice::saw(const SelectorSample& sample) {
+void SelectorChoice::add(const SelectorSample& sample) {
   keep(sample);
   const bool first = since_judged_ >= static_cast<int>(samples_.size());
   if (first || since_judged_ >= options_.refit_every) judge();
@@ -33,7 +33,7 @@ void SelectorChoice::keep(const SelectorSample& sample) {
   run_of_.erase(run_of_.begin());
 }
 
-// Windows of one run are alike, and one that is learned from in part is foreseen too easily. So
+// Windows of one run are alike, and one that is learned from in part is predicted too easily. So
 // runs are held out whole, unless that leaves less than half to learn from.
 std::size_t SelectorChoice::learned_from() const {
   const std::size_t size = samples_.size();

@@ -25,7 +25,7 @@ struct SelectorOptions {
 using SelectorExperience = std::vector<std::vector<SelectorSample>>;
 
 // Decides between the learned regression and the heuristic. The regression is used only if it
-// foresees the newest windows, which it was not shown, better than the heuristic does
+// predicts the newest windows, which it was not shown, better than the heuristic does
 // (SelectorErrors). What earlier runs have seen counts like windows of this one, so with enough of
 // it the regression may decide from the first look on. It does so between modes of which it has
 // seen a few windows, two of them at least: of others it says what nobody has tested.
@@ -35,7 +35,7 @@ class SelectorChoice {
   explicit SelectorChoice(ModeRegression* regression, const SelectorOptions& options = {},
                           const SelectorExperience& experience = {});
 
-  void saw(const SelectorSample& sample);
+  void add(const SelectorSample& sample);
 
   bool trusted() const { return trusted_; }
   const SelectorErrors& errors() const { return errors_; }  // when it was judged last

@@ -9,10 +9,10 @@
 namespace orrery {
 namespace {
 
-// Foresees what it was told to.
-class ToldRegression final : public ModeRegression {
+// Predicts what it was told to.
+class GivenRegression final : public ModeRegression {
  public:
-  explicit ToldRegression(double (*says)(const ModeFeatures&)) : says_(says) {}
+  explicit GivenRegression(double (*says)(const ModeFeatures&)) : says_(says) {}
   Status fit(std::span<const SelectorSample> samples) override {
     fits.push_back(samples.size());
     return {};
@@ -45,14 +45,14 @@ std::vector<SelectorSample> windows(int count, double (*brings)(const ModeFeatur
 }
 
 void feed(SelectorChoice& choice, int count) {
-  for (const SelectorSample& window : windows(count)) choice.saw(window);
+  for (const SelectorSample& window : windows(count)) choice.add(window);
 }
 
 const std::vector<ModeFeatures> kTwo = {{.kind = 0, .gradients_ratio = 3, .phase = 1},
                                         {.kind = 1, .gradients_ratio = 2, .phase = 1}};
 
 TEST(SelectorChoice, LeavesItToTheHeuristicUntilThereIsEnough) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice choice(&good, {.explore = 0});
   feed(choice, 199);
   EXPECT_FALSE(choice.choose(kTwo));
@@ -69,7 +69,7 @@ TEST(SelectorChoice, LeavesItToTheHeuristicUntilThereIsEnough) {
 }
 
 TEST(SelectorChoice, DecidesAtOnceWithWhatEarlierRunsHaveSeen) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice choice(&good, {.explore = 0}, {windows(100), windows(100)});
   EXPECT_LT(choice.errors().regression, choice.errors().heuristic);
   ASSERT_TRUE(choice.choose(kTwo));
@@ -78,7 +78,7 @@ TEST(SelectorChoice, DecidesAtOnceWithWhatEarlierRunsHaveSeen) {
 }
 
 TEST(SelectorChoice, TooFewWindowsOfEarlierRunsCountWithItsOwn) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice choice(&good, {.explore = 0}, {windows(100), windows(90)});
   EXPECT_FALSE(choice.choose(kTwo));
   feed(choice, 9);
@@ -88,7 +88,7 @@ TEST(SelectorChoice, TooFewWindowsOfEarlierRunsCountWithItsOwn) {
 }
 
 TEST(SelectorChoice, DoesNotTrustARegressionThatIsWorse) {
-  ToldRegression bad([](const ModeFeatures& f) { return 0.01 * f.staleness; });
+  GivenRegression bad([](const ModeFeatures& f) { return 0.01 * f.staleness; });
   SelectorChoice choice(&bad, {.explore = 0});
   feed(choice, 400);
   EXPECT_GT(choice.errors().regression, choice.errors().heuristic);
@@ -97,10 +97,10 @@ TEST(SelectorChoice, DoesNotTrustARegressionThatIsWorse) {
   EXPECT_FALSE(experienced.choose(kTwo));
 }
 
-// It foresees everything here, and would rank all modes alike.
+// It predicts everything here, and would rank all modes alike.
 TEST(SelectorChoice, DoesNotTrustOneThatKnowsOnlyHowFarTrainingIs) {
   constexpr auto kPhaseOnly = [](const ModeFeatures& f) { return 0.01 * f.phase; };
-  ToldRegression phase(kPhaseOnly);
+  GivenRegression phase(kPhaseOnly);
   SelectorChoice choice(&phase, {.explore = 0}, {windows(400, kPhaseOnly)});
   EXPECT_LT(choice.errors().regression, choice.errors().heuristic);
   EXPECT_FALSE(choice.choose(kTwo));
@@ -110,13 +110,13 @@ TEST(SelectorChoice, TheHeuristicMayKnowThePhaseToo) {
   constexpr auto kAsTheHeuristicThinks = [](const ModeFeatures& f) {
     return (0.002 + 0.01 * f.phase) * f.gradients_ratio / (1 + 0.25 * f.staleness);
   };
-  ToldRegression good(kAsTheHeuristicThinks);
+  GivenRegression good(kAsTheHeuristicThinks);
   SelectorChoice choice(&good, {}, {windows(400, kAsTheHeuristicThinks)});
   EXPECT_LT(choice.errors().heuristic, 1e-9);
 }
 
 TEST(SelectorChoice, RunsAreHeldOutWholeWhileThatLeavesHalf) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice whole(&good, {}, {windows(130), windows(120), windows(50)});
   EXPECT_EQ(good.fits, (std::vector<std::size_t>{225, 225, 300})) << "the last but one is long";
   good.fits.clear();
@@ -125,7 +125,7 @@ TEST(SelectorChoice, RunsAreHeldOutWholeWhileThatLeavesHalf) {
 }
 
 TEST(SelectorChoice, ChoosesOnlyBetweenModesItHasSeen) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice choice(&good, {.explore = 0}, {windows(400)});
   std::vector<ModeFeatures> some = kTwo;
   some.push_back({.kind = 1, .gradients_ratio = 100, .staleness = 30, .phase = 1});
@@ -135,7 +135,7 @@ TEST(SelectorChoice, ChoosesOnlyBetweenModesItHasSeen) {
 }
 
 TEST(SelectorChoice, KeepsTheNewestWindowsOnly) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   SelectorChoice choice(&good, {.samples_most = 300}, {windows(5000)});
   EXPECT_EQ(choice.samples().size(), 300u);
   EXPECT_EQ(good.fits.back(), 300u);
@@ -149,12 +149,12 @@ TEST(SelectorChoice, WhatIsNoNumberIsNotKept) {
   SelectorSample window = windows(1).front();
   window.features.gradients_ratio = std::numeric_limits<double>::infinity();
   SelectorChoice choice(nullptr, {}, {{window}});
-  choice.saw(window);
+  choice.add(window);
   EXPECT_TRUE(choice.samples().empty());
 }
 
 TEST(SelectorChoice, NonsenseIsNotTrusted) {
-  ToldRegression nonsense([](const ModeFeatures&) { return std::nan(""); });
+  GivenRegression nonsense([](const ModeFeatures&) { return std::nan(""); });
   SelectorChoice choice(&nonsense);
   feed(choice, 400);
   EXPECT_FALSE(choice.trusted());
@@ -164,7 +164,7 @@ TEST(SelectorChoice, NonsenseIsNotTrusted) {
 }
 
 TEST(SelectorChoice, ExploresAsOftenAsAskedAndTheSameWayEachTime) {
-  ToldRegression good(truth);
+  GivenRegression good(truth);
   std::vector<std::size_t> first;
   for (int run = 0; run < 2; ++run) {
     SelectorChoice choice(&good, {.explore = 0.2, .seed = 9});

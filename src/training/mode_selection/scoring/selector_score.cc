@@ -43,10 +43,10 @@ struct FittedHeuristic {
   }
 };
 
-double root_mean_square(std::span<const SelectorSample> samples, auto foreseen) {
+double root_mean_square(std::span<const SelectorSample> samples, auto predicted) {
   double squares = 0;
   for (const SelectorSample& sample : samples) {
-    const double off = foreseen(sample) - sample.loss_drop;
+    const double off = predicted(sample) - sample.loss_drop;
     squares += off * off;
   }
   return std::sqrt(squares / static_cast<double>(samples.size()));

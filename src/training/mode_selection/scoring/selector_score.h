@@ -14,8 +14,8 @@ struct SelectorErrors {
   double mean = 0;       // always the mean of what was learned from
   std::size_t windows = 0;
 
-  // Whether to leave the decision to the regression. To foresee how fast the loss falls it is
-  // enough to know how far training is; which mode is best it knows only if it foresees better for
+  // Whether to leave the decision to the regression. To predict how fast the loss falls it is
+  // enough to know how far training is; which mode is best it knows only if it predicts better for
   // being told the mode.
   bool regression_is_best() const { return regression < heuristic && regression < modeless; }
 };

@@ -17,14 +17,14 @@ constexpr double kTrendOverWindow = 0.2;  // deviation of what a window changes,
 StalenessCost::StalenessCost(const StalenessCostOptions& options)
     : options_(options),
       lambda_(options.prior),
-      lambda_hoped_(options.prior / options.prior_factor) {}
+      lambda_optimistic_(options.prior / options.prior_factor) {}
 
 double staleness_prior(double momentum) {
   constexpr double kMomentum = 0.9;  // of the runs that the prior comes from
   return kStalenessCostPrior * (1 - kMomentum) / (1 - std::clamp(momentum, 0.0, 0.99));
 }
 
-void StalenessCost::saw(const LossWindow& window) {
+void StalenessCost::add(const LossWindow& window) {
   if (!(window.drop_noise > 0) || !std::isfinite(window.drop)) return;
   if (!windows_.empty() && std::abs(windows_.back().rate - window.rate) > kSameRate * window.rate) {
     windows_.clear();
@@ -65,7 +65,7 @@ double StalenessCost::misfit(double lambda) const {
 
 void StalenessCost::estimate() {
   lambda_ = options_.prior;
-  lambda_hoped_ = options_.prior / options_.prior_factor;
+  lambda_optimistic_ = options_.prior / options_.prior_factor;
   double least = 1e300, most = 0;
   for (const LossWindow& window : windows_) {
     least = std::min(least, window.staleness);
@@ -90,7 +90,7 @@ void StalenessCost::estimate() {
   const double mean = sum / weight;
   const double deviation = std::sqrt(std::max(0.0, squares / weight - mean * mean));
   lambda_ = options_.prior * std::exp(mean);
-  lambda_hoped_ = options_.prior * std::exp(mean - deviation);
+  lambda_optimistic_ = options_.prior * std::exp(mean - deviation);
 }
 
 }  // namespace orrery

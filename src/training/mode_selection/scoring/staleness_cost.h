@@ -36,11 +36,11 @@ class StalenessCost {
  public:
   explicit StalenessCost(const StalenessCostOptions& options = {});
 
-  void saw(const LossWindow& window);
+  void add(const LossWindow& window);
   double lambda() const { return lambda_; }
   // One deviation below: what may well be. Modes are tried by it, since only a mode that is tried
   // teaches what its staleness costs; where it costs more, that is seen within a window or two.
-  double lambda_hoped() const { return lambda_hoped_; }
+  double lambda_optimistic() const { return lambda_optimistic_; }
 
  private:
   double misfit(double lambda) const;
@@ -48,7 +48,7 @@ class StalenessCost {
 
   StalenessCostOptions options_;
   std::deque<LossWindow> windows_;
-  double lambda_, lambda_hoped_;
+  double lambda_, lambda_optimistic_;
 };
 
 }  // namespace orrery

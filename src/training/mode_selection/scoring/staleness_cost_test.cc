@@ -94,7 +94,7 @@ StalenessCost after(double lambda, const std::vector<double>& staleness, double 
   double worth = 1e-5;
   for (const double stale : staleness) {
     const double drop = worth / (1 + lambda * stale);
-    cost.saw({.samples = 1e4,
+    cost.add({.samples = 1e4,
               .staleness = stale,
               .rate = 0.1,
               .drop = drop * (1 + noise * random.normal()),
@@ -117,11 +117,11 @@ TEST(StalenessCost, LearnsFromModesThatWereVisited) {
 }
 
 TEST(StalenessCost, HopesForLessUntilItHasLearned) {
-  EXPECT_DOUBLE_EQ(StalenessCost().lambda_hoped(), kStalenessCostPrior / 2);
+  EXPECT_DOUBLE_EQ(StalenessCost().lambda_optimistic(), kStalenessCostPrior / 2);
   const std::vector<double> visits = {0, 0, 7, 7, 0, 7, 0, 1, 1, 0, 3, 3, 0, 7};
   const StalenessCost learned = after(1.5, visits, 0.05, 4);
-  EXPECT_LT(learned.lambda_hoped(), learned.lambda());
-  EXPECT_GT(learned.lambda_hoped(), 0.5) << "what was seen to cost is not hoped away";
+  EXPECT_LT(learned.lambda_optimistic(), learned.lambda());
+  EXPECT_GT(learned.lambda_optimistic(), 0.5) << "what was seen to cost is not hoped away";
 }
 
 TEST(StalenessCost, WithoutMomentumStalenessIsTakenToCostATenth) {
@@ -139,7 +139,7 @@ TEST(StalenessCost, NoisyWindowsMoveItLittle) {
 TEST(StalenessCost, AnotherLearningRateBeginsAnew) {
   StalenessCost cost = after(1.5, {0, 7, 0, 7, 0, 7}, 0.01, 6);
   EXPECT_GT(cost.lambda(), 0.5);
-  cost.saw({.samples = 1e4, .staleness = 7, .rate = 0.01, .drop = 1e-6, .drop_noise = 1e-8});
+  cost.add({.samples = 1e4, .staleness = 7, .rate = 0.01, .drop = 1e-6, .drop_noise = 1e-8});
   EXPECT_DOUBLE_EQ(cost.lambda(), kStalenessCostPrior);
 }
 

@@ -15,9 +15,9 @@ double CalmTrial::rate(const Mark& from, const Situation& to) {
          std::max(1e-9, seconds(to.now - from.at));
 }
 
-void CalmTrial::look(const Situation& situation, bool nobody_straggles) {
+void CalmTrial::look(const Situation& situation, bool no_straggler) {
   const Mark now{.at = situation.now, .samples = situation.samples_done};
-  if (!nobody_straggles) {
+  if (!no_straggler) {
     calm_since_.reset();
     before_per_s_ = 0;
   } else if (!calm_since_) {
@@ -36,7 +36,7 @@ void CalmTrial::switched() {
   gradients_ = 0;
 }
 
-void CalmTrial::saw(const IterationSample& sample) {
+void CalmTrial::add(const IterationSample& sample) {
   if (before_per_s_ == 0 || sample.staleness < 0) return;
   staleness_ += static_cast<double>(sample.staleness);
   ++gradients_;

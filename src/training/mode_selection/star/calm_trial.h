@@ -8,15 +8,15 @@
 
 namespace orrery {
 
-// Whether another mode is worth it while nobody straggles. What is foreseen then differs by little
+// Whether another mode is worth it while nobody straggles. What is predicted then differs by little
 // more than it is off, so the mode is tried out: samples a second before and after decide, divided
 // by what their staleness costs. What did not help is not tried again for eight times as long.
 class CalmTrial {
  public:
   enum class Verdict { None, Open, Helps, DoesNot };
 
-  void saw(const IterationSample& sample);
-  void look(const Situation& situation, bool nobody_straggles);
+  void add(const IterationSample& sample);
+  void look(const Situation& situation, bool no_straggler);
   void switched();
 
   // Samples a second, once it has been calm for so long that they are known; else 0.

@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-class Trial : public testing::Test {
+class CalmTrialTest : public testing::Test {
  protected:
   // So many seconds at a pace, with a look each.
   void pass(int seconds, double samples_per_s, bool calm = true) {
@@ -23,7 +23,7 @@ class Trial : public testing::Test {
     trial_.try_out(before);
     IterationSample gradient;
     gradient.staleness = staleness;
-    trial_.saw(gradient);
+    trial_.add(gradient);
     pass(seconds, samples_per_s);
     return trial_.judge(now_, kLambda);
   }
@@ -34,7 +34,7 @@ class Trial : public testing::Test {
   double samples_ = 0;
 };
 
-TEST_F(Trial, APaceIsKnownAfterSixteenCalmRounds) {
+TEST_F(CalmTrialTest, APaceIsKnownAfterSixteenCalmRounds) {
   pass(15, 100);
   EXPECT_EQ(trial_.pace(now_), 0);
   pass(2, 100);
@@ -43,7 +43,7 @@ TEST_F(Trial, APaceIsKnownAfterSixteenCalmRounds) {
   EXPECT_EQ(trial_.pace(now_), 0) << "somebody straggles";
 }
 
-TEST_F(Trial, WhatIsFasterStays) {
+TEST_F(CalmTrialTest, WhatIsFasterStays) {
   pass(20, 100);
   EXPECT_EQ(tried(120, 3, 1), CalmTrial::Verdict::Open);
   pass(5, 120);
@@ -52,12 +52,12 @@ TEST_F(Trial, WhatIsFasterStays) {
   EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::Helps) << "it is judged once";
 }
 
-TEST_F(Trial, SamplesThatBringLessCountLess) {
+TEST_F(CalmTrialTest, SamplesThatBringLessCountLess) {
   pass(20, 100);
   EXPECT_EQ(tried(120, 8, 3), CalmTrial::Verdict::DoesNot);
 }
 
-TEST_F(Trial, WhatDidNotHelpIsNotTriedAgainForEightTimesAsLong) {
+TEST_F(CalmTrialTest, WhatDidNotHelpIsNotTriedAgainForEightTimesAsLong) {
   pass(20, 100);
   EXPECT_EQ(tried(99, 8), CalmTrial::Verdict::DoesNot);
   trial_.switched();
@@ -67,7 +67,7 @@ TEST_F(Trial, WhatDidNotHelpIsNotTriedAgainForEightTimesAsLong) {
   EXPECT_NEAR(trial_.pace(now_), 100, 1e-6);
 }
 
-TEST_F(Trial, WithoutOneOrWithAStragglerThereIsNothingToJudge) {
+TEST_F(CalmTrialTest, WithoutOneOrWithAStragglerThereIsNothingToJudge) {
   pass(20, 100);
   EXPECT_EQ(trial_.judge(now_, kLambda), CalmTrial::Verdict::None);
   tried(120, 3);

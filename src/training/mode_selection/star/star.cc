@@ -7,57 +7,56 @@
 #include <variant>
 
 #include "training/mode_selection/rivals/fixed.h"
-#include "training/mode_selection/scoring/noise_scale.h"
-#include "training/mode_selection/scoring/score.h"
 #include "training/mode_selection/star/calm_trial.h"
-#include "training/mode_selection/stragglers/foresight.h"
-#include "training/mode_selection/stragglers/pace_memory.h"
+#include "training/mode_selection/star/evidence.h"
+#include "training/mode_selection/star/hysteresis.h"
+#include "training/mode_selection/star/mode_decision.h"
 
 namespace orrery {
 namespace {
 
 constexpr std::size_t kScoresNoted = 5;
-constexpr int kScoreRarelyFactor = 8;
-constexpr int kAskedMost = 3;  // of the cluster, in one look
-constexpr const char* kTriedOut = "tried out while nobody straggles";
-constexpr const char* kDidNotHelp = "it did not help";
+
+// The best five modes, SSGD and the present one.
+std::vector<ScoredMode> noted(const std::vector<ScoredMode>& all, const ScoredMode& present) {
+  std::vector<ScoredMode> best(all.begin() + 1, all.end());
+  std::ranges::stable_sort(best, {}, &ScoredMode::time_s);
+  if (best.size() > kScoresNoted) best.resize(kScoresNoted);
+  best.push_back(all.front());
+  best.push_back(present);
+  return best;
+}
 
 class Star final : public StarDirector {
  public:
   Star(const StarOptions& options, std::vector<std::unique_ptr<IterationPredictor>> predictors,
        std::unique_ptr<ModeRegression> regression, std::shared_ptr<ModeGrant> grant)
       : options_(options),
-        foresight_({.ahead = options.ahead, .straggler = options.straggler, .plain = options.plain},
-                   std::move(predictors)),
-        cost_(options.staleness),
-        cutter_(options.window),
-        guard_(options.guard),
-        regression_(std::move(regression)),
-        selector_(regression_.get(), options.selector, options.experience),
-        grant_(std::move(grant)) {
+        evidence_(options_, std::move(predictors)),
+        hysteresis_(options_),
+        decision_(options_, std::move(regression), std::move(grant)),
+        guard_(options.guard) {
     options_.experience.clear();
   }
 
-  // What is told is put down, and worked through when it can matter: one by one, everything it goes
+  // Samples are kept, and worked through when they can matter: one by one, everything they go
   // through would have left the processor's caches each time.
-  void saw(const IterationSample& sample) override { told_.emplace_back(sample); }
-  void saw(const UpdateSample& update) override { told_.emplace_back(update); }
-  void saw(const EvaluationSample&) override {}
+  void on_iteration(const IterationSample& sample) override { pending_.emplace_back(sample); }
+  void on_update(const UpdateSample& update) override { pending_.emplace_back(update); }
 
   Mode direct(const Situation& situation) override {
     follow_membership(situation);
-    if (may_look(situation)) take_in();
-    if (std::abs(situation.rate - rate_) > 1e-3 * situation.rate) {
+    if (hysteresis_.may_look(situation.now)) take_in();
+    if (evidence_.losses().is_other_rate(situation.rate)) {
       take_in();
-      rate_ = situation.rate;
-      if (const auto window = cutter_.begin(rate_, 0)) learn(*window);
+      keep(evidence_.losses().set_rate(situation.rate));
     }
     if (!is_synchronous() && guard_.rose()) {
       guard_.keep_away(mode_, present_staleness_, situation.now);
-      go_to(synchronous_mode(situation.architecture), "the loss rose", situation, {});
+      go_to(synchronous_, "the loss rose", situation, {});
     }
-    if (!situation.under_way.empty()) foresight_.look_at(situation.under_way);
-    if (is_due(situation)) {
+    if (!situation.under_way.empty()) evidence_.forecast().look_at(situation.under_way);
+    if (hysteresis_.is_due(situation, evidence_.forecast(), sums())) {
       look(situation);
     } else {
       look_early(situation);
@@ -65,423 +64,209 @@ class Star final : public StarDirector {
     return mode_;
   }
 
-  std::span<const SteerNote> notes() const override { return notes_; }
+  std::span<const ModeSwitch> notes() const override { return notes_; }
   std::vector<SelectorSample> take_windows() override { return std::exchange(windows_, {}); }
-  const SelectorChoice& selector() const override { return selector_; }
-  double lambda() const override { return cost_.lambda(); }
-  double noise_scale() const override { return noise_.phi().value_or(0); }
-  std::vector<RaceStanding> predictors() const override { return foresight_.predictors(); }
+  const SelectorChoice& selector() const override { return decision_.selector(); }
+  double lambda() const override { return evidence_.losses().lambda(); }
+  double noise_scale() const override { return evidence_.noise_scale(); }
+  std::vector<RaceStanding> predictors() const override {
+    return evidence_.forecast().predictors();
+  }
 
  private:
-  struct Refusal {
-    Mode mode{};
-    Time until{};
-  };
-
-  void take_in() {
-    for (const auto& told : told_) {
-      std::visit([this](const auto& sample) { take_in(sample); }, told);
-    }
-    told_.clear();
-  }
-  void take_in(const IterationSample& sample) {
-    foresight_.saw(sample, mode_);
-    noise_.saw(sample);
-    guard_.saw(sample);
-    calm_.saw(sample);
-    if (const auto window = cutter_.saw(sample)) learn(*window);
-  }
-  void take_in(const UpdateSample& update) {
-    noise_.saw(update);
-    foresight_.saw(update);
-  }
-
-  // Whether updates are sums among several.
+  void take_in();
+  void keep(const std::optional<SelectorSample>& sample);
+  void follow_membership(const Situation& situation);
+  // True if updates are sums among several workers.
   bool sums() const {
     return synchronous_.rule == SyncRuleKind::Ring &&
            (mode_.ring.empty() ? workers_ : mode_.ring).size() > 1;
   }
-
   bool is_synchronous() const { return same_family(mode_, synchronous_); }
-
-  void follow_membership(const Situation& situation) {
-    if (std::ranges::equal(workers_, situation.workers)) return;
-    take_in();
-    const bool first = workers_.empty();
-    seen_enough_ = false;
-    workers_.assign(situation.workers.begin(), situation.workers.end());
-    foresight_.keep_only(workers_, situation.architecture);
-    pace_.forget();
-    synchronous_ = synchronous_mode(situation.architecture);
-    if (first) {
-      mode_ = synchronous_;
-      switched_at_ = looked_at_ = situation.now;
-      switched_samples_ = looked_samples_ = situation.samples_done;
-    } else if (names_workers(mode_)) {
-      go_to(synchronous_, "somebody joined or left", situation, {});
-    }
+  bool may_leave(const Situation& situation) const {
+    return hysteresis_.may_leave(situation, evidence_.forecast().any_worker_hangs());
   }
-
-  bool may_look(const Situation& situation) const {
-    return situation.now - looked_at_ >= options_.look_least || !seen_enough_;
-  }
-
-  bool is_due(const Situation& situation) {
-    const double rounds = static_cast<double>(situation.samples_done - looked_samples_) /
-                          std::max(1, situation.global_batch);
-    const bool waits_in_vain = foresight_.somebody_hangs() && !situation.under_way.empty();
-    if (!waits_in_vain &&
-        (rounds < options_.look_rounds || situation.now - looked_at_ < options_.look_least)) {
-      return false;
-    }
-    if (sums() && !foresight_.ring().knows_sums() && !starts_slowly(situation)) return false;
-    const int least = starts_slowly(situation) ? options_.tasks_slow : options_.tasks_least;
-    seen_enough_ = foresight_.has_seen(least);
-    return seen_enough_;
-  }
-
-  // Before the first switch: who is slow beyond doubt shows it within a task or two, and every
-  // round spent on making sure is one that waits for it.
-  void look_early(const Situation& situation) {
-    if (!notes_.empty() || seen_enough_ || (sums() && !foresight_.ring().has_sums())) return;
-    if (situation.now - looked_early_at_ < options_.look_least) return;
-    looked_early_at_ = situation.now;
-    if (!foresight_.foresee_first(situation, mode_)) return;
-    const ScoreSituation asked = score_situation(situation);
-    const ScoredMode present = score_mode(asked, mode_);
-    decide(situation, score_modes(asked), present);
-  }
-
-  // Before its first switch, and so slow that as much as is usual would take long to see.
-  bool starts_slowly(const Situation& situation) const {
-    return notes_.empty() && situation.now - switched_at_ >= options_.slow_start;
-  }
-
-  bool has_stayed(const Situation& situation) const {
-    const double rounds = static_cast<double>(situation.samples_done - switched_samples_) /
-                          std::max(1, situation.global_batch);
-    if (foresight_.somebody_hangs()) return true;
-    const bool first = notes_.empty();  // before it, time alone teaches nothing
-    const double least = starts_slowly(situation) ? options_.tasks_slow : options_.stay_rounds;
-    return rounds >= least && (first || situation.now - switched_at_ >= options_.stay_least);
-  }
-
-  ScoreSituation score_situation(const Situation& situation) const {
-    return {.architecture = situation.architecture,
-            .workers = foresight_.workers(),
-            .global_batch = static_cast<double>(situation.global_batch),
-            .batch_least = options_.batch_least,
-            .blocks = options_.blocks,
-            .lambda = cost_.lambda_hoped(),
-            .phi = noise_.phi().value_or(0),
-            .jitter = foresight_.jitter(),
-            .message_s = foresight_.message_s()};
-  }
-
-  void look(const Situation& situation) {
-    const double passed_s = seconds(situation.now - looked_at_);
-    const double samples = static_cast<double>(situation.samples_done - looked_samples_);
-    looked_at_ = situation.now;
-    looked_samples_ = situation.samples_done;
-    foresight_.foresee(situation, mode_);
-    calm_.look(situation, foresight_.stragglers().empty());
-    const ScoreSituation asked = score_situation(situation);
-    ScoredMode present = score_mode(asked, mode_);
-    present_staleness_ = present.pace.staleness;
-    pace_.saw(mode_, samples / passed_s, present.pace.samples_per_s, passed_s);
-    const bool nobody = foresight_.stragglers().empty();
-    if (!nobody) follow_speeds(asked, present);
-    pace_.correct(present, mode_);
-    ScoredMode ssgd = present;
-    // Windows are longer than looks are apart, so not every look has to note what they are of.
-    const bool sample = !present_sample_ || situation.now - sampled_at_ >= options_.score_least;
-    if (!is_synchronous() && (sample || nobody)) {
-      ssgd = score_mode(asked, synchronous_);
-      pace_.correct(ssgd, mode_);
-    }
-    if (sample) {
-      sampled_at_ = situation.now;
-      present_sample_ =
-          SelectorSample{.features = features(present, ssgd, situation),
-                         .ssgd_batch_s = situation.global_batch / ssgd.pace.samples_per_s};
-    }
-    if (nobody && !is_synchronous()) return leave_or_stay(situation, present, ssgd);
-    // A whole ring waits for all of its tasks and for the sum of all, even if nobody straggles.
-    const double pace = calm_.pace(situation);
-    if (nobody && !(sums() && pace > 0)) return;
-    if (!is_time_to_score(situation)) return;
-    std::vector<ScoredMode> all = score_modes(asked);
-    for (ScoredMode& scored : all) pace_.correct(scored, mode_);
-    if (!has_stayed(situation)) return;
-    const auto switches = notes_.size();
-    decide(situation, all, present);
-    if (nobody && notes_.size() > switches) calm_.try_out(pace);
-  }
-
-  // Tasks that scatter are waited for too, and it can pay not to.
-  void leave_or_stay(const Situation& situation, const ScoredMode& present,
-                     const ScoredMode& ssgd) {
-    const CalmTrial::Verdict verdict = calm_.judge(situation, cost_.lambda());
-    if (verdict == CalmTrial::Verdict::Open) return;
-    const bool pays = verdict == CalmTrial::Verdict::Helps ||
-                      (verdict == CalmTrial::Verdict::None &&
-                       present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
-    if ((pays && !in_last_part(situation)) || !has_stayed(situation)) return;
-    const bool tried = verdict == CalmTrial::Verdict::DoesNot;
-    go_to(synchronous_, tried ? kDidNotHelp : "nobody straggles", situation, {ssgd, present});
-  }
-
-  // As long as the same workers straggle and the mode stays, all modes are scored less and less
-  // often: it is by far the greatest part of what STAR costs.
-  bool is_time_to_score(const Situation& situation) {
-    const bool same = std::ranges::equal(foresight_.stragglers(), scored_for_);
-    if (!same) score_wait_ = options_.score_least;
-    if (!awaited_ && situation.now - scored_at_ < score_wait_) return false;
-    if (same && !awaited_)
-      score_wait_ = std::min(2 * score_wait_, kScoreRarelyFactor * options_.score_least);
-    scored_at_ = situation.now;
-    scored_for_.assign(foresight_.stragglers().begin(), foresight_.stragglers().end());
-    return true;
-  }
-
-  // The candidates in the order in which they are to be tried.
-  std::vector<const ScoredMode*> in_order(const Situation& situation,
-                                          const std::vector<ScoredMode>& all) {
-    const bool near_end = in_last_part(situation);
-    std::vector<const ScoredMode*> allowed;
-    for (const ScoredMode& scored : all) {
-      if (!std::isfinite(scored.time_s) ||
-          guard_.keeps_away(scored.mode, scored.pace.staleness, situation.now))
-        continue;
-      if (near_end && scored.pace.staleness > options_.staleness_harmless) continue;
-      allowed.push_back(&scored);
-    }
-    std::ranges::stable_sort(allowed, {}, [](const ScoredMode* scored) { return scored->time_s; });
-    std::vector<ModeFeatures> rows;
-    for (const ScoredMode* scored : allowed)
-      rows.push_back(features(*scored, all.front(), situation));
-    by_selector_ = false;
-    if (const auto chosen = selector_.choose(rows)) {
-      by_selector_ = true;
-      std::rotate(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(*chosen),
-                  allowed.begin() + static_cast<std::ptrdiff_t>(*chosen) + 1);
-    }
-    return allowed;
-  }
-
-  bool in_last_part(const Situation& situation) const {
-    return options_.samples_limit > 0 &&
-           static_cast<double>(situation.samples_done) >
-               (1 - options_.end_part) * static_cast<double>(options_.samples_limit);
-  }
-
-  void decide(const Situation& situation, const std::vector<ScoredMode>& all,
-              const ScoredMode& present) {
-    const ScoredMode& ssgd = all.front();
-    const ScoreSituation asked_in = score_situation(situation);
-    const bool members_matter = std::ranges::any_of(all, [&](const ScoredMode& scored) {
-      return same_family(scored.mode, mode_) &&
-             is_far_slower_ring(asked_in, mode_.ring, scored.mode.ring);
-    });
-    double present_s = present.time_s;
-    for (const ScoredMode& scored : all) {
-      if (!members_matter && same_family(scored.mode, mode_)) {
-        present_s = std::min(present_s, scored.time_s);
-      }
-    }
-    const bool near_end = in_last_part(situation);
-    const bool too_stale = near_end && present.pace.staleness > options_.staleness_harmless;
-    int asked = 0;
-    std::vector<const ScoredMode*> candidates = in_order(situation, all);
-    const ScoredMode* const selected =
-        by_selector_ && !candidates.empty() ? candidates.front() : nullptr;
-    put_awaited_first(candidates);
-    for (const ScoredMode* best : candidates) {
-      if (same_family(best->mode, mode_) && !members_matter) return;
-      const bool to_ssgd = same_family(best->mode, synchronous_);
-      const double margin = is_synchronous() ? options_.leave_margin
-                            : to_ssgd        ? options_.return_margin
-                                             : options_.move_margin;
-      // The selector's word is its own: what the heuristic thinks of it need not be better.
-      const bool chosen = best == selected && asked == 0;
-      if (best->mode == mode_) return;
-      if (!chosen && !too_stale && best->time_s > (1 - margin) * present_s) break;
-      const GrantAnswer answer = to_ssgd ? GrantAnswer::Yes : may_go_to(*best, ssgd, situation);
-      if (answer == GrantAnswer::Later) {
-        awaited_ = best->mode;
-        return;
-      }
-      if (answer == GrantAnswer::Yes) {
-        const std::string reason = too_stale ? "near the end: less stale"
-                                   : chosen  ? "the selector expects the fastest fall of the loss"
-                                   : foresight_.stragglers().empty()
-                                       ? kTriedOut
-                                       : "least time for the same progress";
-        go_to(best->mode, reason, situation, noted(all, present));
-        return;
-      }
-      if (++asked == kAskedMost) break;
-    }
-    if (too_stale) go_to(synchronous_, "near the end: less stale", situation, noted(all, present));
-  }
-
-  // The mode that was asked for, unless it is none any more: scores that lie close together change
-  // places from look to look, and an answer would never find its question.
-  void put_awaited_first(std::vector<const ScoredMode*>& candidates) {
-    if (!awaited_) return;
-    const auto found = std::ranges::find_if(candidates, [this](const ScoredMode* scored) {
-      return same_family(scored->mode, *awaited_);
-    });
-    if (found != candidates.end()) std::rotate(candidates.begin(), found, found + 1);
-    awaited_.reset();
-  }
-
-  GrantAnswer may_go_to(const ScoredMode& wanted, const ScoredMode& ssgd,
-                        const Situation& situation) {
-    if (!grant_) return GrantAnswer::Yes;
-    std::erase_if(refusals_, [&](const Refusal& r) { return r.until <= situation.now; });
-    if (std::ranges::any_of(refusals_, [&](const Refusal& refusal) {
-          return same_family(refusal.mode, wanted.mode);
-        })) {
-      return GrantAnswer::No;
-    }
-    const GrantAnswer answer =
-        grant_->may({.now = situation.now,
-                     .mode = wanted.mode,
-                     .rate_ratio = wanted.pace.gradients_per_s / ssgd.pace.gradients_per_s,
-                     .time_saved = 1 - wanted.time_s / ssgd.time_s});
-    if (answer == GrantAnswer::No) {
-      refusals_.push_back({wanted.mode, situation.now + options_.refusal_holds});
-    }
-    granted_ = granted_ || answer == GrantAnswer::Yes;
-    return answer;
-  }
-
-  // Within the same mode batches may be divided anew; that is no switch, and what the mode is worth
-  // is what it is worth then.
-  void follow_speeds(const ScoreSituation& asked, ScoredMode& present) {
-    if (mode_.shares.empty()) return;
-    Mode anew = mode_;
-    anew.shares = balanced_shares(asked);
-    if (anew.shares.size() != mode_.shares.size()) return;
-    bool off = false;
-    for (std::size_t i = 0; i < mode_.shares.size(); ++i) {
-      const double wanted = anew.shares[i].second;
-      off = off || std::abs(mode_.shares[i].second - wanted) > options_.shares_step * wanted;
-    }
-    if (!off) return;
-    ScoredMode scored = score_mode(asked, anew);
-    if (scored.time_s > present.time_s) return;
-    mode_ = std::move(anew);
-    present = std::move(scored);
-  }
-
-  ModeFeatures features(const ScoredMode& scored, const ScoredMode& ssgd,
-                        const Situation& situation) const {
-    const double n = static_cast<double>(workers_.size());
-    return {.kind = kind_number(scored.mode.rule),
-            .x_share = scored.pace.gradients_per_s * scored.pace.interval_s / n,
-            .unequal_shares = scored.mode.shares.empty() ? 0.0 : 1.0,
-            .gradients_ratio = scored.pace.samples_per_s / ssgd.pace.samples_per_s,
-            .staleness = scored.pace.staleness,
-            .straggling = straggling_degree(foresight_.times()),
-            .noise_ratio = noise_.phi().value_or(0) / std::max(1, situation.global_batch),
-            .rate = situation.rate,
-            .phase = (first_loss_ > 0 ? loss_ / first_loss_ : 1),
-            .compute_share = foresight_.compute_share()};
-  }
-
-  void learn(const LossWindow& window) {
-    cost_.saw(window);
-    if (first_loss_ == 0) first_loss_ = window.loss;
-    loss_ = window.loss;
-    if (!present_sample_ || !(window.seconds_long() > 0) || !(first_loss_ > 0)) return;
-    SelectorSample sample = *present_sample_;
-    sample.features.phase = window.loss / first_loss_;
-    sample.loss_drop = window.drop * window.samples / window.seconds_long() * sample.ssgd_batch_s;
-    sample.lambda = cost_.lambda();
-    sample.at = window.to;
-    if (!is_finite(sample)) return;
-    selector_.saw(sample);
-    windows_.push_back(sample);
-  }
-
+  void look(const Situation& situation);
+  void look_early(const Situation& situation);
+  ScoredMode look_at_present(const Situation& situation);
+  ScoredMode look_at_ssgd(const Situation& situation, const ScoredMode& present);
+  void return_or_stay(const Situation& situation, const ScoredMode& present,
+                      const ScoredMode& ssgd);
+  bool decide(const Situation& situation, const std::vector<ScoredMode>& all,
+              const ScoredMode& present);
+  void follow_speeds(const Situation& situation, ScoredMode& present);
   void go_to(const Mode& mode, const std::string& reason, const Situation& situation,
-             const std::vector<ScoredMode>& scores) {
-    const int n = static_cast<int>(workers_.size());
-    SteerNote note{.at = situation.now,
-                   .from = mode_name(mode_, n),
-                   .to = mode_name(mode, n),
-                   .reason = reason};
-    for (const ScoredMode& scored : scores) {
-      note.scores.push_back({.mode = mode_name(scored.mode, n),
-                             .time_s = scored.time_s,
-                             .samples_per_s = scored.pace.samples_per_s,
-                             .staleness = scored.pace.staleness});
-    }
-    notes_.push_back(std::move(note));
-    calm_.switched();
-    if (mode.ring != mode_.ring) foresight_.ring_formed();
-    mode_ = mode;
-    switched_at_ = situation.now;
-    switched_samples_ = situation.samples_done;
-    score_wait_ = options_.score_least;
-    const double staleness_before = std::exchange(present_staleness_, 0);
-    for (const ScoredMode& scored : scores) {
-      if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
-    }
-    present_sample_.reset();
-    guard_.switched(present_staleness_ < staleness_before);
-    if (const auto window = cutter_.begin(rate_, 2 * n)) learn(*window);
-    if (granted_ && is_synchronous()) {
-      grant_->given_back(situation.now);
-      granted_ = false;
-    }
-  }
-
-  static std::vector<ScoredMode> noted(const std::vector<ScoredMode>& all,
-                                       const ScoredMode& present) {
-    std::vector<ScoredMode> best(all.begin() + 1, all.end());
-    std::ranges::stable_sort(best, {}, &ScoredMode::time_s);
-    if (best.size() > kScoresNoted) best.resize(kScoresNoted);
-    best.push_back(all.front());
-    best.push_back(present);
-    return best;
-  }
+             const std::vector<ScoredMode>& scores);
 
   StarOptions options_;
-  Foresight foresight_;
-  NoiseScale noise_;
-  StalenessCost cost_;
-  LossWindows cutter_;
+  StarEvidence evidence_;
+  SwitchHysteresis hysteresis_;
+  ModeDecision decision_;
   LossGuard guard_;
-  CalmTrial calm_;
-  PaceMemory pace_;
-  std::unique_ptr<ModeRegression> regression_;
-  SelectorChoice selector_;
-  std::shared_ptr<ModeGrant> grant_;
+  CalmTrial calm_{};
 
-  std::vector<std::variant<IterationSample, UpdateSample>> told_;
-  bool seen_enough_ = false;
-
-  std::vector<WorkerId> workers_;
+  std::vector<std::variant<IterationSample, UpdateSample>> pending_{};
+  std::vector<WorkerId> workers_{};
   Mode mode_{}, synchronous_{};
-  Time switched_at_{}, looked_at_{}, looked_early_at_{}, sampled_at_{},
-      scored_at_{-std::chrono::hours(1)};
-  Duration score_wait_{};
-  std::vector<WorkerId> scored_for_;  // who straggled when modes were last scored
-  std::int64_t switched_samples_ = 0, looked_samples_ = 0;
-  double rate_ = 0;
   double present_staleness_ = 0;
-  double first_loss_ = 0, loss_ = 0;  // of windows
-  bool granted_ = false;
-  bool by_selector_ = false;
-  std::optional<SelectorSample> present_sample_;  // of the present mode, as at the last look
-  std::vector<SelectorSample> windows_;           // not yet taken
-  std::vector<Refusal> refusals_;
-  std::optional<Mode> awaited_;  // asked for, and not answered yet
-  std::vector<SteerNote> notes_;
+  std::vector<SelectorSample> windows_{};  // not yet taken
+  std::vector<ModeSwitch> notes_{};
 };
+
+void Star::take_in() {
+  for (const auto& pending : pending_) {
+    if (const auto* const update = std::get_if<UpdateSample>(&pending)) {
+      evidence_.add(*update);
+      continue;
+    }
+    const auto& sample = std::get<IterationSample>(pending);
+    guard_.add(sample);
+    calm_.add(sample);
+    keep(evidence_.add(sample, mode_));
+  }
+  pending_.clear();
+}
+
+void Star::keep(const std::optional<SelectorSample>& sample) {
+  if (!sample) return;
+  decision_.add(*sample);
+  windows_.push_back(*sample);
+}
+
+void Star::follow_membership(const Situation& situation) {
+  if (std::ranges::equal(workers_, situation.workers)) return;
+  take_in();
+  const bool first = workers_.empty();
+  hysteresis_.members_changed();
+  workers_.assign(situation.workers.begin(), situation.workers.end());
+  evidence_.members_changed(situation);
+  synchronous_ = synchronous_mode(situation.architecture);
+  if (first) {
+    mode_ = synchronous_;
+    hysteresis_.begin(situation);
+  } else if (names_workers(mode_)) {
+    go_to(synchronous_, "somebody joined or left", situation, {});
+  }
+}
+
+// A worker that is slow beyond doubt shows it within a task or two.
+void Star::look_early(const Situation& situation) {
+  if (!hysteresis_.is_due_early(situation, evidence_.forecast(), sums())) return;
+  if (!evidence_.forecast().predict_first(situation, mode_)) return;
+  decide(situation, evidence_.predicted_scores(situation),
+         evidence_.predicted_score(situation, mode_));
+}
+
+void Star::look(const Situation& situation) {
+  const ScoredMode present = look_at_present(situation);
+  const ScoredMode ssgd = look_at_ssgd(situation, present);
+  const bool no_straggler = evidence_.forecast().stragglers().empty();
+  if (no_straggler && !is_synchronous()) return return_or_stay(situation, present, ssgd);
+  // A whole ring waits for all of its tasks and for the sum of all, even if no worker straggles.
+  const double pace = calm_.pace(situation);
+  if (no_straggler && !(sums() && pace > 0)) return;
+  if (!hysteresis_.is_scoring_due(situation.now, evidence_.forecast().stragglers(),
+                                  decision_.awaits_answer()) ||
+      !may_leave(situation)) {
+    return;
+  }
+  std::vector<ScoredMode> all = evidence_.predicted_scores(situation);
+  for (ScoredMode& scored : all) evidence_.correct(scored, mode_);
+  if (decide(situation, all, present) && no_straggler) calm_.try_out(pace);
+}
+
+ScoredMode Star::look_at_present(const Situation& situation) {
+  const SwitchHysteresis::Stretch passed = hysteresis_.look(situation);
+  evidence_.forecast().predict(situation, mode_);
+  const bool no_straggler = evidence_.forecast().stragglers().empty();
+  calm_.look(situation, no_straggler);
+  ScoredMode present = evidence_.predicted_score(situation, mode_);
+  present_staleness_ = present.pace.staleness;
+  evidence_.add_pace(present, passed.samples / passed.seconds, passed.seconds);
+  if (!no_straggler) follow_speeds(situation, present);
+  evidence_.correct(present, mode_);
+  return present;
+}
+
+// Windows are longer than looks are apart, so not every look has to describe the present mode.
+ScoredMode Star::look_at_ssgd(const Situation& situation, const ScoredMode& present) {
+  const bool describes = evidence_.losses().is_description_due(situation.now);
+  const bool no_straggler = evidence_.forecast().stragglers().empty();
+  ScoredMode ssgd = present;
+  if (!is_synchronous() && (describes || no_straggler)) {
+    ssgd = evidence_.predicted_score(situation, synchronous_);
+    evidence_.correct(ssgd, mode_);
+  }
+  if (describes) {
+    evidence_.losses().describe_present(evidence_.features(present, ssgd, situation),
+                                        situation.global_batch / ssgd.pace.samples_per_s,
+                                        situation.now);
+  }
+  return ssgd;
+}
+
+// Tasks that scatter are waited for too, and not waiting for them can be worth it.
+void Star::return_or_stay(const Situation& situation, const ScoredMode& present,
+                          const ScoredMode& ssgd) {
+  const CalmTrial::Verdict verdict = calm_.judge(situation, evidence_.losses().lambda());
+  if (verdict == CalmTrial::Verdict::Open) return;
+  const bool helps = verdict == CalmTrial::Verdict::Helps ||
+                     (verdict == CalmTrial::Verdict::None &&
+                      present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
+  if ((helps && !decision_.is_near_end(situation)) || !may_leave(situation)) return;
+  const bool tried = verdict == CalmTrial::Verdict::DoesNot;
+  go_to(synchronous_, tried ? "it did not help" : "nobody straggles", situation, {ssgd, present});
+}
+
+bool Star::decide(const Situation& situation, const std::vector<ScoredMode>& all,
+                  const ScoredMode& present) {
+  const auto choice = decision_.choose(situation, {all, present}, evidence_, guard_);
+  if (choice) go_to(choice->mode, choice->reason, situation, noted(all, present));
+  return choice.has_value();
+}
+
+// Within the same mode batches may be divided by newer speeds. That is no switch, and the mode is
+// worth what it is worth then.
+void Star::follow_speeds(const Situation& situation, ScoredMode& present) {
+  if (mode_.shares.empty()) return;
+  Mode balanced = mode_;
+  balanced.shares = balanced_shares(evidence_.score_situation(situation));
+  if (balanced.shares.size() != mode_.shares.size()) return;
+  bool off = false;
+  for (std::size_t i = 0; i < mode_.shares.size(); ++i) {
+    const double wanted = balanced.shares[i].second;
+    off = off || std::abs(mode_.shares[i].second - wanted) > options_.shares_step * wanted;
+  }
+  if (!off) return;
+  ScoredMode scored = evidence_.predicted_score(situation, balanced);
+  if (scored.time_s > present.time_s) return;
+  mode_ = std::move(balanced);
+  present = std::move(scored);
+}
+
+void Star::go_to(const Mode& mode, const std::string& reason, const Situation& situation,
+                 const std::vector<ScoredMode>& scores) {
+  const int n = static_cast<int>(workers_.size());
+  ModeSwitch note{
+      .at = situation.now, .from = mode_name(mode_, n), .to = mode_name(mode, n), .reason = reason};
+  for (const ScoredMode& scored : scores) {
+    note.scores.push_back({.mode = mode_name(scored.mode, n),
+                           .time_s = scored.time_s,
+                           .samples_per_s = scored.pace.samples_per_s,
+                           .staleness = scored.pace.staleness});
+  }
+  notes_.push_back(std::move(note));
+  calm_.switched();
+  evidence_.mode_changed(mode_, mode, n);
+  mode_ = mode;
+  hysteresis_.switched(situation);
+  const double staleness_before = std::exchange(present_staleness_, 0);
+  for (const ScoredMode& scored : scores) {
+    if (same_family(scored.mode, mode)) present_staleness_ = scored.pace.staleness;
+  }
+  guard_.switched(present_staleness_ < staleness_before);
+  if (is_synchronous()) decision_.back_in_ssgd(situation.now);
+}
 
 }  // namespace
 

@@ -28,7 +28,7 @@ struct StarOptions {
   int tasks_least = 4;                             // of every worker, before the first look,
   int tasks_slow = 2;                              // or so many if this time has passed:
   Duration slow_start = std::chrono::seconds(3);   // whoever is slow for all shows it at once
-  int ahead = 8;                                   // iterations over which times are foreseen
+  int horizon = 8;                                 // iterations over which times are predicted
 
   double leave_margin = 0.15;   // by so much a mode must beat SSGD for SSGD to be left for it,
   double move_margin = 0.10;    // another mode the present one,
@@ -54,7 +54,7 @@ struct StarOptions {
 };
 
 // Why a run went from one mode to another.
-struct SteerNote {
+struct ModeSwitch {
   Time at{};
   std::string from{}, to{};
   std::string reason{};
@@ -72,7 +72,7 @@ struct SteerNote {
 // while nobody straggles.
 class StarDirector : public Director {
  public:
-  virtual std::span<const SteerNote> notes() const = 0;
+  virtual std::span<const ModeSwitch> notes() const = 0;
   // For the learned selector, of this run, since they were last asked for.
   virtual std::vector<SelectorSample> take_windows() = 0;
   virtual const SelectorChoice& selector() const = 0;

@@ -14,7 +14,7 @@ TEST(StarInARing, InARingItSeesWhoseLinkIsSlow) {
                              .target_loss = 0.2,
                              .way_s = 0.02,
                              .message_s = 0.003};
-  Steered run = under_star(options, slow_link);
+  StarWorld run = under_star(options, slow_link);
   const double star_s = run.world->run();
   EXPECT_LT(star_s, 0.5 * time_under("ssgd", options, slow_link));
   const Mode& mode = run.world->conductor().mode();
@@ -31,7 +31,7 @@ TEST(StarInARing, WhatASumTakesIsCounted) {
                              .target_loss = 0.2,
                              .way_s = 0.001,
                              .message_s = 0.05};
-  Steered run = under_star(options, slow_cpu);
+  StarWorld run = under_star(options, slow_cpu);
   const double star_s = run.world->run();
   EXPECT_LT(star_s, 0.6 * time_under("ring-7", options, slow_cpu));
   EXPECT_NE(run.world->conductor().mode().ring.size(), 7u) << run.world->mode();
@@ -46,7 +46,7 @@ TEST(StarInARing, WhoServesChildrenIsNoStraggler) {
                              .way_s = 0.02,
                              .message_s = 0.03,
                              .serve_s = 0.06};
-  Steered run = under_star(options, [](int worker, double now_s, std::int64_t) {
+  StarWorld run = under_star(options, [](int worker, double now_s, std::int64_t) {
     return Slowness{.link = worker == 3 && now_s < 30 ? 20.0 : 1.0};
   });
   run.world->run_for(28);
@@ -67,7 +67,7 @@ TEST(StarInARing, ARingIsMadeAnewWhenOneOfItBecomesSlow) {
                              .message_s = 0.006,
                              .serve_s = 0.012};
   int victim = -1;
-  Steered run = under_star(options, [&victim](int worker, double, std::int64_t) {
+  StarWorld run = under_star(options, [&victim](int worker, double, std::int64_t) {
     return Slowness{.compute = worker == victim ? 4.0 : 1.0, .link = worker >= 4 ? 20.0 : 1.0};
   });
   run.world->run_for(18);
@@ -88,10 +88,10 @@ TEST(StarInARing, WhoMeetsOthersInARingIsNoStraggler) {
                              .way_s = 0.001,
                              .message_s = 0.001,
                              .meet_s = 0.3};
-  Steered alike = under_star(options, nobody);
+  StarWorld alike = under_star(options, nobody);
   alike.world->run_for(30);
   EXPECT_TRUE(alike.star->notes().empty()) << alike.world->mode();
-  Steered slow = under_star(options, slow_cpu);
+  StarWorld slow = under_star(options, slow_cpu);
   slow.world->run_for(4);
   ASSERT_EQ(slow.star->notes().size(), 1u);
   const double first_s = 32 * 0.01 + 7 * 0.3;
@@ -106,15 +106,15 @@ TEST(StarInARing, WhoMeetsOthersInARingIsNoStraggler) {
 TEST(StarInARing, ARingIsSeldomMadeAnewForTasksThatScatter) {
   std::size_t switches = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Steered run = under_star({.architecture = Architecture::AllReduce,
-                              .jitter = 0.4,
-                              .way_s = 0.01,
-                              .message_s = 0.01,
-                              .seed = seed},
-                             nobody);
+    StarWorld run = under_star({.architecture = Architecture::AllReduce,
+                                .jitter = 0.4,
+                                .way_s = 0.01,
+                                .message_s = 0.01,
+                                .seed = seed},
+                               nobody);
     run.world->run_for(120);
     std::size_t trials = 0;
-    for (const SteerNote& note : run.star->notes()) {
+    for (const ModeSwitch& note : run.star->notes()) {
       const bool trial = note.reason.starts_with("tried out");
       trials += trial ? 1 : 0;
       switches += trial || note.reason == "it did not help" ? 0 : 1;

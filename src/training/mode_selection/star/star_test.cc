@@ -15,7 +15,7 @@ namespace {
 
 TEST(Star, StaysInSsgdWhileNobodyStraggles) {
   for (const double jitter : {0.0, 0.03, 0.15}) {
-    Steered run = under_star({.jitter = jitter}, nobody);
+    StarWorld run = under_star({.jitter = jitter}, nobody);
     run.world->run_for(120);
     EXPECT_TRUE(run.star->notes().empty()) << jitter;
     EXPECT_EQ(run.world->mode(), "ssgd");
@@ -26,7 +26,7 @@ TEST(Star, OneLongIterationIsNoReasonToSwitch) {
   const auto outlier = [](int worker, double, std::int64_t task) {
     return Slowness{.compute = worker == 2 && task % 50 == 30 ? 10.0 : 1.0};
   };
-  Steered run = under_star({}, outlier);
+  StarWorld run = under_star({}, outlier);
   run.world->run_for(120);
   EXPECT_TRUE(run.star->notes().empty());
 }
@@ -51,7 +51,7 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
     for (const std::uint64_t seed : {1u, 2u}) {
       const WorldOptions options{
           .architecture = GetParam(), .target_loss = 0.2, .blocks = 4, .seed = seed};
-      Steered run = under_star(options, one.pattern);
+      StarWorld run = under_star(options, one.pattern);
       const double star_s = run.world->run();
       double best_s = 1e9;
       std::string best;
@@ -70,9 +70,10 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
 // Four rounds of such a ring would take 13 s.
 TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
   for (const auto architecture : {Architecture::AllReduce, Architecture::ParameterServers}) {
-    Steered run = under_star({.architecture = architecture}, [](int worker, double, std::int64_t) {
-      return Slowness{.compute = worker == 3 ? 30.0 : 1.0};
-    });
+    StarWorld run =
+        under_star({.architecture = architecture}, [](int worker, double, std::int64_t) {
+          return Slowness{.compute = worker == 3 ? 30.0 : 1.0};
+        });
     run.world->run_for(11);
     EXPECT_EQ(run.star->notes().size(), 1u) << run.world->mode();
   }
@@ -84,7 +85,7 @@ TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
     for (const double jitter : {0.03, 0.15}) {
       WorldOptions options{.architecture = architecture, .jitter = jitter};
       if (architecture == Architecture::AllReduce) options.way_s = options.message_s = 0.001;
-      Steered run = under_star(options, slow_cpu);
+      StarWorld run = under_star(options, slow_cpu);
       run.world->run_for(1.9);
       ASSERT_EQ(run.star->notes().size(), 1u) << jitter;
       const double rounds = 2.8;
@@ -97,7 +98,7 @@ TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
 // It never hands in again, from its first task on or in the middle of the run.
 TEST(Star, WhoHangsIsNotWaitedFor) {
   for (const int last_task : {0, 100}) {
-    Steered run = under_star({}, [last_task](int worker, double, std::int64_t task) {
+    StarWorld run = under_star({}, [last_task](int worker, double, std::int64_t task) {
       return Slowness{.compute = worker == 3 && task > last_task ? 1e6 : 1.0};
     });
     run.world->run_for(60);
@@ -114,7 +115,7 @@ TEST(Star, WhoHangsIsNotWaitedFor) {
 // A pause that ends is over.
 TEST(Star, WhoHangsForAWhileIsWaitedForAgain) {
   bool paused = false;
-  Steered run = under_star({}, [&paused](int worker, double now_s, std::int64_t) {
+  StarWorld run = under_star({}, [&paused](int worker, double now_s, std::int64_t) {
     const bool pauses =
         worker == 3 && now_s > 10 && !std::exchange(paused, worker == 3 && now_s > 10);
     return Slowness{.compute = pauses ? 100.0 : 1.0};
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(BothWays, StarAgainstFixedModes,
                          testing::Values(Architecture::ParameterServers, Architecture::AllReduce));
 
 TEST(Star, ReturnsToSsgdWhenTheStragglerHasRecovered) {
-  Steered run = under_star({}, [](int worker, double now_s, std::int64_t) {
+  StarWorld run = under_star({}, [](int worker, double now_s, std::int64_t) {
     return Slowness{.compute = worker == 3 && now_s < 30 ? 4.0 : 1.0};
   });
   run.world->run_for(25);
@@ -143,7 +144,7 @@ TEST(Star, ReturnsToSsgdWhenTheStragglerHasRecovered) {
 TEST(Star, NeverSwitchesFasterThanItMayStay) {
   // In and out of trouble every three seconds.
   const StarOptions options{.stay_least = std::chrono::seconds(5)};
-  Steered run = under_star(
+  StarWorld run = under_star(
       {},
       [](int worker, double now_s, std::int64_t) {
         return Slowness{.compute = worker == 3 && std::fmod(now_s, 6) < 3 ? 4.0 : 1.0};
@@ -157,10 +158,10 @@ TEST(Star, NeverSwitchesFasterThanItMayStay) {
 }
 
 TEST(Star, NotesWhyAndWithWhichScores) {
-  Steered run = under_star({}, slow_cpu);
+  StarWorld run = under_star({}, slow_cpu);
   run.world->run_for(20);
   ASSERT_FALSE(run.star->notes().empty());
-  const SteerNote& note = run.star->notes()[0];
+  const ModeSwitch& note = run.star->notes()[0];
   EXPECT_EQ(note.from, "ssgd");
   EXPECT_EQ(note.to, "lb-bsp");
   EXPECT_EQ(note.reason, "least time for the same progress");
@@ -173,10 +174,10 @@ TEST(Star, NotesWhyAndWithWhichScores) {
 TEST(Star, TheSameRunGivesTheSameNotes) {
   std::vector<std::string> first;
   for (int repeat = 0; repeat < 2; ++repeat) {
-    Steered run = under_star({.seed = 5}, wandering);
+    StarWorld run = under_star({.seed = 5}, wandering);
     run.world->run_for(60);
     std::vector<std::string> notes;
-    for (const SteerNote& note : run.star->notes()) {
+    for (const ModeSwitch& note : run.star->notes()) {
       notes.push_back(std::to_string(note.at.time_since_epoch().count()) + note.to);
     }
     if (repeat == 0) first = notes;
@@ -190,13 +191,13 @@ TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
   // A link cannot be met by smaller batches, so STAR must try stale modes.
   for (const double harm : {20.0, 100.0}) {
     const WorldOptions world{.lambda = -harm, .progress = 0.005, .loss_noise = 0.05};
-    Steered run = under_star(world, [](int worker, double now_s, std::int64_t) {
+    StarWorld run = under_star(world, [](int worker, double now_s, std::int64_t) {
       return Slowness{.link = worker == 3 && now_s > 20 ? 30.0 : 1.0};
     });
     run.world->run_for(300);
     std::map<std::string, std::vector<double>> rose_in;  // when
     int rises = 0;
-    for (const SteerNote& note : run.star->notes()) {
+    for (const ModeSwitch& note : run.star->notes()) {
       const auto known = rose_in.find(note.to);
       if (known != rose_in.end()) {
         const double away_least = 30 * std::exp2(static_cast<double>(known->second.size()) - 1);
@@ -236,7 +237,7 @@ class Refuses final : public ModeGrant {
 
 TEST(Star, StaysInSsgdWhereALooserModeIsNotGranted) {
   const auto grant = std::make_shared<Refuses>(true);
-  Steered run = under_star({}, slow_cpu, {}, grant);
+  StarWorld run = under_star({}, slow_cpu, {}, grant);
   run.world->run_for(60);
   EXPECT_EQ(run.world->mode(), "ssgd");
   EXPECT_GT(grant->asked, 0);
@@ -245,7 +246,7 @@ TEST(Star, StaysInSsgdWhereALooserModeIsNotGranted) {
 
 TEST(Star, SaysWhenItHasGivenTheGrantBack) {
   const auto grant = std::make_shared<Refuses>(false);
-  Steered run = under_star(
+  StarWorld run = under_star(
       {},
       [](int worker, double now_s, std::int64_t) {
         return Slowness{.compute = worker == 3 && now_s < 20 ? 4.0 : 1.0};
@@ -276,7 +277,7 @@ class AnswersLater final : public ModeGrant {
 
 TEST(Star, AsksAgainForTheSameModeWhereTheAnswerComesLater) {
   const auto grant = std::make_shared<AnswersLater>();
-  Steered run = under_star({}, slow_cpu, {}, grant);
+  StarWorld run = under_star({}, slow_cpu, {}, grant);
   run.world->run_for(15);
   EXPECT_EQ(grant->asked, 2);
   EXPECT_NE(run.world->mode(), "ssgd");
@@ -288,12 +289,12 @@ TEST(Star, NearTheEndItIsNotStale) {
   options.staleness.prior = 0.0005;
   options.staleness_harmless = 0.1;
   options.staleness.prior_factor = 1.01;
-  Steered run = under_star({.lambda = 0.0005}, slow_link, options);
+  StarWorld run = under_star({.lambda = 0.0005}, slow_link, options);
   run.world->run_for(60);
   const auto before = run.world->conductor().counts().staleness_sum;
   EXPECT_GT(before, 0);
   run.world->run_for(400);
-  ASSERT_TRUE(std::ranges::any_of(run.star->notes(), [](const SteerNote& note) {
+  ASSERT_TRUE(std::ranges::any_of(run.star->notes(), [](const ModeSwitch& note) {
     return note.reason == "near the end: less stale";
   }));
   const auto after = run.world->conductor().counts().staleness_sum;
@@ -302,7 +303,7 @@ TEST(Star, NearTheEndItIsNotStale) {
 }
 
 TEST(Star, WhoLeavesIsNotWaitedForNorNamed) {
-  Steered run = under_star({}, slow_cpu);
+  StarWorld run = under_star({}, slow_cpu);
   run.world->run_for(15);
   EXPECT_EQ(run.world->mode(), "lb-bsp");
   run.world->leave(3);
@@ -314,14 +315,14 @@ TEST(Star, WhoLeavesIsNotWaitedForNorNamed) {
   EXPECT_EQ(mode_name(run.world->conductor().mode(), 7), "ssgd");
 }
 
-// Foresees the wandering exactly.
+// Predicts the wandering exactly.
 class Oracle final : public IterationPredictor {
  public:
   std::string_view name() const override { return "oracle"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     const IterationSample& last = history.samples.back();
     std::vector<double> next;
-    for (int h = 1; h <= ahead; ++h) {
+    for (int h = 1; h <= horizon; ++h) {
       const double at = seconds(last.at) + 0.13 * h;
       const double slow = wandering(static_cast<int>(history.worker), at, 0).compute;
       next.push_back(0.01 / last.samples + 0.003 * slow);
@@ -333,7 +334,7 @@ class Oracle final : public IterationPredictor {
 TEST(Star, APredictorThatPlugsInIsUsedOnceItIsBetter) {
   std::vector<std::unique_ptr<IterationPredictor>> predictors;
   predictors.push_back(std::make_unique<Oracle>());
-  Steered run = under_star({}, wandering, {}, nullptr, std::move(predictors));
+  StarWorld run = under_star({}, wandering, {}, nullptr, std::move(predictors));
   run.world->run_for(60);
   const auto standings = run.star->predictors();
   ASSERT_EQ(standings.size(), 4u);
@@ -341,7 +342,7 @@ TEST(Star, APredictorThatPlugsInIsUsedOnceItIsBetter) {
 }
 
 TEST(Star, LogsWindowsForTheLearnedSelector) {
-  Steered run = under_star({.progress = 0.001}, on_and_off);
+  StarWorld run = under_star({.progress = 0.001}, on_and_off);
   run.world->run_for(100);
   const auto windows = run.star->take_windows();
   ASSERT_GT(windows.size(), 10u);
@@ -357,7 +358,7 @@ TEST(Star, LogsWindowsForTheLearnedSelector) {
   EXPECT_TRUE(run.star->take_windows().empty()) << "each is given once";
 }
 
-// Believes in one rule, and foresees nothing wrong.
+// Believes in one rule, and predicts nothing wrong.
 class Believer final : public ModeRegression {
  public:
   Status fit(std::span<const SelectorSample>) override { return {}; }

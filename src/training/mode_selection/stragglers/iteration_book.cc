@@ -42,7 +42,7 @@ void IterationBook::keep_only(std::span<const WorkerId> workers) {
   courses_.resize(kept);
 }
 
-void IterationBook::saw(const IterationSample& sample) {
+void IterationBook::add(const IterationSample& sample) {
   const double took = seconds(sample.took);
   if (sample.samples <= 0 || !(took > 0)) return;  // cut before its first block: no time to learn
   samples_seen_ += sample.samples;

@@ -38,7 +38,7 @@ struct WorkerRecord {
 // more; only those, since over longer stretches speed changes too, and batches follow it.
 class IterationBook {
  public:
-  void saw(const IterationSample& sample);
+  void add(const IterationSample& sample);
   void keep_only(std::span<const WorkerId> workers);  // ascending; others have left
 
   // In ascending order of workers, with those alone that have done a task.

@@ -16,39 +16,39 @@ IterationSample task(int worker, int samples, double took_s, Usage usage = {}) {
 
 TEST(IterationBook, OneOutlierMovesNothing) {
   IterationBook book;
-  for (int i = 0; i < 10; ++i) book.saw(task(0, 32, 0.1));
+  for (int i = 0; i < 10; ++i) book.add(task(0, 32, 0.1));
   const TaskCost before = book.records()[0].cost;
-  book.saw(task(0, 32, 1.0));
+  book.add(task(0, 32, 1.0));
   EXPECT_NEAR(book.records()[0].cost.at(32), before.at(32), 1e-9);
-  book.saw(task(0, 32, 0.1));
+  book.add(task(0, 32, 0.1));
   EXPECT_NEAR(book.records()[0].cost.at(32), before.at(32), 1e-9);
 }
 
 TEST(IterationBook, AnotherSpeedIsTakenOverAtOnce) {
   IterationBook book;
-  for (int i = 0; i < 10; ++i) book.saw(task(0, 32, 0.1));
-  for (int i = 0; i < 2; ++i) book.saw(task(0, 32, 0.4));
+  for (int i = 0; i < 10; ++i) book.add(task(0, 32, 0.1));
+  for (int i = 0; i < 2; ++i) book.add(task(0, 32, 0.4));
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 1e-6);
 }
 
 TEST(IterationBook, TheFirstTaskIsForgotten) {
   IterationBook book;
-  book.saw(task(0, 32, 1.0));
+  book.add(task(0, 32, 1.0));
   EXPECT_NEAR(book.records()[0].cost.at(32), 1.0, 1e-9);
-  book.saw(task(0, 32, 0.1));
+  book.add(task(0, 32, 0.1));
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.1, 1e-9);
 }
 
 TEST(IterationBook, WithoutKnownUseEverythingCountsAsComputing) {
   IterationBook book;
-  book.saw(task(0, 32, 0.32));
+  book.add(task(0, 32, 0.32));
   EXPECT_NEAR(book.records()[0].cost.fixed_s, 0, 1e-12);
   EXPECT_NEAR(book.records()[0].cost.per_sample_s, 0.01, 1e-12);
 }
 
 TEST(IterationBook, TimeNeitherComputedNorThrottledIsFixed) {
   IterationBook book;
-  book.saw(task(0, 32, 0.4, {.cpu_share = 0.05, .throttled_share = 0.20}));
+  book.add(task(0, 32, 0.4, {.cpu_share = 0.05, .throttled_share = 0.20}));
   EXPECT_NEAR(book.records()[0].cost.fixed_s, 0.3, 1e-9);
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 1e-9);
 }
@@ -58,7 +58,7 @@ TEST(IterationBook, BatchesOfDifferentSizeTellTheFixedPart) {
   Random random(3);
   for (int i = 0; i < 60; ++i) {
     const int batch = i % 20 < 10 ? 32 : 16;
-    book.saw(task(0, batch, (0.2 + 0.005 * batch) * (1 + 0.01 * random.normal())));
+    book.add(task(0, batch, (0.2 + 0.005 * batch) * (1 + 0.01 * random.normal())));
   }
   EXPECT_NEAR(book.records()[0].cost.fixed_s, 0.2, 0.03);
   EXPECT_NEAR(book.records()[0].cost.per_sample_s, 0.005, 0.001);
@@ -68,26 +68,26 @@ TEST(IterationBook, AnotherSpeedSplitsAnew) {
   IterationBook book;
   for (int i = 0; i < 60; ++i) {
     const int batch = i % 20 < 10 ? 32 : 16;
-    book.saw(task(0, batch, 0.2 + 0.005 * batch));
+    book.add(task(0, batch, 0.2 + 0.005 * batch));
   }
   EXPECT_GT(book.records()[0].cost.fixed_s, 0.15);
   // The link has recovered.
-  for (int i = 0; i < 5; ++i) book.saw(task(0, 16, 0.08));
+  for (int i = 0; i < 5; ++i) book.add(task(0, 16, 0.08));
   EXPECT_NEAR(book.records()[0].cost.fixed_s, 0, 1e-9);
 }
 
 TEST(IterationBook, BecomingSlowAndGettingASmallerBatchIsNoFixedPart) {
   IterationBook book;
-  for (int i = 0; i < 30; ++i) book.saw(task(0, 32, 0.1));
-  for (int i = 0; i < 5; ++i) book.saw(task(0, 32, 0.4));
-  for (int i = 0; i < 5; ++i) book.saw(task(0, 8, 0.1));
+  for (int i = 0; i < 30; ++i) book.add(task(0, 32, 0.1));
+  for (int i = 0; i < 5; ++i) book.add(task(0, 32, 0.4));
+  for (int i = 0; i < 5; ++i) book.add(task(0, 8, 0.1));
   EXPECT_NEAR(book.records()[0].cost.fixed_s, 0, 0.005);
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 0.02);
 }
 
 TEST(IterationBook, WorkersAreKeptInOrderAndForgottenWhenTheyLeave) {
   IterationBook book;
-  for (const int worker : {5, 1, 3}) book.saw(task(worker, 8, 0.1 * worker));
+  for (const int worker : {5, 1, 3}) book.add(task(worker, 8, 0.1 * worker));
   ASSERT_EQ(book.records().size(), 3u);
   EXPECT_EQ(book.records()[1].history.worker, WorkerId(3));
   const std::vector<WorkerId> stay = {WorkerId(1), WorkerId(5)};
@@ -99,7 +99,7 @@ TEST(IterationBook, WorkersAreKeptInOrderAndForgottenWhenTheyLeave) {
 
 TEST(IterationBook, HistoriesStayBounded) {
   IterationBook book;
-  for (int i = 0; i < 2000; ++i) book.saw(task(0, 8, 0.1));
+  for (int i = 0; i < 2000; ++i) book.add(task(0, 8, 0.1));
   EXPECT_LE(book.records()[0].history.samples.size(), 2u * WorkerRecord::kHistoryKept);
   EXPECT_EQ(book.records()[0].tasks, 2000);
 }

@@ -13,7 +13,7 @@ constexpr double kMost = 1.25;
 
 }  // namespace
 
-void PaceMemory::saw(const Mode& mode, double samples_per_s, double predicted_per_s,
+void PaceMemory::add(const Mode& mode, double samples_per_s, double predicted_per_s,
                      double passed_s) {
   if (!(samples_per_s > 0) || !(predicted_per_s > 0) || !(passed_s > 0)) return;
   const double off = std::log(std::clamp(samples_per_s / predicted_per_s, kLeast, kMost));

@@ -12,7 +12,7 @@ namespace orrery {
 // unknown; and what was seen long ago is forgotten bit by bit.
 class PaceMemory {
  public:
-  void saw(const Mode& mode, double samples_per_s, double predicted_per_s, double passed_s);
+  void add(const Mode& mode, double samples_per_s, double predicted_per_s, double passed_s);
   void correct(ScoredMode& scored, const Mode& present) const;
   double factor(const Mode& mode, const Mode& present) const;  // real over predicted
   void forget() { seen_.clear(); }

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace orrery {
 namespace {
-
-double middle_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 // Whose link alone makes it slower than the middle one by more than the factor. What links take is
 // asked twice before it is told of, so once is enough.
@@ -34,7 +30,7 @@ std::vector<WorkerId> plainly_slow(std::span<const WorkerRecord> records,
     for (const WorkerRecord& record : records) {
       all.push_back(seconds_a_sample(record.history.samples[task]));
     }
-    const double middle = middle_of(all);
+    const double middle = upper_median(std::vector<double>(all));
     for (std::size_t i = 0; i < records.size(); ++i) {
       const double behind_s = (all[i] - middle) * records[i].history.samples[task].samples;
       const bool enough =
@@ -47,7 +43,7 @@ std::vector<WorkerId> plainly_slow(std::span<const WorkerRecord> records,
     ways.push_back(record.way_s);
     newest.push_back(seconds(record.history.samples.back().took));
   }
-  const double way_s = middle_of(std::move(ways)), task_s = middle_of(std::move(newest));
+  const double way_s = upper_median(ways), task_s = upper_median(newest);
   std::vector<WorkerId> workers;
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (slow[i] || link_is_slow(records[i], way_s, task_s, options))
@@ -66,7 +62,7 @@ FirstCosts first_costs(std::span<const WorkerRecord> records, std::span<const Wo
     if (!is_slow(record)) usual.push_back(record.cost.at(batch));
   }
   FirstCosts first;
-  const double middle = usual.empty() ? 0 : middle_of(usual);
+  const double middle = usual.empty() ? 0 : upper_median(std::vector<double>(usual));
   for (const double each : usual) {
     first.scatter += std::abs(each / middle - 1) / static_cast<double>(usual.size());
   }
@@ -88,7 +84,7 @@ std::vector<std::pair<WorkerId, double>> hanging(std::span<const WorkerRecord> r
     if (!task.computing || task.took < options.hang_least) continue;
     std::vector<double> usual;
     for (const WorkerRecord& record : records) usual.push_back(record.cost.at(task.samples));
-    if (took_s > options.hang_factor * middle_of(std::move(usual))) {
+    if (took_s > options.hang_factor * upper_median(usual)) {
       found.emplace_back(task.worker, took_s);
     }
   }

@@ -10,7 +10,7 @@ IterationBook book_of(const std::vector<std::vector<double>>& tasks) {
   IterationBook book;
   for (std::size_t worker = 0; worker < tasks.size(); ++worker) {
     for (const double took_s : tasks[worker]) {
-      book.saw({.worker = WorkerId(static_cast<int>(worker)),
+      book.add({.worker = WorkerId(static_cast<int>(worker)),
                 .took = from_seconds(took_s),
                 .samples = 32});
     }
@@ -45,7 +45,7 @@ TEST(PlainlySlow, ALinkThatKeepsEverybodyIsEnough) {
     IterationBook book;
     for (int worker = 0; worker < 4; ++worker) {
       const Usage use{.way_s = worker == 2 ? way_s : 0.01};
-      book.saw({.worker = WorkerId(worker),
+      book.add({.worker = WorkerId(worker),
                 .took = std::chrono::milliseconds(80),
                 .samples = 32,
                 .usage = use});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/invariant.h"
+#include "base/statistics.h"
 
 namespace orrery {
 namespace {
@@ -23,10 +24,10 @@ std::vector<double> newest(const IterationHistory& history, std::size_t most) {
 class LastValue final : public IterationPredictor {
  public:
   std::string_view name() const override { return "last"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     const std::vector<double> values = newest(history, 1);
     if (values.empty()) return {};
-    return std::vector<double>(static_cast<std::size_t>(ahead), values.back());
+    return std::vector<double>(static_cast<std::size_t>(horizon), values.back());
   }
 };
 
@@ -38,35 +39,18 @@ class Ewma final : public IterationPredictor {
     window_ = weight == 1 ? 1 : static_cast<std::size_t>(std::ceil(-7 / std::log(1 - weight)));
   }
   std::string_view name() const override { return "ewma"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     const std::vector<double> values = newest(history, window_);
     if (values.empty()) return {};
     double mean = values.front();
     for (const double value : values) mean += weight_ * (value - mean);
-    return std::vector<double>(static_cast<std::size_t>(ahead), mean);
+    return std::vector<double>(static_cast<std::size_t>(horizon), mean);
   }
 
  private:
   double weight_;
   std::size_t window_;
 };
-
-// Solves a symmetric positive definite system in place by elimination without exchange.
-std::vector<double> solved(std::vector<double> matrix, std::vector<double> right) {
-  const std::size_t n = right.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i + 1; j < n; ++j) {
-      const double factor = matrix[j * n + i] / matrix[i * n + i];
-      for (std::size_t k = i; k < n; ++k) matrix[j * n + k] -= factor * matrix[i * n + k];
-      right[j] -= factor * right[i];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) right[i] -= matrix[i * n + k] * right[k];
-    right[i] /= matrix[i * n + i];
-  }
-  return right;
-}
 
 class Autoregression final : public IterationPredictor {
  public:
@@ -76,9 +60,9 @@ class Autoregression final : public IterationPredictor {
   }
   std::string_view name() const override { return "ar"; }
 
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     std::vector<double> values = newest(history, window_);
-    if (values.size() < 3 * order_) return mean_.foresee(history, ahead);
+    if (values.size() < 3 * order_) return mean_.predict(history, horizon);
     double mean = 0;
     for (const double value : values) mean += value;
     mean /= static_cast<double>(values.size());
@@ -88,15 +72,15 @@ class Autoregression final : public IterationPredictor {
     const double most = *high + room;
 
     const std::vector<double> coefficients = fit(values, mean);
-    std::vector<double> foreseen;
-    for (int step = 0; step < ahead; ++step) {
+    std::vector<double> predicted;
+    for (int step = 0; step < horizon; ++step) {
       double next = mean;
       for (std::size_t lag = 0; lag < order_; ++lag) {
         next += coefficients[lag] * (values[values.size() - 1 - lag] - mean);
       }
-      values.push_back(foreseen.emplace_back(std::clamp(next, least, most)));
+      values.push_back(predicted.emplace_back(std::clamp(next, least, most)));
     }
-    return foreseen;
+    return predicted;
   }
 
  private:
@@ -129,7 +113,8 @@ class Autoregression final : public IterationPredictor {
     for (std::size_t i = 0; i < order_; ++i) trace += matrix[i * order_ + i];
     const double ridge = 1e-3 * trace / static_cast<double>(order_) + 1e-12 * mean * mean + 1e-300;
     for (std::size_t i = 0; i < order_; ++i) matrix[i * order_ + i] += ridge;
-    return solved(std::move(matrix), std::move(right));
+    solve_positive_definite(matrix, right);
+    return right;
   }
 
   std::size_t order_;

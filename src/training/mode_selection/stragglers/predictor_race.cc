@@ -12,33 +12,33 @@ PredictorRace::PredictorRace(std::vector<std::unique_ptr<IterationPredictor>> en
                              RaceOptions options)
     : entrants_(std::move(entrants)), options_(options) {
   INVARIANT(!entrants_.empty(), "a race needs somebody who runs");
-  INVARIANT(options.ahead > 0, "entrants are judged by what they foresee");
+  INVARIANT(options.horizon > 0, "entrants are judged by what they predict");
   for (const auto& entrant : entrants_) standings_.push_back({.name = entrant->name()});
 }
 
-void PredictorRace::saw(const IterationHistory& history) {
+void PredictorRace::add(const IterationHistory& history) {
   if (history.samples.empty()) return;
   const double fact = seconds_a_sample(history.samples.back());
   if (!(fact > 0)) return;
   Forecast& forecast = forecasts_[history.worker];
   if (!forecast.by_entrant.empty()) judge(forecast, fact);
-  if (forecast.by_entrant.empty() || ++forecast.facts == options_.ahead) {
+  if (forecast.by_entrant.empty() || ++forecast.facts == options_.horizon) {
     forecast.facts = 0;
     forecast.by_entrant.clear();
     for (const auto& entrant : entrants_) {
-      forecast.by_entrant.push_back(entrant->foresee(history, options_.ahead));
+      forecast.by_entrant.push_back(entrant->predict(history, options_.horizon));
     }
   }
 }
 
 void PredictorRace::judge(const Forecast& forecast, double fact) {
   for (std::size_t i = 0; i < entrants_.size(); ++i) {
-    const std::vector<double>& foreseen = forecast.by_entrant[i];
+    const std::vector<double>& predicted = forecast.by_entrant[i];
     const auto step = static_cast<std::size_t>(forecast.facts);
-    // Somebody who foresees nothing, or nonsense, is as wrong as a factor of e.
+    // Somebody who predicts nothing, or nonsense, is as wrong as a factor of e.
     double error = 1;
-    if (step < foreseen.size() && foreseen[step] > 0 && std::isfinite(foreseen[step])) {
-      error = std::min(1.0, std::abs(std::log(foreseen[step] / fact)));
+    if (step < predicted.size() && predicted[step] > 0 && std::isfinite(predicted[step])) {
+      error = std::min(1.0, std::abs(std::log(predicted[step] / fact)));
     }
     RaceStanding& standing = standings_[i];
     ++standing.errors;
@@ -56,11 +56,11 @@ void PredictorRace::choose_leader() {
   }
 }
 
-std::vector<double> PredictorRace::foresee(const IterationHistory& history, int ahead) {
-  std::vector<double> foreseen = entrants_[leader_]->foresee(history, ahead);
-  const bool sound =
-      std::ranges::all_of(foreseen, [](double value) { return std::isfinite(value) && value > 0; });
-  return sound ? foreseen : entrants_.front()->foresee(history, ahead);
+std::vector<double> PredictorRace::predict(const IterationHistory& history, int horizon) {
+  std::vector<double> predicted = entrants_[leader_]->predict(history, horizon);
+  const bool sound = std::ranges::all_of(
+      predicted, [](double value) { return std::isfinite(value) && value > 0; });
+  return sound ? predicted : entrants_.front()->predict(history, horizon);
 }
 
 std::vector<RaceStanding> PredictorRace::standings() const { return standings_; }

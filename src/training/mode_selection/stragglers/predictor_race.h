@@ -10,7 +10,7 @@
 namespace orrery {
 
 struct RaceOptions {
-  int ahead = 8;            // how far the entrants are held to their word
+  int horizon = 8;          // how far the entrants are held to their word
   double weight = 0.02;     // of a new error in the rolling one
   int least_errors = 30;    // before these are in, the first entrant speaks
   double better_by = 0.03;  // share of the leader's error that another must be below it
@@ -18,13 +18,14 @@ struct RaceOptions {
 
 struct RaceStanding {
   std::string_view name;
-  double error = 0;  // rolling mean of |ln(foreseen / fact)|
+  double error = 0;  // rolling mean of |ln(predicted / fact)|
   std::int64_t errors = 0;
 };
 
-// Several predictors that foresee the same iterations; the one whose rolling error is least speaks.
-// What is foreseen is compared with what comes after, so nobody is judged by what it has seen.
-// Each entrant is asked once in `ahead` iterations of a worker, and the leader when it is to speak.
+// Several predictors that predict the same iterations; the one whose rolling error is least speaks.
+// What is predicted is compared with what comes after, so nobody is judged by what it has seen.
+// Each entrant is asked once in `horizon` iterations of a worker, and the leader when it is to
+// speak.
 class PredictorRace final : public IterationPredictor {
  public:
   // At least one; put the simplest first.
@@ -32,17 +33,17 @@ class PredictorRace final : public IterationPredictor {
                          RaceOptions options = {});
 
   // To be told after each iteration of a worker, with its history up to it.
-  void saw(const IterationHistory& history);
+  void add(const IterationHistory& history);
   void forget(WorkerId worker) { forecasts_.erase(worker); }
 
   std::string_view name() const override { return "race"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override;
+  std::vector<double> predict(const IterationHistory& history, int horizon) override;
   std::vector<RaceStanding> standings() const;
   std::string_view leader() const { return standings_[leader_].name; }
 
  private:
   struct Forecast {
-    int facts = 0;  // how many of the foreseen have come
+    int facts = 0;  // how many of the predicted have come
     std::vector<std::vector<double>> by_entrant{};
   };
   void judge(const Forecast& forecast, double fact);

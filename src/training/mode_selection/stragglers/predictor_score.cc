@@ -58,9 +58,9 @@ class Judge {
   PredictorScore score(IterationPredictor& predictor) const {
     PredictorScore score{.name = std::string(predictor.name())};
     std::vector<IterationHistory> seen(series_.size());
-    std::vector<std::vector<double>> foreseen(series_.size());
+    std::vector<std::vector<double>> predicted(series_.size());
     // By worker and distance: for how many iterations in a row straggling at that very iteration
-    // has been foreseen.
+    // has been predicted.
     std::vector<std::vector<int>> said(series_.size());
     for (std::size_t w = 0; w < series_.size(); ++w) {
       seen[w].worker = series_[w].worker;
@@ -70,11 +70,11 @@ class Judge {
       IterationHistory& history = seen[step.worker];
       history.samples.push_back(series_[step.worker].samples[step.iteration]);
       if (history.samples.size() < static_cast<std::size_t>(options_.warm_up)) continue;
-      foreseen[step.worker] = predictor.foresee(history, options_.ahead);
-      count(step, foreseen, said[step.worker], score);
+      predicted[step.worker] = predictor.predict(history, options_.horizon);
+      count(step, predicted, said[step.worker], score);
     }
     count_onsets(said, score);
-    if (score.foreseen > 0) score.error /= static_cast<double>(score.foreseen);
+    if (score.predicted > 0) score.error /= static_cast<double>(score.predicted);
     if (score.onsets > 0) score.lead_iterations /= static_cast<double>(score.onsets);
     return score;
   }
@@ -102,15 +102,15 @@ class Judge {
            slower_than_fastest(known, options_.straggler.enter, options_.straggler)[mine];
   }
 
-  void count(const Step& step, const std::vector<std::vector<double>>& foreseen,
+  void count(const Step& step, const std::vector<std::vector<double>>& predicted,
              std::vector<int>& said, PredictorScore& score) const {
     const std::vector<IterationSample>& samples = series_[step.worker].samples;
-    for (std::size_t h = 0; h < foreseen[step.worker].size(); ++h) {
+    for (std::size_t h = 0; h < predicted[step.worker].size(); ++h) {
       const std::size_t target = step.iteration + 1 + h;
       if (target >= samples.size()) break;
       std::vector<double> times(series_.size());
       for (std::size_t w = 0; w < times.size(); ++w) {
-        if (h < foreseen[w].size()) times[w] = foreseen[w][h] * batch_;
+        if (h < predicted[w].size()) times[w] = predicted[w][h] * batch_;
       }
       const bool says = straggles(times, step.worker);
       const bool fact = facts_[step.worker][target];
@@ -119,9 +119,9 @@ class Judge {
       score.false_negatives += !says && fact;
       said[target] = says ? said[target] + 1 : 0;
       const double real = seconds_a_sample(samples[target]);
-      if (real > 0 && foreseen[step.worker][h] > 0) {
-        score.error += std::abs(std::log(foreseen[step.worker][h] / real));
-        ++score.foreseen;
+      if (real > 0 && predicted[step.worker][h] > 0) {
+        score.error += std::abs(std::log(predicted[step.worker][h] / real));
+        ++score.predicted;
       }
     }
   }

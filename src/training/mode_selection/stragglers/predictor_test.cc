@@ -26,35 +26,35 @@ IterationHistory series(const std::vector<double>& seconds_each, int worker = 0)
 }
 
 TEST(Predictors, LastValueSaysItStays) {
-  EXPECT_EQ(make_last_value_predictor()->foresee(series({1, 2, 3}), 2),
+  EXPECT_EQ(make_last_value_predictor()->predict(series({1, 2, 3}), 2),
             (std::vector<double>{3, 3}));
-  EXPECT_TRUE(make_last_value_predictor()->foresee({}, 2).empty());
+  EXPECT_TRUE(make_last_value_predictor()->predict({}, 2).empty());
 }
 
 TEST(Predictors, EwmaWeighsTheNewestMost) {
-  const std::vector<double> foreseen = make_ewma_predictor(0.5)->foresee(series({1, 1, 3}), 3);
-  ASSERT_EQ(foreseen.size(), 3u);
-  EXPECT_NEAR(foreseen[0], 2, 1e-9);
-  EXPECT_DOUBLE_EQ(foreseen[2], foreseen[0]);
+  const std::vector<double> predicted = make_ewma_predictor(0.5)->predict(series({1, 1, 3}), 3);
+  ASSERT_EQ(predicted.size(), 3u);
+  EXPECT_NEAR(predicted[0], 2, 1e-9);
+  EXPECT_DOUBLE_EQ(predicted[2], predicted[0]);
 }
 
 TEST(Predictors, AutoregressionFollowsAWave) {
   std::vector<double> wave;
   for (int i = 0; i < 80; ++i) wave.push_back(2 + std::sin(0.5 * i));
-  const std::vector<double> foreseen = make_ar_predictor()->foresee(series(wave), 6);
-  for (int h = 0; h < 6; ++h) EXPECT_NEAR(foreseen[h], 2 + std::sin(0.5 * (80 + h)), 0.1) << h;
+  const std::vector<double> predicted = make_ar_predictor()->predict(series(wave), 6);
+  for (int h = 0; h < 6; ++h) EXPECT_NEAR(predicted[h], 2 + std::sin(0.5 * (80 + h)), 0.1) << h;
 }
 
 TEST(Predictors, AutoregressionOfAConstantIsTheConstant) {
-  const auto foreseen = make_ar_predictor()->foresee(series(std::vector<double>(50, 0.25)), 4);
-  for (const double value : foreseen) EXPECT_NEAR(value, 0.25, 1e-9);
+  const auto predicted = make_ar_predictor()->predict(series(std::vector<double>(50, 0.25)), 4);
+  for (const double value : predicted) EXPECT_NEAR(value, 0.25, 1e-9);
 }
 
 TEST(Predictors, AutoregressionStaysNearWhatItHasSeen) {
   Random random(5);
   std::vector<double> growing;
   for (int i = 0; i < 60; ++i) growing.push_back(std::exp(0.1 * i) * (1 + 0.1 * random.uniform()));
-  for (const double value : make_ar_predictor()->foresee(series(growing), 100)) {
+  for (const double value : make_ar_predictor()->predict(series(growing), 100)) {
     EXPECT_LE(value, 1.6 * growing.back());
     EXPECT_GT(value, 0);
   }
@@ -69,18 +69,18 @@ TEST(PredictorRace, TheOneThatIsRightSpeaks) {
   IterationHistory seen{.worker = WorkerId(0)};
   for (const IterationSample& sample : whole.samples) {
     seen.samples.push_back(sample);
-    race->saw(seen);
+    race->add(seen);
   }
   EXPECT_EQ(race->leader(), "ar");
   EXPECT_LT(race->standings()[2].error, 0.5 * race->standings()[0].error);
-  EXPECT_NEAR(race->foresee(seen, 1)[0], 2 + std::sin(0.5 * 300), 0.1);
+  EXPECT_NEAR(race->predict(seen, 1)[0], 2 + std::sin(0.5 * 300), 0.1);
 }
 
 class Nonsense final : public IterationPredictor {
  public:
   std::string_view name() const override { return "nonsense"; }
-  std::vector<double> foresee(const IterationHistory&, int ahead) override {
-    return std::vector<double>(static_cast<std::size_t>(ahead), std::nan(""));
+  std::vector<double> predict(const IterationHistory&, int horizon) override {
+    return std::vector<double>(static_cast<std::size_t>(horizon), std::nan(""));
   }
 };
 
@@ -92,7 +92,7 @@ TEST(PredictorRace, NonsenseNeitherLeadsNorComesThrough) {
   IterationHistory seen{.worker = WorkerId(0)};
   for (const IterationSample& sample : series(std::vector<double>(200, 1.0)).samples) {
     seen.samples.push_back(sample);
-    race.saw(seen);
+    race.add(seen);
   }
   EXPECT_EQ(race.leader(), "last");
   EXPECT_DOUBLE_EQ(race.standings()[1].error, 1);
@@ -120,9 +120,9 @@ std::vector<IterationHistory> on_and_off() {
 class Clairvoyant final : public IterationPredictor {
  public:
   std::string_view name() const override { return "clairvoyant"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
     std::vector<double> values;
-    for (int h = 0; h < ahead; ++h) {
+    for (int h = 0; h < horizon; ++h) {
       const int i = static_cast<int>(history.samples.size()) + h;
       values.push_back(history.worker == WorkerId(3) && i % 20 >= 10 ? 0.04 : 0.01);
     }
@@ -134,7 +134,7 @@ TEST(PredictorScore, PersistenceLeadsByNothingAndForesightByAllItSees) {
   const auto last = make_last_value_predictor();
   Clairvoyant clairvoyant;
   const std::vector<IterationPredictor*> both = {last.get(), &clairvoyant};
-  const auto scores = score_predictors(on_and_off(), both, {.ahead = 8});
+  const auto scores = score_predictors(on_and_off(), both, {.horizon = 8});
   ASSERT_EQ(scores.size(), 2u);
   EXPECT_EQ(scores[0].onsets, 19);
   EXPECT_DOUBLE_EQ(scores[0].lead_iterations, 0);
@@ -145,12 +145,12 @@ TEST(PredictorScore, PersistenceLeadsByNothingAndForesightByAllItSees) {
   EXPECT_NEAR(scores[1].error, 0, 1e-9);
 }
 
-// Foresees far ahead, and takes it back when it is near.
+// Predicts far horizon, and takes it back when it is near.
 class Fickle final : public IterationPredictor {
  public:
   std::string_view name() const override { return "fickle"; }
-  std::vector<double> foresee(const IterationHistory& history, int ahead) override {
-    std::vector<double> values = Clairvoyant().foresee(history, ahead);
+  std::vector<double> predict(const IterationHistory& history, int horizon) override {
+    std::vector<double> values = Clairvoyant().predict(history, horizon);
     for (std::size_t h = 0; h < 3; ++h) values[h] = 0.01;
     return values;
   }
@@ -159,7 +159,7 @@ class Fickle final : public IterationPredictor {
 TEST(PredictorScore, WhatIsTakenBackBeforeTheFactIsNoLead) {
   Fickle fickle;
   const std::vector<IterationPredictor*> one = {&fickle};
-  const PredictorScore score = score_predictors(on_and_off(), one, {.ahead = 8}).front();
+  const PredictorScore score = score_predictors(on_and_off(), one, {.horizon = 8}).front();
   EXPECT_DOUBLE_EQ(score.lead_iterations, 0);
   EXPECT_GT(score.true_positives, 0);
 }
@@ -173,7 +173,7 @@ TEST(PredictorScore, WithoutStragglersThereIsNothingToMiss) {
   EXPECT_EQ(score.onsets, 0);
   EXPECT_DOUBLE_EQ(score.recall(), 1);
   EXPECT_DOUBLE_EQ(score.precision(), 1);
-  EXPECT_GT(score.foreseen, 0);
+  EXPECT_GT(score.predicted, 0);
 }
 
 }  // namespace

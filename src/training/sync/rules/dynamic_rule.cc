@@ -11,13 +11,13 @@ class DynamicRule final : public SyncRule {
  public:
   explicit DynamicRule(std::vector<std::vector<WorkerId>> groups) : groups_(std::move(groups)) {}
 
-  void regroup(const Crowd& crowd) override {
-    assign(crowd);
+  void regroup(const Membership& membership) override {
+    assign(membership);
     size_.assign(group_count_, 0);
     here_.assign(group_count_, 0);
-    for (const int seat : crowd.seats()) {
+    for (const int seat : membership.seats()) {
       ++size_[group(seat)];
-      here_[group(seat)] += crowd[seat].state == MemberState::Waiting;
+      here_[group(seat)] += membership[seat].state == MemberState::Waiting;
     }
     std::vector<Held> all = std::move(orphans_);
     for (const auto& pile : piles_) all.insert(all.end(), pile.begin(), pile.end());
@@ -39,7 +39,7 @@ class DynamicRule final : public SyncRule {
     return Fate::Wait;
   }
 
-  bool take(const Crowd&, std::vector<Term>& terms) override {
+  bool take(const Membership&, std::vector<Term>& terms) override {
     while (!look_at_.empty()) {
       const std::size_t i = look_at_.back();
       if (here_[i] < size_[i] || piles_[i].empty()) {
@@ -76,25 +76,25 @@ class DynamicRule final : public SyncRule {
     int seat = 0;
   };
 
-  void assign(const Crowd& crowd) {
-    group_of_.assign(static_cast<std::size_t>(crowd.seats_ever()), -1);
+  void assign(const Membership& membership) {
+    group_of_.assign(static_cast<std::size_t>(membership.seats_ever()), -1);
     group_count_ = 0;
     for (const auto& group : groups_) {
       bool used = false;
       for (const WorkerId worker : group) {
-        const int seat = crowd.seat_of(worker);
+        const int seat = membership.seat_of(worker);
         if (seat < 0 || group_of(seat) >= 0) continue;
         group_of_[static_cast<std::size_t>(seat)] = static_cast<int>(group_count_);
         used = true;
       }
       if (used) ++group_count_;
     }
-    for (const int seat : crowd.seats()) {
+    for (const int seat : membership.seats()) {
       if (group_of(seat) < 0)
         group_of_[static_cast<std::size_t>(seat)] = static_cast<int>(group_count_++);
     }
-    for (const int seat : crowd.seats()) {
-      const int parent = crowd[seat].parent;
+    for (const int seat : membership.seats()) {
+      const int parent = membership[seat].parent;
       if (parent >= 0) group_of_[static_cast<std::size_t>(seat)] = group_of(parent);
     }
   }

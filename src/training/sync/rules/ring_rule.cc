@@ -11,15 +11,15 @@ namespace {
 // for it.
 class RingRule final : public SyncRule {
  public:
-  void regroup(const Crowd& crowd) override {
-    in_ring_.assign(static_cast<std::size_t>(crowd.seats_ever()), false);
+  void regroup(const Membership& membership) override {
+    in_ring_.assign(static_cast<std::size_t>(membership.seats_ever()), false);
     kept_.resize(in_ring_.size(), 0);
     size_ = here_ = 0;
-    for (const int seat : crowd.seats()) {
-      if (crowd[seat].parent >= 0) continue;
+    for (const int seat : membership.seats()) {
+      if (membership[seat].parent >= 0) continue;
       in_ring_[static_cast<std::size_t>(seat)] = true;
       ++size_;
-      here_ += crowd[seat].state == MemberState::Waiting;
+      here_ += membership[seat].state == MemberState::Waiting;
     }
   }
   Fate came(const Arrival& arrival) override {
@@ -31,7 +31,7 @@ class RingRule final : public SyncRule {
     for (const int one : arrival.seats) here_ += in_ring_[static_cast<std::size_t>(one)];
     return Fate::Wait;
   }
-  bool take(const Crowd&, std::vector<Term>& terms) override {
+  bool take(const Membership&, std::vector<Term>& terms) override {
     if (held_.empty() || size_ == 0 || here_ < size_) return false;
     drain(terms);
     return true;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "training/sync/crowd.h"
+#include "training/sync/membership.h"
 #include "training/sync/mode.h"
 
 namespace orrery {
@@ -33,12 +33,12 @@ class SyncRule {
  public:
   virtual ~SyncRule() = default;
 
-  // The crowd or its tree has changed. Called before all else.
-  virtual void regroup(const Crowd&) {}
+  // The membership or its tree has changed. Called before all else.
+  virtual void regroup(const Membership&) {}
   virtual Fate came(const Arrival& arrival) = 0;
   // The terms of the next update, if one is due; a term's weight is what its usual one is
   // multiplied by. They are held no longer.
-  virtual bool take(const Crowd& crowd, std::vector<Term>& terms) = 0;
+  virtual bool take(const Membership& membership, std::vector<Term>& terms) = 0;
   // Everything held, as take().
   virtual void drain(std::vector<Term>& terms) = 0;
   virtual bool holds_any() const = 0;

@@ -12,9 +12,9 @@ class SspRule final : public SyncRule {
  public:
   explicit SspRule(int bound) : bound_(std::max(0, bound)) {}
 
-  void regroup(const Crowd& crowd) override {
-    present_.assign(crowd.seats().begin(), crowd.seats().end());
-    done_.resize(static_cast<std::size_t>(crowd.seats_ever()), least_);
+  void regroup(const Membership& membership) override {
+    present_.assign(membership.seats().begin(), membership.seats().end());
+    done_.resize(static_cast<std::size_t>(membership.seats_ever()), least_);
     find_least();
   }
 
@@ -27,7 +27,7 @@ class SspRule final : public SyncRule {
     return Fate::Wait;
   }
 
-  bool take(const Crowd&, std::vector<Term>& terms) override {
+  bool take(const Membership&, std::vector<Term>& terms) override {
     if (held_.empty()) return false;
     terms.push_back(held_.front());
     held_.erase(held_.begin());

@@ -15,9 +15,9 @@ class StaticRule final : public SyncRule {
     hold(held_, arrival.task);
     return Fate::Wait;
   }
-  bool take(const Crowd& crowd, std::vector<Term>& terms) override {
-    const int needed = x_ <= 0 ? crowd.size() : std::min(x_, crowd.size());
-    if (held_.empty() || needed == 0 || crowd.waiting() < needed) return false;
+  bool take(const Membership& membership, std::vector<Term>& terms) override {
+    const int needed = x_ <= 0 ? membership.size() : std::min(x_, membership.size());
+    if (held_.empty() || needed == 0 || membership.waiting() < needed) return false;
     move_all(held_, terms);
     return true;
   }

@@ -27,7 +27,7 @@ class ZenoRule final : public SyncRule {
     held_.push_back({arrival.task, scale});
     return Fate::Wait;
   }
-  bool take(const Crowd&, std::vector<Term>& terms) override {
+  bool take(const Membership&, std::vector<Term>& terms) override {
     if (held_.empty()) return false;
     terms.push_back(held_.front());
     held_.erase(held_.begin());

@@ -11,9 +11,9 @@ namespace orrery {
 namespace {
 
 // With the figures that decided, where there are any.
-std::string explained(const SteerNote& note) {
+std::string explained(const ModeSwitch& note) {
   const auto score = [&](const std::string& mode) -> double {
-    const auto at = std::ranges::find(note.scores, mode, &SteerNote::Score::mode);
+    const auto at = std::ranges::find(note.scores, mode, &ModeSwitch::Score::mode);
     return at == note.scores.end() ? 0 : at->time_s;
   };
   const double to = score(note.to), from = score(note.from);
@@ -44,18 +44,18 @@ class LoggedDirector final : public ReasoningDirector {
                  RunLog* log)
       : inner_(std::move(inner)), star_(star), trees_(trees), log_(log) {}
 
-  void saw(const IterationSample& sample) override {
+  void on_iteration(const IterationSample& sample) override {
     log_->iteration(sample);
     const CpuTimed timed(cpu_s_);
-    inner_->saw(sample);
+    inner_->on_iteration(sample);
   }
-  void saw(const UpdateSample& sample) override {
+  void on_update(const UpdateSample& sample) override {
     const CpuTimed timed(cpu_s_);
-    inner_->saw(sample);
+    inner_->on_update(sample);
   }
-  void saw(const EvaluationSample& sample) override {
+  void on_evaluation(const EvaluationSample& sample) override {
     const CpuTimed timed(cpu_s_);
-    inner_->saw(sample);
+    inner_->on_evaluation(sample);
   }
   Mode direct(const Situation& situation) override {
     Mode mode = [&] {

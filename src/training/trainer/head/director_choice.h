@@ -4,10 +4,10 @@
 #include <string>
 
 #include "base/result.h"
-#include "training/colocation/tree_director.h"
 #include "training/mode_selection/grant.h"
 #include "training/mode_selection/scoring/selector_choice.h"
 #include "training/mode_selection/stragglers/predictor.h"
+#include "training/mode_selection/tree/tree_director.h"
 #include "training/sync/director.h"
 #include "training/trainer/run_folder/run_log.h"
 #include "training/trainer/run_options.h"

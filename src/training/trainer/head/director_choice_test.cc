@@ -28,15 +28,15 @@ void direct_for(Director& director, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     const Time now = time_from_seconds(0.5 * (round + 1));
     for (const WorkerId worker : workers) {
-      director.saw(IterationSample{.worker = worker,
-                                   .task = ++task,
-                                   .at = now,
-                                   .took = from_seconds(0.5),
-                                   .samples = 32,
-                                   .loss = 1 + std::exp(-round / 1000.0),
-                                   .norm2 = 1});
+      director.on_iteration(IterationSample{.worker = worker,
+                                            .task = ++task,
+                                            .at = now,
+                                            .took = from_seconds(0.5),
+                                            .samples = 32,
+                                            .loss = 1 + std::exp(-round / 1000.0),
+                                            .norm2 = 1});
     }
-    director.saw(UpdateSample{.version = round + 1, .at = now, .terms = 2, .samples = 64});
+    director.on_update(UpdateSample{.version = round + 1, .at = now, .terms = 2, .samples = 64});
     mode = director.direct({.now = now,
                             .workers = workers,
                             .global_batch = 64,

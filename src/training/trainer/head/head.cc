@@ -8,20 +8,18 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "training/trainer/checkpoint/best_keeper.h"
-#include "training/trainer/head/job_link.h"
-#include "training/trainer/head/progress_line.h"
-#include "training/trainer/head/run_progress.h"
+#include "training/trainer/head/exchange/ring_exchange.h"
+#include "training/trainer/head/exchange/shard_exchange.h"
 #include "training/trainer/transport/addresses.h"
 
 namespace orrery {
 namespace {
 
-namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kEndPatience = std::chrono::seconds(3);
+constexpr int kRestartsMost = 100;
 
 Result<std::string> make_own_folder() {
   std::error_code error;
@@ -33,160 +31,130 @@ Result<std::string> make_own_folder() {
 }  // namespace
 
 Head::Head(const RunOptions& options, const TrainPorts& ports, std::optional<GangPlace> gang)
-    : options_(options),
-      ports_(ports),
-      signals_(io_),
-      ticker_(io_),
-      script_timer_(io_),
-      opened_(std::chrono::steady_clock::now()),
-      pulses_(options.silence_s / 2),
-      gang_place_(std::move(gang)) {}
-
-Head::~Head() {
-  writer_.join();
-  children_.reset();
-  std::error_code ignored;
-  if (own_folder_) fs::remove_all(folder_, ignored);
+    : run_(options, ports),
+      gang_place_(std::move(gang)),
+      members_(run_, emulation_, transport_,
+               [this](pid_t pid, const std::string& how) {
+                 if (run_.over) return;
+                 if (const auto part = members_.find_process(pid)) {
+                   lose(part->first, part->second, how);
+                 }
+               }),
+      emulation_(run_, session_, members_),
+      tasks_(run_, session_, members_, emulation_),
+      silence_(run_, session_, members_),
+      signals_(run_.io),
+      ticker_(run_.io) {
+  run_.pump = [this] { pump(); };
 }
 
-Time Head::now() const {
-  if (!training_) return Time(before_);
-  return Time(before_ +
-              std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_));
-}
+Head::~Head() { run_.writer.join(); }
 
 Result<RunSummary> Head::run() {
-  TRY(check(options_));
-  TRY_ASSIGN(time_limit_s_, time_limit_s(options_));
-  job_ = std::make_unique<JobLink>();
-  progress_ = std::make_unique<ProgressLine>(!options_.quiet);
-  pace_ = std::make_unique<RunProgress>(RunGoal{
-      .samples = samples_limit(options_), .time_s = time_limit_s_, .accuracy = options_.target});
   TRY(open_run());
-  best_ = std::make_unique<BestKeeper>(io_, writer_, own_folder_ ? "" : folder_,
-                                       [this](const Status& status) {
-                                         note_save_failure(status);
-                                         maybe_done();
-                                       });
-  TRY(open_servers());
-  TRY(load_script());
-  std::optional<Checkpoint> from;
-  if (!options_.resume.empty() || (job_->is_job() && job_->resumed())) {
-    if (options_.from == "best") TRY(begin_at_best(folder_));
-    best_->recall();
-    auto found = newest_checkpoint(folder_);
-    if (found.ok()) {
-      for (const std::string& why : found.value().damaged) tally_.warnings.push_back(why);
-      for (const std::string& why : found.value().damaged) progress_->say(why);
-      from = std::move(found).value().checkpoint;
-    } else if (found.error().code == Code::NotFound) {
-      tally_.warnings.emplace_back("it was stopped before its first checkpoint, and begins anew");
-    } else {
-      return std::move(found).error();
-    }
-  }
+  TRY(open_parts());
+  make_exchange();
+  TRY_ASSIGN(const std::optional<Checkpoint> from, checkpoint_to_resume());
   catch_signals();
-  children_ = std::make_unique<Children>(
-      io_, [this](pid_t pid, const std::string& how) { part_ended(pid, how); });
   TRY(begin_session(from ? &*from : nullptr));
   on_tick();
-  while (!over_ && io_.run_one() > 0) {
+  while (!run_.over && run_.io.run_one() > 0) {
   }
   write_tables();
   const RunSummary result = summary();
   end_gang();
-  job_->close(end_.ok() && conductor_->finished() && result.kept.ok() &&
-              tally_.reason.find("asked to stop") == std::string::npos);
-  if (end_.ok()) wait_for_parts();
-  if (!end_.ok()) return std::move(end_).error();
+  run_.job.close(run_.failure.ok() && session_.conductor->finished() && result.kept.ok() &&
+                 run_.tally.reason.find("asked to stop") == std::string::npos);
+  if (!run_.failure.ok()) return run_.failure.error();
+  // Parts end by themselves when they are asked to. Those that do not are killed.
+  members_.stop_all();
+  members_.wait_until(std::chrono::steady_clock::now() + kEndPatience);
   return result;
 }
 
 Status Head::open_run() {
-  folder_ = !options_.resume.empty() ? options_.resume : options_.folder;
-  if (folder_.empty()) folder_ = job_->checkpoint_folder();
-  if (folder_.empty()) {
-    TRY_ASSIGN(folder_, make_own_folder());
-    own_folder_ = true;
+  const RunOptions& options = run_.options;
+  std::string& folder = run_.folder;
+  folder = !options.resume.empty() ? options.resume : options.folder;
+  if (folder.empty()) folder = run_.job.checkpoint_folder();
+  if (folder.empty()) {
+    TRY_ASSIGN(folder, make_own_folder());
+    run_.own_folder = true;
   }
   std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) return system_error(folder_, error.value());
-  TRY_ASSIGN(lock_, FolderLock::take(folder_));
-  const bool anew = options_.resume.empty() && !job_->resumed();
-  if (anew && fs::exists(folder_ + "/run.json")) {
-    return invalid(
-        fmt::format("{}: holds a run already; go on with it by --resume, or name another "
-                    "folder",
-                    folder_));
+  fs::create_directories(folder, error);
+  if (error) return system_error(folder, error.value());
+  TRY_ASSIGN(lock_, FolderLock::take(folder));
+  const bool fresh = options.resume.empty() && !run_.job.resumed();
+  if (fresh && fs::exists(folder + "/run.json")) {
+    return invalid(fmt::format(
+        "{}: holds a run already; go on with it by --resume, or name another folder", folder));
   }
-  remove_drafts(folder_);
-  TRY(note_options(anew));
-  TRY_ASSIGN(log_, RunLog::open(own_folder_ ? "" : folder_));
+  remove_drafts(folder);
+  TRY(note_options(fresh));
+  TRY_ASSIGN(run_.log, RunLog::open(run_.own_folder ? "" : folder));
   transport_->token = gang_place_ ? gang_place_->token : random_token();
-  join_ranks();
+  if (gang_place_) {
+    gang_ = std::make_unique<GangDesk>(*gang_place_, workers_first_, GangDesk::Clock::now());
+  }
   return {};
 }
 
 // The scheduler changes a job's size by stopping it and starting it with other GPUs, so that is
 // when the number of workers follows.
-Status Head::note_options(bool anew) {
-  RunOptions noted = options_;
-  const std::string path = folder_ + "/run.json";
-  if (auto text = read_file(path); !anew && text.ok()) {
+Status Head::note_options(bool fresh) {
+  RunOptions noted = run_.options;
+  const std::string path = run_.folder + "/run.json";
+  if (auto text = read_file(path); !fresh && text.ok()) {
     if (const auto before = parse_run_options(text.value()); before.ok()) {
       noted.gpus = before.value().gpus;
     }
   }
-  const int gpus = job_->gpus() * (gang_place_ ? gang_place_->ranks : 1);
+  const int gpus = run_.job.gpus() * (gang_place_ ? gang_place_->ranks : 1);
   if (noted.gpus == 0) noted.gpus = gpus;
   workers_first_ = workers_for(noted, gpus);
-  if (workers_first_ != options_.workers) {
-    progress_->say(fmt::format("{} workers for {} GPUs, as there were {} for {} at first",
-                               workers_first_, gpus, options_.workers, noted.gpus));
+  if (workers_first_ != run_.options.workers) {
+    run_.progress.say(fmt::format("{} workers for {} GPUs, as there were {} for {} at first",
+                                  workers_first_, gpus, run_.options.workers, noted.gpus));
   }
   if (gang_place_) workers_first_ = std::max(workers_first_, gang_place_->ranks);
+  if (fresh) {
+    TRY(members_.check(gang_place_ ? GangPlace::workers_of(0, gang_place_->ranks, workers_first_)
+                                   : workers_first_));
+  }
   return write_file_atomically(path, run_options_text(noted));
 }
 
-Status Head::open_servers() {
-  const bool wanted = !options_.stragglers.empty() || options_.cores > 0 || options_.link > 0;
-  if (wanted) {
-    TRY_ASSIGN(const std::vector<EmulatedSize> sizes, server_sizes());
-    TRY_ASSIGN(
-        servers_,
-        make_servers({.sizes = sizes, .cpu = options_.cpu_means, .link = options_.link_means}));
-    // Loading libraries is no part of what is measured, and on a small quota takes many seconds.
-    TRY(set_cpu_of_all([](const EmulatedSize& server) { return 1 / server.cores; }));
-    load_ = watch_load(*servers_, quota_cores_);
-  }
+Status Head::open_parts() {
+  TRY(emulation_.open(workers_first_));
   TRY(open_host());
-  if (architecture(options_) == Architecture::AllReduce) {
-    TRY_ASSIGN(meeting_, ports_.open_meeting_place(host_->address()));
+  members_.listen_at(*host_);
+  if (run_.all_reduce()) {
+    TRY_ASSIGN(meeting_, run_.ports.open_meeting_place(host_->address()));
   }
-  if (shared_) report_to_servers();  // that all is made which others could be in the way of
+  emulation_.report();  // that all is made which other runs could be in the way of
   const mode_t before = umask(0077);
-  const Status token = write_file_atomically(folder_ + "/token", token_text(transport_->token));
+  const Status token = write_file_atomically(run_.folder + "/token", token_text(transport_->token));
   umask(before);
   TRY(Status(token));
   return write_file_atomically(
-      folder_ + "/head", fmt::format("{} {} {}\n", host_->address(), host_->port(), getpid()));
+      run_.folder + "/head", fmt::format("{} {} {}\n", host_->address(), host_->port(), getpid()));
 }
 
 Status Head::open_host() {
   const auto open = [this](const std::string& address, std::uint16_t port) {
     return Host::open(
-        io_, address, transport_, [this](auto line, const Hello& hello) { greet(line, hello); },
+        run_.io, address, transport_, [this](auto line, const Hello& hello) { greet(line, hello); },
         port);
   };
-  std::string address = options_.listen;
-  if (servers_ && servers_->link_means() == "tbf") {
+  std::string address = run_.options.listen;
+  if (emulation_.active() && emulation_.servers().link_means() == "tbf") {
     if (gang_place_ || !is_loopback(address)) {
       return invalid(
           "--link: processes on other machines do not reach links that are emulated by tbf; add "
           "--link-means token-bucket");
     }
-    address = servers_->outside_address();
+    address = emulation_.servers().outside_address();
   }
   if (!gang_place_) {
     TRY_ASSIGN(host_, open(address, 0));
@@ -201,13 +169,71 @@ Status Head::open_host() {
   return {};
 }
 
-Status Head::load_script() {
-  if (options_.stragglers.empty()) return {};
-  const Duration horizon = time_limit_s_ > 0 ? from_seconds(time_limit_s_) : std::chrono::hours(24);
-  const std::uint64_t seed =
-      options_.straggler_seed != 0 ? options_.straggler_seed : options_.learner.seed;
-  TRY_ASSIGN(script_, read_hindrances(options_.stragglers, worker_slots(), seed, horizon));
-  return {};
+void Head::make_exchange() {
+  if (run_.all_reduce()) {
+    exchange_ = std::make_unique<RingExchange>(
+        run_, session_, members_, tasks_,
+        RingExchange::Calls{
+            .lose_worker = [this](int id, const std::string& how) { lose_worker(id, how); },
+            .restart = [this](const std::string& why) { restart(why); },
+            .head_address = [this] { return host_->address(); },
+            .sums_on_cpus = [this] { return meeting_->sums_on_cpus(); }});
+  } else {
+    exchange_ = std::make_unique<ShardExchange>(run_, session_, members_, emulation_, tasks_);
+  }
+  start_ = std::make_unique<SessionStart>(run_, session_, members_, emulation_, *exchange_);
+  snapshots_ =
+      std::make_unique<Snapshots>(run_, session_, members_, *exchange_, [this] { maybe_done(); });
+}
+
+Result<std::optional<Checkpoint>> Head::checkpoint_to_resume() {
+  std::optional<Checkpoint> from;
+  const bool resumes = !run_.options.resume.empty() || (run_.job.is_job() && run_.job.resumed());
+  if (!resumes) return from;
+  if (run_.options.from == "best") TRY(begin_at_best(run_.folder));
+  snapshots_->best().recall();
+  auto found = newest_checkpoint(run_.folder);
+  if (found.ok()) {
+    for (const std::string& why : found.value().damaged) run_.warn(why);
+    from = std::move(found).value().checkpoint;
+  } else if (found.error().code == Code::NotFound) {
+    run_.tally.warnings.emplace_back(
+        "it was stopped before its first checkpoint, and starts from the beginning");
+  } else {
+    return std::move(found).error();
+  }
+  return from;
+}
+
+Status Head::begin_session(const Checkpoint* from) {
+  // The other ranks of a gang start their own workers.
+  return start_->begin(from, workers_first_, gang_ ? gang_->own_workers() : workers_first_);
+}
+
+void Head::restart(const std::string& why) {
+  if (run_.over || run_.finishing || session_.conductor->ending()) {
+    return run_.fail({Code::Unavailable, fmt::format("{} while the run was ending", why)});
+  }
+  run_.progress.say(fmt::format("{}; training starts again from the newest checkpoint", why));
+  run_.worker_clocks.leave_all(run_.now());
+  run_.clock.pause();
+  silence_.forget_all();
+  run_.tally.counts = run_.tally.counts + session_.conductor->counts();
+  run_.tally.steer_cpu_s += session_.director->cpu_s();
+  if (++run_.tally.restarts > kRestartsMost) {
+    return run_.fail({Code::Aborted, "too many restarts"});
+  }
+  members_.clear();
+  tasks_.clear();
+  snapshots_->clear();
+  auto found = newest_checkpoint(run_.folder);
+  if (found.ok()) {
+    for (const std::string& damaged : found.value().damaged) {
+      run_.tally.warnings.push_back(damaged);
+    }
+  }
+  const Status begun = begin_session(found.ok() ? &found.value().checkpoint : nullptr);
+  if (!begun.ok()) run_.fail(begun.error());
 }
 
 void Head::catch_signals() {
@@ -216,135 +242,89 @@ void Head::catch_signals() {
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
     signals_.clear();  // a second one ends at once
-    if (finishing_) return;
-    if (!training_) return end_with({Code::Cancelled, "stopped before it trained"});
-    conductor_->finish("it was asked to stop", now());
+    if (run_.finishing) return;
+    if (!run_.training()) return run_.fail({Code::Cancelled, "stopped before it trained"});
+    session_.conductor->finish("it was asked to stop", run_.now());
     pump();
   });
 }
 
-void Head::end_with(const Error& error) {
-  if (over_) return;
-  over_ = true;
-  end_ = error;
-}
-
 // What is under way when the run is over is waited for: the last evaluation, the last checkpoint.
 void Head::maybe_done() {
-  if (!finishing_ || over_) return;
-  if (!snapshots_.empty() || !evaluations_.empty() || saving_ > 0 || best_->busy()) return;
-  over_ = true;
+  if (run_.finishing && !snapshots_->busy()) run_.over = true;
 }
 
 // A member that hangs in the last sum is given up after the patience of a ring: the others have
 // failed by then.
-void Head::bound_the_end() {
-  if (finishing_ || !conductor_->ending()) return;
-  if (!run_end_.overdue(now(), from_seconds(options_.ring_patience_s) + kEndPatience)) return;
-  for (const int id : std::set<int>(ring_.waiting)) lose_worker(id, "did not end the last sum");
+void Head::give_up_last_sum() {
+  if (run_.finishing || !session_.conductor->ending()) return;
+  const Duration patience = from_seconds(run_.options.ring_patience_s) + kEndPatience;
+  if (!run_.end.overdue(run_.now(), patience)) return;
+  for (const int id : exchange_->waiting()) lose_worker(id, "did not end the last sum");
 }
 
 void Head::write_tables() {
-  log_->flush();
-  const Status written = log_->status();
-  if (written.ok() || !run_end_.fail(written.error())) return;
-  tally_.warnings.push_back(written.error().message);
-  progress_->say(written.error().message);
-}
-
-// They end by themselves when told to; whoever does not is killed.
-void Head::wait_for_parts() {
-  const auto stop = [](PartState& part) {
-    if (part.line) part.line->send(MessageType::Stop, 0, Nothing{});
-  };
-  for (auto& [id, worker] : workers_) stop(worker);
-  for (PartState& shard : shards_) stop(shard);
-  stop(evaluator_);
-  const auto deadline = std::chrono::steady_clock::now() + kEndPatience;
-  while (!children_->running().empty() && std::chrono::steady_clock::now() < deadline) {
-    if (io_.run_one_until(deadline) == 0) break;
-  }
+  run_.log->flush();
+  const Status written = run_.log->status();
+  if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
 }
 
 void Head::on_tick() {
   Duration pause = kTick;
-  if (training_ && time_limit_s_ > 0) {
+  const double limit_s = run_.pace.goal().time_s;
+  if (run_.training() && limit_s > 0) {
     constexpr Duration kLeast = std::chrono::milliseconds(1);
-    pause = std::clamp(from_seconds(time_limit_s_) - now().time_since_epoch(), kLeast, pause);
+    pause = std::clamp(from_seconds(limit_s) - run_.now().time_since_epoch(), kLeast, pause);
   }
   ticker_.expires_after(pause);
   ticker_.async_wait([this](const boost::system::error_code& error) {
-    if (error || over_) return;
-    if (load_) load_->sample();
+    if (error || run_.over) return;
+    emulation_.sample();
     write_tables();
-    look_at_pulses();
+    silence_.look([this](PartRole role, int id, const std::string& how) { lose(role, id, how); });
     look_at_gang();
-    look_at_ring();
-    if (over_) return;
-    if (shared_) report_to_servers();
-    if (training_ && !finishing_) {
-      probe_links();
-      look_at_links();
-      clocks_.sample(now());
-      conductor_->tick(now());
-      if (time_limit_s_ > 0 && seconds(now()) >= time_limit_s_) {
-        conductor_->finish("the time was up", now());
-      }
-      bound_the_end();
-      grow();
-      pump();
-      ProgressState state = pace_->at(samples_used_, seconds(now()));
-      state.mode = mode_name_;
-      state.updates = (from_ ? from_->conductor.version : 0) + conductor_->counts().updates;
-      progress_->show(state);
-    }
+    exchange_->watch();
+    if (run_.over) return;
+    emulation_.report();
+    if (run_.training() && !run_.finishing) tick_training();
     on_tick();
   });
 }
 
-Status Head::set_cpu_of_all(double (*share)(const EmulatedSize&)) {
-  if (servers_->cpu_means() == "none") return {};
-  for (int server = 0; server < servers_->count(); ++server) {
-    TRY(servers_->set_share(server, Hindrance::Cpu, share(servers_->size(server))));
+void Head::tick_training() {
+  exchange_->measure_links();
+  run_.worker_clocks.sample(run_.now());
+  session_.conductor->tick(run_.now());
+  const double limit_s = run_.pace.goal().time_s;
+  if (limit_s > 0 && seconds(run_.now()) >= limit_s) {
+    session_.conductor->finish("the time was up", run_.now());
   }
-  return {};
+  give_up_last_sum();
+  if (!session_.conductor->ending()) members_.grow();
+  pump();
+  ProgressState state = run_.pace.at(session_.samples_used, seconds(run_.now()));
+  state.mode = session_.mode_name;
+  state.updates =
+      (session_.from ? session_.from->conductor.version : 0) + session_.conductor->counts().updates;
+  run_.progress.show(state);
 }
 
-void Head::apply_script() {
-  while (next_step_ < script_.steps.size() && script_.steps[next_step_].at <= now()) {
-    const HindranceStep& step = script_.steps[next_step_++];
-    const Status done = servers_->set_share(step.server, step.resource, step.share);
-    if (!done.ok()) return end_with(done.error());
-    tell_link(step.server);
-  }
-  if (next_step_ >= script_.steps.size()) return;
-  script_timer_.expires_after(script_.steps[next_step_].at - now());
-  script_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (!error && !over_) apply_script();
-  });
-}
-
-RunSummary Head::summary() const {
+RunSummary Head::summary() {
   RunSummary result{
-      .tally = tally_,
-      .counts = tally_.counts + conductor_->counts(),
-      .target = options_.target,
-      .target_over = options_.target_over,
-      .training_s = seconds(finishing_ ? ended_at_ : now()),
+      .tally = run_.tally,
+      .counts = run_.tally.counts + session_.conductor->counts(),
+      .target = run_.options.target,
+      .target_over = run_.options.target_over,
+      .training_s = seconds(run_.finishing ? run_.ended_at : run_.now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
-      .workers = static_cast<int>(workers_.size()),
-      .steer_cpu_s = tally_.steer_cpu_s + director_->cpu_s(),
-      .worker_cpu_s = clocks_.mean_s(),
-      .best = own_folder_ ? best_->best() : best_->on_disk(),
-      .folder = own_folder_ ? "" : folder_};
-  if (end_.ok()) result.kept = run_end_.outcome(conductor_->state().version);
+      .workers = static_cast<int>(members_.workers().size()),
+      .steer_cpu_s = run_.tally.steer_cpu_s + session_.director->cpu_s(),
+      .worker_cpu_s = run_.worker_clocks.mean_s(),
+      .best = run_.own_folder ? snapshots_->best().best() : snapshots_->best().on_disk(),
+      .folder = run_.own_folder ? "" : run_.folder};
+  if (run_.failure.ok()) result.kept = run_.end.outcome(session_.conductor->state().version);
   result.tally.refused_connections += host_->refused();
-  if (servers_) {
-    result.cpu_means = servers_->cpu_means();
-    result.link_means = servers_->link_means();
-    result.load = load_->load();
-    result.measured_load = true;
-  }
+  emulation_.describe(result);
   return result;
 }
 

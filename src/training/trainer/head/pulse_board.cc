@@ -1,9 +1,12 @@
 #include "training/trainer/head/pulse_board.h"
 
+#include <algorithm>
+
 namespace orrery {
 namespace {
 
-constexpr auto kStalled = std::chrono::seconds(3);  // between two looks
+constexpr auto kUsual = std::chrono::seconds(1);  // between two looks
+constexpr auto kLate = std::chrono::milliseconds(1500);
 
 double seconds_between(PulseBoard::Clock::time_point a, PulseBoard::Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
@@ -39,11 +42,12 @@ void PulseBoard::forget(PartRole role, std::int32_t id) { heard_.erase({role, id
 void PulseBoard::forget_all() { heard_.clear(); }
 
 std::vector<PulseBoard::Silence> PulseBoard::look(Clock::time_point now) {
-  const bool stalled = looked_ != Clock::time_point{} && now - looked_ > kStalled;
+  const bool late = looked_ != Clock::time_point{} && now - looked_ > kLate;
+  const Clock::duration uncounted = late ? now - looked_ - kUsual : Clock::duration::zero();
   looked_ = now;
   std::vector<Silence> silences;
   for (auto& [key, part] : heard_) {
-    if (stalled) part.last = now;
+    part.last = std::min(now, part.last + uncounted);
     const double silent_s = seconds_between(part.last, now);
     Silence silence{.role = key.first, .id = key.second, .silent_s = silent_s};
     if (silent_s >= warn_s_) {

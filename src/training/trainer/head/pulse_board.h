@@ -37,8 +37,8 @@ class PulseBoard {
   void forget(PartRole role, std::int32_t id);
   void forget_all();
 
-  // Called about once a second. If much more has passed, this process itself was stopped, so no
-  // silence is held against the parts.
+  // Called once a second. A call that comes late counts as one on time: this process itself had to
+  // wait, and may not have read the heartbeats that lie there.
   std::vector<Silence> look(Clock::time_point now);
 
  private:

@@ -51,8 +51,27 @@ TEST(PulseBoard, AStopOfTheHeadItselfIsNotHeldAgainstTheParts) {
   PulseBoard board(5);
   board.heard(PartRole::Worker, 1, kStart);
   look_until(board, 0, 1);
-  EXPECT_TRUE(look_until(board, 100, 104).empty());
-  EXPECT_EQ(look_until(board, 105, 105).size(), 1u);
+  EXPECT_TRUE(look_until(board, 100, 102).empty());
+  EXPECT_EQ(look_until(board, 103, 103).size(), 1u);
+}
+
+TEST(PulseBoard, ALookThatComesLateCountsAsOneOnTime) {
+  PulseBoard board(5);
+  board.heard(PartRole::Worker, 1, kStart);
+  EXPECT_TRUE(board.look(kStart).empty());
+  for (int look = 1; look <= 4; ++look) {
+    EXPECT_TRUE(board.look(kStart + look * std::chrono::milliseconds(2900)).empty()) << look;
+  }
+  EXPECT_EQ(board.look(kStart + 5 * std::chrono::milliseconds(2900)).size(), 1u);
+}
+
+TEST(PulseBoard, AHeartbeatDuringALateLookEndsTheSilence) {
+  PulseBoard board(2);
+  board.heard(PartRole::Worker, 1, kStart);
+  look_until(board, 0, 1);
+  board.heard(PartRole::Worker, 1, kStart + seconds(30));
+  EXPECT_TRUE(look_until(board, 31, 32).empty());
+  EXPECT_EQ(look_until(board, 33, 33).size(), 1u);
 }
 
 TEST(PulseBoard, APartThatIsGoneIsForgotten) {

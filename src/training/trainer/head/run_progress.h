@@ -25,7 +25,7 @@ struct ProgressState {
 };
 
 // Follows a run, sessions before this one included: samples and seconds count from its first start.
-// The time left is foreseen from this session alone, since an earlier one may have had other
+// The time left is predicted from this session alone, since an earlier one may have had other
 // workers. An accuracy as the only goal gives no time left: how training rises is not known.
 class RunProgress {
  public:
@@ -36,6 +36,7 @@ class RunProgress {
   void evaluated(double accuracy) { accuracy_ = accuracy; }
 
   ProgressState at(std::int64_t samples, double elapsed_s) const;
+  const RunGoal& goal() const { return goal_; }
   const std::optional<double>& loss() const { return loss_; }
 
  private:

@@ -55,7 +55,7 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
   if (!token.ok()) return std::move(token).error().at(folder + "/token");
   transport->token = token.value();
   TRY_ASSIGN(auto connection, connect_to(io, at.host, at.port, transport));
-  const auto workers = std::ranges::count(wishes.wishes, false, &TaskWish::makes_updates);
+  const auto workers = std::ranges::count(wishes.wishes, false, &TaskRequest::makes_updates);
   const std::shared_ptr<ServersLine> line(
       new ServersLine(std::move(connection), static_cast<int>(workers)));
   const std::weak_ptr<ServersLine> weak = line;

@@ -33,30 +33,36 @@ void lower(WorkerLimit& limit, double most, const std::string& why) {
 
 }  // namespace
 
-WorkerLimit worker_limit(const WorkerRoom& room) {
+WorkerLimit worker_limit(const WorkerCapacity& capacity) {
   WorkerLimit limit{.most = kWorkersMost, .why = "no run has more"};
-  lower(limit, static_cast<double>(room.batch),
-        fmt::format("each needs a sample of a batch of {}", room.batch));
-  if (room.emulated > 0) {
-    lower(limit, room.emulated, fmt::format("{} servers are emulated", room.emulated));
+  lower(limit, static_cast<double>(capacity.batch),
+        fmt::format("each needs a sample of a batch of {}", capacity.batch));
+  if (capacity.emulated > 0) {
+    lower(limit, capacity.emulated, fmt::format("{} servers are emulated", capacity.emulated));
   }
-  if (room.asked_most > 0) {
-    lower(limit, room.asked_most, fmt::format("--workers-most {}", room.asked_most));
+  if (capacity.asked_most > 0) {
+    lower(limit, capacity.asked_most, fmt::format("--workers-most {}", capacity.asked_most));
     return limit;
   }
-  if (room.anyway) return limit;
-  if (room.cores > 0) {
-    lower(limit, std::max(room.present, kWorkersOfACore * room.cores),
-          fmt::format("{} cores, {} workers each", room.cores, kWorkersOfACore));
+  if (capacity.anyway) return limit;
+  if (capacity.cores > 0) {
+    lower(limit, std::max(capacity.present, kWorkersOfACore * capacity.cores),
+          fmt::format("{} cores, {} workers each", capacity.cores, kWorkersOfACore));
   }
-  if (room.memory_free > 0 && room.worker_bytes > 0) {
-    const double more = std::floor(kMemoryShare * room.memory_free / room.worker_bytes);
+  if (capacity.memory_free > 0 && capacity.worker_bytes > 0) {
+    const double more = std::floor(kMemoryShare * capacity.memory_free / capacity.worker_bytes);
     constexpr double kMiB = 1 << 20;
-    lower(limit, room.present + more,
+    lower(limit, capacity.present + more,
           fmt::format("{:.0f} MiB of memory are free, and a worker uses {:.0f}",
-                      room.memory_free / kMiB, room.worker_bytes / kMiB));
+                      capacity.memory_free / kMiB, capacity.worker_bytes / kMiB));
   }
   return limit;
+}
+
+int workers_to_start(const WorkerStart& start) {
+  const int at_once = start.ready == 0 ? 1 : std::max(1, start.cores);
+  const int missing = start.wanted - start.ready - start.starting;
+  return std::max(0, std::min(missing, at_once - start.starting));
 }
 
 int machine_cores() {

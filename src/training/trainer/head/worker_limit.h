@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-// What says how many workers a run may have.
-struct WorkerRoom {
+// What a run and its machine have for workers.
+struct WorkerCapacity {
   int present = 0;          // workers that it has, or is about to have
   std::int64_t batch = 0;   // each worker needs a sample of it
   int emulated = 0;         // emulated servers for workers; 0: none are emulated
@@ -27,7 +27,17 @@ struct WorkerLimit {
 
 // The batch and emulated servers always limit. Cores and memory do so unless the run or the caller
 // names a number; a run never has to give up workers for them.
-WorkerLimit worker_limit(const WorkerRoom& room);
+WorkerLimit worker_limit(const WorkerCapacity& capacity);
+
+struct WorkerStart {
+  int ready = 0;     // workers that have loaded their model
+  int starting = 0;  // workers that have been started and are not ready
+  int wanted = 0;    // workers of the run in all
+  int cores = 0;     // of this machine; 0: not known
+};
+// How many workers to start now. The first one starts alone, since it shows how much memory a
+// worker takes. Of the others no more start at once than there are cores.
+int workers_to_start(const WorkerStart& start);
 
 int machine_cores();
 double memory_free_bytes();  // by the kernel's estimate, and within the container's limit

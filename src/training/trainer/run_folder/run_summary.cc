@@ -22,7 +22,7 @@ double mean_staleness(const RunSummary& summary) {
 
 std::optional<double> time_to_target(const RunSummary& summary) {
   TargetWatch watch(summary.target, summary.target_over);
-  for (const CurvePoint& point : summary.tally.curve) watch.saw(point.at_s, point.accuracy);
+  for (const CurvePoint& point : summary.tally.curve) watch.add(point.at_s, point.accuracy);
   return watch.reached_s();
 }
 

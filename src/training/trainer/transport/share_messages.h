@@ -14,7 +14,7 @@ namespace orrery {
 // first, then the shards.
 struct JoinServersMessage {
   std::string name{};
-  std::vector<TaskWish> wishes{};
+  std::vector<TaskRequest> wishes{};
 };
 struct PlacesMessage {
   std::string error{};  // why there are none
@@ -44,7 +44,7 @@ void fields(A& a, Load& m) {
   a(m.cpu, m.in, m.out);
 }
 template <class A>
-void fields(A& a, TaskWish& m) {
+void fields(A& a, TaskRequest& m) {
   a(m.makes_updates, m.limit);
 }
 template <class A>

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "live/api/client.h"
+#include "live/client/connection.h"
+#include "model/time.h"
+
+namespace orrery {
+
+// What it takes to become known to a scheduler: a key is made here, the token exchanged for a
+// certificate, and both are kept in `credentials` under `certificate`.
+struct JoinOrder {
+  std::string server{};
+  std::string token{};
+  Caller::Role role = Caller::Role::Agent;
+  std::string name{};
+  std::string credentials{};
+  std::string certificate = kJoinedCertificate;
+};
+
+// The ports and facts that a command depends on. Tests pass their own.
+struct CommandContext {
+  std::function<Result<std::unique_ptr<Client>>(const Endpoint&)> connect{};
+  std::function<Result<std::string>(const JoinOrder&)> join{};  // answers HOST:PORT for calls
+  Variables environment{};
+  std::string directory{};  // where the command was called
+  std::string host{};       // the name of this machine
+  int width = 120;          // of the terminal
+  bool terminal = false;    // standard output is a terminal
+
+  std::function<Status(std::string_view)> print{};      // to standard output
+  std::function<void(std::string_view)> print_error{};  // a line to standard error
+  std::function<Result<std::string>()> read_input{};
+
+  std::function<Duration()> clock{};      // only differences mean something
+  std::function<double()> now_s{};        // since 1970
+  std::function<void(Duration)> pause{};  // may come back early when interrupted
+  std::function<void()> catch_interrupts{};
+  std::function<bool()> interrupted{};
+  std::function<std::string()> random_key{};
+};
+
+// This process: environment, directory, streams but standard output, clocks and random keys.
+CommandContext process_context();
+
+// Finds the scheduler and connects.
+Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
+                                        const CommandContext& context);
+
+// Asks again for `most` while there is no answer, waiting longer each time; for questions that may
+// arrive twice. After some seconds the user sees why.
+template <class Question>
+auto ask_for(const CommandContext& context, Duration most, Question question) {
+  constexpr Duration kFirst = std::chrono::milliseconds(200);
+  constexpr Duration kReported = 16 * kFirst;
+  constexpr Duration kLongest = std::chrono::seconds(5);
+  const Duration end = context.clock() + most;
+  for (Duration pause = kFirst;; pause = std::min(pause * 2, kLongest)) {
+    auto answer = question();
+    if (answer.ok() || context.interrupted() || context.clock() >= end) return answer;
+    const Code code = answer.error().code;
+    if (code != Code::Unavailable && code != Code::DeadlineExceeded) return answer;
+    if (pause == kReported) context.print_error(answer.error().message + "; waits");
+    context.pause(std::min(pause, std::max(end - context.clock(), Duration(1))));
+  }
+}
+
+// For a command that asks once.
+inline constexpr Duration kPatience = std::chrono::seconds(6);
+// For one that follows what happens, and had an answer before: a restart or an outage of the
+// scheduler does not end it.
+inline constexpr Duration kPatienceOfFollowers = std::chrono::hours(24 * 365);
+
+template <class Question>
+auto ask_again(const CommandContext& context, Question question) {
+  return ask_for(context, kPatience, std::move(question));
+}
+
+}  // namespace orrery
