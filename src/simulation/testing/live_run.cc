@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
+#include "simulation/worlds/world.h"
 
 namespace orrery {
 
@@ -100,7 +101,7 @@ bool LiveRun::fits_nowhere(JobId job) {
 std::map<std::string, std::string> LiveRun::options_in(const std::string& policy) {
   const std::size_t name = policy.find(' ');
   const std::size_t value = policy.find('=');
-  if (name == std::string::npos) return {};
+  if (name == std::string::npos || value == std::string::npos) return {};
   return {{policy.substr(name + 1, value - name - 1), policy.substr(value + 1)}};
 }
 
@@ -124,9 +125,18 @@ void LiveRun::submit_next() {
 }
 
 void LiveRun::hire(const std::string& policy) {
-  auto made = make_policy(
-      {.workload = workload_,
-       .policy = {.name = policy.substr(0, policy.find(' ')), .options = options_in(policy)}});
+  PolicyContext context{
+      .workload = workload_,
+      .policy = {.name = policy.substr(0, policy.find(' ')), .options = options_in(policy)}};
+  const std::size_t at = policy.find('@');
+  if (at != std::string::npos) {
+    const auto kind = parse_semantics(policy.substr(at + 1));
+    INVARIANT(kind.ok(), "a test names worlds there are");
+    const World& world = worlds()[static_cast<std::size_t>(kind.value())];
+    context.published = world.published;
+    if (world.cost != nullptr) context.cost = world.cost(cluster_, std::chrono::minutes(1));
+  }
+  auto made = make_policy(context);
   INVARIANT(made.ok(), "a test names policies there are");
   policies_.push_back(std::move(made).value());
   packers_.emplace_back(cluster_, workload_.names, std::move(policies_.back().rule));

@@ -16,7 +16,8 @@ namespace orrery {
 // scheduler itself come and go as a live cluster's do.
 class LiveRun {
  public:
-  // Policies are named as in "las" or "las sticky=false".
+  // Policies are named as in "las" or "las sticky=false"; "las @muri" is las as released with that
+  // world.
   LiveRun(const Workload& to_come, const Cluster& cluster, const std::string& policy,
           EventSink& sink);
 
