@@ -16,6 +16,7 @@ struct ClientOptions {
   std::string server_name{};         // in the server's certificate; empty: the host
   int https_port = 0;                // where a refused caller asks for the reason; 0: not known
   Duration deadline = std::chrono::seconds(30);  // of a call; calls that wait have their wait more
+  Duration reconnect_most = std::chrono::seconds(1);  // from one attempt to connect to the next
 };
 
 // Asks a scheduler. Every call blocks until it is answered or its deadline has passed; several
