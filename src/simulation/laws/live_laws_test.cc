@@ -39,7 +39,9 @@ std::vector<std::string> all_policies() {
   for (const World& world : worlds()) {
     if (world.published == nullptr) continue;
     for (const PublishedPolicy& policy : world.published->policies) {
-      if (policy.make != nullptr) names.push_back(fmt::format("{} @{}", policy.name, world.name));
+      if (policy.make != nullptr) {
+        names.push_back(fmt::format("{} @{}", policy.name, world.published->name));
+      }
     }
   }
   names.emplace_back("orrery-deadline @elasticflow");  // to which rounds cost time there

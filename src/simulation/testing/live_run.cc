@@ -130,10 +130,11 @@ void LiveRun::hire(const std::string& policy) {
       .policy = {.name = policy.substr(0, policy.find(' ')), .options = options_in(policy)}};
   const std::size_t at = policy.find('@');
   if (at != std::string::npos) {
-    const auto world = std::ranges::find(worlds(), policy.substr(at + 1), &World::name);
-    INVARIANT(world != worlds().end(), "a test names worlds there are");
-    context.published = world->published;
-    if (world->cost != nullptr) context.cost = world->cost(cluster_, std::chrono::minutes(1));
+    const auto kind = parse_semantics(policy.substr(at + 1));
+    INVARIANT(kind.ok(), "a test names worlds there are");
+    const World& world = worlds()[static_cast<std::size_t>(kind.value())];
+    context.published = world.published;
+    if (world.cost != nullptr) context.cost = world.cost(cluster_, std::chrono::minutes(1));
   }
   auto made = make_policy(context);
   INVARIANT(made.ok(), "a test names policies there are");
