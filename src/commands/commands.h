@@ -15,21 +15,21 @@ namespace orrery {
 // so that each message can say what would be right.
 
 struct SimulateArguments {
-  std::vector<std::string> traces;    // files, or MODEL:key=value,...
-  std::vector<std::string> policies;  // NAME or NAME:key=value:key=value...
-  std::string cluster;
+  std::vector<std::string> traces{};    // files, or MODEL:key=value,...
+  std::vector<std::string> policies{};  // NAME or NAME:key=value:key=value...
+  std::string cluster{};
   std::string trace_format = "auto";
-  std::string profiles;  // file or folder of speed profiles; empty: jobs are rigid
-  std::string gpu_type;
+  std::string profiles{};  // file or folder of speed profiles; empty: jobs are rigid
+  std::string gpu_type{};
   std::string semantics = "orrery";
-  std::vector<std::string> options;  // key=value, for every policy that knows the key
+  std::vector<std::string> options{};  // key=value, for every policy that knows the key
   std::vector<std::uint64_t> seeds = {0};
   double speed_error = 0;  // real speeds differ from profiles by at most this part
-  std::string round;       // a duration; empty: rounds are held at once
-  std::string window;      // A-B: metrics over these jobs only
+  std::string round{};     // a duration; empty: rounds are held at once
+  std::string window{};    // A-B: metrics over these jobs only
   std::int64_t limit = 0;
-  std::string events;  // files
-  std::string report;
+  std::string events{};  // files
+  std::string report{};
   int threads = 0;  // 0: as many as there are cores
   bool json = false;
   bool csv = false;
@@ -39,20 +39,20 @@ struct SimulateArguments {
 Status simulate_command(const SimulateArguments& arguments);
 
 struct GenerateArguments {
-  std::string model;
-  std::map<std::string, std::string> options;
-  std::string output;  // empty: standard output
-  std::string format;  // csv, jsonl, elasticflow or synergy; empty: by the name of the output
+  std::string model{};
+  std::map<std::string, std::string> options{};
+  std::string output{};  // empty: standard output
+  std::string format{};  // csv, jsonl, elasticflow or synergy; empty: by the name of the output
 };
 Status generate_command(const GenerateArguments& arguments);
 
 Status policies_command(bool json);
 
 struct TracesArguments {
-  std::string trace;  // what to look at; empty: list the formats and generators
+  std::string trace{};  // what to look at; empty: list the formats and generators
   std::string trace_format = "auto";
-  std::string profiles;
-  std::string gpu_type;
+  std::string profiles{};
+  std::string gpu_type{};
   std::int64_t limit = 0;
   bool json = false;
 };

@@ -14,29 +14,29 @@ namespace orrery {
 
 // The running scheduler that is meant instead of a trace.
 struct LiveArguments {
-  std::string state;  // its state directory
-  std::string server;
-  std::string credentials;
+  std::string state{};  // its state directory
+  std::string server{};
+  std::string credentials{};
 };
 
 struct RecordArguments {
-  SimulateArguments run;
-  LiveArguments live;
-  std::string output;
-  std::string format;  // events, orrery or synergy; empty: by the name of the output
+  SimulateArguments run{};
+  LiveArguments live{};
+  std::string output{};
+  std::string format{};  // events, orrery or synergy; empty: by the name of the output
 };
 enum class RecordFormat : std::uint8_t { Events, Orrery, Synergy };
 Result<RecordFormat> record_format(const RecordArguments& arguments);
 Status record_command(const RecordArguments& arguments);
 
 struct ReplayArguments {
-  std::string input;  // an event log, or a trace
+  std::string input{};  // an event log, or a trace
   // What else is to be tried; for a trace, what it takes to run it.
-  std::vector<std::string> policies;
-  std::vector<std::string> options;
-  std::string cluster;
-  std::string semantics;  // for a trace only
-  std::string report;
+  std::vector<std::string> policies{};
+  std::vector<std::string> options{};
+  std::string cluster{};
+  std::string semantics{};  // for a trace only
+  std::string report{};
   int threads = 0;
   bool json = false;
   bool quiet = false;
@@ -44,20 +44,20 @@ struct ReplayArguments {
 Status replay_command(const ReplayArguments& arguments);
 
 struct WhatifArguments {
-  std::string trace;
-  LiveArguments live;
+  std::string trace{};
+  LiveArguments live{};
   int nodes_more = 0;  // live only
-  std::string cluster;
-  std::string policy;
-  std::string job;       // key=value,...
-  std::string job_file;  // a trace of one job
+  std::string cluster{};
+  std::string policy{};
+  std::string job{};       // key=value,...
+  std::string job_file{};  // a trace of one job
   std::string trace_format = "auto";
-  std::string profiles;
-  std::string gpu_type;
+  std::string profiles{};
+  std::string gpu_type{};
   std::string semantics = "orrery";
-  std::vector<std::string> options;
+  std::vector<std::string> options{};
   std::uint64_t seed = 0;
-  std::string round;
+  std::string round{};
   std::int64_t limit = 0;
   int threads = 0;
   bool json = false;

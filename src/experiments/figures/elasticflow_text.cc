@@ -105,8 +105,8 @@ std::string text(std::span<const Row> rows, const Worlds& worlds) {
   }
   if (worlds.ours) {
     out +=
-        "our rules: the same policy under --semantics orrery, where every job pays for\n"
-        "starts and resizes alike and jobs end when their work is done.\n";
+        "our rules: the same policy under --semantics orrery, where starts and\n"
+        "resizes cost every job alike, and jobs end when their work is done.\n";
   }
   const std::string counted = tally_of(rows, true, "values with a reference") +
                               tally_of(rows, false, "values with a published one only");

@@ -85,7 +85,7 @@ Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOp
   RunResults results;
   std::mutex results_mutex;
   std::atomic<std::size_t> next = 0;
-  const auto take_turns = [&] {
+  const auto run_next = [&] {
     for (std::size_t i = next++; i < runs.size(); i = next++) {
       const MatrixRun& run = runs[i];
       Result<RunResult> result = result_of(run, options, stop);
@@ -102,8 +102,8 @@ Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOp
     }
   };
   std::vector<std::jthread> others;
-  for (int i = 1; i < options.at_once; ++i) others.emplace_back(take_turns);
-  take_turns();
+  for (int i = 1; i < options.at_once; ++i) others.emplace_back(run_next);
+  run_next();
   others.clear();
   return results;
 }

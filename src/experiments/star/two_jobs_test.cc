@@ -40,9 +40,9 @@ TEST(TwoJobs, BothClaimsCanHoldAndFail) {
   EXPECT_TRUE(good.total_no_worse.value());
   EXPECT_DOUBLE_EQ(good.rows[3].a_slowdown.value(), 1.25);
   EXPECT_DOUBLE_EQ(good.rows[3].total.value(), 1.25 + 52.0 / 50);
-  const TwoJobsVerdict dear = judge_two_jobs(runs, give(38, 80));
-  EXPECT_TRUE(dear.a_is_faster.value());
-  EXPECT_FALSE(dear.total_no_worse.value());
+  const TwoJobsVerdict costly = judge_two_jobs(runs, give(38, 80));
+  EXPECT_TRUE(costly.a_is_faster.value());
+  EXPECT_FALSE(costly.total_no_worse.value());
   EXPECT_FALSE(judge_two_jobs(runs, give(41, 50)).a_is_faster.value());
 }
 

@@ -28,7 +28,8 @@ Meaning meaning_of(int answer) {
       return {Code::Unavailable,
               "another process holds this store: stop it first, or use another file"};
     case SQLITE_FULL:
-      return {Code::ResourceExhausted, "the disk is full: make room, then open the store again"};
+      return {Code::ResourceExhausted,
+              "the disk is full: free some of it, then open the store again"};
     case SQLITE_NOMEM:
       return {Code::ResourceExhausted, "out of memory"};
     case SQLITE_IOERR:
@@ -209,7 +210,7 @@ void Database::leave_log() {
   sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
-Status Database::make_room_in_log(std::size_t bytes) {
+Status Database::reserve_log(std::size_t bytes) {
   sqlite3_file* log = nullptr;
   sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
   if (log == nullptr || log->pMethods == nullptr) return {};

@@ -23,13 +23,13 @@ struct Acknowledged {
   std::array<char, 24> body{};
 };
 
-std::string body_of(int trial, int thread, int i) {
-  return std::to_string(trial) + "/" + std::to_string(thread) + "/" + std::to_string(i);
+std::string body_of(int attempt, int thread, int i) {
+  return std::to_string(attempt) + "/" + std::to_string(thread) + "/" + std::to_string(i);
 }
 
 // Appends until it is killed, and reports each record that is on disk. Ends by itself when its
 // reader is gone, or when something fails.
-[[noreturn]] void burst(const std::string& path, int trial, int out) {
+[[noreturn]] void burst(const std::string& path, int attempt, int out) {
   Result<Store> store = Store::open(path);
   if (!store.ok()) _exit(2);
   Committer committer(std::move(store).value());
@@ -37,7 +37,7 @@ std::string body_of(int trial, int thread, int i) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0;; ++i) {
-        const std::string body = body_of(trial, thread, i);
+        const std::string body = body_of(attempt, thread, i);
         const Result<Ticket> ticket = committer.append(test_record(0, body));
         if (!ticket.ok() || !ticket.value().wait().ok()) _exit(3);
         Acknowledged answer{.sequence = ticket.value().sequence()};
@@ -58,15 +58,15 @@ std::string body_of(int trial, int thread, int i) {
   _exit(0);
 }
 
-// One trial: kills the child after `kill_after` acknowledgements, and returns all that it gave.
-std::vector<Acknowledged> killed_burst(const std::string& path, int trial,
+// One attempt: kills the child after `kill_after` acknowledgements, and returns all that it gave.
+std::vector<Acknowledged> killed_burst(const std::string& path, int attempt,
                                        std::int64_t kill_after) {
   std::array<int, 2> ends{};
   EXPECT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    burst(path, trial, ends[1]);
+    burst(path, attempt, ends[1]);
   }
   close(ends[1]);
   std::vector<Acknowledged> acknowledged;
@@ -88,10 +88,10 @@ TEST(Kill, LosesNothingThatWasAcknowledgedAndDoublesNothing) {
   Random random(20261115);
   std::int64_t total = 0;
   std::int64_t last = 0;
-  for (int trial = 0; trial < 50; ++trial) {
-    SCOPED_TRACE("trial " + std::to_string(trial));
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    SCOPED_TRACE("attempt " + std::to_string(attempt));
     const std::int64_t kill_after = random.between(1, 60);
-    const std::vector<Acknowledged> acknowledged = killed_burst(folder.file(), trial, kill_after);
+    const std::vector<Acknowledged> acknowledged = killed_burst(folder.file(), attempt, kill_after);
     ASSERT_GE(std::ssize(acknowledged), kill_after);
     total += std::ssize(acknowledged);
 

@@ -38,7 +38,7 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
     return word ? check_mark(database, *word, is_new) : Status();
   }));
   TRY(database.checkpoint());
-  TRY(database.make_room_in_log(options.log_bytes));
+  TRY(database.reserve_log(options.log_bytes));
   TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO record VALUES(?,?,?,?,?,?)"));
   Store store(std::move(database), std::move(insert), options.log_bytes);
   TRY(store.load());

@@ -132,7 +132,7 @@ TEST(Store, NamesRecordsThatAreMissingOrDamaged) {
   EXPECT_TRUE(contains(why_not(folder.file()), "record 1 is missing"));
 }
 
-TEST(Store, TellsWhatIsWrongWithAPathAndWhatToDo) {
+TEST(Store, SaysWhatIsWrongWithAPathAndWhatToDo) {
   const TestFolder folder;
   EXPECT_TRUE(contains(why_not(""), "needs the path of a file"));
   EXPECT_TRUE(contains(why_not(folder.path()), "is a folder; give the path of a file in it"));
@@ -235,7 +235,7 @@ TEST(Store, ReadsADamagedFileAsDamaged) {
   EXPECT_EQ(status.error().code, Code::DataLoss) << status.error().message;
 }
 
-TEST(Store, WritesWhereItsLogHasRoomAlready) {
+TEST(Store, WritesWhereItsLogIsReserved) {
   const TestFolder folder;
   Store store = opened(folder.file(), {.log_bytes = 100'000});
   const std::string log = folder.file() + "-wal";
@@ -245,7 +245,7 @@ TEST(Store, WritesWhereItsLogHasRoomAlready) {
     EXPECT_EQ(std::filesystem::file_size(log), 100'000U);
   }
   ASSERT_TRUE(store.append(test_records(6, 6, std::string(200'000, 'x'))).ok());
-  EXPECT_GT(std::filesystem::file_size(log), 200'000U) << "more than there is room for";
+  EXPECT_GT(std::filesystem::file_size(log), 200'000U) << "more than was reserved";
   std::filesystem::copy(folder.file(), folder.file("copy.db"));
   std::filesystem::copy(log, folder.file("copy.db-wal"));
   Store copy = opened(folder.file("copy.db"));

@@ -18,8 +18,8 @@ std::vector<double> ascending_s(const CompletionTimes& times);
 
 // The share of `jobs` that completed within a time after their submission. It ends at the share
 // that completed at all. At most 200 points: at every completion time when there are few, and
-// otherwise at times that grow by a constant factor, so that short jobs, where most are, are not
-// crowded into one step.
+// otherwise at times that grow by a constant factor, so that short jobs, which are
+// most, are not in one step.
 std::vector<Series::Point> distribution(const CompletionTimes& times, std::size_t jobs);
 
 }  // namespace orrery

@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>>& values_to_try() {
       {"backfill", {"false"}},
       {"choice", {"adaptive", "latest"}},
       {"count-start", {"true", "false"}},
-      {"dearest", {"0", "0.5", "1"}},
+      {"budget", {"0", "0.5", "1"}},
       {"delta", {"60s", "1h"}},
       {"early", {"true", "false"}},
       {"distribution", {}},  // a file: gittins_test.cc

@@ -36,12 +36,11 @@ std::vector<std::string> our_policies() {
 // And those that were released otherwise with a simulator.
 std::vector<std::string> all_policies() {
   std::vector<std::string> names = our_policies();
-  for (const World& world : worlds()) {
-    if (world.published == nullptr) continue;
-    for (const PublishedPolicy& policy : world.published->policies) {
-      if (policy.make != nullptr) {
-        names.push_back(fmt::format("{} @{}", policy.name, world.published->name));
-      }
+  for (std::size_t i = 0; i < worlds().size(); ++i) {
+    if (worlds()[i].published == nullptr) continue;
+    const std::string_view world = to_string(static_cast<SemanticsKind>(i));
+    for (const PublishedPolicy& policy : worlds()[i].published->policies) {
+      if (policy.make != nullptr) names.push_back(fmt::format("{} @{}", policy.name, world));
     }
   }
   names.emplace_back("orrery-deadline @elasticflow");  // to which rounds cost time there

@@ -175,10 +175,13 @@ TEST(Deadlines, ArePromisedAndKeptOnNodesOfAllKinds) {
 }
 
 TEST(Deadlines, ArePromisedAndKeptWhateverTheOptions) {
-  const std::vector<std::map<std::string, std::string>> variants = {
-      {{"second-chance", "false"}}, {{"replan", "false"}},   {{"dearest", "1"}},
-      {{"dearest", "0"}},           {{"spare-starts", "4"}}, {{"spare", "30s"}},
-      {{"speed-margin", "0.1"}}};
+  const std::vector<std::map<std::string, std::string>> variants = {{{"second-chance", "false"}},
+                                                                    {{"replan", "false"}},
+                                                                    {{"budget", "1"}},
+                                                                    {{"budget", "0"}},
+                                                                    {{"spare-starts", "4"}},
+                                                                    {{"spare", "30s"}},
+                                                                    {{"speed-margin", "0.1"}}};
   for (const auto& options : variants) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
       Random random(seed);
@@ -316,7 +319,7 @@ TEST(Deadlines, AMuchLargerClusterPromisesNoFewer) {
     for (int i = 0; i < 3; ++i) {
       large.nodes.insert(large.nodes.end(), small.nodes.begin(), small.nodes.end());
     }
-    const Setting how{.options = {{"second-chance", "false"}, {"dearest", "1"}}, .seed = seed};
+    const Setting how{.options = {{"second-chance", "false"}, {"budget", "1"}}, .seed = seed};
     EXPECT_LE(run(workload, small, how).promised, run(workload, large, how).promised)
         << "seed " << seed;
     if (testing::Test::HasFailure()) return;

@@ -66,12 +66,12 @@ TEST(ServerBook, NoWorkerHasTimeToSpareWhereNoneWaits) {
 
 TEST(ServerBook, RefusesWhatCostsOthersMoreThanItGains) {
   // A quarter of the other's only worker: a third slower, for 1000 s.
-  ServerBook dear = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
-  const Consideration refused = dear.consider(kTwice);
+  ServerBook costly = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
+  const Consideration refused = costly.consider(kTwice);
   EXPECT_FALSE(refused.granted);
   EXPECT_NEAR(refused.cost_s, 1000.0 / 3, 1e-6);
   EXPECT_DOUBLE_EQ(refused.gain_s, 50);
-  EXPECT_DOUBLE_EQ(dear.held(kServer).cpu, 10) << "a refusal changes nothing";
+  EXPECT_DOUBLE_EQ(costly.held(kServer).cpu, 10) << "a refusal changes nothing";
 
   ServerBook cheap = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 30});
   const Consideration granted = cheap.consider(kTwice);

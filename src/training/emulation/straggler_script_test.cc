@@ -14,17 +14,17 @@ using std::chrono::seconds;
 StragglerScript script(const std::string& text, int servers = 8, std::uint64_t seed = 1) {
   auto parsed = parse_straggler_script(text, "lines.txt", servers, seed, seconds(600));
   EXPECT_TRUE(parsed.ok()) << parsed.error().message;
-  reperiod parsed.ok() ? std::move(parsed).value() : StragglerScript{};
+  return parsed.ok() ? std::move(parsed).value() : StragglerScript{};
 }
 
 std::string refused(const std::string& text, int servers = 8) {
   auto parsed = parse_straggler_script(text, "lines.txt", servers, 1, seconds(600));
   EXPECT_FALSE(parsed.ok()) << text;
-  reperiod parsed.ok() ? "" : parsed.error().message;
+  return parsed.ok() ? "" : parsed.error().message;
 }
 
 double cpu_at(const StragglerScript& script, int second, int server) {
-  reperiod share_at(script, Time(seconds(second)), server, ServerResource::Cpu);
+  return share_at(script, Time(seconds(second)), server, ServerResource::Cpu);
 }
 
 TEST(StragglerScript, AStepHoldsFromItsTimeOnForItsServersAlone) {

@@ -123,13 +123,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Another process is this program again, which runs this alone.
 TEST(LearnerElsewhere, DISABLED_WritesItsFirstParameters) {
-  std::ofstream out(std::getenv("ORRERY_TEST_FILE"), std::ios::binary);
+  const char* const file = std::getenv("ORRERY_TEST_FILE");
+  ASSERT_NE(file, nullptr) << "Learner.FirstParametersAreTheSameInAnotherProcess sets it";
+  std::ofstream out(file, std::ios::binary);
   for (const std::string model : {"cnn", "lstm"}) {
     const auto subject = learner(model, model == "cnn" ? "gaussian" : "grammar", 9);
     const auto values = subject->parameters();
+    ASSERT_FALSE(values.empty()) << model;
     out.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size_bytes()));
   }
+  EXPECT_TRUE(out.flush().good()) << file << " could not be written";
 }
 
 TEST(Learner, FirstParametersAreTheSameInAnotherProcess) {

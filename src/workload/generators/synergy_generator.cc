@@ -115,7 +115,7 @@ Draw draw(PythonRandom& random, const Settings& settings) {
   return result;
 }
 
-// Deals out models: the class that is farthest below its share, and of its models the next in turn.
+// Deals out models: the class that is farthest below its share, and of its models the next one.
 class Dealer {
  public:
   explicit Dealer(const std::array<double, kSynergyClasses>& split) : split_(split) {

@@ -29,8 +29,8 @@ struct SynergyModel {
   Sensitivity sensitivity() const;
 };
 
-// The ten models Synergy draws its jobs from, by class, each class in the order in which jobs take
-// turns.
+// The ten models Synergy draws its jobs from, by class, each class in the order in which jobs get
+// them.
 std::span<const SynergyModel> synergy_models();
 // Those and the two that have figures but are not drawn; null: not measured.
 const SynergyModel* find_synergy_model(std::string_view name);

@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-// What Gavel measured: steps a second of a job type, such as "ResNet-18 (batch size 64)", on so
-// many workers of one GPU type, each job alone.
+// What Gavel measured: steps a second of a job type, such as "ResNet-18 (batch size 64)", on
+// some workers of one GPU type, each job alone.
 class GavelSpeeds {
  public:
   // Reads simulation_throughputs.json. The GPU type that is meant is `gpu_type`, else v100, to

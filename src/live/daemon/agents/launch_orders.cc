@@ -100,7 +100,7 @@ void LaunchOrders::look_at_stops(Time now) {
   for (const JobNumber job : stops_.look(now)) mark_nodes_of(book_.job(*book_.find(job)));
 }
 
-// Whether it was asked to stop is not looked up: an earlier scheduler or an earlier agent may have
+// It is not looked up if it was asked to stop: an earlier scheduler or an earlier agent may have
 // asked it.
 JobEnd LaunchOrders::end_of(const LaunchReport& report) const {
   const LiveJob& job = book_.job(*book_.find(report.name.job));

@@ -73,7 +73,7 @@ std::string waiting_text(const Book& book, const LiveJob& live, Time now) {
     return fmt::format("waits for the end of job #{}", live.reason_other);
   }
   if (live.reason_other != 0 && live.reason.code == Reason::Code::Outranked) {
-    return fmt::format("made room for job #{}", live.reason_other);
+    return fmt::format("preempted by job #{}", live.reason_other);
   }
   return reason_text(book, live.reason, now);
 }

@@ -423,7 +423,7 @@ TEST(Core, ReplaysItsLogAndNoticesOneThatWasChanged) {
   std::vector<Record> changed = test.log;
   const auto started = std::ranges::find(changed, "started", &Record::kind);
   ASSERT_NE(started, changed.end());
-  started->job = static_cast<JobId>(static_cast<int>(started->job) + 1);
+  started->job += 1;
   EXPECT_NE(replay(changed), "");
   changed = test.log;
   changed.erase(std::ranges::find(changed, "queued", &Record::kind));

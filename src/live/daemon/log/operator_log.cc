@@ -18,22 +18,17 @@ struct Line {
   std::string operator()(const NodeTurned& entry) const {
     if (entry.heard) return "";
     if (entry.gone) return fmt::format("node {} is off, says {}", entry.node, entry.by);
-    switch (entry.state) {
-      case NodeState::Lost:
-        return fmt::format(
-            "node {} is lost: it has not reported for its lease. Its jobs wait for it until their "
-            "node timeout",
-            entry.node);
-      case NodeState::Left:
-        return fmt::format("node {} has left", entry.node);
-      case NodeState::Removed:
-        return "";  // the caller's line names the admin
-      case NodeState::Up:
-        break;
+    if (entry.state == NodeState::Removed) return "";  // the caller's line names the admin
+    if (!entry.by.empty()) {
+      return fmt::format("{} {} node {}", entry.by, entry.draining ? "drains" : "resumes",
+                         entry.node);
     }
-    if (entry.by.empty()) return fmt::format("node {} reports again", entry.node);
-    return fmt::format("{} {} node {}", entry.by, entry.draining ? "drains" : "resumes",
-                       entry.node);
+    if (entry.state == NodeState::Left) return fmt::format("node {} has left", entry.node);
+    if (entry.state == NodeState::Up) return fmt::format("node {} reports again", entry.node);
+    return fmt::format(
+        "node {} is lost: it has not reported for its lease. Its jobs wait for it until their node "
+        "timeout",
+        entry.node);
   }
   std::string operator()(const LogNamed& entry) const {
     if (!entry.restored) return "";

@@ -36,6 +36,8 @@ TEST(OperatorLog, AMachineThatAnOperatorReportsAsOffIsNamed) {
   TestCore test;
   test.join("n", 2, 1);
   test.pass(seconds(20));
+  ASSERT_TRUE(test.core.drain(kRoot, {.node = "n"}, test.now).ok());
+  EXPECT_EQ(lines(test).back(), "root drains node n");
   ASSERT_TRUE(test.core.drain(kRoot, {.node = "n", .lost = true}, test.now).ok());
   EXPECT_EQ(lines(test).back(), "node n is off, says root");
 }

@@ -37,7 +37,7 @@ TEST(Gate, HoldsBackLowerClassesOnlyWhenHigherOnesLeaveNothing) {
   EXPECT_EQ(held({job(0, "a", 8, 1), job(1, "a", 4, 0, true)}, {}, 8), std::vector<int>{1});
 }
 
-TEST(Gate, KeepsATenantWhoMayNotBorrowWithinItsQuota) {
+TEST(Gate, KeepsATenantThatMayNotBorrowWithinItsQuota) {
   const std::map<std::string, Quota> quotas = {{"a", {.gpus = 4, .borrows = false}}};
   EXPECT_EQ(held({job(0, "a", 2), job(1, "a", 2), job(2, "a", 1)}, quotas, 100),
             std::vector<int>{2});
@@ -60,7 +60,7 @@ TEST(Gate, CountsThoseThatRunBeforeThoseThatWait) {
 
 TEST(Gate, NeverHoldsAJobWithinItsQuotaForABorrower) {
   Random random(7);
-  for (int trial = 0; trial < 2000; ++trial) {
+  for (int attempt = 0; attempt < 2000; ++attempt) {
     const int total = static_cast<int>(random.between(1, 16));
     std::map<std::string, Quota> quotas = {
         {"a", {.gpus = static_cast<int>(random.between(0, total))}}};
@@ -79,7 +79,7 @@ TEST(Gate, NeverHoldsAJobWithinItsQuotaForABorrower) {
       const GateJob& one_job = jobs[index(one.job)];
       const auto quota = quotas.find(std::string(one_job.tenant));
       const bool covered = quota != quotas.end() && asked[one_job.tenant] <= quota->second.gpus;
-      EXPECT_FALSE(covered) << "trial " << trial;
+      EXPECT_FALSE(covered) << "attempt " << attempt;
       EXPECT_EQ(one.reason.code, Reason::Code::Quota);
     }
     std::ranges::reverse(jobs);

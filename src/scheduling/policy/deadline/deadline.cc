@@ -7,8 +7,8 @@
 
 #include "scheduling/policy/adopt.h"
 #include "scheduling/policy/deadline/elastic_layout.h"
+#include "scheduling/policy/deadline/fixed_placements.h"
 #include "scheduling/policy/deadline/leftovers.h"
-#include "scheduling/policy/deadline/pins.h"
 #include "scheduling/policy/deadline/scaling_curves.h"
 #include "scheduling/policy/deadline/speed_errors.h"
 
@@ -16,12 +16,12 @@ namespace orrery {
 namespace {
 
 constexpr Duration kSoon = std::chrono::seconds(30);
-constexpr double kHope = 0.7;
-constexpr int kRetries = 2;  // of planning everybody anew for one that was refused, each time
+constexpr double kOptimism = 0.7;
+constexpr int kRetries = 2;  // times that all jobs are planned again for one that was refused
 
 // The factor of a job that is attempted: most rounds are further apart than they might be.
-double hopeful(const ElasticJob& job) {
-  return kHope * job.now.optimistic + (1 - kHope) * job.now.factor;
+double optimistic_factor(const ElasticJob& job) {
+  return kOptimism * job.now.optimistic + (1 - kOptimism) * job.now.factor;
 }
 
 class Deadline final : public Policy {
@@ -57,12 +57,12 @@ class Deadline final : public Policy {
     promises_.refresh(now_, {total_, packer.current().gpus_per_node_max()}, promised_);
     confirm(plan);
     if (!curves_->regular()) {
-      pins_.begin(view, packer, live_);
-      pin_promised();
+      fixed_.begin(view, packer, live_);
+      fix_promised();
     }
-    receive(plan);
-    ask_again(view, plan);
-    if (!curves_->regular()) pins_.end();
+    admit_arrived(plan);
+    retry_waiting(view, plan);
+    if (!curves_->regular()) fixed_.end();
     for (const auto& [id, shape] : dropped_) {
       packer.current().release(view.job(id).held.devices, shape);
     }
@@ -70,8 +70,8 @@ class Deadline final : public Policy {
     std::erase(live_, nullptr);
     leftovers_.share(now_, total_, live_, promises_);
     layout_.lay_out(view, packer, live_, promises_, plan);
-    tell(view, packer, plan);
-    foretell(plan);
+    report_waits(view, packer, plan);
+    forecast(plan);
   }
 
  private:
@@ -100,10 +100,10 @@ class Deadline final : public Policy {
     if (job.promise.attempt && job.promise.broken)
       job.promise.given = job.promise.attempt = job.promise.broken = false;
     job.now.assured = job.now.factor;
-    if (job.promise.attempt) job.now.factor = hopeful(job);
+    if (job.promise.attempt) job.now.factor = optimistic_factor(job);
   }
 
-  // What somebody else has promised is a promise of ours.
+  // A promise of another policy is kept as our own.
   void enter_all(const View& view, Packer& packer) {
     arrived_.clear();
     for (const JobId id : view.arrived) {
@@ -126,20 +126,19 @@ class Deadline final : public Policy {
     }
   }
 
-  // Of those who were promised by counting, whoever finds a place keeps it, as counting is not
-  // enough any more.
-  void pin_promised() {
+  // Counting is not enough any more: a job that was promised by counting keeps the place it finds.
+  void fix_promised() {
     for (ElasticJob* job : promised_) {
-      if (pins_.admit(*job, promises_.due(*job))) job->promise.plan.segments.clear();
+      if (fixed_.admit(*job, promises_.due(*job))) job->promise.plan.segments.clear();
     }
   }
 
-  void receive(Plan& plan) {
+  void admit_arrived(Plan& plan) {
     std::ranges::stable_sort(arrived_, {}, [](const ElasticJob* job) {
       return std::tuple(job->spec->submitted, job->deadline, job->id);
     });
     for (ElasticJob* job : arrived_) {
-      if (!job->hard || job->promise.given || refuse_hopeless(*job, plan)) continue;
+      if (!job->hard || job->promise.given || refuse_if_too_late(*job, plan)) continue;
       promises_.note(*job);
       if (admit(*job, true, plan)) continue;
       if (!options_.second_chance && !job->has_run) drop(*job, job->promise.refusal, plan);
@@ -149,26 +148,26 @@ class Deadline final : public Policy {
   bool admit(ElasticJob& job, bool hard, Plan& plan) {
     const bool counting = curves_->regular();
     const Time due = promises_.due(job) - promises_.spare(job);
-    job.promise.given = counting ? promises_.admit(job, hard) : pins_.admit(job, due);
+    job.promise.given = counting ? promises_.admit(job, hard) : fixed_.admit(job, due);
     if (job.promise.given) {
       plan.admit(job.id, job.promise.plan.done);
     } else {
-      job.promise.refusal = counting ? promises_.refusal(job) : pins_.refusal(job, due);
+      job.promise.refusal = counting ? promises_.refusal(job) : fixed_.refusal(job, due);
       if (counting && options_.cost) attempt(job, hard);
     }
     return job.promise.given;
   }
 
-  // What rounds may cost is much more than they mostly do. Who cannot be promised for that alone is
-  // given a plan that holds if they cost less.
+  // What rounds may cost is much more than they mostly do. A job that cannot be promised for that
+  // alone is given a plan that holds if they cost less.
   void attempt(ElasticJob& job, bool hard) {
-    const double factor = std::exchange(job.now.factor, hopeful(job));
+    const double factor = std::exchange(job.now.factor, optimistic_factor(job));
     job.promise.attempt = true;
     job.promise.given = job.promise.attempt = promises_.admit(job, hard);
     if (!job.promise.attempt) job.now.factor = factor;
   }
 
-  // Who was attempted is promised as soon as that is safe.
+  // A job that was attempted is promised as soon as that is safe.
   void confirm(Plan& plan) {
     for (ElasticJob* job : promised_) {
       if (!job->promise.attempt || job->promise.broken || !promises_.confirm(*job)) continue;
@@ -176,8 +175,8 @@ class Deadline final : public Policy {
     }
   }
 
-  // True if it can no longer be done in time even alone, which it is told.
-  bool refuse_hopeless(ElasticJob& job, Plan& plan) {
+  // True, with the reason reported, if even alone it would be late.
+  bool refuse_if_too_late(ElasticJob& job, Plan& plan) {
     const Time earliest = job.soonest_alone(now_);
     if (earliest <= job.deadline) return false;
     const bool past = job.deadline <= job.spec->submitted;
@@ -199,7 +198,7 @@ class Deadline final : public Policy {
   }
 
   // Those without a promise are asked again whenever something happened, the cheapest first.
-  void ask_again(const View& view, Plan& plan) {
+  void retry_waiting(const View& view, Plan& plan) {
     waiting_.clear();
     for (ElasticJob* job : live_) {
       if (job == nullptr || !job->hard || job->promise.given) continue;
@@ -210,12 +209,12 @@ class Deadline final : public Policy {
     });
     int retries = view.ended.empty() || !promises_.replans_quickly() ? 0 : kRetries;
     for (ElasticJob* job : waiting_) {
-      if (refuse_hopeless(*job, plan)) continue;
+      if (refuse_if_too_late(*job, plan)) continue;
       admit(*job, retries-- > 0, plan);
     }
   }
 
-  void tell(const View& view, Packer& packer, Plan& plan) {
+  void report_waits(const View& view, Packer& packer, Plan& plan) {
     for (ElasticJob* job : layout_.without()) {
       if (job->now.held == 0) continue;
       plan.stop(job->id, why(packer, *job));
@@ -248,13 +247,13 @@ class Deadline final : public Policy {
         packer.intern(shape_on(*job.spec, (*job.curve)[std::max(1, job.round.target)].gpus)));
   }
 
-  void foretell(Plan& plan) {
+  void forecast(Plan& plan) {
     for (ElasticJob* job : live_) {
       if (job->promise.given && !job->promise.fixed) plan.wake(next_need(*job));
       if (job->promise.given && job->round.planned > 0 && job->round.target == 0)
         plan.wake(now_ + kSoon);
       if (job->promise.attempt) plan.wake(when_sure(*job));
-      if (job->hard && !job->promise.given) plan.wake(when_hopeless(*job));
+      if (job->hard && !job->promise.given) plan.wake(when_too_late(*job));
       if (job->round.target == 0) continue;
       const bool goes_on = job->round.target == job->now.held;
       const Time ready = goes_on ? std::max(now_, job->now.ready) : now_ + job->start_cost;
@@ -291,7 +290,7 @@ class Deadline final : public Policy {
   // Never nothing, or a job that takes longer than it said would be asked about without end.
   Duration patience() const { return options_.slot > Duration::zero() ? options_.slot : kSoon; }
 
-  Time when_hopeless(const ElasticJob& job) const {
+  Time when_too_late(const ElasticJob& job) const {
     if (options_.cost) return std::max(now_ + patience(), job.deadline);
     if (job.round.target > 0) return std::max(now_ + kSoon, job.deadline);
     const Duration needed = job.soonest_alone(now_) - now_;
@@ -301,7 +300,7 @@ class Deadline final : public Policy {
   const DeadlineOptions options_;
   std::optional<ScalingCurves> curves_;
   Promises promises_;
-  Pins pins_;
+  FixedPlacements fixed_;
   Leftovers leftovers_;
   ElasticLayout layout_;
   SpeedErrors errors_;

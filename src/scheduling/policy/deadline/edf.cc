@@ -31,7 +31,7 @@ void Edf::plan(const View& view, Packer& packer, Plan& plan) {
   if (!options_.admits) enter_all(view);
   const bool admitted = options_.admits && admit(view, plan);
   if (!admitted) {
-    edf_.plan_all(jobs_.line, options_.admits ? EdfPlan::Asked::Ends : EdfPlan::Asked::WhoRuns);
+    edf_.plan_all(jobs_.line, options_.admits ? EdfPlan::Asked::Ends : EdfPlan::Asked::WhichRun);
     for (EdfJob* job : jobs_.line) accept(*job);
   }
   write(view, packer, plan, admitted);
@@ -59,9 +59,9 @@ bool Edf::admit(const View& view, Plan& plan) {
       jobs_.line.push_back(entry);
       continue;
     }
-    trial_.assign(jobs_.line.begin(), jobs_.line.end());
-    trial_.push_back(entry);
-    if (!edf_.plan_all(trial_) && !entry->soft && refuses(*entry)) {
+    tried_.assign(jobs_.line.begin(), jobs_.line.end());
+    tried_.push_back(entry);
+    if (!edf_.plan_all(tried_) && !entry->soft && refuses(*entry)) {
       const bool past = entry->deadline <= clock_.now_s();
       plan.reject(job, past ? Reason{.code = Reason::Code::DeadlinePast}
                             : Reason{.code = Reason::Code::Promised,
@@ -83,23 +83,25 @@ bool Edf::admit(const View& view, Plan& plan) {
   return any;
 }
 
-bool Edf::refuses(const EdfJob& newcomer) { return !edf_.harmless(newcomer, jobs_.line, trial_); }
+bool Edf::refuses(const EdfJob& newcomer) {
+  return !edf_.harms_no_job(newcomer, jobs_.line, tried_);
+}
 
 void Edf::forecast(const EdfJob& job, bool /*admitted*/, Plan& plan) const {
   if (job.gpus > 0) plan.expect({.job = job.id, .done = clock_.instant(job.end)});
 }
 
 void Edf::write(const View& view, Packer& packer, Plan& plan, bool admitted) {
-  seats_.clear();
+  requests_.clear();
   for (EdfJob* job : jobs_.line) {
     const bool is_new = std::exchange(job->is_new, false);
     const bool runs = view.job(job->id).state == JobState::Running;
     if (job->gpus > 0 || runs || is_new) {
-      seats_.push_back({.job = job->id, .gpus = job->gpus, .is_new = is_new});
+      requests_.push_back({.job = job->id, .gpus = job->gpus, .is_new = is_new});
     }
     forecast(*job, admitted, plan);
   }
-  grants_->write(view, packer, seats_, plan);
+  grants_->write(view, packer, requests_, plan);
 }
 
 std::unique_ptr<Policy> make_edf(const EdfOptions& options, std::unique_ptr<ElasticGrants> grants) {

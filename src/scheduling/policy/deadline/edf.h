@@ -40,8 +40,8 @@ class Edf : public Policy {
   const std::unique_ptr<ElasticGrants> grants_;
   int gpus_total_ = 0;
   SlotJobs<EdfJob> jobs_;
-  EdfLine trial_;
-  std::vector<ElasticGrants::Seat> seats_;
+  EdfLine tried_;
+  std::vector<ElasticGrants::Request> requests_;
 };
 
 std::unique_ptr<Policy> make_edf(const EdfOptions& options, std::unique_ptr<ElasticGrants> grants);

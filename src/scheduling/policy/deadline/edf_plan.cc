@@ -31,7 +31,7 @@ bool EdfPlan::plan_all(EdfLine& line, Asked asked) {
   return asked == Asked::Ends && std::ranges::none_of(line, is_late);
 }
 
-bool EdfPlan::harmless(const EdfJob& newcomer, const EdfLine& before, EdfLine& with) {
+bool EdfPlan::harms_no_job(const EdfJob& newcomer, const EdfLine& before, EdfLine& with) {
   if (newcomer.deadline == kNoDeadline_s || newcomer.soft) return true;
   if (is_late(&newcomer)) return false;
   late_.clear();

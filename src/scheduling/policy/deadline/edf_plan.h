@@ -18,8 +18,8 @@ struct EdfJob : SlotJob {
 };
 using EdfLine = std::vector<EdfJob*>;
 
-// Plans everybody in the order of their deadlines, soft ones after hard ones: as many GPUs as are
-// of use, or what there is, for as long as it takes.
+// Plans all jobs in the order of their deadlines, soft ones after hard ones: as many GPUs as are of
+// use, or what there is, for as long as it takes.
 class EdfPlan {
  public:
   explicit EdfPlan(Duration slot);  // taken in whole seconds, at least one
@@ -28,14 +28,14 @@ class EdfPlan {
     gpus_total_ = gpus_total;
   }
 
-  // Sorts the line and sets what is under trial. Answers whether everybody is in time, if ends are
-  // asked for; if not, nobody is planned once no GPU is left now.
-  enum class Asked : std::uint8_t { Ends, WhoRuns };
+  // Sorts the line and sets new_gpus and new_end. Returns true if all jobs are in time, if ends are
+  // asked for; if not, jobs after the last free GPU are not planned.
+  enum class Asked : std::uint8_t { Ends, WhichRun };
   bool plan_all(EdfLine& line, Asked asked = Asked::Ends);
 
-  // Of a line just planned with a newcomer: whether all of those before it who would be late are
-  // late without it. One without a hard deadline comes after these and harms none.
-  bool harmless(const EdfJob& newcomer, const EdfLine& before, EdfLine& with);
+  // Of a line just planned with a newcomer: true if all other jobs that would be late are late
+  // without it. One without a hard deadline is planned after these and harms none.
+  bool harms_no_job(const EdfJob& newcomer, const EdfLine& before, EdfLine& with);
 
   int free_now() const { return free_.gpus(0); }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kAtOnce = std::chrono::milliseconds(1);
 
-// One that was pinned down elsewhere moves even if it is to hold as much as before.
+// A job whose fixed placement is elsewhere moves, even if it holds as many GPUs as before.
 bool stays(const View& view, const ElasticJob& job) {
   return job.round.target == job.now.held && (!job.promise.fixed || job.now.held == 0 ||
                                               job.promise.place == view.job(job.id).held.devices);
@@ -44,16 +44,16 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
     if (is_placed_[index(job->id)] == 0) grow(view, packer, *job, promises);
   }
   for (ElasticJob* job : placed_) grant(*job, plan);
-  // A move is a start nobody planned.
+  // A move is a start that no plan contains.
   for (ElasticJob* job : moved_) job->now.ready = now_ + promises.start_cost(*job);
   for (ElasticJob* job : without_) {
     if (job->round.planned > 0) moved_.push_back(job);
   }
   for (ElasticJob* job : moved_) {
     const int held = std::exchange(job->now.held, job->round.target);
-    const bool planned_anew = !job->promise.given || job->promise.fixed || promises.disturbed(*job);
+    const bool is_planned = !job->promise.given || job->promise.fixed || promises.disturbed(*job);
     // One that is late already has been seen to.
-    if (!planned_anew && !job->promise.broken) plan.wake(now_ + kAtOnce);
+    if (!is_planned && !job->promise.broken) plan.wake(now_ + kAtOnce);
     job->now.held = held;
   }
 }
@@ -61,7 +61,7 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
 void ElasticLayout::sort_out(const View& view, Packer& packer) {
   changed_.clear();
   growers_.clear();
-  clear_for_pins(view);
+  clear_for_fixed(view);
   for (ElasticJob* job : jobs_) {
     const bool in_the_way = !job->promise.fixed && is_in_the_way(view, *job);
     if (stays(view, *job) && !in_the_way) continue;
@@ -91,8 +91,8 @@ void ElasticLayout::sort_out(const View& view, Packer& packer) {
   std::ranges::stable_sort(growers_, {}, rank);
 }
 
-// Where somebody is pinned down in this round, all others are placed again.
-void ElasticLayout::clear_for_pins(const View& view) {
+// On nodes where a placement is fixed in this round, all other jobs are placed again.
+void ElasticLayout::clear_for_fixed(const View& view) {
   cleared_.assign(view.cluster->nodes.size(), 0);
   any_cleared_ = false;
   for (const ElasticJob* job : jobs_) {
@@ -200,7 +200,7 @@ bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob
         (other->round.target == other->now.held ||
          (other->round.target > other->now.held && other->now.held >= other->round.planned));
     if (other == &job || (!placed && !stays)) continue;
-    // A promise with no time in hand is not disturbed; who just starts loses nothing.
+    // A promise with no time in hand is not disturbed; a job that just starts loses nothing.
     const bool tight = other->promise.given && !other->promise.attempt && promises.is_tight(*other);
     const double cost = other->promise.fixed   ? -1
                         : placed               ? 0

@@ -42,7 +42,7 @@ FlowJob* ElasticFlow::enter(const View& view, JobId id) {
   return jobs_.enter(view, clock_, id, most, admits);
 }
 
-// One job after another, by deadline. Answers whether all will be in time.
+// One job after another, by deadline. Returns true if all will be in time.
 bool ElasticFlow::plan_all(FlowLine& line) {
   sort_stably(line, [](const FlowJob* a, const FlowJob* b) { return a->rank() < b->rank(); });
   free_.reset(clock_.now_s(), gpus_total_);
@@ -81,7 +81,7 @@ void ElasticFlow::admit_fresh(Plan& plan) {
   if (fresh_.empty()) return;
   const bool tests = options_.admission != ElasticFlowOptions::Admission::None;
   const bool fits = !tests || fit();
-  if (planned_) jobs_.line = trial_;
+  if (planned_) jobs_.line = tried_;
   for (FlowJob* job : fresh_) {
     const bool best_effort = job->deadline == kNoDeadline_s || job->soft;
     if (fits || best_effort) {
@@ -99,17 +99,17 @@ void ElasticFlow::admit_fresh(Plan& plan) {
 // True if all jobs are in time with the fresh ones. Where these come one by one, jobs that are late
 // without them are no reason to refuse.
 bool ElasticFlow::fit() {
-  trial_.assign(jobs_.line.begin(), jobs_.line.end());
-  trial_.insert(trial_.end(), fresh_.begin(), fresh_.end());
-  if (plan_all(trial_)) return planned_ = true;
+  tried_.assign(jobs_.line.begin(), jobs_.line.end());
+  tried_.insert(tried_.end(), fresh_.begin(), fresh_.end());
+  if (plan_all(tried_)) return planned_ = true;
   planned_ = false;
   if (options_.admission != ElasticFlowOptions::Admission::OneByOne) return false;
   const auto late = [](const FlowJob* job) { return !job->in_time && !job->soft; };
   if (std::ranges::any_of(fresh_, late)) return false;
-  const auto with = std::ranges::count_if(trial_, late);
+  const auto with = std::ranges::count_if(tried_, late);
   plan_all(jobs_.line);
   const auto without = std::ranges::count_if(jobs_.line, late);
-  plan_all(trial_);
+  plan_all(tried_);
   return planned_ = with == without;
 }
 
@@ -121,7 +121,7 @@ Reason ElasticFlow::refusal(const FlowJob& job) const {
   if (alone > job.deadline) {
     return {.code = Reason::Code::TooLate, .earliest = clock_.instant(alone)};
   }
-  // What the trial left free says where it pinches: the first step with too little.
+  // What the refused plan left free says what is missing: the first step with the fewest GPUs.
   Reason reason{.code = Reason::Code::Promised,
                 .wanted = job.curve.gpus_max(),
                 .available = gpus_total_,
@@ -139,14 +139,14 @@ Reason ElasticFlow::refusal(const FlowJob& job) const {
 
 void ElasticFlow::write(const View& view, Packer& packer, Plan& plan) {
   sort_stably(jobs_.line, [](const FlowJob* a, const FlowJob* b) { return a->gpus > b->gpus; });
-  seats_.clear();
+  requests_.clear();
   for (FlowJob* job : line_to_place()) {
-    seats_.push_back({.job = job->id,
-                      .gpus = job->gpus,
-                      .begins = clock_.instant(job->planned.first_use()),
-                      .is_new = std::exchange(job->is_new, false)});
+    requests_.push_back({.job = job->id,
+                         .gpus = job->gpus,
+                         .begins = clock_.instant(job->planned.first_use()),
+                         .is_new = std::exchange(job->is_new, false)});
   }
-  grants_->write(view, packer, seats_, plan);
+  grants_->write(view, packer, requests_, plan);
   for (const FlowJob* job : jobs_.line) {
     plan.expect({.job = job->id,
                  .done = clock_.instant(job->end),

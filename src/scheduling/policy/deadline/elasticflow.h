@@ -50,13 +50,13 @@ class ElasticFlow : public Policy {
   ScaleUp scale_up_;
   std::optional<SlotPlanner> planner_;
   int gpus_total_ = 0;
-  bool planned_ = false;    // the line, by the last trial
+  bool planned_ = false;    // the line, by the last admission test
   SlotJobs<FlowJob> jobs_;  // in the order left by the last round
   FlowLine fresh_;
-  FlowLine trial_;
+  FlowLine tried_;
   SlotTimeline free_;
   SlotTimeline next_free_;
-  std::vector<ElasticGrants::Seat> seats_;
+  std::vector<ElasticGrants::Request> requests_;
 };
 
 std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options,

@@ -15,9 +15,9 @@ double marginal(const ElasticJob& job) {
   return (job.hard ? steps.back().slope : steps.front().slope) * job.now.factor;
 }
 
-// Who waits is asked in this order: hard deadlines that may still be met, the cheapest first, since
-// that is most of them; then what is worth most for its GPU-time; then whoever came first; and
-// those whose plan begins later.
+// Waiting jobs come in this order: hard deadlines that may still be met, the least GPU-time first,
+// since that is most of them; then the most value for its GPU-time; then the order of arrival; and
+// then jobs whose plan begins later.
 std::tuple<int, bool, double> standing(const ElasticJob& job) {
   const double gpu_s = job.now.work / job.curve->hull_edges().front().slope;
   const bool waits = job.now.held == 0;
@@ -44,7 +44,7 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
   }
   first_options(jobs);
   keep(jobs);
-  // Whatever is not worth its start-up is given to others, a few times over.
+  // What is not worth its start-up is given to others, a few times over.
   for (int round = 0; round < 3; ++round) {
     climb(jobs);
     if (settle(jobs, promises)) break;
@@ -118,23 +118,22 @@ void Leftovers::climb(std::span<ElasticJob* const> jobs) {
   }
 }
 
-// Whether what is saved outweighs the start-up, with something to spare against to and fro.
-bool Leftovers::pays(const ElasticJob& job) const {
+// True if what is saved outweighs the start-up, with a margin against oscillation.
+bool Leftovers::repays_start(const ElasticJob& job) const {
   if (job.now.held == 0 || job.round.target <= job.now.held) return true;
-  const double start_s = seconds(job.start_cost);
   const double before_s = job.now.work / job.speed(job.now.held);
   const double after_s = job.now.work / job.speed(job.round.target);
-  return before_s - after_s > 3 * start_s + 0.02 * before_s;
+  return before_s - after_s > 3 * seconds(job.start_cost) + 0.02 * before_s;
 }
 
-// Takes back what does not pay or would endanger a promise. True if nothing was taken back.
+// Takes back what does not repay its start or would endanger a promise. True if there was nothing.
 bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
   bool settled = true;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ElasticJob& job = *jobs[i];
     if (frozen_[i] != 0) continue;
     const int reached = job.round.target;
-    if (!pays(job)) job.round.target = std::max(job.now.held, job.round.planned);
+    if (!repays_start(job)) job.round.target = std::max(job.now.held, job.round.planned);
     if (!promises.allows(job, job.round.target)) {
       const bool stay =
           job.now.held >= job.round.planned && job.capacity(job.now.held) <= job.capacity(reached);

@@ -7,7 +7,7 @@ namespace orrery {
 namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(1);
-// How often everybody is planned anew before a job is refused, and how much of it: steps of the
+// How often all jobs are planned again before one is refused, and how much of it: steps of the
 // free GPUs looked at, a nanosecond or two each.
 constexpr int kTries = 12;
 constexpr std::size_t kEffort = 4'000'000;
@@ -78,7 +78,7 @@ void Promises::refresh(Time now, const Capacity& capacity, std::span<ElasticJob*
   for (ElasticJob* job : late_) {
     if (job->promise.plan.empty()) plan_late(*job);
   }
-  // Who has moved gets its spare time back if there is any.
+  // A job that has moved gets its spare time back if there is any.
   for (ElasticJob* job : jobs_) {
     if (is_tight(*job) && !job->promise.broken) disturbed(*job);
   }
@@ -105,7 +105,7 @@ bool Promises::disturbed(ElasticJob& job) {
 }
 
 // A tight job goes without spare time, and is then not moved. That is promised only where it holds
-// whole nodes, since then it is in nobody's way.
+// whole nodes, since then no job needs its place.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   if (planner_.cheapest(free_, ask(job, due(job), spare(job)), plan)) return true;
   const Time by = job.promise.given ? job.deadline : due(job);
@@ -119,7 +119,7 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
 bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kEffort; }
 
 bool Promises::admit(ElasticJob& job, bool hard) {
-  too_dear_ = 0;
+  over_budget_ = 0;
   job.promise.plan.segments.clear();
   const bool alone = plan_alone(job, job.promise.plan);
   if (alone) {
@@ -129,7 +129,7 @@ bool Promises::admit(ElasticJob& job, bool hard) {
     if (!hard || !options_.replan || !plan_all(&job)) return false;
     give(job, job.promise.plan);
   }
-  if (affordable(job, alone ? 0 : taken_from_others())) {
+  if (within_budget(job, alone ? 0 : taken_from_others())) {
     take(job, job.promise.plan);
     return true;
   }
@@ -165,13 +165,13 @@ void Promises::undo_plan_all() {
 
 bool Promises::confirm(ElasticJob& job) {
   give(job, job.promise.plan);
-  const double hopeful = std::exchange(job.now.factor, job.now.assured);
+  const double optimistic_factor = std::exchange(job.now.factor, job.now.assured);
   job.promise.given = job.promise.attempt = false;
   const bool ok = plan_alone(job, plan_);
   if (ok) {
     std::swap(job.promise.plan, plan_);
   } else {
-    job.now.factor = hopeful;
+    job.now.factor = optimistic_factor;
     job.promise.attempt = true;
   }
   job.promise.given = true;
@@ -179,13 +179,13 @@ bool Promises::confirm(ElasticJob& job) {
   return ok;
 }
 
-bool Promises::affordable(const ElasticJob& job, double taken_from_others_s) {
-  const double price = prices_.price(job, job.promise.plan, free_, total_) + taken_from_others_s;
+bool Promises::within_budget(const ElasticJob& job, double taken_from_others_s) {
+  const double cost = costs_.cost(job, job.promise.plan, free_, total_) + taken_from_others_s;
   const double gpu_time_s = gpu_s(job, job.promise.plan) + taken_from_others_s;
-  if (price <= prices_.dearest() && gpu_time_s <= prices_.largest()) return true;
-  const bool by_price = price > prices_.dearest();
-  too_dear_ = by_price ? price : gpu_time_s;
-  limit_ = by_price ? prices_.dearest() : prices_.largest();
+  if (cost <= costs_.budget() && gpu_time_s <= costs_.largest()) return true;
+  const bool by_cost = cost > costs_.budget();
+  over_budget_ = by_cost ? cost : gpu_time_s;
+  limit_ = by_cost ? costs_.budget() : costs_.largest();
   return false;
 }
 
@@ -233,9 +233,9 @@ bool Promises::plan_in_order(std::size_t& failed) {
 }
 
 Reason Promises::refusal(const ElasticJob& job) {
-  if (too_dear_ > 0) {
+  if (over_budget_ > 0) {
     return {.code = Reason::Code::OverBudget,
-            .wanted = static_cast<std::int64_t>(too_dear_),
+            .wanted = static_cast<std::int64_t>(over_budget_),
             .available = static_cast<std::int64_t>(limit_)};
   }
   Reason reason{.code = Reason::Code::Promised};

@@ -71,14 +71,14 @@ void expect_fits(std::span<ElasticJob* const> promised, int total) {
   }
 }
 
-TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
+TEST(Promises, FitTogetherAndEndInTimeWhateverArrives) {
   int admitted = 0;
   int refused = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Jobs jobs(seed);
     const int total = static_cast<int>(jobs.random().between(4, 32));
     const double start_s = seed % 3 == 0 ? 0 : 4 * jobs.random().uniform();
-    Promises promises({.dearest = seed % 2 == 0 ? 0.9 : 1});
+    Promises promises({.budget = seed % 2 == 0 ? 0.9 : 1});
     std::vector<ElasticJob*> promised;
     promises.refresh(at(0), {total, 4}, promised);
     for (int i = 0; i < 40; ++i) {
@@ -106,12 +106,12 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
   EXPECT_GT(refused, 1000);
 }
 
-// All were planned again for a job that was then refused for its price.
+// All were planned again for a job that was then over budget.
 TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
-  int too_dear = 0;
+  int over_budget = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Jobs jobs(seed);
-    Promises promises({.dearest = 0.5});
+    Promises promises({.budget = 0.5});
     std::vector<ElasticJob*> promised;
     promises.refresh(at(0), {16, 4}, promised);
     for (int i = 0; i < 40; ++i) {
@@ -124,7 +124,7 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
         promised.push_back(&job);
         continue;
       }
-      too_dear += promises.refusal(job).code == Reason::Code::OverBudget;
+      over_budget += promises.refusal(job).code == Reason::Code::OverBudget;
       for (std::size_t k = 0; k < promised.size(); ++k) {
         const auto& now = promised[k]->promise.plan.segments;
         ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
@@ -135,7 +135,7 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
       }
     }
   }
-  EXPECT_GT(too_dear, 100);
+  EXPECT_GT(over_budget, 100);
 }
 
 // The deadline that is offered instead can indeed be promised.
@@ -143,7 +143,7 @@ TEST(Promises, OfferADeadlineThatWouldDo) {
   int offered = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Jobs jobs(seed);
-    Promises promises({.replan = false, .dearest = 1});
+    Promises promises({.replan = false, .budget = 1});
     promises.refresh(at(0), {16, 4}, {});
     for (int i = 0; i < 30; ++i) {
       ElasticJob& job = jobs.add(at(0), 2);
@@ -168,7 +168,7 @@ TEST(Promises, AreNoFewerOnALargerCluster) {
     int smaller = 0;
     for (const int total : {8, 16, 32, 64}) {
       Jobs jobs(seed);
-      Promises promises({.dearest = 1});
+      Promises promises({.budget = 1});
       promises.refresh(at(0), {total, 4}, {});
       int admitted = 0;
       for (int i = 0; i < 30; ++i) {
@@ -182,7 +182,7 @@ TEST(Promises, AreNoFewerOnALargerCluster) {
   }
 }
 
-TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
+TEST(Leftovers, GiveEachWaitingJobOneGpuBeforeAnyJobTwo) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Jobs jobs(seed);
     const int total = static_cast<int>(jobs.random().between(2, 20));
@@ -214,7 +214,7 @@ TEST(Leftovers, NeverTakeWhatPlansCountOn) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Jobs jobs(seed);
     const int total = 16;
-    Promises promises({.dearest = 1});
+    Promises promises({.budget = 1});
     std::vector<ElasticJob*> promised;
     std::vector<ElasticJob*> all;
     promises.refresh(at(0), {total, 4}, promised);

@@ -115,9 +115,9 @@ TEST(StarInARing, ARingIsSeldomFormedAgainForTasksThatScatter) {
     run.world->run_for(120);
     std::size_t tried = 0;
     for (const ModeSwitch& note : run.star->notes()) {
-      const bool trial = note.reason.starts_with("tried out");
-      tried += trial ? 1 : 0;
-      switches += trial || note.reason == "it did not help" ? 0 : 1;
+      const bool try_out = note.reason.starts_with("tried out");
+      tried += try_out ? 1 : 0;
+      switches += try_out || note.reason == "it did not help" ? 0 : 1;
     }
     EXPECT_LE(tried, 1u) << seed << ' ' << run.world->mode();
   }

@@ -53,7 +53,7 @@ TEST(IterationBook, TimeNeitherComputedNorThrottledIsFixed) {
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 1e-9);
 }
 
-TEST(IterationBook, BatchesOfDifferentSizeTellTheFixedPart) {
+TEST(IterationBook, BatchesOfDifferentSizeShowTheFixedPart) {
   IterationBook book;
   Random random(3);
   for (int i = 0; i < 60; ++i) {

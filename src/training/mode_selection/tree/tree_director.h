@@ -41,8 +41,8 @@ struct TreeDirectorOptions {
   // It stays if samples a second are more by this part over as long a stretch of time as before it:
   // not shorter than either of these.
   double gain_least = 0.03;
-  int trial_updates = 6;
-  Duration trial = std::chrono::seconds(3);
+  int try_out_updates = 6;
+  Duration try_out = std::chrono::seconds(3);
   Duration pause = std::chrono::seconds(30);  // until another try after one that did not help;
                                               // twice as long after each
   double straggles = 1.5;                     // tasks take that many times as long as most

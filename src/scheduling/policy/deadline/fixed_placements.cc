@@ -1,11 +1,11 @@
-#include "scheduling/policy/deadline/pins.h"
+#include "scheduling/policy/deadline/fixed_placements.h"
 
 #include <algorithm>
 #include <bit>
 
 namespace orrery {
 
-void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> jobs) {
+void FixedPlacements::begin(const View& view, Packer& packer, std::span<ElasticJob* const> jobs) {
   view_ = &view;
   packer_ = &packer;
   mark_ = packer.current().mark();
@@ -17,7 +17,7 @@ void Pins::begin(const View& view, Packer& packer, std::span<ElasticJob* const> 
 }
 
 // 0: none is.
-int Pins::lowest(const ElasticJob& job, Time due) const {
+int FixedPlacements::lowest(const ElasticJob& job, Time due) const {
   const Time ready = view_->now + job.spec->start_cost;
   for (int option = 1; option < job.curve->size(); ++option) {
     const Duration needed = from_seconds(job.now.work / job.speed(option));
@@ -26,8 +26,8 @@ int Pins::lowest(const ElasticJob& job, Time due) const {
   return 0;
 }
 
-// Whoever runs fast enough already is promised to go on as it does.
-bool Pins::stay(ElasticJob& job, Time due) {
+// A job that runs fast enough already is promised to go on as it does.
+bool FixedPlacements::stay(ElasticJob& job, Time due) {
   if (job.now.held == 0) return false;
   const Time ready = std::max(view_->now, job.now.ready);
   const Duration needed = from_seconds(job.now.work / job.speed(job.now.held));
@@ -47,7 +47,7 @@ bool Pins::stay(ElasticJob& job, Time due) {
   return true;
 }
 
-bool Pins::admit(ElasticJob& job, Time due) {
+bool FixedPlacements::admit(ElasticJob& job, Time due) {
   if (stay(job, due)) return job.promise.fixed = true;
   const int enough = lowest(job, due);
   for (int option = enough; option > 0 && option < job.curve->size(); ++option) {
@@ -60,7 +60,7 @@ bool Pins::admit(ElasticJob& job, Time due) {
   return false;
 }
 
-Reason Pins::refusal(const ElasticJob& job, Time due) const {
+Reason FixedPlacements::refusal(const ElasticJob& job, Time due) const {
   const int enough = lowest(job, due);
   return {.code = Reason::Code::Promised,
           .wanted = (*job.curve)[enough == 0 ? job.curve->top() : enough].gpus,

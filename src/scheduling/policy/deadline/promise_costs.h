@@ -9,25 +9,25 @@ namespace orrery {
 
 // What a promise costs the jobs that are still to come.
 //
-// Each GPU has a price that rises steeply with how much of the cluster is promised at the time:
-// next to nothing while that is little, its full time where it is all. A job is too dear if its
-// plan costs more than nearly all jobs take; so a full cluster does not give to one what would do
-// for many, and one that is not full refuses nobody for that.
+// The cost of a GPU rises steeply with how much of the cluster is promised at the time: next to
+// nothing while that is little, its full time where it is all. A job is over budget if its plan
+// costs more than nearly all jobs take. So a full cluster does not give one job what would do for
+// many, and one that is not full refuses no job for that.
 //
 // What is promised now says little of the time to come, when other jobs will have arrived. Where
 // the last jobs asked for more GPU-time than there was, one job may take no more than the largest
 // of those that would be served if the smallest were served first.
-class Prices {
+class PromiseCosts {
  public:
-  explicit Prices(double nearly_all) : nearly_all_(nearly_all) {}
+  explicit PromiseCosts(double nearly_all) : nearly_all_(nearly_all) {}
 
   // A job with a deadline has arrived, by which others are measured.
   void note(const ElasticJob& job, int total);
 
   // GPU-seconds, for a plan beside what is taken already.
-  double price(const ElasticJob& job, const SharePlan& plan, const Timeline& free, int total) const;
-  // The most that anybody may cost; infinity as long as few are known.
-  double dearest() const;
+  double cost(const ElasticJob& job, const SharePlan& plan, const Timeline& free, int total) const;
+  // The most that one job may cost; infinity as long as few are known.
+  double budget() const;
   // The most GPU-time that a plan may take; infinity where there is enough for all.
   double largest() const { return largest_; }
 

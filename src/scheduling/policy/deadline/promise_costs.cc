@@ -1,4 +1,4 @@
-#include "scheduling/policy/deadline/prices.h"
+#include "scheduling/policy/deadline/promise_costs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,14 +7,14 @@
 namespace orrery {
 namespace {
 
-constexpr double kSteepness = 1000;  // of prices, from an idle to a full cluster
+constexpr double kSteepness = 1000;  // of costs, from an idle to a full cluster
 constexpr std::size_t kNoted = 256;  // jobs by which others are measured
 constexpr std::size_t kFew = 10;
 constexpr std::size_t kEnough = kNoted / 2;  // to measure the demand, which large jobs make up
 
 }  // namespace
 
-void Prices::note(const ElasticJob& job, int total) {
+void PromiseCosts::note(const ElasticJob& job, int total) {
   const Noted fresh{
       .gpu_s = job.now.work / (job.curve->hull_edges().front().slope * job.now.factor),
       .submitted = job.spec->submitted,
@@ -32,7 +32,7 @@ void Prices::note(const ElasticJob& job, int total) {
 
 // There is the GPU-time from the first of these submissions until half of the jobs must be done
 // that come with the last one.
-void Prices::measure_demand(int total) {
+void PromiseCosts::measure_demand(int total) {
   slacks_.clear();
   for (const Noted& noted : noted_) slacks_.push_back(noted.slack);
   const auto middle = slacks_.begin() + static_cast<std::ptrdiff_t>(slacks_.size() / 2);
@@ -50,13 +50,13 @@ void Prices::measure_demand(int total) {
   }
 }
 
-double Prices::dearest() const {
+double PromiseCosts::budget() const {
   if (sorted_.size() < kFew || nearly_all_ >= 1) return std::numeric_limits<double>::infinity();
   return sorted_[static_cast<std::size_t>(nearly_all_ * static_cast<double>(sorted_.size()))];
 }
 
-double Prices::price(const ElasticJob& job, const SharePlan& plan, const Timeline& free,
-                     int total) const {
+double PromiseCosts::cost(const ElasticJob& job, const SharePlan& plan, const Timeline& free,
+                          int total) const {
   double sum = 0;
   for (std::size_t k = 0; k < plan.segments.size(); ++k) {
     const Time from = plan.segments[k].from;

@@ -5,8 +5,8 @@
 
 namespace orrery {
 
-std::int64_t heaviest_by_trial(const std::vector<int>& kind_of,
-                               const std::vector<std::int64_t>& weights, int kinds) {
+std::int64_t heaviest_by_enumeration(const std::vector<int>& kind_of,
+                                     const std::vector<std::int64_t>& weights, int kinds) {
   const int nodes = static_cast<int>(kind_of.size());
   std::vector<std::int64_t> heaviest(std::size_t{1} << nodes, 0);
   for (std::size_t set = 1; set < heaviest.size(); ++set) {

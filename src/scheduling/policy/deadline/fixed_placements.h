@@ -8,17 +8,16 @@
 
 namespace orrery {
 
-// Promises on clusters where counting GPUs does not tell whether there is a place: nodes that
-// differ, or that have no power of two of GPUs. Such a job is promised only what it can have now,
+// Promises on clusters where counting GPUs does not prove that there is a place: nodes that differ,
+// or whose number of GPUs is no power of two. Such a job is promised only what it can have now,
 // and keeps exactly that until it is done, so nothing that comes later can take it away.
-class Pins {
+class FixedPlacements {
  public:
-  // Between these two the ledger holds what pinned jobs hold, and nothing else.
+  // Between these two the ledger holds only what jobs with a fixed placement hold.
   void begin(const View& view, Packer& packer, std::span<ElasticJob* const> jobs);
   void end() { packer_->current().undo(mark_); }
 
-  // Finds the lowest option that is enough for the job, and a place for it among all but the
-  // pinned.
+  // Finds the lowest option that is enough for the job, and a place for it beside fixed ones.
   bool admit(ElasticJob& job, Time due);
   Reason refusal(const ElasticJob& job, Time due) const;
 

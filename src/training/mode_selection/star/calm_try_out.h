@@ -11,7 +11,7 @@ namespace orrery {
 // Finds if another mode is worth it while no worker straggles. Predictions then differ by little
 // more than it is off, so the mode is tried out: samples a second before and after decide, divided
 // by what their staleness costs. What did not help is not tried again for eight times as long.
-class CalmTrial {
+class CalmTryOut {
  public:
   enum class Verdict { None, Open, Helps, DoesNot };
 
@@ -35,9 +35,9 @@ class CalmTrial {
 
   double rounds_ = 16;                                // until the pace is known
   std::optional<Mark> calm_since_{}, tried_since_{};  // each from its first look on
-  double before_per_s_ = 0;                           // of the trial; 0: there is none
+  double before_per_s_ = 0;                           // of the test; 0: there is none
   bool helps_ = false;
-  double staleness_ = 0;  // of the trial's gradients, summed up
+  double staleness_ = 0;  // of the test's gradients, summed up
   std::int64_t gradients_ = 0;
 };
 
