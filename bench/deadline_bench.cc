@@ -87,7 +87,7 @@ class Decisions {
   Time now_{};
 };
 
-// Everybody keeps their plan, and one more is fitted in beside them.
+// All jobs keep their plans, and one more is planned beside them.
 void BM_Admission(benchmark::State& state) {
   Decisions decisions(static_cast<int>(state.range(0)));
   for (auto _ : state) {
@@ -98,7 +98,7 @@ void BM_Admission(benchmark::State& state) {
   }
 }
 
-// One that cannot be done in time unless all others are planned anew, if at all.
+// One that cannot be done in time unless all others are planned again, if at all.
 void BM_TightAdmission(benchmark::State& state) {
   Decisions decisions(static_cast<int>(state.range(0)));
   for (auto _ : state) {

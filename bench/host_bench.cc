@@ -1,6 +1,6 @@
-// How near each allocator of CPUs and memory comes to the bound that host_bound() states: the sum
+// How close each allocator of CPUs and memory comes to the bound that host_bound() states: the sum
 // over rounds of the jobs' speeds times their GPUs, over the same sum of the bounds for the jobs
-// that ran. For `opt` also what it comes to if nobody has to stay where it is, and the CPU time
+// that ran. For `opt` also what it comes to if no job has to stay where it is, and the CPU time
 // that takes, in the median and at worst. Set ORRERY_DATA to the folder that holds synergy/.
 #include <benchmark/benchmark.h>
 
@@ -48,7 +48,7 @@ class Rounds final : public EventSink {
       : workload_(workload), cluster_(cluster), timed_(timed), held_(workload.jobs.size()) {
     const ServerSize server = mean_server(cluster);
     for (const JobSpec& spec : workload.jobs) needs_.push_back(host_need(workload, spec, server));
-    room_ = room_in(Ledger(cluster, workload.names));
+    capacity_ = capacity_in(Ledger(cluster, workload.names));
   }
 
   void write(const Event& event) override {
@@ -65,7 +65,7 @@ class Rounds final : public EventSink {
 
   double of_bound() const { return achieved_ / bound_; }
   double of_bound_together() const { return achieved_ / together_; }
-  double anew_of_bound_together() const { return anew_ / together_; }
+  double rebuilt_of_bound_together() const { return rebuilt_ / together_; }
   int rounds() const { return rounds_; }
   double ms_at(double quantile) {
     std::ranges::sort(took_ms_);
@@ -91,9 +91,9 @@ class Rounds final : public EventSink {
       achieved_ += speed * spec.gpus;
       askers_.push_back(asker);
     }
-    together_ += host_bound(askers_, room_).gpu_speed;
-    HostRoom one_server = room_;
-    one_server.largest = room_.total;
+    together_ += host_bound(askers_, capacity_).gpu_speed;
+    HostCapacity one_server = capacity_;
+    one_server.largest = capacity_.total;
     bound_ += host_bound(askers_, one_server).gpu_speed;
     if (timed_) time_opt();
   }
@@ -107,9 +107,10 @@ class Rounds final : public EventSink {
     for (const Hosting::Seat& seat : hosting_.seats()) {
       const JobSpec& spec = workload_.jobs[index(seat.job)];
       const bool senses = spec.sensitivity != kNoSensitivity;
-      anew_ += spec.gpus * (!senses ? 1
-                                    : speed_with(workload_.sensitivities[index(spec.sensitivity)],
-                                                 seat.held(), spec.gpus));
+      rebuilt_ +=
+          spec.gpus * (!senses ? 1
+                               : speed_with(workload_.sensitivities[index(spec.sensitivity)],
+                                            seat.held(), spec.gpus));
     }
   }
 
@@ -118,7 +119,7 @@ class Rounds final : public EventSink {
   const bool timed_;
   std::vector<HostNeed> needs_;
   std::vector<HostShare> held_;
-  HostRoom room_;
+  HostCapacity capacity_;
   std::set<JobId> running_;
   std::vector<HostAllocator::Asker> askers_;
   std::unique_ptr<HostAllocator> opt_ = make_opt(HostWeight::Gpus);
@@ -129,11 +130,11 @@ class Rounds final : public EventSink {
   double achieved_ = 0;
   double bound_ = 0;
   double together_ = 0;
-  double anew_ = 0;
+  double rebuilt_ = 0;
   std::vector<double> took_ms_;
 };
 
-void near_the_bound(benchmark::State& state, const Case& which, const std::string& allocator) {
+void close_to_the_bound(benchmark::State& state, const Case& which, const std::string& allocator) {
   const bool drawn = which.drawn > 0;
   const auto workload =
       load_workload((drawn ? "" : data_folder()) + which.trace, {.drawn = which.drawn});
@@ -155,7 +156,7 @@ void near_the_bound(benchmark::State& state, const Case& which, const std::strin
     state.counters["together"] = rounds.of_bound_together();
     state.counters["rounds"] = rounds.rounds();
     if (allocator != "opt") continue;
-    state.counters["anew"] = rounds.anew_of_bound_together();
+    state.counters["rebuilt"] = rounds.rebuilt_of_bound_together();
     state.counters["median_ms"] = rounds.ms_at(0.5);
     state.counters["worst_ms"] = rounds.ms_at(1);
   }
@@ -166,8 +167,8 @@ const bool kRegistered = [] {
     for (const AllocatorInfo& allocator : allocators()) {
       const std::string name(allocator.name);
       benchmark::RegisterBenchmark(
-          ("near_the_bound/" + std::string(which.name) + "/" + name).c_str(),
-          [&which, name](benchmark::State& state) { near_the_bound(state, which, name); })
+          ("close_to_the_bound/" + std::string(which.name) + "/" + name).c_str(),
+          [&which, name](benchmark::State& state) { close_to_the_bound(state, which, name); })
           ->Iterations(1)
           ->Unit(benchmark::kMillisecond);
     }

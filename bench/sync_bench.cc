@@ -1,5 +1,5 @@
 // How many gradients a second a Conductor deals with: tasks handed out, updates made, orders taken,
-// in each mode and for few and many workers. The clockwork that drives it is in the figure.
+// in each mode and for few and many workers. The harness that drives it is in the figure.
 #include <benchmark/benchmark.h>
 
 #include "training/sync/intervals.h"

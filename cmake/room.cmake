@@ -13,8 +13,8 @@ endfunction()
 # room(<name> HOLDS "<sentences>" [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
 #      [TESTS_TOGETHER] [OWN_HEADERS])
 #
-# One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc,
-# which become <name>_test. A subfolder with a CMakeLists.txt of its own is left out.
+# One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc and
+# what stands in a folder testing/, which several tests share: they become <name>_test. A subfolder with a CMakeLists.txt of its own is left out.
 # HOLDS says what the room is for; tools/draw_rooms.py writes it into ARCHITECTURE.md. NEEDS is the
 # whole truth about which other rooms this one may include; tools/check_rooms.py reads it from here.
 # TEST_NEEDS adds rooms that only the tests may include. TESTS_TOGETHER runs them in one process: for
@@ -31,8 +31,8 @@ function(room name)
     endif()
   endforeach()
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/testing/[^/]*)\\.cc$")
+  list(FILTER tests INCLUDE REGEX "(_test|/testing/[^/]*)\\.cc$")
   if(sources)
     add_library(${name} STATIC ${sources})
     if(NOT ARG_OWN_HEADERS)

@@ -17,7 +17,7 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
     r"CLI/": {"client", "commands", "local_client", "programs", "trainer"},
-    r"nlohmann/": {"agent", "api", "client", "commands", "daemon", "figures", "libtorch", "report", "rpc", "runs", "star",
+    r"nlohmann/": {"agent", "api", "client", "commands", "daemon", "figures", "libtorch", "report", "result", "rpc", "runs", "star",
                    "trainer", "twin_fit", "workload"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},

@@ -102,6 +102,10 @@ class Rooms(Tree):
         self.write("src/policy/las.cc", '#include "workload/trace.h"\n')
         self.assert_fault(check_rooms, "src/policy/las.cc:1", "policy may not include workload")
 
+    def test_what_tests_share_counts_as_a_test(self):
+        self.write("src/base/testing/oracle.cc", '#include <lemon/matching.h>\n')
+        self.assert_clean(check_rooms)
+
     def test_tests_have_arrows_too(self):
         self.write("src/model/job_test.cc", '#include "simulation/clock.h"\n')
         self.write("src/simulation/clock.h", "#pragma once\n")
@@ -332,6 +336,14 @@ class Walks(Tree):
         self.assert_clean(check_walks)
         self.write("docs/a.md", "\n[a](b.md#c)\n")
         self.assert_fault(check_walks, "docs/a.md:2", "link b.md")
+        self.write("docs/a.md", "[a](../ARCHITECTURE.md#the-end)\n")
+        self.assert_fault(check_walks, "docs/a.md:1", "has no heading for #the-end")
+        self.write("docs/a.md", "")
+        self.write("docs/tutorials/b.md", "\nWrite\n`src/model/new.h`. Look at `src/model/new.h`.\n")
+        self.assert_clean(check_walks)
+        self.write("docs/tutorials/b.md", "\nLook at `src/model/new.h`.\n")
+        self.assert_fault(check_walks, "docs/tutorials/b.md:2", "src/model/new.h does not exist")
+        self.write("docs/tutorials/b.md", "")
         for path in ("src/model/gone.h", "src/gone", "model/gone.h", "gone.cc"):
             with self.subTest(path):
                 self.write("docs/a.md", f"\nIn `{path}`.\n")

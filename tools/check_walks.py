@@ -6,7 +6,8 @@ it: a walk goes back by naming a file again. A header and the source of the same
 
 In every document each relative link must exist, each path in a code span that begins with a folder
 of the repository, and for each `FOLDER/NAME.h`, `.cc` or `.py` a file that ends so. NAME in a path
-is a placeholder. The changelog and the decisions may name files of their time.
+is a placeholder. The changelog and the decisions may name files of their time. A tutorial may name
+the files that its reader writes ("Write `PATH`", "into `PATH`").
 """
 import pathlib
 import re
@@ -17,10 +18,11 @@ from cpp_text import TOP_FOLDERS, report
 WALKS = 4
 STEPS = 4  # files of a walk, at least
 PATH = re.compile(r"`((?:src|apps)/[\w/]+\.(?:h|cc))`")
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
 NAMED = re.compile(r"`((?:src|apps|tests|bench|fuzz|tools|docs|cmake|proto|clients|examples)/[\w./-]*)`")
 SOURCE = re.compile(r"`([\w/]+\.(?:h|cc|py))`")
 HISTORY = ("CHANGELOG.md", "docs/decisions/")
+CREATED = re.compile(r"\b(?:[Ww]rite|into)\s+`([\w./]+)`")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -58,6 +60,12 @@ def joined(root, one, other):
     return unit(one) == unit(other) or unit(one) in includes(root, other) or unit(other) in includes(root, one)
 
 
+def anchors(file):
+    """The anchors of the headings of a document, as GitHub names them."""
+    headings = re.findall(r"^#+ (.*)", file.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def dead_ends(root):
     """Yields a fault for each link or path of a document that does not exist."""
     sources = {"/" + file.relative_to(root).as_posix() for top in TOP_FOLDERS + ("tools", "examples")
@@ -65,15 +73,22 @@ def dead_ends(root):
     documents = [*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("src/*/README.md")]
     for file in sorted(documents):
         where = file.relative_to(root).as_posix()
-        for number, line in enumerate(file.read_text().splitlines(), 1):
-            for link in LINK.findall(line):
-                if "://" not in link and not (file.parent / link).exists():
+        text = file.read_text()
+        created = CREATED.findall(text) if where.startswith("docs/tutorials/") else []
+        for number, line in enumerate(text.splitlines(), 1):
+            for link, anchor in LINK.findall(line):
+                target = file.parent / link if link else file
+                if "://" in link:
+                    continue
+                if not target.exists():
                     yield f"{where}:{number}: the link {link} leads nowhere"
+                elif anchor and anchor not in anchors(target):
+                    yield f"{where}:{number}: {link} has no heading for #{anchor}"
             if where.startswith(HISTORY):
                 continue
             lost = {path for path in NAMED.findall(line) if not (root / path).exists()}
             lost |= {name for name in SOURCE.findall(line) if not any(file.endswith("/" + name) for file in sources)}
-            for path in sorted(path for path in lost if "NAME" not in path):
+            for path in sorted(path for path in lost if "NAME" not in path and path not in created):
                 yield f"{where}:{number}: {path} does not exist"
 
 

@@ -37,7 +37,7 @@ def source_files(root):
 
 def is_test(where):
     """`where` is relative to the root."""
-    return where.stem.endswith("_test") or where.parts[0] == "tests"
+    return where.stem.endswith("_test") or where.parts[0] == "tests" or "testing" in where.parts[1:]
 
 
 def line_of(text, offset):

@@ -100,6 +100,10 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       fd_(std::move(other.fd_)),
       how_(other.how_) {}
 
+bool OutputFile::is_draft(std::string_view name) {
+  return name.starts_with(".orrery-") && name.ends_with(".part");
+}
+
 OutputFile::~OutputFile() {
   if (!draft_.empty()) ::unlink(draft_.c_str());
 }

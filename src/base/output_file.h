@@ -31,6 +31,9 @@ class OutputFile {
 
   static Result<OutputFile> open(const std::string& path, Kind kind = Kind::Named);
   static Result<OutputFile> open_own(const std::string& path, OwnFile how = {});
+  // True for the name of a file that a killed process leaves in the target's folder. Only file
+  // systems without unnamed files have such.
+  static bool is_draft(std::string_view name);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
   ~OutputFile();

@@ -174,11 +174,11 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
     intervals.emplace_back(one.run->interval_s, one.interval_s);
     if (one.both_reach()) times.emplace_back(one.run->time_to_target_s, one.time_to_target_s);
     if (one.fitted) continue;
-    const bool steered = one.run->mode_switches > 0;
-    if (!steered) summary.intervals_fixed.add(std::abs(one.interval_error()));
-    if (!steered && one.own_pace_s > 0) summary.own_pace_fixed.add(std::abs(one.own_pace_error()));
+    const bool selects = one.run->mode_switches > 0;
+    if (!selects) summary.intervals_fixed.add(std::abs(one.interval_error()));
+    if (!selects && one.own_pace_s > 0) summary.own_pace_fixed.add(std::abs(one.own_pace_error()));
     if (!one.both_reach()) continue;
-    (steered ? summary.times_selected : summary.times_fixed).add(std::abs(one.target_error()));
+    (selects ? summary.times_selected : summary.times_fixed).add(std::abs(one.target_error()));
   }
   double intervals_weight = 0, times_weight = 0;
   const auto add = [noise](Ranking& to, const std::vector<std::pair<double, double>>& values,

@@ -90,8 +90,8 @@ TEST(TwinCommands, ACurveThatItWroteCanBeFitted) {
   testing::internal::CaptureStdout();
   printed(twin_run_command({.modes = {"static-7"}, .steps = 20'000, .curve = curve}));
   testing::internal::CaptureStdout();
-  const std::string told = printed(twin_fit_command({.curves = {curve}, .output = model}));
-  EXPECT_NE(told.find("accuracy missed by 0.00"), std::string::npos) << told;
+  const std::string text = printed(twin_fit_command({.curves = {curve}, .output = model}));
+  EXPECT_NE(text.find("accuracy missed by 0.00"), std::string::npos) << text;
   const TwinModel fitted = parse_twin_model(read_word(model), model).value();
   EXPECT_NEAR(fitted.convergence.accuracy_last, 0.95, 0.05);
   ::unlink(curve.c_str());

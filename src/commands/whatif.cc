@@ -67,7 +67,7 @@ bool met(const JobSpec& spec, const JobOutcome& outcome) {
 
 // The other jobs, in the order of the trace; they keep it in the run with one more.
 void compare(const Workload& trace, const Outcomes& without, const Outcomes& with,
-             std::size_t place, WhatifAnswer& answer) {
+             std::size_t place, AddedJobEffect& answer) {
   answer.others = trace.jobs.size();
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     const JobSpec& spec = trace.jobs[i];
@@ -87,8 +87,9 @@ void compare(const Workload& trace, const Outcomes& without, const Outcomes& wit
       answer.late.push_back(spec.name);
     }
   }
-  std::ranges::stable_sort(answer.slowed, std::ranges::greater{},
-                           [](const WhatifAnswer::Change& job) { return job.after - job.before; });
+  std::ranges::stable_sort(
+      answer.slowed, std::ranges::greater{},
+      [](const AddedJobEffect::Change& job) { return job.after - job.before; });
 }
 
 // True if the job would be admitted with this deadline.
@@ -106,7 +107,7 @@ Result<bool> admitted(const RunRequest& world, Workload job, Time deadline,
   return !outcomes[place].refused;
 }
 
-bool refused_for_deadline(const WhatifAnswer& answer) {
+bool refused_for_deadline(const AddedJobEffect& answer) {
   if (!answer.outcome.refused || !answer.job.deadline) return false;
   const Reason::Code code = answer.outcome.refused->code;
   return code == Reason::Code::TooLate || code == Reason::Code::Promised ||
@@ -116,7 +117,7 @@ bool refused_for_deadline(const WhatifAnswer& answer) {
 // The policy's own word is where the search begins, and not its end: that word is what one plan
 // comes to, and another deadline may make another plan, for this job or for those beside it.
 Status find_promise(const RunRequest& world, const Workload& job, const RunsOptions& options,
-                    WhatifAnswer& answer) {
+                    AddedJobEffect& answer) {
   if (!refused_for_deadline(answer)) return {};
   const Reason& why = *answer.outcome.refused;
   const Time submitted = answer.job.submitted;
@@ -147,7 +148,7 @@ Status find_promise(const RunRequest& world, const Workload& job, const RunsOpti
 
 }  // namespace
 
-double WhatifAnswer::mean_delay_s() const {
+double AddedJobEffect::mean_delay_s() const {
   if (slowed.empty()) return 0;
   const double sum = std::accumulate(
       slowed.begin(), slowed.end(), 0.0,
@@ -155,7 +156,8 @@ double WhatifAnswer::mean_delay_s() const {
   return sum / static_cast<double>(slowed.size());
 }
 
-Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const RunsOptions& options) {
+Result<AddedJobEffect> ask(const RunRequest& world, const Workload& job,
+                           const RunsOptions& options) {
   TRY_ASSIGN(Workload both, merged(*world.workload, job));
   const std::size_t place = place_of(both, job.jobs[0].name);
   Outcomes without(world.workload->jobs.size());
@@ -165,7 +167,7 @@ Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const Run
   requests[1].listener = &with;
   requests[1].workload = std::make_shared<const Workload>(std::move(both));
   TRY(run_all(requests, options));
-  WhatifAnswer answer;
+  AddedJobEffect answer;
   answer.job = job.jobs[0];
   answer.model = job.name_of(job.jobs[0].model);
   answer.outcome = with[place];

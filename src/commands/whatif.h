@@ -23,7 +23,7 @@ struct JobOutcome {
 };
 
 // What one more job would mean for itself and for the others.
-struct WhatifAnswer {
+struct AddedJobEffect {
   JobSpec job;
   std::string model;
   JobOutcome outcome;
@@ -54,7 +54,8 @@ struct WhatifAnswer {
 // Asks by running the world twice, without the job and with it, and for a refusal a few times more
 // as far as the job. `job` holds one job, with a name that no
 // other job has.
-Result<WhatifAnswer> ask(const RunRequest& world, const Workload& job, const RunsOptions& options);
+Result<AddedJobEffect> ask(const RunRequest& world, const Workload& job,
+                           const RunsOptions& options);
 
 // One job written as key=value,key=value (docs/formats/whatif.md), its deadline counted from its
 // submission. What it leaves out is taken from jobs of the same model in `trace`, and from the
@@ -66,8 +67,8 @@ struct JobText {
 };
 Result<Workload> parse_job(const JobText& job, const Workload& trace);
 
-std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world);
-std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world,
+std::string whatif_text(const AddedJobEffect& answer, const RunRequest& world);
+std::string whatif_json(const AddedJobEffect& answer, const RunRequest& world,
                         std::span<const std::string> warnings = {});
 
 }  // namespace orrery

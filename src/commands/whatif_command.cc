@@ -76,7 +76,7 @@ Status whatif_command(const WhatifArguments& arguments) {
   if (!arguments.quiet) {
     for (const std::string& warning : warnings) complain("warning: " + warning);
   }
-  TRY_ASSIGN(const WhatifAnswer answer,
+  TRY_ASSIGN(const AddedJobEffect answer,
              ask(world, job, {.threads = arguments.threads, .progress = !arguments.quiet}));
   return print_text(arguments.json ? whatif_json(answer, world, warnings) + '\n'
                                    : whatif_text(answer, world));

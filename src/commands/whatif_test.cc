@@ -26,7 +26,7 @@ RunRequest world(const std::string& trace, const std::string& cluster, const std
           .label = policy};
 }
 
-WhatifAnswer answer(const RunRequest& asked, const std::string& job) {
+AddedJobEffect answer(const RunRequest& asked, const std::string& job) {
   auto made = parse_job({.text = job}, *asked.workload);
   EXPECT_TRUE(made.ok()) << made.error().message;
   auto answered = ask(asked, made.value(), {.threads = 1, .progress = false});
@@ -47,7 +47,7 @@ const std::string kBusy = kHeader + "a,0,1,100\nb,5,1,100\nc,10,1,50\n";
 
 TEST(Whatif, ThoseBehindItEndLaterByItsLength) {
   const RunRequest asked = world(kBusy, "1x1", "fifo");
-  const WhatifAnswer found = answer(asked, "submit=7,duration=40");
+  const AddedJobEffect found = answer(asked, "submit=7,duration=40");
   EXPECT_EQ(found.outcome.started, at(200));
   EXPECT_EQ(found.outcome.ended, at(240));
   EXPECT_FALSE(found.outcome.refused);
@@ -63,7 +63,7 @@ TEST(Whatif, ThoseBehindItEndLaterByItsLength) {
 }
 
 TEST(Whatif, NoJobIsSlowedIfGpusAreFree) {
-  const WhatifAnswer found = answer(world(kBusy, "4x1", "fifo"), "submit=7,duration=40");
+  const AddedJobEffect found = answer(world(kBusy, "4x1", "fifo"), "submit=7,duration=40");
   EXPECT_EQ(found.outcome.started, at(7));
   EXPECT_TRUE(found.slowed.empty());
   EXPECT_NE(whatif_text(found, world(kBusy, "4x1", "fifo")).find("No other job ends later"),
@@ -75,7 +75,7 @@ TEST(Whatif, TheWorstComeFirstAndTenAreShown) {
   for (int i = 0; i < 14; ++i) trace += "j" + std::to_string(i) + ",1,1,10\n";
   const RunRequest asked = world(trace, "1x1", "srtf");
   // The shortest: it overtakes all.
-  const WhatifAnswer found = answer(asked, "name=short,submit=2,duration=5");
+  const AddedJobEffect found = answer(asked, "name=short,submit=2,duration=5");
   EXPECT_EQ(found.slowed.size(), 14U);
   EXPECT_EQ(found.mean_delay_s(), 5);
   for (std::size_t i = 1; i < found.slowed.size(); ++i) {
@@ -95,7 +95,7 @@ const std::string kDeadlines =
 
 TEST(Whatif, ReportsAPromiseAndTheJobsRefusedForIt) {
   const RunRequest asked = world(kDeadlines, "1x1", "elasticflow");
-  const WhatifAnswer found = answer(asked, "submit=660,duration=1500,deadline=30m");
+  const AddedJobEffect found = answer(asked, "submit=660,duration=1500,deadline=30m");
   EXPECT_FALSE(found.outcome.refused);
   ASSERT_TRUE(found.outcome.promised);
   EXPECT_LE(*found.outcome.promised, at(660 + 1800));
@@ -110,7 +110,7 @@ TEST(Whatif, ReportsAPromiseAndTheJobsRefusedForIt) {
 
 TEST(Whatif, ARefusalNamesAnEarliestPromiseThatHolds) {
   const RunRequest asked = world(kDeadlines, "1x1", "elasticflow");
-  const WhatifAnswer found = answer(asked, "submit=10,duration=600,deadline=11m");
+  const AddedJobEffect found = answer(asked, "submit=10,duration=600,deadline=11m");
   ASSERT_TRUE(found.outcome.refused);
   ASSERT_TRUE(found.earliest);
   EXPECT_GT(*found.earliest, at(10 + 660));
@@ -126,7 +126,7 @@ TEST(Whatif, ARefusalNamesAnEarliestPromiseThatHolds) {
   EXPECT_GE(*found.earliest, at(1200));
   EXPECT_LE(*found.earliest, at(1300));
   const double deadline_s = seconds(*found.earliest) - 10;
-  const WhatifAnswer again =
+  const AddedJobEffect again =
       answer(asked, fmt::format("submit=10,duration=600,deadline={}s", deadline_s));
   EXPECT_FALSE(again.outcome.refused);
   EXPECT_LE(again.outcome.finished.value(), *found.earliest);
@@ -134,7 +134,7 @@ TEST(Whatif, ARefusalNamesAnEarliestPromiseThatHolds) {
 
 TEST(Whatif, NamesTheJobsThatMissTheirDeadline) {
   const RunRequest asked = world(kDeadlines, "1x1", "fifo");
-  const WhatifAnswer found = answer(asked, "submit=660,duration=1500");
+  const AddedJobEffect found = answer(asked, "submit=660,duration=1500");
   EXPECT_EQ(found.late, std::vector<std::string>{"later"});
   EXPECT_FALSE(found.outcome.promised);
 }

@@ -35,7 +35,7 @@ std::string against_deadline(Time end, const std::optional<Time>& deadline) {
                          : fmt::format(", {} after its deadline", length(end - *deadline));
 }
 
-std::string heading(const WhatifAnswer& answer, const RunRequest& world) {
+std::string heading(const AddedJobEffect& answer, const RunRequest& world) {
   const JobSpec& job = answer.job;
   std::vector<std::string> parts;
   if (!answer.model.empty()) parts.push_back(answer.model);
@@ -47,7 +47,7 @@ std::string heading(const WhatifAnswer& answer, const RunRequest& world) {
                      world.cluster->gpus_total(), world.label, fmt::join(parts, ", "));
 }
 
-std::string verdict(const WhatifAnswer& answer) {
+std::string verdict(const AddedJobEffect& answer) {
   const JobOutcome& outcome = answer.outcome;
   std::string out;
   if (outcome.refused) {
@@ -83,7 +83,7 @@ std::string verdict(const WhatifAnswer& answer) {
                            against_deadline(*outcome.finished, answer.job.deadline));
 }
 
-std::string slowed_text(const WhatifAnswer& answer) {
+std::string slowed_text(const AddedJobEffect& answer) {
   if (answer.slowed.empty()) return "No other job ends later because of it.\n";
   std::string out = fmt::format("{} of {} others end later, by {} on average", answer.slowed.size(),
                                 answer.compared, human_duration(answer.mean_delay_s()));
@@ -92,7 +92,7 @@ std::string slowed_text(const WhatifAnswer& answer) {
   const GridColumn columns[] = {{"  job", true}, {"ends"}, {"would end"}, {"later by"}};
   std::vector<std::vector<std::string>> cells;
   for (std::size_t i = 0; i < shown; ++i) {
-    const WhatifAnswer::Change& job = answer.slowed[i];
+    const AddedJobEffect::Change& job = answer.slowed[i];
     cells.push_back(
         {"  " + job.name, moment(job.before), moment(job.after), length(job.after - job.before)});
   }
@@ -109,7 +109,7 @@ std::string names_text(std::span<const std::string> names, std::string_view what
 
 Json time_json(const std::optional<Time>& time) { return time ? Json(seconds(*time)) : Json(); }
 
-Json answer_json(const WhatifAnswer& answer) {
+Json answer_json(const AddedJobEffect& answer) {
   const JobOutcome& outcome = answer.outcome;
   const bool judged = answer.job.deadline.has_value();
   return {{"admitted", !outcome.refused.has_value()},
@@ -122,17 +122,17 @@ Json answer_json(const WhatifAnswer& answer) {
            judged ? Json(outcome.finished && *outcome.finished <= *answer.job.deadline) : Json()}};
 }
 
-Json others_json(const WhatifAnswer& answer) {
+Json others_json(const AddedJobEffect& answer) {
   Json worst = Json::array();
   for (std::size_t i = 0; i < std::min(kWorst, answer.slowed.size()); ++i) {
-    const WhatifAnswer::Change& job = answer.slowed[i];
+    const AddedJobEffect::Change& job = answer.slowed[i];
     worst.push_back({{"name", job.name},
                      {"end_s", seconds(job.before)},
                      {"would_end_s", seconds(job.after)},
                      {"delay_s", seconds(job.after - job.before)}});
   }
   Json refused = Json::array();
-  for (const WhatifAnswer::Refusal& job : answer.refused) {
+  for (const AddedJobEffect::Refusal& job : answer.refused) {
     refused.push_back({{"name", job.name}, {"reason", job.reason}});
   }
   return {{"jobs", answer.others},
@@ -148,7 +148,7 @@ Json others_json(const WhatifAnswer& answer) {
 
 }  // namespace
 
-std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world) {
+std::string whatif_text(const AddedJobEffect& answer, const RunRequest& world) {
   std::string out = heading(answer, world) + verdict(answer) + '\n' + slowed_text(answer);
   if (answer.sooner > 0) out += fmt::format("{} end sooner.\n", answer.sooner);
   if (answer.refused.empty()) {
@@ -165,7 +165,7 @@ std::string whatif_text(const WhatifAnswer& answer, const RunRequest& world) {
   return out;
 }
 
-std::string whatif_json(const WhatifAnswer& answer, const RunRequest& world,
+std::string whatif_json(const AddedJobEffect& answer, const RunRequest& world,
                         std::span<const std::string> warnings) {
   const JobSpec& job = answer.job;
   const Json all = {{"trace", world.workload->name},

@@ -12,7 +12,7 @@ TEST(Reason, NamesTheJobThatGoesFirstWhereThereIsOne) {
   EXPECT_EQ(text({.code = Code::Outranked}), "preempted by jobs that go first");
 }
 
-TEST(Reason, TimesAreToldToTheSecondAndNotBefore) {
+TEST(Reason, TimesAreRoundedUpToTheSecond) {
   EXPECT_EQ(text({.code = Code::TooLate, .earliest = time_from_seconds(61.25)}),
             "refused: not even alone could it be done in time; the earliest that can be promised "
             "is 62s");

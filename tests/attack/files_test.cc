@@ -107,7 +107,8 @@ TEST_F(AttackOnFiles, AStateThatOthersCouldReadIsRefusedByName) {
   expect_refused(run_orrery({"serve", "--state", state()}), {database, "other users", "chmod 600"});
   fs::permissions(database, fs::perms(0600));
   fs::permissions(state(), fs::perms(0755));
-  expect_refused(run_orrery({"serve", "--state", state()}), {state(), "other users", "chmod go-rw"});
+  expect_refused(run_orrery({"serve", "--state", state()}),
+                 {state(), "other users", "chmod go-rw"});
   fs::permissions(state(), fs::perms(0700));
   serve({})->stop();
 }

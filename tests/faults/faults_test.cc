@@ -1,6 +1,6 @@
 // The scheduler's and the agents' own code in worlds where everything goes wrong. A world that
-// fails is named by its seed: ORRERY_FAULT_SEED=N runs that one alone and tells its story, with
-// ORRERY_FAULT_JOB=M all that the log says of a job; ORRERY_FAULT_SEEDS=N runs so many.
+// fails is named by its seed: ORRERY_FAULT_SEED=N runs that one alone and prints its story, with
+// ORRERY_FAULT_JOB=M all that the log says of a job; ORRERY_FAULT_SEEDS=N runs that many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-void run(std::uint64_t seed, bool tell, int& acknowledged, int& crashes, int& completed) {
+void run(std::uint64_t seed, bool print, int& acknowledged, int& crashes, int& completed) {
   World world(seed, {}, kPolicies[seed % std::size(kPolicies)]);
   world.storm(std::chrono::seconds(120));
   if (world.wrong().empty() && !world.calm_down(std::chrono::seconds(1200))) {
@@ -30,7 +30,7 @@ void run(std::uint64_t seed, bool tell, int& acknowledged, int& crashes, int& co
   EXPECT_EQ(world.wrong(), "") << "seed " << seed << "; ORRERY_FAULT_SEED=" << seed
                                << " runs it alone\n"
                                << world.story();
-  if (tell) std::fputs(world.story().c_str(), stderr);
+  if (print) std::fputs(world.story().c_str(), stderr);
   acknowledged += world.acknowledged();
   crashes += world.crashes();
   completed += world.completed();

@@ -75,8 +75,8 @@ std::string World::story() const {
     all += fmt::format("node {}: {} GPUs, {}{}\n", node.offer.name, node.offer.gpus,
                        to_string(node.state), node.draining ? ", draining" : "");
   }
-  return all + fmt::format("policy {}, {} wishes, {} alive\n", core_->book().policy().name,
-                           wishes_.size(), core_->alive());
+  return all + fmt::format("policy {}, {} open submissions, {} alive\n",
+                           core_->book().policy().name, open_.size(), core_->alive());
 }
 
 Duration World::machine_time(const FakeMachine& machine) const {
@@ -84,7 +84,7 @@ Duration World::machine_time(const FakeMachine& machine) const {
          Duration(static_cast<std::int64_t>(static_cast<double>(now_.count()) * machine.rate));
 }
 
-// What a launch does follows from its name alone, whoever asks.
+// What a launch does follows from its name alone.
 FakeProcesses::Script World::script_of(const LaunchName& name) {
   Random random(script_seed_ + static_cast<std::uint64_t>(name.job) * 1009 +
                 static_cast<std::uint64_t>(name.epoch) * 31 +
@@ -147,7 +147,7 @@ void World::run_scheduler() {
   if (!rough_ || random_.uniform() < 0.7) commit();
 }
 
-// All that was decided goes to disk; only then does anybody hear of it.
+// All that was decided goes to disk, and only then leaves the scheduler.
 void World::commit() {
   if (core_ == nullptr) return;
   for (Record& record : core_->take_records()) held_.records.push_back(std::move(record));
@@ -157,7 +157,7 @@ void World::commit() {
   if (!held_.records.empty()) {
     if (const char* job = std::getenv("ORRERY_FAULT_JOB")) {
       for (const Record& record : held_.records) {
-        if (std::to_string(static_cast<int>(record.job)) == job || record.kind == "term") {
+        if (std::to_string(record.job) == job || record.kind == "term") {
           say(fmt::format("log {} {} {}", record.sequence, record.kind, record.body));
         }
       }
@@ -187,7 +187,7 @@ void World::commit() {
     if (!added && known->second != answer.first) {
       fail(fmt::format("submission {} is job {} and job {}", key, known->second, answer.first));
     }
-    std::erase_if(wishes_, [&](const Wish& wish) { return wish.key == key; });
+    std::erase_if(open_, [&](const OpenSubmission& submission) { return submission.key == key; });
   }
   cancel_acknowledged_.insert(held_.cancelled.begin(), held_.cancelled.end());
   held_ = {};
@@ -402,7 +402,7 @@ bool World::calm_down(Duration at_most) {
       resumed = true;
     }
     const State& state = core_->state();
-    if (wishes_.empty() && state.waiting() == misfits() && state.running().empty() &&
+    if (open_.empty() && state.waiting() == misfits() && state.running().empty() &&
         core_->alive() == 0) {
       return true;
     }
@@ -410,7 +410,7 @@ bool World::calm_down(Duration at_most) {
   return false;
 }
 
-// Some process of each of its runs was told to stop, and did.
+// Some process of each of its runs was ordered to stop, and did.
 bool World::rested_only(JobNumber job) const {
   std::map<std::int64_t, bool> rested;  // by epoch
   for (const FakeMachine& machine : machines_) {
@@ -423,6 +423,9 @@ bool World::rested_only(JobNumber job) const {
 }
 
 void World::check_end() {
+  if (restores_ == 0 && core_->book().origin().restored_before != 0) {
+    fail("the log was taken for an old copy");
+  }
   for (const auto& [key, number] : acknowledged_) {
     const auto id = core_->book().find(number);
     if (!id) {

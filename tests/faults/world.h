@@ -17,8 +17,8 @@
 namespace orrery {
 
 // A whole cluster on a fake network, clock, disk and processes, around the scheduler's and the
-// agents' own code. Everything that happens follows from the seed. After each step it is looked at
-// whether something is true that must never be; the first such thing is told by wrong().
+// agents' own code. Everything that happens follows from the seed. After each step the world checks
+// that nothing is true that must never be; wrong() names the first such thing.
 class World {
  public:
   World(std::uint64_t seed, const Weather& weather, std::string policy);
@@ -39,11 +39,11 @@ class World {
   std::size_t counted_on_machines_off() const;
   // No more faults; everything still to do gets done. False if it does not.
   bool calm_down(Duration at_most);
-  // At the end: what was acknowledged is there and over; the log decides the same once more.
+  // At the end: what was acknowledged is there and over; a replay of the log decides the same.
   void check_end();
 
   const std::string& wrong() const { return wrong_; }
-  std::string story() const;  // what happened last, for whoever looks for the reason
+  std::string story() const;  // what happened last
   int acknowledged() const { return static_cast<int>(acknowledged_.size()); }
   int crashes() const { return crashes_; }
   int completed() const { return completed_; }
@@ -63,7 +63,7 @@ class World {
   void send(std::size_t machine, std::optional<Report> report, std::optional<Orders> orders,
             std::int64_t connection);
   void submit_one();
-  void ask(const Wish& wish);
+  void ask(const OpenSubmission& submission);
   void look();
   std::int64_t misfits() const;
   bool rested_only(JobNumber job) const;
@@ -92,8 +92,8 @@ class World {
   std::vector<FakeMachine> machines_;
   std::vector<Message> messages_;
   std::int64_t last_connection_ = 0;
-  std::vector<Wish> wishes_;
-  int wished_ = 0;
+  std::vector<OpenSubmission> open_;
+  int submitted_ = 0;
   std::map<std::string, JobNumber> acknowledged_;  // by key
   std::set<JobNumber> cancel_acknowledged_;
   std::set<LaunchName> sharing_;  // were ever allowed to share their GPUs

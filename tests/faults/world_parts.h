@@ -25,7 +25,7 @@ struct Weather {
   double disk_fault = 0.004;
   double agent_crash = 0.006;
   double machine_reboot = 0.001;
-  double user = 0.3;        // somebody submits, cancels, drains, changes the policy
+  double user = 0.3;        // a user submits, cancels, drains, changes the policy
   double state_lost = 0.3;  // of these reboots: the agent's state directory as well
   Duration runs = std::chrono::seconds(40);  // a job at the longest
   bool operator_looks = true;                // and says of machines that are off that they are
@@ -56,8 +56,8 @@ struct Message {
   std::optional<Report> report{};  // else orders
   std::optional<Orders> orders{};
 };
-// A submission that somebody waits for.
-struct Wish {
+// A submission that its user waits for.
+struct OpenSubmission {
   std::string key{};
   SubmitRequest request{};
   Duration again{};

@@ -11,9 +11,9 @@ namespace orrery {
 // ---- People
 
 void World::submit_one() {
-  Wish wish{.key = fmt::format("k{}", ++wished_)};
-  JobRequest& job = wish.request.job;
-  wish.request.key = wish.key;
+  OpenSubmission submission{.key = fmt::format("k{}", ++submitted_)};
+  JobRequest& job = submission.request.job;
+  submission.request.key = submission.key;
   job.argv = {"train"};
   job.gpus = static_cast<int>(random_.between(1, random_.uniform() < 0.1 ? 6 : 2));
   job.retries = static_cast<int>(random_.between(0, 2));
@@ -30,33 +30,33 @@ void World::submit_one() {
     std::advance(other, random_.between(0, static_cast<std::int64_t>(acknowledged_.size()) - 1));
     job.after = {other->second};
   }
-  wishes_.push_back(std::move(wish));
+  open_.push_back(std::move(submission));
 }
 
-void World::ask(const Wish& wish) {
-  const auto answer = core_->submit({.name = "ann"}, wish.request, cluster_time());
+void World::ask(const OpenSubmission& submission) {
+  const auto answer = core_->submit({.name = "ann"}, submission.request, cluster_time());
   if (answer.ok()) {
-    held_.answers.emplace_back(wish.key, answer.value());
+    held_.answers.emplace_back(submission.key, answer.value());
   } else {
-    // Refused, as when the job it comes after has failed; nobody waits for it.
-    std::erase_if(wishes_, [&](const Wish& other) { return other.key == wish.key; });
+    // Refused, as when the job it comes after has failed; no user waits for it.
+    std::erase_if(open_, [&](const OpenSubmission& other) { return other.key == submission.key; });
   }
 }
 
 void World::users() {
   if (core_ == nullptr) return;
   const Caller root{.role = Caller::Role::Admin, .name = "root"};
-  const std::vector<Wish> wishes = wishes_;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (now_ < wishes[i].again) continue;
-    const auto mine = std::ranges::find(wishes_, wishes[i].key, &Wish::key);
-    if (mine == wishes_.end()) continue;
+  const std::vector<OpenSubmission> open = open_;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (now_ < open[i].again) continue;
+    const auto mine = std::ranges::find(open_, open[i].key, &OpenSubmission::key);
+    if (mine == open_.end()) continue;
     mine->again = now_ + up_to(std::chrono::seconds(10));
-    ask(wishes[i]);
+    ask(open[i]);
   }
   if (!chance(weather_.user)) return;
   const std::int64_t dice = random_.between(0, 99);
-  if (dice < 60 && wished_ < 40) {
+  if (dice < 60 && submitted_ < 40) {
     submit_one();
   } else if (dice < 75 && !acknowledged_.empty()) {
     auto other = acknowledged_.begin();

@@ -24,7 +24,7 @@ VARIANTS = (
     "fifo:backfill=false", "sjf:preempt=true", "srtf:preempt=false", "las:promote=2:limits=1h",
     "las:placement=spread", "muri-s:packing=2", "muri-s:matching=none", "muri-l:ordering=worst",
     "muri-s:variant=reference", "elasticflow:scale-up=reference:admission=batch",
-    "elasticflow:admission=none", "themis:priority=share",
+    "elasticflow:admission=none",
     "srtf+proportional", "srtf+greedy", "srtf+tune", "srtf+opt", "srtf+tune+", "fifo+tune+place",
     "las+tune", "ftf+greedy",
 )  # fmt: skip

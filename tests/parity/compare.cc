@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/invariant.h"
+#include "live/daemon/log/decisions.h"
 #include "simulation/kernel/simulation.h"
 
 namespace orrery {
@@ -41,7 +42,7 @@ std::string difference(const Scenario& scenario, const std::string& policy, Wire
   if (std::string wrong = live.run(ends_of(recording), last); !wrong.empty()) return wrong;
   std::vector<Decision> expected;
   for (const Event& event : recording.events()) {
-    expected.push_back({.time = event.time, .what = live.core().book().decided(event)});
+    expected.push_back({.time = event.time, .what = decided_of(live.core().book(), event)});
   }
   expected = in_common_terms(std::move(expected));
   const std::vector<Decision> made = in_common_terms(live.decisions());

@@ -57,7 +57,7 @@ void LiveCluster::take_records() {
   }
 }
 
-// Until nobody has anything more to say.
+// Until no message is left.
 void LiveCluster::talk() {
   const Duration now = now_.time_since_epoch();
   for (bool more = true; std::exchange(more, false);) {

@@ -24,7 +24,7 @@ class Wire {
 };
 
 // The scheduler's and the agents' own code under a clock that is driven: it stands still until
-// nobody has anything more to say. Processes are made up and end when they are told to.
+// no message is left. Processes are made up and end at the times that the test sets.
 class LiveCluster {
  public:
   LiveCluster(const Scenario& scenario, const ChosenPolicy& policy, Wire& wire);

@@ -16,11 +16,10 @@ std::vector<std::string> all_policies() {
   for (const PolicyInfo& info : policies()) names.emplace_back(info.name);
   for (const char* variant :
        {"srtf sticky=false", "las sticky=false", "las limits=30s,100s,300s", "las round=60s",
-        "gittins delta=60s",
-        "gandiva quantum=2m", "muri-l variant=reference", "muri-s matching=none", "muri-l round=6m",
-        "elasticflow admission=none", "elasticflow scale-up=reference", "chronus early=false",
-        "chronus lease=2m", "orrery-deadline second-chance=false", "fifo placement=spread",
-        "srtf placement=random"}) {
+        "gittins delta=60s", "gandiva quantum=2m", "muri-l variant=reference",
+        "muri-s matching=none", "muri-l round=6m", "elasticflow admission=none",
+        "elasticflow scale-up=reference", "chronus early=false", "chronus lease=2m",
+        "orrery-deadline second-chance=false", "fifo placement=spread", "srtf placement=random"}) {
     names.emplace_back(variant);
   }
   for (const char* order : {"fifo", "srtf", "las"}) {
@@ -49,7 +48,7 @@ TEST_P(Parity, TheLiveSchedulerDecidesAsTheSimulatorDoes) {
   EXPECT_GT(counts.starts, 50);
 }
 
-// Whom nothing is promised stays in the sight of the one policy that has a use for that.
+// A job without a promise stays visible to the one policy that uses it.
 TEST(ParityOfClasses, OpportunisticJobsRunBesideOthersUnderAntman) {
   Wire wire;
   Counts counts;

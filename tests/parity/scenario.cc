@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "model/duration_text.h"
 #include "scheduling/prediction/host_need.h"
-#include "simulation/random_workload.h"
+#include "simulation/testing/random_workload.h"
 
 namespace orrery {
 namespace {

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-// Machines, and who asks for what when: the same for a simulated and a live cluster.
+// Machines, and the submissions with their times: the same for a simulated and a live cluster.
 struct Scenario {
   Cluster machines{};
   struct Submission {

@@ -17,7 +17,7 @@
 namespace orrery {
 namespace {
 
-// The last thing that came over each connection; whoever wants it waits for it.
+// The last thing that came over each connection; a test waits for it.
 template <class Message>
 class Arrivals {
  public:
@@ -75,10 +75,10 @@ class Host final : public AgentHost {
 class Loopback final : public Wire {
  public:
   Loopback() {
-    const auto anybody = [](const std::string&) {
-      return Result<Caller>(Caller{.role = Caller::Role::Agent, .name = "somebody"});
+    const auto any_caller = [](const std::string&) {
+      return Result<Caller>(Caller{.role = Caller::Role::Agent, .name = "agent"});
     };
-    auto started = RpcServer::start({.access = {.identify = anybody}}, api_, host_);
+    auto started = RpcServer::start({.access = {.identify = any_caller}}, api_, host_);
     INVARIANT(started.ok(), "a server starts on a free port");
     server_ = std::move(started).value();
     client_ = std::make_unique<RpcClient>(ClientOptions{.address = address()});

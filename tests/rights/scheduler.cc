@@ -46,7 +46,7 @@ TestScheduler::TestScheduler() {
   server_ = must(
       Server::start({.state = path,
                      .gatekeeper = {.trust = trust_.get(), .ports = [this] { return ports_; }},
-                     .ask_ahead = [](const std::string& situation, const WhatIfRequest& request) {
+                     .ask_what_if = [](const std::string& situation, const WhatIfRequest& request) {
                        return what_if_live(situation, request);
                      }}));
   const TlsMaterial tls{.certificate = trust_->server.certificate_pem + trust_->server.ca_pem,

@@ -1,4 +1,4 @@
-// What leaves the scheduler holds no secret, whoever asks and however.
+// What leaves the scheduler holds no secret, for any caller and any call.
 #include <gtest/gtest.h>
 
 #include "live/auth/openssl.h"

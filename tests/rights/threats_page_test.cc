@@ -117,7 +117,7 @@ TEST(ThreatsPage, ItsTableOfCallsIsThatOfTheCode) {
   EXPECT_NE(page().find(table), std::string::npos) << "write this table there:\n" << table;
 }
 
-// A field that the page does not name makes this fail, until somebody has decided about it.
+// A field that the page does not name makes this fail, until the page says what may be seen of it.
 TEST(ThreatsPage, ItsTableOfFieldsOfAJobIsThatOfTheCode) {
   JobRequest filled;
   Fill fill;

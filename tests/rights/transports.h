@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// Calls about a job, a user, a tenant or a node. The object of any other call belongs to nobody.
+// Calls about a job, a user, a tenant or a node. The object of any other call has no owner.
 constexpr bool has_owner(Call call) {
   return call == Call::Submit || call == Call::ShowStatus || call == Call::Cancel ||
          call == Call::ReadLogs || call == Call::Attend || call == Call::ShowTenants ||

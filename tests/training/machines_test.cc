@@ -30,7 +30,7 @@ class Machines : public testing::TestWithParam<const char*> {
     ASSERT_FALSE(run_->ended()) << run_->wait().errors;
   }
 
-  std::unique_ptr<StartedRun> guest(int machine, const std::vector<std::string>& more = {}) {
+  std::unique_ptr<StartedRun> joiner(int machine, const std::vector<std::string>& more = {}) {
     std::istringstream head(run_->table("head"));
     std::string host, port;
     head >> host >> port;
@@ -38,7 +38,7 @@ class Machines : public testing::TestWithParam<const char*> {
                                           "--token-file", folder() + "/token"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return std::make_unique<StartedRun>(
-        arguments, folder_.path() + "/guest" + std::to_string(guests_++), network_->on(machine));
+        arguments, folder_.path() + "/joiner" + std::to_string(joiners_++), network_->on(machine));
   }
 
   // Gradients of a worker that went into the parameters so far. The table is written in blocks.
@@ -69,13 +69,13 @@ class Machines : public testing::TestWithParam<const char*> {
   TestFolder folder_;
   std::unique_ptr<TestNetwork> network_{};
   std::unique_ptr<StartedRun> run_{};
-  int guests_ = 0;
+  int joiners_ = 0;
 };
 
 TEST_P(Machines, AWorkerOfASecondMachineJoinsAndLeaves) {
   begin(2, "0.0.0.0");
   if (IsSkipped() || HasFatalFailure()) return;
-  const auto other = guest(1);
+  const auto other = joiner(1);
   ASSERT_TRUE(wait_until([this] { return used(2) > 20; })) << run_->table("processes.csv");
   kill(other->pid(), SIGTERM);
   EXPECT_EQ(other->wait().exit_code, 0);
@@ -90,9 +90,9 @@ TEST_P(Machines, AWorkerOfASecondMachineJoinsAndLeaves) {
 TEST_P(Machines, ThreeTrainTogetherAndOneMayDie) {
   begin(3, TestNetwork::address(0), {"--patience", "20"});
   if (IsSkipped() || HasFatalFailure()) return;
-  const auto second = guest(1);
+  const auto second = joiner(1);
   ASSERT_TRUE(wait_until([this] { return run_->count("\"joined\"") == 3; }));
-  const auto third = guest(2);
+  const auto third = joiner(2);
   ASSERT_TRUE(wait_until([this] { return used(2) > 20 && used(3) > 20; }))
       << run_->table("processes.csv");
   kill(third->pid(), SIGKILL);
@@ -116,7 +116,7 @@ TEST_P(RingOverMachines, AWorkerThatTheOthersDoNotReachIsNamedAndGivenUp) {
   // Of two members the one with the greater address connects.
   const std::string hidden = "10.1.1.1";
   ASSERT_TRUE(network_->add_unreachable(1, hidden));
-  const auto other = guest(1, {"--listen", hidden});
+  const auto other = joiner(1, {"--listen", hidden});
   ASSERT_TRUE(wait_until([this] { return run_->count("was not reached") == 1; }))
       << run_->table("processes.csv");
   const int before = used(0);

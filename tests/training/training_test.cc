@@ -88,7 +88,7 @@ pid_t wait_for_worker(const std::string& folder, int id) {
   return 0;
 }
 
-TEST(Training, AKilledMemberOfTheRingIsMissedByNobody) {
+TEST(Training, AKilledMemberOfTheRingDelaysNoOther) {
   const TestFolder folder;
   auto running = std::async(std::launch::async, [&folder] {
     return train(training(folder.run(), {"--arch", "allreduce", "--time-limit", "4s",

@@ -111,7 +111,7 @@ TEST(ClassMatcher, FindsTheHeaviestMatchingOfEverySmallProblem) {
     scatter(random, static_cast<int>(random.between(0, 10)), problem);
     const auto pairs = matcher.match(problem.counts, problem.weights);
     ASSERT_EQ(checked_weight(problem, pairs),
-              heaviest_by_trial(problem.nodes(), problem.weights, classes))
+              heaviest_by_enumeration(problem.nodes(), problem.weights, classes))
         << "seed " << seed;
     repaired += matcher.half_cycles() > 0;
   }

@@ -21,10 +21,11 @@ class ProfileFinder : public testing::Test {
   }
 
   const TestFolder folder_;
-  const std::string path_ = folder_.write("speeds.csv",
-                                          "model,batch_size,gpus,iterations_per_s\n"
-                                          "bert,64,1,1\nbert,64,2,1.8\nbert,64,4,3\n"
-                                          "gpt,8,1,1\ngpt,8,2,1.5\ngpt,16,1,0.6\ngpt,16,2,1\n");
+  const std::string path_ =
+      folder_.write("speeds.csv",
+                    "model,batch_size,gpu_type,gpus,iterations_per_s\n"
+                    "bert,64,A100,1,1\nbert,64,A100,2,1.8\nbert,64,A100,4,3\n"
+                    "gpt,8,A100,1,1\ngpt,8,A100,2,1.5\ngpt,16,A100,1,0.6\ngpt,16,A100,2,1\n");
 };
 
 TEST_F(ProfileFinder, AnElasticJobGetsTheSpeedsOfItsModel) {

@@ -27,7 +27,7 @@
 #include "live/client/connection.h"
 #include "live/daemon/server/clock.h"
 #include "live/daemon/server/server.h"
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 #include "live/forecast/what_if.h"
 #include "live/job_runner/fork_server.h"
 #include "live/rpc/access.h"
@@ -117,7 +117,7 @@ class Service {
     core.gang_secret = [key = trust_->server.key_pem](JobNumber job, std::int64_t epoch) {
       return derived_secret(key, fmt::format("gang {}.{}", job, epoch)).reveal();
     };
-    const AheadOptions limits{.specs = core.specs};
+    const ForecastOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
         Server::start(
@@ -129,7 +129,7 @@ class Service {
                             .revocations = revocations_,
                             .served = served_users()},
              .groups_of = [this](const std::string& user) { return callers_->groups_of(user); },
-             .ask_ahead =
+             .ask_what_if =
                  [limits](const std::string& situation, const WhatIfRequest& request) {
                    return what_if_live(situation, request, limits);
                  },

@@ -79,7 +79,7 @@ std::vector<std::string> MatrixRun::command(const std::string& folder) const {
   add(workload->settings);
   add(mode->settings);
   if (to_target) {
-    // One evaluation may be lucky, five in a row are not.
+    // One evaluation may be high by chance, the mean of five is not.
     add({"--target", workload->target, "--target-over", "5"});
     add({"--time-limit", workload->time_limit});
   } else {

@@ -27,7 +27,7 @@ std::span<const MatrixWorkload> matrix_workloads();
 
 struct MatrixPattern {
   std::string_view name;
-  std::string_view script;   // its text; empty: nobody straggles
+  std::string_view script;   // its text; empty: no worker straggles
   bool steady_loss = false;  // STAR must be at least 48 % below ssgd here
 };
 std::span<const MatrixPattern> matrix_patterns();

@@ -1,42 +1,13 @@
 #include "experiments/star/results.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 namespace orrery {
 
-Result<RunResult> parse_result(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("time_to_target_s")) {
-    return invalid("this is not what `orrery-train run --json` prints");
-  }
-  const auto number = [&](const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_number() ? found->get<double>() : 0.0;
-  };
+Result<RunResult> parse_result(const std::string& json) {
   RunResult result;
-  if (json["time_to_target_s"].is_number()) {
-    result.time_to_target_s = json["time_to_target_s"].get<double>();
-  }
-  result.final_accuracy = number("final_accuracy");
-  result.wall_s = number("wall_s");
-  result.training_s = number("training_s");
-  result.limits_moved = number("limits_moved");
-  result.gradients = number("gradients");
-  if (result.gradients > 0) {
-    result.task_cpu_s = number("worker_cpu_s") * number("workers") / result.gradients;
-  }
-  result.mean_staleness = number("mean_staleness");
-  result.mode_switches = static_cast<int>(number("mode_switches"));
-  const auto injector = json.find("injector");
-  if (injector != json.end()) {
-    result.injector = injector->is_string() ? injector->get<std::string>() : injector->dump();
-  }
-  const auto trusted = json.find("trusted");
-  result.trusted = trusted == json.end() || !trusted->is_boolean() || trusted->get<bool>();
+  TRY_ASSIGN(static_cast<TrainingResult&>(result), parse_training_result(json));
   return result;
 }
 

@@ -21,8 +21,8 @@ struct Ended {
   bool stopped = false;
 };
 
-// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once. Whoever
-// is told to stop alone passes it on; a terminal tells both.
+// Runs the program with its output in files, and waits; passes a stop on as SIGINT, once. A
+// terminal stops both processes; a stop of this one alone is passed on.
 Result<Ended> run_program(const std::vector<std::string>& command, const std::string& folder,
                           const std::atomic<bool>& stop) {
   TRY_ASSIGN(Program program, Program::start(command, folder + "/result.new", folder + "/log.txt"));
@@ -69,7 +69,7 @@ Result<RunResult> result_of(const MatrixRun& run, const RunMatrixOptions& option
   const std::string folder = options.folder + "/" + run.name();
   Result<RunResult> result = read_result(folder);
   for (int tried = 0; tried < options.tries && !stop; ++tried) {
-    if (result.ok() && result.value().trusted) break;
+    if (result.ok() && result.value().trusted()) break;
     const Status status = run_once(run, options, folder, stop);
     if (stop) break;
     result = status.ok() ? read_result(folder) : Result<RunResult>(status.error());
@@ -85,7 +85,7 @@ Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOp
   RunResults results;
   std::mutex results_mutex;
   std::atomic<std::size_t> next = 0;
-  const auto take_turns = [&] {
+  const auto run_next = [&] {
     for (std::size_t i = next++; i < runs.size(); i = next++) {
       const MatrixRun& run = runs[i];
       Result<RunResult> result = result_of(run, options, stop);
@@ -102,8 +102,8 @@ Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOp
     }
   };
   std::vector<std::jthread> others;
-  for (int i = 1; i < options.at_once; ++i) others.emplace_back(take_turns);
-  take_turns();
+  for (int i = 1; i < options.at_once; ++i) others.emplace_back(run_next);
+  run_next();
   others.clear();
   return results;
 }

@@ -19,7 +19,7 @@ struct RunMatrixOptions {
 
 // Runs what is not there yet, in the order of the runs. Ends early, with what there is, when
 // `stop` is set. A run that fails is a result with its problem; it is tried again the next time.
-// `done` is told of each run that is over, by one thread at a time.
+// `done` is called for each run that is over, by one thread at a time.
 Result<RunResults> run_matrix(std::span<const MatrixRun> runs, const RunMatrixOptions& options,
                               const std::atomic<bool>& stop,
                               const std::function<void(const MatrixRun&)>& done);

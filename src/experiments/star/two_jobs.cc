@@ -78,9 +78,9 @@ Status wait_for(const Program& servers, const Program* run, std::string& said,
 
 Status wait_for_end(Program& run, const RunMatrixOptions& options, const std::string& log,
                     const std::atomic<bool>& stop) {
-  bool told = false;
+  bool signalled = false;
   while (!run.ended_within(kLookEvery_ms)) {
-    if (stop && !std::exchange(told, true)) run.signal(SIGINT);
+    if (stop && !std::exchange(signalled, true)) run.signal(SIGINT);
   }
   TRY_ASSIGN(const int status, run.wait());
   if (stop) return Error{Code::Cancelled, "interrupted"};
@@ -149,7 +149,7 @@ Result<TwoJobsResult> read_result(const TwoJobsRun& run, const std::string& fold
 }
 
 bool trusted(const TwoJobsResult& result) {
-  return (!result.a || result.a->trusted) && (!result.b || result.b->trusted);
+  return (!result.a || result.a->trusted()) && (!result.b || result.b->trusted());
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ std::string TwoJobsRun::name() const {
 }
 
 // A's parameter server is sized for the gradients that come while it straggles in SSGD, and its
-// server is full: an owner who knew what is to come would have asked for more.
+// server is full: with knowledge of what is to come it would have asked for more.
 std::vector<std::string> TwoJobsRun::servers_command(const std::string& folder) const {
   std::vector<std::string> words = {"servers", "--dir", folder + "/servers", "--count", "3",
                                     "--cores", "0.188"};

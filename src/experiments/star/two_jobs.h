@@ -14,7 +14,7 @@
 namespace orrery {
 
 // Two real runs on shared servers: A straggles under STAR, B trains in SSGD beside it. `With` moves
-// limits between them, `Without` leaves everybody what it was given first; alone, a run has the
+// limits between them, `Without` leaves each job its first limits; alone, a run has the
 // same servers to itself.
 enum class TwoJobsArm { AloneA, AloneB, Without, With };
 inline constexpr std::array kTwoJobsArms = {TwoJobsArm::AloneA, TwoJobsArm::AloneB,

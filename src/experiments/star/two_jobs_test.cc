@@ -40,9 +40,9 @@ TEST(TwoJobs, BothClaimsCanHoldAndFail) {
   EXPECT_TRUE(good.total_no_worse.value());
   EXPECT_DOUBLE_EQ(good.rows[3].a_slowdown.value(), 1.25);
   EXPECT_DOUBLE_EQ(good.rows[3].total.value(), 1.25 + 52.0 / 50);
-  const TwoJobsVerdict dear = judge_two_jobs(runs, give(38, 80));
-  EXPECT_TRUE(dear.a_is_faster.value());
-  EXPECT_FALSE(dear.total_no_worse.value());
+  const TwoJobsVerdict costly = judge_two_jobs(runs, give(38, 80));
+  EXPECT_TRUE(costly.a_is_faster.value());
+  EXPECT_FALSE(costly.total_no_worse.value());
   EXPECT_FALSE(judge_two_jobs(runs, give(41, 50)).a_is_faster.value());
 }
 
@@ -50,7 +50,8 @@ TEST(TwoJobs, RunsOfABusyMachineAreNotCounted) {
   const auto runs = two_jobs_runs(3, "");
   TwoJobsResults results = give(25, 50);
   for (auto& [name, result] : results) {
-    if (name.find("two-jobs-with-") != std::string::npos) result.b->trusted = false;
+    if (name.find("two-jobs-with-") != std::string::npos)
+      result.b->load = MachineLoad{.trusted = false};
   }
   const TwoJobsVerdict judged = judge_two_jobs(runs, results);
   EXPECT_FALSE(judged.a_is_faster.has_value());
@@ -58,7 +59,7 @@ TEST(TwoJobs, RunsOfABusyMachineAreNotCounted) {
   EXPECT_NE(two_jobs_text(judged).find("not run"), std::string::npos);
 }
 
-TEST(TwoJobs, AServerProcessThatFailsIsAProblemOfTheTrialAndNothingHangs) {
+TEST(TwoJobs, AServerProcessThatFailsIsAProblemOfTheRunAndNothingHangs) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / ("two-jobs" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);

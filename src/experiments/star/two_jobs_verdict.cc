@@ -43,15 +43,15 @@ std::optional<Times> times_of(const TwoJobsRun& run, const TwoJobsResults& resul
   const auto found = results.find(run.name());
   if (found == results.end()) return std::nullopt;
   const TwoJobsResult& result = found->second;
-  if ((result.a && !result.a->problem.empty()) || (result.a && !result.a->trusted) ||
-      (result.b && !result.b->trusted)) {
+  if ((result.a && !result.a->problem.empty()) || (result.a && !result.a->trusted()) ||
+      (result.b && !result.b->trusted())) {
     return std::nullopt;
   }
   Times times;
   if (result.a) times.a_s = result.a->time_to_target_s.value_or(kMissed);
   if (result.b) times.b_s = result.b->training_s;
-  if (result.a) times.limits_moved += result.a->limits_moved;
-  if (result.b) times.limits_moved += result.b->limits_moved;
+  if (result.a) times.limits_moved += static_cast<double>(result.a->tally.limits_moved);
+  if (result.b) times.limits_moved += static_cast<double>(result.b->tally.limits_moved);
   return times;
 }
 

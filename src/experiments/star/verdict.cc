@@ -16,7 +16,7 @@ namespace {
 constexpr double kGainOverSsgd = 0.48;     // under a steady slow worker and a cut link
 constexpr double kRegret = 0.15;           // against the best fixed mode known afterwards
 constexpr double kRivalsLead = 0.05;       // no rival may be further below
-constexpr double kCostWithoutNeed = 0.05;  // against ssgd where nobody straggles
+constexpr double kCostWithoutNeed = 0.05;  // against ssgd where no worker straggles
 constexpr double kAccuracyLoss = 0.005;    // in the end, against ssgd
 
 constexpr double kMissed = std::numeric_limits<double>::infinity();
@@ -38,13 +38,13 @@ ModeTimes times_of(const MatrixMode& mode, std::span<const MatrixRun> runs,
     const RunResult& result = found->second;
     if (!result.problem.empty()) {
       times.problems.push_back(fmt::format("{}: {}", run.name(), result.problem));
-    } else if (!result.trusted) {
+    } else if (!result.trusted()) {
       ++times.untrusted;
     } else if (!run.to_target) {
-      accuracies.push_back(result.final_accuracy);
+      accuracies.push_back(result.final_accuracy.value_or(0));
     } else {
       ++times.runs;
-      if (result.task_cpu_s > 0) cpu.push_back(result.task_cpu_s);
+      if (result.task_cpu_s() > 0) cpu.push_back(result.task_cpu_s());
       all.push_back(result.time_to_target_s.value_or(kMissed));
       if (result.time_to_target_s) {
         times.times_s.push_back(*result.time_to_target_s);

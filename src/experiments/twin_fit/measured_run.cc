@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "training/result/training_result.h"
 #include "training/twin/fit.h"
 
 namespace orrery {
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An emulated link's bucket: hinder/ makes it of what 10 ms bring.
+// An emulated link's bucket: training/emulation makes it of what 10 ms bring.
 constexpr double kLinkBurst_s = 0.01;
 
 template <class T>
@@ -78,20 +79,14 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
   return {};
 }
 
-void take_result(const nlohmann::json& json, MeasuredRun& run) {
-  run.time_to_target_s = value_or(json, "time_to_target_s", -1.0);
-  run.mode_switches = value_or(json, "mode_switches", 0);
-  run.worker_cpu_s = value_or(json, "worker_cpu_s", 0.0);
-  const auto trusted = json.find("trusted");
-  if (trusted != json.end() && trusted->is_boolean() && !trusted->get<bool>()) {
-    run.not_trusted = "the machine was too busy";
-    const auto machine = json.find("machine");
-    if (machine != json.end() && machine->is_object()) {
-      const std::string why = value_or(*machine, "why", std::string());
-      if (!why.empty()) run.not_trusted = why;
-    }
+void take_result(const TrainingResult& result, MeasuredRun& run) {
+  run.time_to_target_s = result.time_to_target_s.value_or(-1);
+  run.mode_switches = static_cast<int>(result.tally.counts.mode_switches);
+  run.worker_cpu_s = result.worker_cpu_s.value_or(0);
+  if (!result.trusted()) {
+    run.not_trusted = result.load->why.empty() ? "the machine was too busy" : result.load->why;
   }
-  const double updates = value_or(json, "updates", 0.0);
+  const auto updates = static_cast<double>(result.tally.counts.updates);
   double last_s = 0;
   for (const RunTask& task : run.run.tasks) last_s = std::max(last_s, task.end_s);
   if (updates > 0) run.interval_s = last_s / updates;
@@ -130,7 +125,8 @@ TwinWorker fit_work_of(std::span<const MeasuredRun* const> runs) {
   return fitted;
 }
 
-// All-reduce in which nobody is a child: what a child's task took, it also waited for its parent.
+// All-reduce in which no worker is a child: what a child's task took, it also waited for its
+// parent.
 bool is_whole_ring(const MeasuredRun& run) {
   return run.architecture != "ps" && (run.mode == "ssgd" || run.mode == "lb-bsp");
 }
@@ -147,17 +143,20 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
   MeasuredRun run;
   fs::path path = fs::path(folder).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
-  const bool trial = fs::exists(path / "run" / "run.json");
+  const bool of_matrix = fs::exists(path / "run" / "run.json");
   run.name = path.filename().string();
-  const std::string inner = (trial ? path / "run" : path).string();
+  const std::string inner = (of_matrix ? path / "run" : path).string();
   TRY_ASSIGN(const nlohmann::json settings, read_json(inner + "/run.json"));
   if (auto taken = take_settings(settings, path.string(), run); !taken.ok()) {
     return std::move(taken).error().at(inner);
   }
   TRY_ASSIGN(run.run, read_training_run(inner));
   if (fs::exists(path / "result.json")) {
-    TRY_ASSIGN(const nlohmann::json result, read_json((path / "result.json").string()));
-    take_result(result, run);
+    const std::string file = (path / "result.json").string();
+    TRY_ASSIGN(const std::string text, read_file(file));
+    auto result = parse_training_result(text);
+    if (!result.ok()) return std::move(result).error().at(file);
+    take_result(result.value(), run);
   } else {
     run.not_trusted = "there is no result.json; it did not end";
   }
@@ -217,7 +216,7 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   std::vector<double> messages, served, served_waiting;
   for (const MeasuredRun* const run : runs) {
     if (!is_whole_ring(*run)) continue;
-    // Who waits for others looks out for them, which is no part of a sum.
+    // A worker that waits looks out for the others, which is no part of a sum.
     const bool calm = run->servers.script.steps.empty();
     if (run->servers.sum_work_s > 0)
       (calm ? served : served_waiting).push_back(run->servers.sum_work_s);

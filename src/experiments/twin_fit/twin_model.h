@@ -20,7 +20,7 @@ struct TwinModel {
 Result<TwinModel> parse_twin_model(const std::string& text, const std::string& place);
 std::string twin_model_text(const TwinModel& model);
 
-// So many workers of a model; what they train with and until when is left open.
+// A number of workers of a model; what they train with and until when is left open.
 TwinSetup twin_setup(const TwinModel& model, int workers);
 
 }  // namespace orrery

@@ -263,7 +263,9 @@ Result<std::string> Authority::issue_server(std::string_view request_pem,
                                             std::chrono::seconds life,
                                             std::chrono::sys_seconds now) const {
   if (hosts.empty()) return invalid("a server's certificate needs a name or an address");
-  if (hosts.size() > kHostsMax) return invalid(fmt::format("a server's certificate takes at most {} names", kHostsMax));
+  if (hosts.size() > kHostsMax) {
+    return invalid(fmt::format("a server's certificate takes at most {} names", kHostsMax));
+  }
   TRY_ASSIGN(const Validity validity, validity_from(now, life, parts_->until));
   const NamesHandle names(sk_GENERAL_NAME_new_null());
   if (!names) return openssl_error("cannot make a certificate");

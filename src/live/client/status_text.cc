@@ -213,7 +213,7 @@ std::string fitted(std::string_view foreign, std::size_t width) {
 }
 
 std::string status_table(const StatusAnswer& answer, int width) {
-  const auto columns = static_cast<std::size_t>(std::max(40, width));
+  const auto line_width = static_cast<std::size_t>(std::max(40, width));
   std::vector<GridColumn> titles;
   std::vector<std::vector<std::string>> rows;
   std::size_t used = 0;
@@ -222,11 +222,11 @@ std::string status_table(const StatusAnswer& answer, int width) {
     rows.clear();
     for (const JobStatus& job : answer.jobs) rows.push_back(row(job, answer.now_s, layout));
     used = width_of(titles, rows);
-    if (used + std::max(kReasonLeast, columns / 4) <= columns) break;
+    if (used + std::max(kReasonLeast, line_width / 4) <= line_width) break;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].push_back(
-        fitted(why(answer.jobs[i], answer.now_s), columns > used ? columns - used : kReasonLeast));
+    rows[i].push_back(fitted(why(answer.jobs[i], answer.now_s),
+                             line_width > used ? line_width - used : kReasonLeast));
   }
   return (rows.empty() ? "" : grid(titles, rows)) + summary_line(answer);
 }

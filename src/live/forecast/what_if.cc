@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kNamed = 5;
 constexpr Duration kNoticed = std::chrono::seconds(1);
+constexpr Duration kWorthNaming = std::chrono::minutes(1);  // lost work
 constexpr int kNodesMoreMax = 10'000;
 
 struct Variant {
@@ -65,7 +66,17 @@ std::string job_words(const Forecast& forecast) {
                                              : ", and end " + moment(forecast, end->second));
 }
 
-// When those that wait start on average, and how many do.
+std::string lost_words(const Forecast& forecast) {
+  std::vector<std::string> words;
+  for (const auto& [job, lost] : forecast.lost) {
+    if (words.size() < kNamed && lost >= kWorthNaming) {
+      words.push_back(fmt::format("job {} loses {} of work", job, length(lost)));
+    }
+  }
+  return words.empty() ? "" : fmt::format("; {}", fmt::join(words, ", "));
+}
+
+// The mean time until waiting jobs start, of those that do.
 Duration mean_wait(const Forecast& forecast) {
   double sum_s = 0;
   for (const auto& [job, start] : forecast.starts) sum_s += seconds(start.at - forecast.now);
@@ -91,7 +102,7 @@ std::string all_words(const Forecast& forecast) {
                                     : "; " + missing("the last would ", "end", forecast));
 }
 
-// Who would end later for the new job, the worst first.
+// Jobs that would end later because of the new job, the worst first.
 std::vector<Delay> delays(const Forecast& without, const Forecast& with) {
   std::vector<Delay> found;
   for (const auto& [job, end] : without.ends) {
@@ -105,7 +116,7 @@ std::vector<Delay> delays(const Forecast& without, const Forecast& with) {
 }
 
 std::string delay_words(const std::vector<Delay>& delays) {
-  if (delays.empty()) return "It would delay nobody.\n";
+  if (delays.empty()) return "It would delay no job.\n";
   std::vector<std::string> worst;
   for (std::size_t i = 0; i < std::min(kNamed, delays.size()); ++i) {
     worst.push_back(fmt::format("job {} by {}", delays[i].job, length(delays[i].by)));
@@ -137,6 +148,16 @@ std::string variant_json(const Variant& variant) {
   if (end != forecast.ends.end()) body.real("end_in_s", from_now(end->second), -1);
   const auto refused = forecast.refused.find(forecast.more);
   if (refused != forecast.refused.end()) body.text("refused", refused->second);
+  if (!forecast.lost.empty()) {
+    std::vector<std::string> rows;
+    for (const auto& [job, lost] : forecast.lost) {
+      JsonBody row;
+      row.number("id", job);
+      row.real("lost_s", seconds(lost));
+      rows.push_back(row.finish());
+    }
+    body.json("lost", fmt::format("[{}]", fmt::join(rows, ",")));
+  }
   body.number("started", static_cast<std::int64_t>(forecast.starts.size()), -1);
   body.real("mean_start_in_s", seconds(mean_wait(forecast)), -1);
   body.real("last_end_in_s", from_now(last_end(forecast)), -1);
@@ -164,7 +185,7 @@ std::string to_json(const std::vector<Variant>& variants, const std::vector<Dela
 }  // namespace
 
 Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequest& request,
-                                  const AheadOptions& limits) {
+                                  const ForecastOptions& limits) {
   if (request.nodes_more < 0 || request.nodes_more > kNodesMoreMax) {
     return invalid(fmt::format("nodes: say how many more, up to {}", kNodesMoreMax));
   }
@@ -174,7 +195,7 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
   if (variants.size() == 3) {
     variants.push_back({.policy = request.policy, .nodes_more = request.nodes_more});
   }
-  AheadOptions options = limits;
+  ForecastOptions options = limits;
   options.job = request.job;
   std::size_t widest = 0;
   for (const Variant& variant : variants) widest = std::max(widest, heading(variant).size());
@@ -182,17 +203,18 @@ Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequ
   for (Variant& variant : variants) {
     options.policy = variant.policy;
     options.nodes_more = variant.nodes_more;
-    TRY_ASSIGN(variant.forecast, look_ahead(situation, options));
+    TRY_ASSIGN(variant.forecast, make_forecast(situation, options));
     const Forecast& forecast = variant.forecast;
-    text += fmt::format("{:<{}}{}\n", heading(variant) + ":", widest + 3,
-                        request.job ? job_words(forecast) : all_words(forecast));
+    text +=
+        fmt::format("{:<{}}{}{}\n", heading(variant) + ":", widest + 3,
+                    request.job ? job_words(forecast) : all_words(forecast), lost_words(forecast));
   }
   std::vector<Delay> delayed;
   if (request.job) {
     options.policy = {};
     options.nodes_more = 0;
     options.job = {};
-    TRY_ASSIGN(const Forecast without, look_ahead(situation, options));
+    TRY_ASSIGN(const Forecast without, make_forecast(situation, options));
     delayed = delays(without, variants.front().forecast);
     text += delay_words(delayed);
   }

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "live/api/api_cluster.h"
-#include "live/forecast/look_ahead.h"
+#include "live/forecast/forecast.h"
 
 namespace orrery {
 
 // What would become of one more job, or of those that wait: as things are, with another policy,
-// with more nodes, and with both, as far as the request names them; and whom the job would delay.
-// In words and as a JSON object (docs/formats/whatif.md). `limits` says how far is looked, and what
-// is known of models.
+// with more nodes, and with both, as far as the request names them; and which jobs it would delay.
+// In words and as a JSON object (docs/formats/whatif.md). `limits` says how far the forecast
+// goes, and what is known of models.
 Result<WhatIfAnswer> what_if_live(const std::string& situation, const WhatIfRequest& request,
-                                  const AheadOptions& limits = {});
+                                  const ForecastOptions& limits = {});
 
 }  // namespace orrery

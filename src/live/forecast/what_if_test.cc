@@ -24,7 +24,7 @@ std::string busy() {
   return situation.text();
 }
 
-TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhomItWouldDelay) {
+TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhichJobsItWouldDelay) {
   const auto answer = what_if_live(
       busy(), {.job = TestSituation::job(4, minutes(30)), .nodes_more = 1, .policy = "fifo"});
   ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -47,7 +47,25 @@ TEST(WhatIfLive, SaysWhenTheJobWouldStartAndWhomItWouldDelay) {
   EXPECT_EQ(object["delayed"][0]["later_s"], 1800);
 }
 
-TEST(WhatIfLive, WithoutAJobItTellsOfThoseThatWait) {
+TEST(WhatIfLive, NamesTheWorkThatAJobWithoutACheckpointLoses) {
+  TestSituation situation(1, "fifo");
+  const JobNumber running = situation.submit(4, hours(10));
+  situation.pass({});
+  situation.pass(minutes(12));
+  const auto answer =
+      what_if_live(situation.text(), {.job = TestSituation::job(4, minutes(5)), .policy = "srtf"});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  const std::string lost = "; job " + std::to_string(running) + " loses 12m00s of work\n";
+  EXPECT_NE(answer.value().text.find("under srtf:"), std::string::npos);
+  EXPECT_GT(answer.value().text.find(lost), answer.value().text.find("under srtf:"));
+  EXPECT_LT(answer.value().text.find(lost), answer.value().text.find("It would delay"));
+  const json object = json::parse(answer.value().json);
+  EXPECT_FALSE(object["variants"][0].contains("lost"));
+  EXPECT_EQ(object["variants"][1]["lost"][0]["id"], running);
+  EXPECT_EQ(object["variants"][1]["lost"][0]["lost_s"], 720);
+}
+
+TEST(WhatIfLive, WithoutAJobItCountsTheJobsThatWait) {
   const auto answer = what_if_live(busy(), {.nodes_more = 2});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer.value().text,

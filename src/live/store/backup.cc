@@ -36,7 +36,7 @@ void remove_copy(const std::string& path) {
   for (const char* end : {"", "-wal", "-shm"}) fs::remove(path + end, ignored);
 }
 
-// Whether the copy is one state.
+// True if the copy is one state.
 Result<bool> copy(const std::string& from, const std::string& to) {
   remove_copy(to);
   const std::string before = log_header(from);

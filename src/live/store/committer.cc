@@ -53,7 +53,7 @@ Committer::Committer(Store store, CommitterOptions options)
 }
 
 Committer::~Committer() {
-  // Whoever cares for its outcome has called close(), or waits for tickets.
+  // A caller that needs the outcome has called close(), or waits for tickets.
   const Status status = close();
   static_cast<void>(status);
 }
@@ -123,7 +123,7 @@ void Committer::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     work_.wait(lock, [&] { return closing_ || waiting_ != nullptr || !tasks_.empty(); });
-    // One of each in turn: neither can keep the other waiting for ever.
+    // One of each: neither can keep the other waiting for ever.
     if (waiting_ != nullptr) commit(lock);
     if (!tasks_.empty()) work_off(lock);
     if (closing_ && waiting_ == nullptr && tasks_.empty()) return;
@@ -157,7 +157,7 @@ void Committer::work_off(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   Status status = task.work(*store_);
   lock.lock();
-  // Told under the lock: the task ends as soon as its owner sees the status.
+  // Set under the lock: the task ends as soon as its owner sees the status.
   task.status = std::move(status);
   task.done.notify_one();
 }

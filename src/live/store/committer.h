@@ -41,10 +41,10 @@ struct CommitterOptions {
   // How much may wait for the commit that is under way; more is refused.
   std::size_t records_waiting_max = 65536;
   std::size_t bytes_waiting_max = std::size_t{256} << 20;
-  // Told after each commit, on the writer's thread: the last record on disk. Must not wait for this
-  // Committer.
+  // Called after each commit, on the writer's thread, with the last record on disk. Must not wait
+  // for this Committer.
   std::function<void(std::int64_t sequence)> on_commit{};
-  // Told once, likewise, when a commit has failed.
+  // Called once, likewise, when a commit has failed.
   std::function<void(const Error& error)> on_failure{};
 };
 
@@ -54,7 +54,7 @@ struct CommitterOptions {
 //
 // Sequences are given in the order of arrival. After a failed commit every record that waits and
 // every later one gets its error; nothing is acknowledged that is not on disk. To go on, open the
-// store anew.
+// store again.
 class Committer {
  public:
   explicit Committer(Store store, CommitterOptions options = {});

@@ -105,7 +105,7 @@ TEST(Committer, CountsBytesThatWaitAsWell) {
   EXPECT_EQ(why(large.value().wait()), "");
 }
 
-TEST(Committer, RefusesABadRecordAndNobodyElses) {
+TEST(Committer, RefusesABadRecordAndNoOther) {
   const TestFolder folder;
   Committer committer(opened(folder.file()));
   Record bad = test_record(0);

@@ -28,7 +28,8 @@ Meaning meaning_of(int answer) {
       return {Code::Unavailable,
               "another process holds this store: stop it first, or use another file"};
     case SQLITE_FULL:
-      return {Code::ResourceExhausted, "the disk is full: make room, then open the store again"};
+      return {Code::ResourceExhausted,
+              "the disk is full: free some of it, then open the store again"};
     case SQLITE_NOMEM:
       return {Code::ResourceExhausted, "out of memory"};
     case SQLITE_IOERR:
@@ -45,7 +46,7 @@ Meaning meaning_of(int answer) {
       return {Code::FailedPrecondition,
               "the file and its folder must exist and be writable by this user"};
     case SQLITE_TOOBIG:
-      return {Code::InvalidArgument, "SQLite does not take so many bytes at once"};
+      return {Code::InvalidArgument, "SQLite does not take that many bytes at once"};
     default:
       return {Code::Internal, "this is a bug in Orrery"};
   }
@@ -55,10 +56,11 @@ Error failure(sqlite3* connection, const std::string& path) {
   const int answer = sqlite3_extended_errcode(connection);
   const Meaning meaning = meaning_of(answer);
   const int system = sqlite3_system_errno(connection);
-  const bool told = (answer & 0xff) == SQLITE_IOERR || (answer & 0xff) == SQLITE_CANTOPEN;
-  return {meaning.code, fmt::format("{}: {} (SQLite {}: {}{}{})", path, meaning.advice, answer,
-                                    sqlite3_errmsg(connection), told && system != 0 ? ", " : "",
-                                    told && system != 0 ? std::strerror(system) : "")};
+  const bool has_cause = (answer & 0xff) == SQLITE_IOERR || (answer & 0xff) == SQLITE_CANTOPEN;
+  return {meaning.code,
+          fmt::format("{}: {} (SQLite {}: {}{}{})", path, meaning.advice, answer,
+                      sqlite3_errmsg(connection), has_cause && system != 0 ? ", " : "",
+                      has_cause && system != 0 ? std::strerror(system) : "")};
 }
 
 // What SQLite would only call "unable to open".
@@ -110,7 +112,7 @@ Result<bool> Statement::step() {
   return failure(connection, sqlite3_db_filename(connection, "main"));
 }
 
-// The answer repeats that of the last step, which has been told.
+// The answer repeats that of the last step, which was reported.
 void Statement::reset() { sqlite3_reset(statement_.get()); }
 
 std::int64_t Statement::number(int column) const {
@@ -137,7 +139,7 @@ Database::Database(std::string path, sqlite3* connection)
 Result<Database> Database::open(const std::string& path, const std::string& disk) {
   TRY(check_path(path));
   // Before SQLite, which would make it by the umask; it gives the files beside it the same mode.
-  // What is wrong with one that is there, or with the folder, SQLite tells better.
+  // SQLite reports better what is wrong with a file that is there, or with the folder.
   static_cast<void>(make_private_file(path).ok());
   sqlite3* connection = nullptr;
   const int answer = sqlite3_open_v2(
@@ -208,7 +210,7 @@ void Database::leave_log() {
   sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
-Status Database::make_room_in_log(std::size_t bytes) {
+Status Database::reserve_log(std::size_t bytes) {
   sqlite3_file* log = nullptr;
   sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
   if (log == nullptr || log->pMethods == nullptr) return {};

@@ -61,9 +61,9 @@ class Database {
   // log.
   Status checkpoint();
   // Writes zeros to an empty log, so that what is committed later goes where blocks are already: a
-  // file that grows costs the file system a commit of its own each time. SQLite begins a log anew
-  // at its front, and takes nothing in it for its own that does not fit its checksums.
-  Status make_room_in_log(std::size_t bytes);
+  // file that grows costs the file system a commit of its own each time. SQLite begins a new
+  // log at its front, and takes nothing in it for its own that does not fit its checksums.
+  Status reserve_log(std::size_t bytes);
 
   // The log stays as it is when the connection ends: it is evidence of a fault.
   void leave_log();

@@ -18,55 +18,56 @@ std::string body_of(std::int64_t sequence) {
 }
 
 // What was tried and what was acknowledged: the last record, the last snapshot.
-struct Told {
+struct Answers {
   std::int64_t tried = 0;
   std::int64_t appended = 0;
   std::int64_t snapshot = 0;
 };
 
-void append(Store& store, int count, Told& told) {
+void append(Store& store, int count, Answers& answers) {
   std::vector<Record> records;
   for (std::int64_t i = store.last() + 1; i <= store.last() + count; ++i) {
     records.push_back(test_record(i, body_of(i)));
   }
-  told.tried = std::max(told.tried, store.last() + count);
+  answers.tried = std::max(answers.tried, store.last() + count);
   const Status status = store.append(records);
-  if (status.ok()) told.appended = store.last();
+  if (status.ok()) answers.appended = store.last();
 }
 
-void put_snapshot(Store& store, Told& told) {
+void put_snapshot(Store& store, Answers& answers) {
   const std::int64_t sequence = store.last();
-  if (store.put_snapshot(sequence, "state of " + body_of(sequence)).ok()) told.snapshot = sequence;
+  if (store.put_snapshot(sequence, "state of " + body_of(sequence)).ok())
+    answers.snapshot = sequence;
 }
 
-// Goes on after a failure, as one would who does not listen.
-void scenario(const std::string& path, const FaultyDisk& disk, Told& told) {
+// Goes on after a failure, as a careless caller would.
+void scenario(const std::string& path, const FaultyDisk& disk, Answers& answers) {
   Result<Store> opened = Store::open(path, {.disk = disk.name()});
   if (!opened.ok()) return;
   Store store = std::move(opened).value();
-  append(store, 1, told);
-  append(store, 60, told);
-  put_snapshot(store, told);
-  append(store, 5, told);
-  put_snapshot(store, told);
-  append(store, 1, told);
+  append(store, 1, answers);
+  append(store, 60, answers);
+  put_snapshot(store, answers);
+  append(store, 5, answers);
+  put_snapshot(store, answers);
+  append(store, 1, answers);
   if (!store.compact(2, 40).ok()) return;
-  append(store, 3, told);
+  append(store, 3, answers);
   if (!store.compact(1).ok()) return;
-  put_snapshot(store, told);
-  append(store, 20, told);
+  put_snapshot(store, answers);
+  append(store, 20, answers);
 }
 
-void expect_all_there(const std::string& path, const FaultyDisk& disk, const Told& told) {
+void expect_all_there(const std::string& path, const FaultyDisk& disk, const Answers& answers) {
   Result<Store> opened = Store::open(path, {.disk = disk.name()});
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   Store store = std::move(opened).value();
-  EXPECT_GE(store.last(), told.appended);
-  EXPECT_LE(store.last(), told.tried);
+  EXPECT_GE(store.last(), answers.appended);
+  EXPECT_LE(store.last(), answers.tried);
   const Result<Snapshot> snapshot = store.latest_snapshot();
   ASSERT_TRUE(snapshot.ok()) << snapshot.error().message;
   EXPECT_TRUE(snapshot.value().damaged.empty());
-  EXPECT_GE(snapshot.value().sequence, told.snapshot);
+  EXPECT_GE(snapshot.value().sequence, answers.snapshot);
   EXPECT_LE(store.first(), snapshot.value().sequence + 1);
   if (snapshot.value().sequence > 0) {
     EXPECT_EQ(snapshot.value().bytes, "state of " + body_of(snapshot.value().sequence));
@@ -80,7 +81,7 @@ void expect_all_there(const std::string& path, const FaultyDisk& disk, const Tol
 }
 
 // In memory where the system has such a folder: a file system on disk may wait for the disk when a
-// file is cut short, although nobody asked it to.
+// file is cut short, although no caller asked for it.
 std::string fast_folder() {
   return access("/dev/shm", W_OK) == 0 ? "/dev/shm/" : ::testing::TempDir();
 }
@@ -90,24 +91,24 @@ bool survives(Fault fault, int n, std::uint64_t seed) {
   const TestFolder folder(fast_folder());
   FaultyDisk disk;
   Random random(seed);
-  Told told;
+  Answers answers;
   disk.plan(fault, n);
-  scenario(folder.file(), disk, told);
+  scenario(folder.file(), disk, answers);
   const bool struck = disk.struck();
   if (fault == Fault::PowerCut) disk.lose_unsynced(random);
   disk.heal();
-  if (seed % 2 == 0) expect_all_there(folder.file(), disk, told);
+  if (seed % 2 == 0) expect_all_there(folder.file(), disk, answers);
   {
     // Life goes on, and what is acknowledged now must not rest on bytes that never were on disk.
     Store store = opened(folder.file(), {.disk = disk.name()});
-    EXPECT_GE(store.last(), told.appended);
-    append(store, 2, told);
-    EXPECT_EQ(told.appended, store.last());
+    EXPECT_GE(store.last(), answers.appended);
+    append(store, 2, answers);
+    EXPECT_EQ(answers.appended, store.last());
     disk.plan(Fault::PowerCut, 1);
   }
   disk.lose_unsynced(random);
   disk.heal();
-  expect_all_there(folder.file(), disk, told);
+  expect_all_there(folder.file(), disk, answers);
   return struck;
 }
 

@@ -21,7 +21,7 @@ enum class Fault {
   PowerCut,     // from one operation on, all fail; call lose_unsynced() before looking at the files
 };
 
-// For tests: an SQLite VFS over the system's files that fails when told to, and knows which bytes
+// For tests: an SQLite VFS over the system's files that fails on request, and knows which bytes
 // a power cut would take. Nothing is really synced, so it is fast. For one thread at a time.
 class FaultyDisk {
  public:

@@ -165,7 +165,7 @@ bool FaultyDisk::strikes(bool of_its_kind) {
 
 void FaultyDisk::note(Unsynced write) {
   if (write.path.empty()) return;
-  // Bytes that are written once more have another chance; what is on disk is still what was there
+  // Bytes that are written again have another chance; what is on disk is still what was there
   // before the first time.
   for (Unsynced& earlier : unsynced_) {
     if (earlier.doomed && earlier.path == write.path && earlier.offset == write.offset &&

@@ -23,13 +23,13 @@ struct Acknowledged {
   std::array<char, 24> body{};
 };
 
-std::string body_of(int trial, int thread, int i) {
-  return std::to_string(trial) + "/" + std::to_string(thread) + "/" + std::to_string(i);
+std::string body_of(int attempt, int thread, int i) {
+  return std::to_string(attempt) + "/" + std::to_string(thread) + "/" + std::to_string(i);
 }
 
-// Appends until it is killed, and tells of each record that is on disk. Ends by itself when nobody
-// listens any more, or when something fails.
-[[noreturn]] void burst(const std::string& path, int trial, int out) {
+// Appends until it is killed, and reports each record that is on disk. Ends by itself when its
+// reader is gone, or when something fails.
+[[noreturn]] void burst(const std::string& path, int attempt, int out) {
   Result<Store> store = Store::open(path);
   if (!store.ok()) _exit(2);
   Committer committer(std::move(store).value());
@@ -37,12 +37,12 @@ std::string body_of(int trial, int thread, int i) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       for (int i = 0;; ++i) {
-        const std::string body = body_of(trial, thread, i);
+        const std::string body = body_of(attempt, thread, i);
         const Result<Ticket> ticket = committer.append(test_record(0, body));
         if (!ticket.ok() || !ticket.value().wait().ok()) _exit(3);
-        Acknowledged told{.sequence = ticket.value().sequence()};
-        body.copy(told.body.data(), told.body.size() - 1);
-        if (write(out, &told, sizeof told) != ssize_t{sizeof told}) _exit(4);
+        Acknowledged answer{.sequence = ticket.value().sequence()};
+        body.copy(answer.body.data(), answer.body.size() - 1);
+        if (write(out, &answer, sizeof answer) != ssize_t{sizeof answer}) _exit(4);
         // Snapshots, for the kill to fall into.
         if (thread == 0 && i % 8 == 7) {
           const Status kept = committer.with_store([](Store& held) -> Status {
@@ -58,22 +58,22 @@ std::string body_of(int trial, int thread, int i) {
   _exit(0);
 }
 
-// One trial: kills the child after `kill_after` acknowledgements, and returns all that it gave.
-std::vector<Acknowledged> killed_burst(const std::string& path, int trial,
+// One attempt: kills the child after `kill_after` acknowledgements, and returns all that it gave.
+std::vector<Acknowledged> killed_burst(const std::string& path, int attempt,
                                        std::int64_t kill_after) {
   std::array<int, 2> ends{};
   EXPECT_EQ(pipe(ends.data()), 0);
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    burst(path, trial, ends[1]);
+    burst(path, attempt, ends[1]);
   }
   close(ends[1]);
   std::vector<Acknowledged> acknowledged;
-  Acknowledged told;
+  Acknowledged answer;
   // Writes to a pipe are whole up to PIPE_BUF bytes.
-  while (read(ends[0], &told, sizeof told) == ssize_t{sizeof told}) {
-    acknowledged.push_back(told);
+  while (read(ends[0], &answer, sizeof answer) == ssize_t{sizeof answer}) {
+    acknowledged.push_back(answer);
     if (std::ssize(acknowledged) == kill_after) kill(child, SIGKILL);
   }
   close(ends[0]);
@@ -88,10 +88,10 @@ TEST(Kill, LosesNothingThatWasAcknowledgedAndDoublesNothing) {
   Random random(20261115);
   std::int64_t total = 0;
   std::int64_t last = 0;
-  for (int trial = 0; trial < 50; ++trial) {
-    SCOPED_TRACE("trial " + std::to_string(trial));
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    SCOPED_TRACE("attempt " + std::to_string(attempt));
     const std::int64_t kill_after = random.between(1, 60);
-    const std::vector<Acknowledged> acknowledged = killed_burst(folder.file(), trial, kill_after);
+    const std::vector<Acknowledged> acknowledged = killed_burst(folder.file(), attempt, kill_after);
     ASSERT_GE(std::ssize(acknowledged), kill_after);
     total += std::ssize(acknowledged);
 
@@ -102,10 +102,10 @@ TEST(Kill, LosesNothingThatWasAcknowledgedAndDoublesNothing) {
     for (const Record& record : records) {
       EXPECT_TRUE(bodies.insert(record.body).second) << record.body << " is there twice";
     }
-    for (const Acknowledged& told : acknowledged) {
-      ASSERT_GT(told.sequence, last);
-      ASSERT_LE(told.sequence, store.last()) << told.body.data() << " was lost";
-      EXPECT_EQ(records[static_cast<std::size_t>(told.sequence - 1)].body, told.body.data());
+    for (const Acknowledged& answer : acknowledged) {
+      ASSERT_GT(answer.sequence, last);
+      ASSERT_LE(answer.sequence, store.last()) << answer.body.data() << " was lost";
+      EXPECT_EQ(records[static_cast<std::size_t>(answer.sequence - 1)].body, answer.body.data());
     }
     EXPECT_TRUE(store.latest_snapshot().ok());
     last = store.last();

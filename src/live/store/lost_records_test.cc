@@ -133,14 +133,13 @@ TEST_F(LostRecords, AnOlderStoreIsChainedFromItsUpgradeOn) {
     const auto steps = schema_steps();
     ASSERT_TRUE(prepare_file(database, steps.first(1)).ok());
     for (const Record& record : test_records(1, 3)) {
-      ASSERT_TRUE(database
-                      .run("INSERT INTO record VALUES(" + std::to_string(record.sequence) + "," +
-                           std::to_string(record.time.time_since_epoch().count()) +
-                           ",'submitted'," +
-                           (record.job == kNoJob ? std::string("NULL")
-                                                 : std::to_string(static_cast<int>(record.job))) +
-                           ",CAST('{}' AS BLOB)," + std::to_string(checksum(record)) + ")")
-                      .ok());
+      ASSERT_TRUE(
+          database
+              .run("INSERT INTO record VALUES(" + std::to_string(record.sequence) + "," +
+                   std::to_string(record.time.time_since_epoch().count()) + ",'submitted'," +
+                   (record.job == kNoJobNumber ? std::string("NULL") : std::to_string(record.job)) +
+                   ",CAST('{}' AS BLOB)," + std::to_string(checksum(record)) + ")")
+              .ok());
     }
   }
   {

@@ -32,7 +32,7 @@ class Mark {
   // Makes the file if there is none.
   static Result<Mark> open(const std::string& path);
 
-  // There are two places in the file, written in turn: one is whole at any time.
+  // There are two places in the file, written alternately: one is whole at any time.
   Status write(const MarkWord& word);
 
  private:

@@ -25,7 +25,7 @@ class Checksum {
   void add(const Record& record) {
     add(record.sequence);
     add(record.time.time_since_epoch().count());
-    add(static_cast<std::int64_t>(record.job));
+    add(record.job);
     add(static_cast<std::int64_t>(record.kind.size()));
     add(record.kind);
     add(record.body);
@@ -50,8 +50,8 @@ Status check(const Record& record) {
     return invalid(fmt::format("a record's body has at most {} bytes, not {}", kBodyBytesMax,
                                record.body.size()));
   }
-  if (record.job < kNoJob) {
-    return invalid(fmt::format("{} is no job", static_cast<std::int32_t>(record.job)));
+  if (record.job < kNoJobNumber) {
+    return invalid(fmt::format("{} is no job", record.job));
   }
   return {};
 }

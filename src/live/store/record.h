@@ -5,19 +5,19 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/ids.h"
 #include "model/time.h"
 
 namespace orrery {
 
+inline constexpr std::int64_t kNoJobNumber = -1;
+
 // One entry of the log: what happened, when, and to which job. The store reads nothing but these
-// fields; what the body means is between those who write and those who read it (JSON by
-// convention).
+// fields. The body is JSON by convention; its meaning is the writer's.
 struct Record {
   std::int64_t sequence = 0;  // dense, from 1
   Time time{};
-  std::string kind{};  // a short word, such as "submitted"
-  JobId job = kNoJob;
+  std::string kind{};               // a short word, such as "submitted"
+  std::int64_t job = kNoJobNumber;  // by its number, which may exceed 32 bits
   std::string body{};
 
   bool operator==(const Record&) const = default;
@@ -26,7 +26,7 @@ struct Record {
 inline constexpr std::size_t kKindBytesMax = 64;
 inline constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 
-// Whether the store would take it, its sequence aside.
+// An error if the store would not take it. Its sequence is not looked at.
 Status check(const Record& record);
 
 // Over every field, so that none can change or move to another record unnoticed.

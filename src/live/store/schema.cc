@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::int64_t kOurs = 0x4f525259;  // "ORRY", in SQLite's field for the application
 
-// Whether the file is new. Takes the lock on it, which is then kept until the connection ends.
+// True if the file is new. Takes the lock on it, which is then kept until the connection ends.
 Result<bool> identify(Database& database, std::size_t version_known) {
-  // Not "PRAGMA locking_mode" alone: that takes the lock only when something is read, and two who
-  // hold it for reading would keep each other from writing.
+  // Not "PRAGMA locking_mode" alone: that takes the lock only when something is read, and two
+  // readers would keep each other from writing.
   TRY(database.run("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE"));
   TRY_ASSIGN(const std::int64_t owner, database.number("PRAGMA application_id"));
   TRY_ASSIGN(const std::int64_t version, database.number("PRAGMA user_version"));
@@ -74,7 +74,7 @@ Status prepare_file(Database& database, std::span<const std::string> steps,
   }
   TRY(database.run("PRAGMA synchronous=FULL"));
   // After a failed fsync the system may show bytes that are not on disk and never will be. What the
-  // log holds now is written once more, into the file, before anything is built upon it.
+  // log holds now is written again, into the file, before anything is built upon it.
   TRY(database.checkpoint());
   TRY_ASSIGN(std::int64_t version, database.number("PRAGMA user_version"));
   for (; static_cast<std::size_t>(version) < steps.size(); ++version) {

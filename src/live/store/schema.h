@@ -18,7 +18,7 @@ std::span<const std::string> schema_steps();
 // disk when it returns) and brings the file to the last version, each step in one transaction.
 // Refuses, without changing it, a file that is not ours or is of a later version.
 //
-// `check` is asked before anything is changed, and told whether the file is new.
+// `check` is called before anything is changed.
 Status prepare_file(Database& database, std::span<const std::string> steps = schema_steps(),
                     const std::function<Status(bool is_new)>& check = {});
 

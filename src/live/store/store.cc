@@ -19,7 +19,7 @@ void take_row(const Statement& row, Record& record) {
   record.sequence = row.number(0);
   record.time = Time(Duration(row.number(1)));
   record.kind = row.bytes(2);
-  record.job = row.is_nothing(3) ? kNoJob : static_cast<JobId>(row.number(3));
+  record.job = row.is_nothing(3) ? kNoJobNumber : row.number(3);
   record.body = row.bytes(4);
 }
 
@@ -38,7 +38,7 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
     return word ? check_mark(database, *word, is_new) : Status();
   }));
   TRY(database.checkpoint());
-  TRY(database.make_room_in_log(options.log_bytes));
+  TRY(database.reserve_log(options.log_bytes));
   TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO record VALUES(?,?,?,?,?,?)"));
   Store store(std::move(database), std::move(insert), options.log_bytes);
   TRY(store.load());
@@ -128,7 +128,7 @@ Status Store::append(std::span<const Record> records) {
   const auto insert_all = [&]() -> Status {
     for (const Record& record : records) {
       crc = checksum(record, crc);
-      job = std::max(job, static_cast<std::int64_t>(record.job));
+      job = std::max(job, record.job);
       TRY(insert(record, crc));
     }
     return {};
@@ -145,10 +145,10 @@ Status Store::insert(const Record& record, std::uint32_t crc) {
   insert_.bind(1, record.sequence);
   insert_.bind(2, record.time.time_since_epoch().count());
   insert_.bind_text(3, record.kind);
-  if (record.job == kNoJob) {
+  if (record.job == kNoJobNumber) {
     insert_.bind_nothing(4);
   } else {
-    insert_.bind(4, static_cast<std::int64_t>(record.job));
+    insert_.bind(4, record.job);
   }
   insert_.bind_bytes(5, record.body);
   insert_.bind(6, crc);
@@ -160,8 +160,8 @@ Status Store::insert(const Record& record, std::uint32_t crc) {
 
 Status Store::write(const std::function<Status()>& work) {
   if (failed_) {
-    return Error{failed_->code,
-                 "an earlier write failed, and the store must be opened anew: " + failed_->message};
+    return Error{failed_->code, "an earlier write failed, and the store must be opened again: " +
+                                    failed_->message};
   }
   Status done = database_.transaction(work);
   if (!done.ok()) failed_ = done.error();

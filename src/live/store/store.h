@@ -19,8 +19,8 @@ struct StoreOptions {
   std::string disk{};  // a registered SQLite VFS; empty: the system's own
   // What the write-ahead log is given when it is empty; it is emptied when it has a thousand pages.
   std::size_t log_bytes = std::size_t{4} << 20;
-  // Whether what is acknowledged is written down beside the store as well (see Mark), and whether
-  // the store must hold what was: not for copies.
+  // True if what is acknowledged is written beside the store as well (see Mark), and if the store
+  // must hold all of it. Not for copies.
   bool keeps_mark = true;
 };
 
@@ -43,8 +43,8 @@ struct Compaction {
 // is another log's, is refused when it is opened, and left as it is.
 //
 // A store is held by one process and used by one thread at a time; Committer makes many threads
-// one. After a failed write nobody can know what is on disk, so every later write gives the same
-// error until the store is opened anew.
+// one. After a failed write it is not known what is on disk. So every later write gives the
+// same error until the store is opened again.
 class Store {
  public:
   static constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();

@@ -120,7 +120,7 @@ Result<Compaction> Store::compact(int keep, std::int64_t most) {
   crc_before_ = before;
   TRY(write([&] { return database_.run("PRAGMA incremental_vacuum"); }));
   TRY(database_.checkpoint());
-  TRY(database_.make_room_in_log(log_bytes_));
+  TRY(database_.reserve_log(log_bytes_));
   return Compaction{.deleted = deleted, .left = covered - through};
 }
 

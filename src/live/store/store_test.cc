@@ -38,8 +38,8 @@ void tamper(const std::string& path, const std::string& sql) {
 TEST(Store, GivesBackWhatWasAppendedAfterItIsOpenedAgain) {
   const TestFolder folder;
   const std::vector<Record> records{
-      {.sequence = 1, .time = Time(Duration(-5)), .kind = "a", .job = JobId{0}, .body = ""},
-      {.sequence = 2, .time = kNever, .kind = "été", .job = kNoJob, .body = {"\0\xff'", 3}},
+      {.sequence = 1, .time = Time(Duration(-5)), .kind = "a", .job = 0, .body = ""},
+      {.sequence = 2, .time = kNever, .kind = "été", .job = kNoJobNumber, .body = {"\0\xff'", 3}},
   };
   {
     Store store = opened(folder.file());
@@ -80,7 +80,7 @@ TEST(Store, RefusesRecordsItCouldNotGiveBack) {
   record.kind = {"a\0b", 3};
   EXPECT_FALSE(store.append({&record, 1}).ok());
   record = test_record(1);
-  record.job = static_cast<JobId>(-2);
+  record.job = -2;
   EXPECT_FALSE(store.append({&record, 1}).ok());
   record = test_record(1, std::string(kBodyBytesMax + 1, 'x'));
   EXPECT_FALSE(store.append({&record, 1}).ok());
@@ -132,7 +132,7 @@ TEST(Store, NamesRecordsThatAreMissingOrDamaged) {
   EXPECT_TRUE(contains(why_not(folder.file()), "record 1 is missing"));
 }
 
-TEST(Store, TellsWhatIsWrongWithAPathAndWhatToDo) {
+TEST(Store, SaysWhatIsWrongWithAPathAndWhatToDo) {
   const TestFolder folder;
   EXPECT_TRUE(contains(why_not(""), "needs the path of a file"));
   EXPECT_TRUE(contains(why_not(folder.path()), "is a folder; give the path of a file in it"));
@@ -168,9 +168,9 @@ TEST(Store, IsHeldByOneProcessAtATime) {
     if (!held.ok() || write(ends[1], "x", 1) != 1) _exit(1);
     while (true) pause();
   }
-  char told = 0;
+  char byte = 0;
   close(ends[1]);
-  ASSERT_EQ(read(ends[0], &told, 1), 1);
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
   EXPECT_TRUE(contains(why_not(folder.file()), "another process holds this store"));
   kill(child, SIGKILL);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
@@ -235,7 +235,7 @@ TEST(Store, ReadsADamagedFileAsDamaged) {
   EXPECT_EQ(status.error().code, Code::DataLoss) << status.error().message;
 }
 
-TEST(Store, WritesWhereItsLogHasRoomAlready) {
+TEST(Store, WritesWhereItsLogIsReserved) {
   const TestFolder folder;
   Store store = opened(folder.file(), {.log_bytes = 100'000});
   const std::string log = folder.file() + "-wal";
@@ -245,7 +245,7 @@ TEST(Store, WritesWhereItsLogHasRoomAlready) {
     EXPECT_EQ(std::filesystem::file_size(log), 100'000U);
   }
   ASSERT_TRUE(store.append(test_records(6, 6, std::string(200'000, 'x'))).ok());
-  EXPECT_GT(std::filesystem::file_size(log), 200'000U) << "more than there is room for";
+  EXPECT_GT(std::filesystem::file_size(log), 200'000U) << "more than was reserved";
   std::filesystem::copy(folder.file(), folder.file("copy.db"));
   std::filesystem::copy(log, folder.file("copy.db-wal"));
   Store copy = opened(folder.file("copy.db"));

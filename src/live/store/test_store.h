@@ -38,7 +38,7 @@ inline Record test_record(std::int64_t sequence, std::string body = "{}") {
   return {.sequence = sequence,
           .time = Time(Duration(sequence * 1000)),
           .kind = "submitted",
-          .job = sequence % 3 == 0 ? kNoJob : static_cast<JobId>(sequence),
+          .job = sequence % 3 == 0 ? kNoJobNumber : sequence,
           .body = std::move(body)};
 }
 

@@ -66,7 +66,7 @@ TEST(Ledger, NodesGiveCpusInProportionToTheirGpusRoundedUp) {
   EXPECT_EQ(ledger.free_cpu_milli(1), 10'000 - 334);
 }
 
-TEST(Ledger, RoomIsWhatCpusAndMemoryAllow) {
+TEST(Ledger, GpusFitAsFarAsCpusAndMemoryAllow) {
   const Ledger ledger(two_nodes(), {});
   EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 4, .cpu_milli = 16'000}), 2);
   EXPECT_EQ(ledger.gpus_fitting(0, {.gpus = 4, .memory_bytes = 133}), 3);
@@ -86,7 +86,7 @@ TEST(Ledger, AJobIsServedByItsTypeOrByOneThatIsNotKnown) {
   EXPECT_TRUE(ledger.serves(0, {}));
 }
 
-TEST(Ledger, ATypeNoJobNamesServesOnlyWhoDoesNotCare) {
+TEST(Ledger, ATypeThatNoJobNamesServesOnlyJobsThatNameNone) {
   Cluster cluster = two_nodes();
   cluster.nodes[0].gpu_type = "T4";
   const std::vector<std::string> names = {"V100"};

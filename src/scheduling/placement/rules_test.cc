@@ -36,7 +36,7 @@ Devices place(Packer& packer, int gpus) {
 
 Devices on(int node, std::uint64_t gpus) { return {{static_cast<NodeId>(node), gpus}}; }
 
-TEST(Consolidated, TakesTheFirstNodeWithRoomAndItsLowestGpus) {
+TEST(Consolidated, TakesTheFirstNodeThatFitsAndItsLowestGpus) {
   Packer packer = Machines(1, 3, 8).packer("consolidated");
   busy(packer, 0, 0b0111'1111);
   busy(packer, 1, 0b0000'0101);

@@ -10,7 +10,7 @@ bool adopt_as_asked(const View& view, JobId job, Grant& grant);  // alone, on th
 bool adopt_elastic(const View& view, JobId job, Grant& grant);   // alone, on any it can run on
 bool adopt_hosted(const View& view, JobId job, Grant& grant);    // alone, with any CPUs and memory
 
-// Whether it need not ask to come in: it has run, or was promised its deadline.
+// True if it need not be admitted: it has run, or was promised its deadline.
 inline bool is_in(const Job& job) {
   return job.state != JobState::Pending || job.promised.has_value();
 }

@@ -14,7 +14,7 @@ struct ExecutionCost {
   Duration going_on{};  // of the round that is held now
   Duration restart{};   // in some rounds every job restarts, which takes this besides a start
   Duration late{};      // a change may come so much later than it is asked for
-  double start_s = 0;   // a start takes this, and once more for each doubling of the GPUs
+  double start_s = 0;   // a start takes this, and as much again for each doubling of the GPUs
 
   Duration start(int gpus) const {
     return from_seconds(start_s * (std::log2(std::max(gpus, 1)) + 1));

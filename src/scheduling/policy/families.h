@@ -19,22 +19,22 @@ struct ThemisOptions {
 };
 std::unique_ptr<Policy> make_themis(const ThemisOptions& options);
 
-// Gandiva (OSDI '18): jobs take turns on the GPUs.
+// Gandiva (OSDI '18): time slices.
 struct GandivaOptions {
   const Workload* workload = nullptr;
-  Duration quantum = std::chrono::hours(1);  // 0: nobody makes room for others
+  Duration quantum = std::chrono::hours(1);  // 0: no job is preempted
 };
 std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options);
 std::unique_ptr<Policy> make_gandiva_published(const GandivaOptions& options);
 
-// Muri (SIGCOMM '22): jobs with complementary stages share devices and take turns.
+// Muri (SIGCOMM '22): jobs with complementary stages share devices, interleaved.
 struct MuriOptions {
   const Workload* workload = nullptr;
   bool by_attained = true;  // Muri-L: least attained service first; otherwise remaining (Muri-S)
   GroupingOptions grouping = {};
   ContentionModel contention = {};
   bool gain_by_queue = false;  // the gain asked for falls with the number of jobs that wait
-  Duration quantum = std::chrono::minutes(1);  // groups are formed anew at most this often
+  Duration quantum = std::chrono::minutes(1);  // groups are formed at most this often
 };
 std::unique_ptr<Policy> make_muri(const MuriOptions& options, std::unique_ptr<Order> order);
 std::unique_ptr<Policy> make_muri_published(const MuriOptions& options);

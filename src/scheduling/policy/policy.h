@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// Decides who holds what.
+// Decides which job holds what.
 //
 // plan() depends only on the options, the views it has been shown and the seed it was built with:
 // no clock, no files, no locks, no logging. The same object therefore serves a simulated year and a
@@ -17,14 +17,14 @@ class Policy {
  public:
   virtual ~Policy() = default;
   virtual void plan(const View& view, Packer& packer, Plan& plan) = 0;
-  // Whether a job that runs when this policy takes over may go on on the devices it holds. `grant`
+  // True if a job that runs when this policy takes over may go on on the devices it holds. `grant`
   // is what it holds, to be made into what it holds from now on; by default alone, as it was asked
   // for.
   virtual bool adopt(const View& view, Packer& packer, JobId job, Grant& grant);
   // How jobs run under this policy, where that is not by their curves. Lives as long as the policy.
   virtual const Trainer* trainer() const { return nullptr; }
-  // Whether it lets opportunistic jobs take only what the others leave. Under any other policy they
-  // are as good as anybody, unless somebody keeps them from its sight.
+  // True if opportunistic jobs only ever get GPUs that no guaranteed job wants. Under any other
+  // policy they count as the rest, unless they are kept from its sight.
   virtual bool knows_opportunistic() const { return false; }
 };
 

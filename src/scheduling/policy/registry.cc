@@ -21,7 +21,11 @@ constexpr std::array kCommon = {
     OptionInfo{"placement",
                "which free devices: consolidated, first-fit, best-fit, spread, "
                "random, topology, buddy",
-               "consolidated"}};
+               "consolidated"},
+    OptionInfo{"variant",
+               "in the world of a released simulator: reference, as released with it, or ours",
+               "reference"}};
+constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 
 }  // namespace
 
@@ -79,12 +83,16 @@ Result<PolicySetup> make_policy(const PolicyContext& context) {
   if (!parsed.allocator.empty()) return make_hosted(*info, parsed, context);
   const std::array<std::span<const OptionInfo>, 2> tables = {info->options, kCommon};
   TRY(check_keys(name, tables, options));
-  const PublishedPolicy released = published_policy(context.published, parsed.base);
-  const Options own(info->options, released.defaults, options);
-  const Options common(kCommon, {}, options);
   const auto has = [&](std::string_view key) {
     return std::ranges::find(info->options, key, &OptionInfo::key) != info->options.end();
   };
+  const Options common(kCommon, {}, options);
+  PublishedPolicy released = published_policy(context.published, parsed.base);
+  if (!has("variant")) {
+    TRY_ASSIGN(const int variant, common.choice("variant", kVariants));
+    if (variant == 0) released = {.name = parsed.base, .loop = released.loop};
+  }
+  const Options own(info->options, released.defaults, options);
   std::string placement = has("placement") ? own.text("placement") : common.text("placement");
   if (has("locality")) {
     TRY_ASSIGN(const bool locality, own.flag("locality"));

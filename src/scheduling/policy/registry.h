@@ -90,7 +90,7 @@ struct PolicyName {
 };
 PolicyName parse_policy_name(std::string_view name);
 
-// Whether the policy takes an option of this name; false for a policy there is not.
+// True if there is such a policy and it takes an option of this name.
 bool takes_option(std::string_view policy, std::string_view key);
 
 Result<PolicySetup> make_policy(const PolicyContext& context);

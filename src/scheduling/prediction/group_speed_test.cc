@@ -51,7 +51,7 @@ TEST(GroupSpeed, RemembersEveryGroupOnceWhateverTheOrderOfItsMembers) {
   EXPECT_EQ(speed.groups_known(), 60U * 61U / 2U);
 }
 
-TEST(GroupSpeed, TellsGroupsOfDifferentSizesApart) {
+TEST(GroupSpeed, KeepsGroupsOfDifferentSizesApart) {
   const auto profiles = muri_like(1);
   GroupSpeed speed(profiles, Ordering::Best, ContentionModel({1.0}));
   const std::vector<ProfileId> group(4, ProfileId{0});

@@ -6,11 +6,11 @@ namespace orrery {
 
 EstimatedMachines::EstimatedMachines(const Workload& workload, const ContentionModel& contention,
                                      Listener listener)
-    : listener_(std::move(listener)), seats_(workload, *this, contention) {}
+    : listener_(std::move(listener)), use_(workload, *this, contention) {}
 
 void EstimatedMachines::report_to(Scheduler& scheduler) {
   scheduler_ = &scheduler;
-  seats_.follow(scheduler.state());
+  use_.follow(scheduler.state());
 }
 
 double EstimatedMachines::work_left(JobId job) const {
@@ -24,9 +24,9 @@ void EstimatedMachines::recover(Time now) {
     const Job& job = scheduler_->state().job(id);
     runs_.set_time(job.worked_until);  // the last event about it
     runs_.hold(id, job.work_left, job.ready);
-    seats_.sit_down(id, job.held);
+    use_.occupy(id, job.held);
   }
-  seats_.settle([this](const Seats::Pace& pace) {
+  use_.settle([this](const DeviceUse::Pace& pace) {
     runs_.set_time(scheduler_->state().job(pace.job).worked_until);
     runs_.pace(pace.job, pace.iteration_s);
   });
@@ -37,20 +37,20 @@ void EstimatedMachines::perform(const Action& action) {
   const JobId id = action.job;
   const Job& job = scheduler_->state().job(id);
   const double left = job.state == JobState::Running ? work_left(id) : job.work_left;
-  seats_.stand_up(id);
+  use_.vacate(id);
   if (action.kind == Action::Kind::Pause) {
     scheduler_->paused(id, left, action.reason);
   } else {
     const Time ready = ready_after(action, job, runs_.now());
     scheduler_->held(action, ready, left);
     runs_.hold(id, left, ready);
-    seats_.sit_down(id, job.held);
+    use_.occupy(id, job.held);
   }
   listener_(action);
 }
 
 void EstimatedMachines::settle() {
-  seats_.settle([this](const Seats::Pace& pace) { runs_.pace(pace.job, pace.iteration_s); });
+  use_.settle([this](const DeviceUse::Pace& pace) { runs_.pace(pace.job, pace.iteration_s); });
 }
 
 }  // namespace orrery

@@ -18,7 +18,7 @@ struct Action {
 
 // Carries actions out, on real machines or simulated ones, and answers by Scheduler::held() or
 // paused() before perform() returns; the scheduler believes nothing else. Where machines take their
-// time, what was answered is what they are told to do, and a failure is one more event.
+// time, the answer is the order they are given, and a failure is another event.
 class Executor : public Progress {
  public:
   virtual void perform(const Action& action) = 0;

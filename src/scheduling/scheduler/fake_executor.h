@@ -6,8 +6,7 @@
 
 namespace orrery {
 
-// For tests: carries actions out at once, remembers them, and knows of no progress but what it is
-// told.
+// For tests: carries actions out at once, remembers them, and knows no progress but `left`.
 class FakeExecutor final : public Executor {
  public:
   void report_to(Scheduler& scheduler) { scheduler_ = &scheduler; }

@@ -50,8 +50,8 @@ class Runs {
     const Run& run = runs_[index(job)];
     const double rest_ns = std::ceil(std::max(0.0, work_left(job)) * run.iteration_s * 1e9);
     const Time from = std::max(now_, run.ready);
-    const auto room = static_cast<double>((kNever - from).count());
-    return rest_ns < room ? from + Duration(static_cast<std::int64_t>(rest_ns)) : kNever;
+    const auto most_ns = static_cast<double>((kNever - from).count());
+    return rest_ns < most_ns ? from + Duration(static_cast<std::int64_t>(rest_ns)) : kNever;
   }
 
  private:

@@ -48,14 +48,14 @@ void Scheduler::emit(Event& event) {
   event.time = now_;
   event.sequence = sequence_++;
   state_.apply(event);
-  note_told(event);
+  note_reported(event);
   parts_.sink.write(event);
 }
 
-void Scheduler::note_told(const Event& event) {
-  if (event.kind == EventKind::Submitted) told_.push_back({});
-  if (event.kind == EventKind::Queued) told_[index(event.job)] = event.reason.code;
-  if (event.grant != nullptr) told_[index(event.job)] = {};
+void Scheduler::note_reported(const Event& event) {
+  if (event.kind == EventKind::Submitted) reported_.push_back({});
+  if (event.kind == EventKind::Queued) reported_[index(event.job)] = event.reason.code;
+  if (event.grant != nullptr) reported_[index(event.job)] = {};
 }
 
 void Scheduler::arrive(JobId job) {
@@ -73,14 +73,14 @@ void Scheduler::submit(const JobSpec& spec, Time now) {
 
 void Scheduler::queue_not_here(JobId id) {
   sight_[index(id)] = Sight::NotHere;
-  if (told_[index(id)] == Reason::Code::NotHere) return;
+  if (reported_[index(id)] == Reason::Code::NotHere) return;
   Event event{
       .kind = EventKind::Queued, .job = id, .reason = *packer_->not_here(state_.job(id).shape)};
   emit(event);
 }
 
-// Whoever fits nodes that are not open waits for them out of sight, and so does whoever has run or
-// has a promise: only a newcomer is refused.
+// A job that fits nodes that are not open waits for them out of sight, and so does one that has run
+// or has a promise: only a newcomer is refused.
 void Scheduler::admit() {
   const auto refused = [this](JobId id) {
     const ShapeId shape = packer_->intern(shape_of(*state_.job(id).spec));
@@ -103,16 +103,16 @@ void Scheduler::admit() {
 }
 
 View Scheduler::view(Time now) {
-  if (aside_ > 0) {
+  if (detached_ > 0) {
     running_.clear();
     std::ranges::copy_if(state_.running(), std::back_inserter(running_),
-                         [this](JobId job) { return sight_[index(job)] != Sight::Aside; });
+                         [this](JobId job) { return sight_[index(job)] != Sight::Detached; });
   }
   return {.now = now,
           .workload = &parts_.workload,
           .cluster = cluster_,
           .jobs = state_.jobs(),
-          .running = aside_ > 0 ? std::span<const JobId>(running_) : state_.running(),
+          .running = detached_ > 0 ? std::span<const JobId>(running_) : state_.running(),
           .arrived = arrived_,
           .ended = ended_,
           .freed = freed_,
@@ -124,7 +124,7 @@ Time Scheduler::hold_round(Time now) {
   now_ = now;
   admit();
   if (taken_over_) settle_adopted();
-  // Where nothing is open there is nothing to decide; what happens meanwhile is told later.
+  // Where nothing is open there is nothing to decide; what happens meanwhile is shown later.
   if (packer_->current().gpus_total() == 0) return kNever;
   const View view = this->view(now);
   plan_.clear();
@@ -132,6 +132,7 @@ Time Scheduler::hold_round(Time now) {
   ledger.forget();
   policy_->plan(view, *packer_, plan_);
   ledger.undo(0);
+  laws_.check(view, ledger, plan_);
   for (const JobId job : arrived_) sight_[index(job)] = Sight::Shown;
   arrived_.clear();
   ended_.clear();
@@ -139,6 +140,7 @@ Time Scheduler::hold_round(Time now) {
   acting_ = true;
   act(plan_);
   acting_ = taken_over_ = false;
+  laws_.check_carried_out(ledger);
   return plan_.wake_at();
 }
 
@@ -155,7 +157,6 @@ void Scheduler::act(Plan& plan) {
   }
   for (const Grant& grant : plan.grants()) {
     const Job& job = state_.job(grant.job);
-    INVARIANT(!grant.devices.empty(), "a grant names devices");
     if (job.state == JobState::Running && job.held == grant) continue;
     parts_.executor.perform(
         {.kind = kind_of(job, grant), .job = grant.job, .grant = &grant, .reason = {}});
@@ -165,8 +166,8 @@ void Scheduler::act(Plan& plan) {
   }
   for (const Plan::Verdict& verdict : plan.waits()) {
     if (state_.job(verdict.job).state == JobState::Running) continue;
-    // Who waits for the same under whoever took over has been told.
-    if (taken_over_ && told_[index(verdict.job)] == verdict.reason.code) continue;
+    // A job that waits for the same under another policy than before has been reported.
+    if (taken_over_ && reported_[index(verdict.job)] == verdict.reason.code) continue;
     Event event{.kind = EventKind::Queued, .job = verdict.job, .reason = verdict.reason};
     emit(event);
   }
@@ -179,7 +180,7 @@ void Scheduler::act(Plan& plan) {
   }
 }
 
-void Scheduler::release(const Job& job) {
+void Scheduler::free_devices(const Job& job) {
   packer_->current().release(job.held.devices, held_shape(job));
   for (const NodeShare& share : job.held.devices) freed_.push_back(share.node);
 }
@@ -187,7 +188,7 @@ void Scheduler::release(const Job& job) {
 void Scheduler::held(const Action& action, Time ready, double work_left) {
   const Job& job = state_.job(action.job);
   Ledger& ledger = packer_->current();
-  if (job.state == JobState::Running) release(job);
+  if (job.state == JobState::Running) free_devices(job);
   Event event{.kind = event_of(action.kind),
               .job = action.job,
               .grant = action.grant,
@@ -199,17 +200,17 @@ void Scheduler::held(const Action& action, Time ready, double work_left) {
 
 void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
   const Job& job = state_.job(id);
-  const bool aside = sight_[index(id)] == Sight::Aside;
-  if (aside) {
-    --aside_;
+  const bool detached = sight_[index(id)] == Sight::Detached;
+  if (detached) {
+    --detached_;
   } else {
-    release(job);
+    free_devices(job);
   }
   Event event{.kind = EventKind::Paused, .job = id, .work_left = work_left, .reason = reason};
   emit(event);
   if (acting_ || sight_[index(id)] == Sight::Arrives) return;
   // The policy did not ask for this: to it the job is another from now on.
-  if (!aside) ended_.push_back(id);
+  if (!detached) ended_.push_back(id);
   arrive(id);
 }
 
@@ -218,10 +219,10 @@ void Scheduler::ended(JobId id, EventKind how, double work_left, Time now, Time 
   now_ = now;
   const Job& job = state_.job(id);
   const Sight sight = sight_[index(id)];
-  if (sight == Sight::Aside) {
-    --aside_;
+  if (sight == Sight::Detached) {
+    --detached_;
   } else if (job.state == JobState::Running) {
-    release(job);
+    free_devices(job);
   }
   Event event{
       .kind = how, .job = id, .work_left = work_left, .reason = reason, .finished = finished};
@@ -234,19 +235,19 @@ void Scheduler::ended(JobId id, EventKind how, double work_left, Time now, Time 
   if (sight == Sight::Shown) ended_.push_back(id);
 }
 
-void Scheduler::hold_back(JobId id, const Reason& reason) {
+void Scheduler::hold(JobId id, const Reason& reason) {
   const Job& job = state_.job(id);
   INVARIANT(job.state == JobState::Pending || job.state == JobState::Paused,
-            "who is held back neither runs nor has ended");
-  const Sight before = std::exchange(sight_[index(id)], Sight::HeldBack);
+            "a job that is put on hold neither runs nor has ended");
+  const Sight before = std::exchange(sight_[index(id)], Sight::OnHold);
   if (before == Sight::Arrives) std::erase(arrived_, id);
   if (before == Sight::Shown) ended_.push_back(id);
   Event event{.kind = EventKind::Queued, .job = id, .reason = reason};
   emit(event);
 }
 
-void Scheduler::let_in(JobId id) {
-  if (sight_[index(id)] == Sight::HeldBack && !is_final(state_.job(id).state)) arrive(id);
+void Scheduler::release(JobId id) {
+  if (sight_[index(id)] == Sight::OnHold && !is_final(state_.job(id).state)) arrive(id);
 }
 
 }  // namespace orrery

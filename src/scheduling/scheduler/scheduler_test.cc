@@ -33,7 +33,7 @@ class Recorder final : public EventSink {
   std::deque<Grant> grants_;
 };
 
-// Says what a test tells it to.
+// Says what a test sets.
 class Dictated final : public Policy {
  public:
   std::function<void(const View&, Packer&, Plan&)> say = [](const View&, Packer&, Plan&) {};
@@ -154,7 +154,7 @@ TEST_F(SchedulerTest, TheLedgerFollowsEventsAndNotWhatAPolicyTried) {
   EXPECT_EQ(packer.current().free_mask(0), 0b1111u);
 }
 
-TEST_F(SchedulerTest, WhoIsToldToWaitIsQueuedWithTheReason) {
+TEST_F(SchedulerTest, AJobThatWaitsIsQueuedWithTheReason) {
   submit(4);
   policy.say = [](const View&, Packer&, Plan& plan) {
     plan.wait(JobId{0}, {.code = Reason::Code::GpusBusy, .wanted = 4});
@@ -199,7 +199,7 @@ TEST_F(SchedulerTest, ARunningJobCanBeCancelled) {
   EXPECT_TRUE(scheduler.state().running().empty());
 }
 
-TEST_F(SchedulerTest, WhoIsCancelledBeforeTheNextRoundIsNeverHeardOf) {
+TEST_F(SchedulerTest, AJobCancelledBeforeTheNextRoundIsNeverShown) {
   submit(9);  // would be refused
   submit(1);
   scheduler.ended(JobId{0}, EventKind::Cancelled, 10, {});

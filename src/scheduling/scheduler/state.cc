@@ -58,7 +58,7 @@ void State::restore(Job job) {
     running_at_.back() = static_cast<std::int32_t>(running_.size());
     running_.push_back(id);
     for (const NodeShare& share : job.held.devices) {
-      make_room_for(index(share.node) + 1);
+      reserve_nodes(index(share.node) + 1);
       on_nodes_[index(share.node)].push_back(id);
     }
   } else if (!is_final(job.state)) {

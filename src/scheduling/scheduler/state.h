@@ -12,7 +12,7 @@ namespace orrery {
 // log to an empty State rebuilds it; only the number a packer gives a job's shape is added to it.
 class State {
  public:
-  // Room for as many nodes and jobs as are expected; more are welcome.
+  // Memory for as many nodes and jobs as are expected; there may be more.
   explicit State(std::size_t nodes = 0, std::size_t jobs = 0) : on_nodes_(nodes) {
     jobs_.reserve(jobs);
     running_at_.reserve(jobs);
@@ -21,7 +21,7 @@ class State {
   void apply(const Event& event);
   // The next job, as it was in another State.
   void restore(Job job);
-  void make_room_for(std::size_t nodes) {
+  void reserve_nodes(std::size_t nodes) {
     if (on_nodes_.size() < nodes) on_nodes_.resize(nodes);
   }
 

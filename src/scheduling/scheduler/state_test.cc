@@ -92,7 +92,7 @@ TEST_F(StateTest, EveryEndIsItsOwnState) {
   EXPECT_TRUE(state.running().empty());
 }
 
-TEST_F(StateTest, KnowsWhoRunsWhenTheMiddleOneLeaves) {
+TEST_F(StateTest, KnowsTheRunningJobsWhenTheMiddleOneLeaves) {
   for (int i = 0; i < 3; ++i) {
     submit(i);
     hold(EventKind::Started, i, i, 1ULL << i);

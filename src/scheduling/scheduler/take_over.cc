@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-// Whether nobody else is on its devices.
+// True if no other job is on its devices.
 bool is_alone(const State& state, const Job& job) {
   return std::ranges::all_of(job.held.devices, [&](const NodeShare& share) {
     return std::ranges::all_of(state.on_nodes()[index(share.node)], [&](JobId other) {
@@ -27,13 +27,13 @@ void Scheduler::recover(const Event& event) {
   now_ = event.time;
   sequence_ = event.sequence + 1;
   state_.apply(event);
-  note_told(event);
+  note_reported(event);
   if (event.kind == EventKind::Submitted) sight_.push_back({});
 }
 
-void Scheduler::restore(Job job, Reason::Code told) {
+void Scheduler::restore(Job job, Reason::Code reported) {
   state_.restore(std::move(job));
-  told_.push_back(told);
+  reported_.push_back(reported);
   sight_.push_back({});
 }
 
@@ -47,14 +47,14 @@ void Scheduler::take_over(Policy& policy, Packer& packer, const Cluster& cluster
   policy_ = &policy;
   packer_ = &packer;
   cluster_ = &cluster;
-  state_.make_room_for(cluster.nodes.size());
+  state_.reserve_nodes(cluster.nodes.size());
   arrived_.clear();
   ended_.clear();
   freed_.clear();
   taken_over_ = true;
-  set_aside();
+  detach();
   for (std::size_t i = 0; i < state_.jobs().size(); ++i) {
-    const bool away = sight_[i] == Sight::HeldBack || sight_[i] == Sight::Aside;
+    const bool away = sight_[i] == Sight::OnHold || sight_[i] == Sight::Detached;
     if (!away && !is_final(state_.jobs()[i].state)) arrive(static_cast<JobId>(i));
   }
   for (const JobId id : arrived_) {
@@ -64,8 +64,8 @@ void Scheduler::take_over(Policy& policy, Packer& packer, const Cluster& cluster
 }
 
 // Those on nodes that are not open, and those on the same devices as them.
-void Scheduler::set_aside() {
-  aside_ = 0;
+void Scheduler::detach() {
+  detached_ = 0;
   std::vector<std::uint64_t> masks(state_.on_nodes().size());
   const auto meets = [&](const NodeShare& share) {
     return (masks[index(share.node)] & share.gpus) != 0;
@@ -74,18 +74,18 @@ void Scheduler::set_aside() {
   for (bool more = true; std::exchange(more, false);) {
     for (const JobId id : state_.running()) {
       const Job& job = state_.job(id);
-      if (sight_[index(id)] == Sight::Aside) continue;
+      if (sight_[index(id)] == Sight::Detached) continue;
       if (!is_on_closed_node(job) && std::ranges::none_of(job.held.devices, meets)) continue;
       more = true;
-      sight_[index(id)] = Sight::Aside;
-      ++aside_;
+      sight_[index(id)] = Sight::Detached;
+      ++detached_;
       packer_->withhold(job.held.devices, held_shape(job));
       for (const NodeShare& share : job.held.devices) masks[index(share.node)] |= share.gpus;
     }
   }
 }
 
-// Opportunistic ones are asked first, so that whoever they are beside can stay.
+// Opportunistic ones are asked first, so that the job they are beside can stay.
 void Scheduler::settle_adopted() {
   std::vector<JobId> running;
   std::ranges::copy_if(arrived_, std::back_inserter(running),
@@ -103,7 +103,7 @@ void Scheduler::settle_adopted() {
   freed_.clear();
 }
 
-// Whether it goes on.
+// True if it goes on.
 bool Scheduler::adopt(const View& view, JobId id) {
   const Job& job = state_.job(id);
   Grant grant = job.held;
@@ -121,7 +121,7 @@ bool Scheduler::adopt(const View& view, JobId id) {
   return false;
 }
 
-// Whether it can hold this instead, on the same devices.
+// True if it can hold this instead, on the same devices.
 bool Scheduler::fits_in_place(const Job& job, const Grant& grant) {
   const bool shared = job.held.sharing != Sharing::Exclusive;
   if (shared && grant.sharing != job.held.sharing && !is_alone(state_, job)) return false;

@@ -23,7 +23,7 @@ class Kept final : public EventSink {
   std::deque<Grant> grants_;
 };
 
-// Says what a test tells it to, and remembers what it was shown.
+// Says what a test sets, and remembers what it was shown.
 class Dictated final : public Policy {
  public:
   std::function<void(const View&, Plan&)> say = [](const View&, Plan&) {};
@@ -102,7 +102,7 @@ class TakeOver : public testing::Test {
   Scheduler scheduler;
 };
 
-TEST_F(TakeOver, EverybodyArrivesAsTheyAre) {
+TEST_F(TakeOver, AllJobsArriveAsTheyAre) {
   const JobId runs = submit(2);
   const JobId waits = submit(4);
   const JobId done = submit(1);
@@ -113,13 +113,13 @@ TEST_F(TakeOver, EverybodyArrivesAsTheyAre) {
   EXPECT_EQ(second.arrived, (std::vector{runs, waits}));
   EXPECT_TRUE(second.ended.empty());
   EXPECT_EQ(state(runs), JobState::Running);
-  EXPECT_EQ(executor.kinds.size(), 1u) << "nobody was touched";
+  EXPECT_EQ(executor.kinds.size(), 1u) << "no job was touched";
   EXPECT_EQ(fresh.current().free_mask(0), 0b1100u);
   scheduler.ended(runs, EventKind::Completed, 0, Time(seconds(9)));
   EXPECT_EQ(fresh.current().gpus_free(), 8);
 }
 
-TEST_F(TakeOver, WhoHoldsWhatThePolicyDoesNotKnowIsPaused) {
+TEST_F(TakeOver, AJobThatHoldsWhatThePolicyDoesNotKnowIsPaused) {
   const JobId wide = submit(2);
   hold(wide, {{NodeId{0}, 0b1111}});
   take_over();
@@ -132,17 +132,17 @@ TEST_F(TakeOver, WhoHoldsWhatThePolicyDoesNotKnowIsPaused) {
 
 TEST_F(TakeOver, OneOfTwoOnTheSameDevicesCanStay) {
   const JobId owner = submit(2);
-  const JobId guest = submit(2);
+  const JobId opportunistic = submit(2);
   hold(owner, {{NodeId{0}, 0b11}}, Sharing::Guaranteed);
-  hold(guest, {{NodeId{0}, 0b11}}, Sharing::Opportunistic);
+  hold(opportunistic, {{NodeId{0}, 0b11}}, Sharing::Opportunistic);
   take_over();
   scheduler.hold_round(Time(seconds(5)));
-  EXPECT_EQ(state(guest), JobState::Paused);
+  EXPECT_EQ(state(opportunistic), JobState::Paused);
   EXPECT_EQ(state(owner), JobState::Running);
   EXPECT_EQ(scheduler.state().job(owner).held.sharing, Sharing::Exclusive);
 }
 
-TEST_F(TakeOver, WhoIsOnANodeThatClosesGoesOnOutOfSight) {
+TEST_F(TakeOver, AJobOnANodeThatClosesGoesOnOutOfSight) {
   const JobId drains = submit(4);
   const JobId spans = submit(2);
   const JobId other = submit(1);
@@ -158,13 +158,13 @@ TEST_F(TakeOver, WhoIsOnANodeThatClosesGoesOnOutOfSight) {
   EXPECT_EQ(packers.back().blank().gpus_free(), 3);
   scheduler.ended(drains, EventKind::Completed, 0, Time(seconds(2)));
   scheduler.hold_round(Time(seconds(2)));
-  EXPECT_TRUE(second.ended.empty()) << "it was never told of it";
+  EXPECT_TRUE(second.ended.empty()) << "it was never shown";
   take_over_with({true, true});
   scheduler.hold_round(Time(seconds(3)));
   EXPECT_EQ(second.gpus, 8);
 }
 
-TEST_F(TakeOver, WhoLosesItsClosedNodeComesIntoSight) {
+TEST_F(TakeOver, AJobThatLosesItsClosedNodeComesIntoSight) {
   const JobId job = submit(2);
   hold(job, {{NodeId{0}, 0b11}});
   take_over_with({false, true});
@@ -176,7 +176,7 @@ TEST_F(TakeOver, WhoLosesItsClosedNodeComesIntoSight) {
   EXPECT_TRUE(second.ended.empty());
 }
 
-TEST_F(TakeOver, WhoFitsOnlyClosedNodesWaitsForThem) {
+TEST_F(TakeOver, AJobThatFitsOnlyClosedNodesWaitsForThem) {
   const JobId large = submit(6);
   take_over_with({true, false});
   scheduler.hold_round(Time(seconds(1)));
@@ -189,7 +189,7 @@ TEST_F(TakeOver, WhoFitsOnlyClosedNodesWaitsForThem) {
   EXPECT_EQ(second.arrived, std::vector{large});
 }
 
-TEST_F(TakeOver, NobodyDecidesWhereNothingIsOpen) {
+TEST_F(TakeOver, NothingIsDecidedWhereNoNodeIsOpen) {
   const JobId job = submit(1);
   take_over_with({false, false});
   EXPECT_EQ(scheduler.hold_round(Time(seconds(1))), kNever);
@@ -199,18 +199,18 @@ TEST_F(TakeOver, NobodyDecidesWhereNothingIsOpen) {
   EXPECT_EQ(second.arrived, std::vector{job});
 }
 
-TEST_F(TakeOver, WhoWaitsForTheSameIsNotToldAgain) {
+TEST_F(TakeOver, AReasonIsNotReportedTwice) {
   const JobId same = submit(1);
   const JobId other = submit(1);
-  const auto tell = [=](Reason::Code code) {
+  const auto waits_for = [=](Reason::Code code) {
     return [=](const View&, Plan& plan) {
       plan.wait(same, {.code = Reason::Code::GpusBusy});
       plan.wait(other, {.code = code});
     };
   };
-  first.say = tell(Reason::Code::GpusBusy);
+  first.say = waits_for(Reason::Code::GpusBusy);
   scheduler.hold_round({});
-  second.say = tell(Reason::Code::BehindOthers);
+  second.say = waits_for(Reason::Code::BehindOthers);
   take_over();
   const std::size_t before = log.events.size();
   scheduler.hold_round(Time(seconds(1)));
@@ -223,7 +223,7 @@ class NodesCome : public TakeOver {
   NodesCome() : TakeOver(true) {}
 };
 
-TEST_F(NodesCome, WhoFitsNoNodeWaitsForOne) {
+TEST_F(NodesCome, AJobThatFitsNoNodeWaitsForOne) {
   const JobId large = submit(12);
   scheduler.hold_round({});
   EXPECT_EQ(state(large), JobState::Pending);
@@ -234,12 +234,12 @@ TEST_F(NodesCome, WhoFitsNoNodeWaitsForOne) {
   EXPECT_EQ(second.arrived, std::vector{large});
 }
 
-TEST_F(TakeOver, WhoIsHeldBackIsGoneUntilLetIn) {
+TEST_F(TakeOver, AJobOnHoldIsOutOfSightUntilReleased) {
   const JobId known = submit(1);
   scheduler.hold_round({});
   const JobId fresh_one = submit(1);
-  scheduler.hold_back(known, {.code = Reason::Code::Dependency, .other = fresh_one});
-  scheduler.hold_back(fresh_one, {.code = Reason::Code::Quota, .wanted = 1});
+  scheduler.hold(known, {.code = Reason::Code::Dependency, .other = fresh_one});
+  scheduler.hold(fresh_one, {.code = Reason::Code::Quota, .wanted = 1});
   EXPECT_EQ(log.events.back().kind, EventKind::Queued);
   EXPECT_EQ(log.events.back().reason.code, Reason::Code::Quota);
   scheduler.hold_round(Time(seconds(1)));
@@ -248,18 +248,18 @@ TEST_F(TakeOver, WhoIsHeldBackIsGoneUntilLetIn) {
   take_over();
   scheduler.hold_round(Time(seconds(2)));
   EXPECT_TRUE(second.arrived.empty());
-  scheduler.let_in(known);
-  scheduler.let_in(known);
+  scheduler.release(known);
+  scheduler.release(known);
   scheduler.hold_round(Time(seconds(3)));
   EXPECT_EQ(second.arrived, std::vector{known});
   scheduler.ended(fresh_one, EventKind::Cancelled, 10, Time(seconds(4)));
-  scheduler.let_in(fresh_one);
+  scheduler.release(fresh_one);
   scheduler.hold_round(Time(seconds(4)));
   EXPECT_TRUE(second.arrived.empty());
   EXPECT_TRUE(second.ended.empty());
 }
 
-TEST_F(TakeOver, WhoLosesItsDevicesUnaskedEndsAndArrives) {
+TEST_F(TakeOver, AJobThatLosesItsDevicesUnaskedEndsAndArrives) {
   const JobId job = submit(1);
   hold(job, {{NodeId{0}, 1}});
   scheduler.paused(job, 7, {.code = Reason::Code::NodeLost});
@@ -289,7 +289,7 @@ TEST_F(TakeOver, ALogMakesTheSameScheduler) {
   other.take_over(second, fresh, cluster);
   const std::size_t before = log.events.size();
   other.hold_round(Time(seconds(3)));
-  EXPECT_EQ(log.events.size(), before) << "nothing is told twice";
+  EXPECT_EQ(log.events.size(), before) << "nothing is reported twice";
   EXPECT_EQ(second.arrived, (std::vector{runs, waits}));
   EXPECT_EQ(fresh.current().free_mask(1), 0b1100u);
   EXPECT_EQ(other.state().job(waits).promised, Time(seconds(50)));

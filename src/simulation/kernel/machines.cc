@@ -6,8 +6,8 @@ namespace orrery {
 
 Machines::Machines(const Workload& workload, Semantics& semantics,
                    const ContentionModel& contention, const Trainer* trainer)
-    : workload_(workload), semantics_(semantics), seats_(workload, semantics, contention) {
-  seats_.set_trainer(trainer);
+    : workload_(workload), semantics_(semantics), use_(workload, semantics, contention) {
+  use_.set_trainer(trainer);
 }
 
 // A stream of its own for each job, so that a longer trace changes nothing for those before.
@@ -17,13 +17,13 @@ void Machines::err_in_speeds(double error, std::uint64_t seed) {
     Random random(seed * 0x9e3779b97f4a7c15 + job);
     speeds.push_back(1 + error * (2 * random.uniform() - 1));
   }
-  seats_.set_real_speeds(std::move(speeds));
+  use_.set_real_speeds(std::move(speeds));
 }
 
 void Machines::perform(const Action& action) {
   const JobId id = action.job;
   if (action.kind == Action::Kind::Pause) {
-    seats_.stand_up(id);
+    use_.vacate(id);
     scheduler_->paused(id, semantics_.drop(id), action.reason);
     return;
   }
@@ -31,15 +31,16 @@ void Machines::perform(const Action& action) {
   const bool runs = job.state == JobState::Running;
   const double left = runs ? semantics_.work_left(id) : job.work_left;
   const Time ready = ready_after(action, job, now_);
-  seats_.stand_up(id);
+  use_.vacate(id);
   scheduler_->held(action, ready, left);
   semantics_.hold(id, left, ready, job.held);
-  seats_.sit_down(id, job.held);
+  use_.occupy(id, job.held);
 }
 
 void Machines::settle() {
-  seats_.settle(
-      [this](const Seats::Pace& pace) { semantics_.pace(pace.job, pace.iteration_s, pace.start); });
+  use_.settle([this](const DeviceUse::Pace& pace) {
+    semantics_.pace(pace.job, pace.iteration_s, pace.start);
+  });
 }
 
 }  // namespace orrery

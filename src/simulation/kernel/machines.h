@@ -1,13 +1,13 @@
 #pragma once
 
+#include "scheduling/scheduler/device_use.h"
 #include "scheduling/scheduler/scheduler.h"
-#include "scheduling/scheduler/seats.h"
 #include "simulation/worlds/semantics.h"
 
 namespace orrery {
 
-// Simulated machines: carries actions out at once, and gives every job the speed that its company
-// on the devices allows.
+// Simulated machines: carries actions out at once, and gives every job the speed that the others
+// on its devices allow.
 class Machines final : public Executor {
  public:
   // With a trainer, jobs it knows run at its speed.
@@ -16,26 +16,26 @@ class Machines final : public Executor {
 
   void report_to(Scheduler& scheduler) {
     scheduler_ = &scheduler;
-    seats_.follow(scheduler.state());
+    use_.follow(scheduler.state());
   }
   // Makes each job alone on its devices faster or slower than its profile, by at most this part.
   void err_in_speeds(double error, std::uint64_t seed);
   void set_time(Time now) { now_ = now; }
-  void set_trainer(const Trainer* trainer) { seats_.set_trainer(trainer); }
+  void set_trainer(const Trainer* trainer) { use_.set_trainer(trainer); }
 
   void perform(const Action& action) override;
   double work_left(JobId job) const override { return semantics_.work_left(job); }
   void expect(const Plan::Outlook& outlook) override { semantics_.expect(outlook); }
 
-  void leave(JobId job) { seats_.stand_up(job); }  // it ended by itself
-  void settle();  // the round is over: sets the speed of all whose company changed
+  void leave(JobId job) { use_.vacate(job); }  // it ended by itself
+  void settle();  // the round is over: sets the speed of all jobs whose sharers changed
 
  private:
   const Workload& workload_;
   Semantics& semantics_;
   Scheduler* scheduler_ = nullptr;
   Time now_{};
-  Seats seats_;
+  DeviceUse use_;
 };
 
 }  // namespace orrery

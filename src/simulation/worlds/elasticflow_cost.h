@@ -19,7 +19,7 @@ class RoundCost {
         slot_(slot),
         restart_every_(std::chrono::duration_cast<std::chrono::seconds>(slot).count()) {}
 
-  // Everybody restarts in every so many-th round; the number is that of the seconds in a slot.
+  // All jobs restart once in as many rounds as a slot has seconds.
   void next_round() {
     restarts_ = rounds_ > 0 && restart_every_ > 0 && rounds_ % restart_every_ == 0;
     ++rounds_;

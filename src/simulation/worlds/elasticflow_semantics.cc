@@ -10,8 +10,8 @@
 namespace orrery {
 namespace {
 
-// What rounds cost where workers stay connected: who was on the same GPUs before pays less, until
-// everybody restarts.
+// What rounds cost where workers stay connected: a job that was on the same GPUs before is charged
+// less, until all jobs restart.
 class ConnectedCost {
  public:
   ConnectedCost(const Cluster& cluster, Duration slot) : cost_(cluster, slot) {
@@ -83,7 +83,7 @@ class ElasticFlowSemantics final : public Semantics {
     Run& run = runs_[index(outlook.job)];
     clock_.ends[index(outlook.job)] = run.end = outlook.done;
     run.assured = outlook.assured;
-    run.foreseen = true;
+    run.has_forecast = true;
     list(outlook.job);
   }
 
@@ -96,12 +96,13 @@ class ElasticFlowSemantics final : public Semantics {
     return next;
   }
 
-  Time round_at(Time event, const Ahead& ahead) const override {
+  Time round_at(Time event, const Upcoming& upcoming) const override {
     // What happens is put off by being merged with what comes later, which the last thing cannot
     // be.
-    const bool alone = ahead.wake == kNever &&
-                       (ahead.end == kNever ? ahead.is_last_arrival()
-                                            : ahead.arrival == kNever && all_end_at(ahead.end));
+    const bool alone =
+        upcoming.wake == kNever &&
+        (upcoming.end == kNever ? upcoming.is_last_arrival()
+                                : upcoming.arrival == kNever && all_end_at(upcoming.end));
     if (last_round_ == kNever || alone) return event;
     return event - last_round_ <= slot_ ? last_round_ + slot_ : event;
   }
@@ -116,7 +117,7 @@ class ElasticFlowSemantics final : public Semantics {
       Run& run = runs_[index(job)];
       const Time end = run.over != kNever ? run.over : run.end;
       if (!can_end(run) || end > now) return false;
-      const bool by_plan = rules_.judged_by_plan && run.foreseen;
+      const bool by_plan = rules_.judged_by_plan && run.has_forecast;
       const Time finished = by_plan ? std::min(run.assured, end) : end;
       ended.push_back(
           {.job = job, .at = end, .finished = finished, .work_left = std::max(0.0, run.work_left)});
@@ -133,7 +134,7 @@ class ElasticFlowSemantics final : public Semantics {
       if (!run.holds) continue;
       run.cost_s = rules_.charged ? cost_.of(run.devices) : 0;
       const Duration cost = from_seconds(run.cost_s);
-      if (run.foreseen) {
+      if (run.has_forecast) {
         run.end += cost;
       } else {
         run.end = last_round_ + cost + from_seconds(std::ceil(run.work_left / run.speed));
@@ -154,7 +155,7 @@ class ElasticFlowSemantics final : public Semantics {
     Devices devices;
     bool holds = false;
     bool shares = false;
-    bool foreseen = false;  // the policy says when it ends
+    bool has_forecast = false;  // the policy says when it ends
     bool listed = false;
   };
 
@@ -167,7 +168,7 @@ class ElasticFlowSemantics final : public Semantics {
   }
 
   bool can_end(const Run& run) const {
-    return run.holds || (rules_.ends_while_paused && run.foreseen);
+    return run.holds || (rules_.ends_while_paused && run.has_forecast);
   }
 
   void list(JobId job) {

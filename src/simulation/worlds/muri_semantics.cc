@@ -15,7 +15,9 @@ constexpr double kArrivalsMerge = 1e-4;  // seconds
 class MuriSemantics final : public Semantics {
  public:
   MuriSemantics(const Workload& workload, const MuriEnds& ends, ReleasedClock& clock)
-      : workload_(workload), ends_(ends), clock_(clock), places_(workload.jobs.size(), -1) {}
+      : workload_(workload), ends_(ends), clock_(clock), places_(workload.jobs.size(), -1) {
+    clock.runs = true;
+  }
 
   void hold(JobId job, double work_left, Time /*ready*/, const Grant& /*grant*/) override {
     std::int32_t& place = places_[index(job)];
@@ -55,11 +57,11 @@ class MuriSemantics final : public Semantics {
     if (runs_.empty()) return next_end_ = kNever;
     // Only those near the earliest can be one with it.
     const double horizon = next_end_s_ * (1 + 4 * ends_.closeness);
-    near_.clear();
+    earliest_.clear();
     for (const Run& run : runs_) {
-      if (run.end_s <= horizon) near_.push_back(&run);
+      if (run.end_s <= horizon) earliest_.push_back(&run);
     }
-    if (near_.size() > 1) gather();
+    if (earliest_.size() > 1) gather();
     return next_end_ = time_from_seconds(next_end_s_);
   }
 
@@ -106,9 +108,9 @@ class MuriSemantics final : public Semantics {
   // Ends are gathered under the first one met in line that is close enough, which need not be the
   // earliest.
   void gather() {
-    std::ranges::sort(near_, {}, [this](const Run* run) { return place_in_line(*run); });
+    std::ranges::sort(earliest_, {}, [this](const Run* run) { return place_in_line(*run); });
     gathered_.clear();
-    for (const Run* run : near_) {
+    for (const Run* run : earliest_) {
       const auto is_close = [&](double end_s) { return close(end_s, run->end_s); };
       if (std::ranges::none_of(gathered_, is_close)) gathered_.push_back(run->end_s);
     }
@@ -141,7 +143,7 @@ class MuriSemantics final : public Semantics {
   ReleasedClock& clock_;
   std::vector<Run> runs_;
   std::vector<std::int32_t> places_;
-  std::vector<const Run*> near_;
+  std::vector<const Run*> earliest_;
   std::vector<double> gathered_;
   double next_end_s_ = 0;
   Time next_end_ = kNever;

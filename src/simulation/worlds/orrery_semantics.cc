@@ -8,21 +8,21 @@ namespace {
 
 class OrrerySemantics final : public Semantics {
  public:
-  explicit OrrerySemantics(std::size_t jobs) : turns_(jobs) {}
+  explicit OrrerySemantics(std::size_t jobs) : versions_(jobs) {}
 
   void hold(JobId job, double work_left, Time ready, const Grant& /*grant*/) override {
-    if (turns_.size() <= index(job)) turns_.resize(index(job) + 1);
+    if (versions_.size() <= index(job)) versions_.resize(index(job) + 1);
     runs_.hold(job, work_left, ready);
-    ++turns_[index(job)];
+    ++versions_[index(job)];
   }
 
   void pace(JobId job, double iteration_s, Duration /*start*/) override {
     if (!runs_.pace(job, iteration_s)) return;
-    ends_.push({runs_.end(job), job, ++turns_[index(job)]});
+    ends_.push({runs_.end(job), job, ++versions_[index(job)]});
   }
 
   double drop(JobId job) override {
-    ++turns_[index(job)];
+    ++versions_[index(job)];
     return runs_.work_left(job);
   }
 
@@ -38,7 +38,7 @@ class OrrerySemantics final : public Semantics {
     for (drop_stale(); !ends_.empty() && ends_.top().at <= now; drop_stale()) {
       const JobId job = ends_.top().job;
       ends_.pop();
-      ++turns_[index(job)];
+      ++versions_[index(job)];
       ended.push_back({.job = job, .at = now, .finished = now});
     }
   }
@@ -47,18 +47,18 @@ class OrrerySemantics final : public Semantics {
   struct End {
     Time at{};
     JobId job = kNoJob;
-    std::uint32_t turn = 0;
+    std::uint32_t version = 0;
     bool operator>(const End& other) const {
       return at != other.at ? at > other.at : job > other.job;
     }
   };
 
   void drop_stale() {
-    while (!ends_.empty() && turns_[index(ends_.top().job)] != ends_.top().turn) ends_.pop();
+    while (!ends_.empty() && versions_[index(ends_.top().job)] != ends_.top().version) ends_.pop();
   }
 
   Runs runs_;
-  std::vector<std::uint32_t> turns_;  // by job: an end foreseen for another turn is stale
+  std::vector<std::uint32_t> versions_;  // by job: an end of an earlier version is stale
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 

@@ -22,6 +22,7 @@ class RigidSemantics final : public Semantics {
         slot_(slot),
         cost_(cluster, slot),
         runs_(workload.jobs.size()) {
+    clock.runs = rules.rounds == Rounds::AtEvents;
     for (const JobSpec& spec : workload.jobs) {
       Run& run = runs_[index(spec.id)];
       // Lengths are whole seconds there; what rounding made of one is not to make it longer.
@@ -62,7 +63,7 @@ class RigidSemantics final : public Semantics {
     return rules_.rounds == Rounds::AtEvents ? next_end_ : last_round_ + slot_;
   }
 
-  Time round_at(Time event, const Ahead& ahead) const override {
+  Time round_at(Time event, const Upcoming& upcoming) const override {
     if (last_round_ == kNever) return event;
     const Time earliest = last_round_ + slot_;
     if (rules_.rounds == Rounds::EverySlot) {
@@ -70,9 +71,10 @@ class RigidSemantics final : public Semantics {
       return first_round_ + (since + slot_ - Duration(1)) / slot_ * slot_;
     }
     // Arrivals are put off by being merged with one that comes later, which the last cannot be.
-    const Time arrival = ahead.is_last_arrival() ? ahead.arrival : put_off(ahead.arrival, earliest);
+    const Time arrival =
+        upcoming.is_last_arrival() ? upcoming.arrival : put_off(upcoming.arrival, earliest);
     if (rules_.rounds == Rounds::AtArrivals) return arrival != kNever ? arrival : earliest;
-    return std::min({arrival, put_off(ahead.end, earliest), put_off(ahead.wake, earliest)});
+    return std::min({arrival, put_off(upcoming.end, earliest), put_off(upcoming.wake, earliest)});
   }
 
   void advance(Time now, std::vector<Ended>& ended) override {
@@ -157,7 +159,7 @@ class RigidSemantics final : public Semantics {
       runs_[index(job)].cost_s = cost_.start_s(runs_[index(job)].gpus);
   }
 
-  // Jobs that wait for their time slice are charged as well, and pay when it comes.
+  // Jobs that wait for their time slice are charged as well: it is taken off when the slice comes.
   void charge_late(Run& run, const JobSpec& spec) const {
     if (spec.submitted <= charged_at_ && run.worked_until <= charged_at_) {
       run.cost_s = cost_.start_s(run.gpus);

@@ -61,7 +61,7 @@ class World {
   std::unique_ptr<Semantics> semantics_;
 };
 
-TEST(RigidSemantics, AStartIsPaidForOnceButNotForeseen) {
+TEST(RigidSemantics, AStartIsChargedOnceButNotForecast) {
   const Workload workload = jobs({{0, 1000}, {300, 1000}});
   World world(workload, {Rounds::AtEvents, Charged::Starts});
   world.round(at(0), {kA});
@@ -97,7 +97,7 @@ TEST(RigidSemantics, RoundsAreASlotApartButForTheLastArrival) {
   EXPECT_EQ(arrival(90, at(80)), at(80));
 }
 
-TEST(RigidSemantics, WhoIsChargedForRoundsPaysUntilNobodyIsToCome) {
+TEST(RigidSemantics, RoundsAreChargedUntilNoJobIsToCome) {
   const Workload workload = jobs({{0, 500}, {100, 500}, {300, 500}});
   World world(workload, {Rounds::AtArrivals, Charged::Rounds});
   world.round(at(0), {kA});

@@ -28,7 +28,7 @@ class Semantics : public Progress {
   };
 
   // What is known to come; kNever: nothing of the kind.
-  struct Ahead {
+  struct Upcoming {
     Time arrival = kNever;
     Time last_arrival = kNever;  // of all
     Time end = kNever;
@@ -39,7 +39,8 @@ class Semantics : public Progress {
 
   // A job holds devices, afresh or others than before, and is up at `ready`. pace() follows.
   virtual void hold(JobId job, double work_left, Time ready, const Grant& grant) = 0;
-  // From now on an iteration takes this long, in a company whose start-up costs add up to `start`.
+  // From now on an iteration takes this long; the start-ups of all jobs on its devices add up to
+  // `start`.
   virtual void pace(JobId job, double iteration_s, Duration start) = 0;
   // The job holds nothing any more. Answers the iterations left.
   virtual double drop(JobId job) = 0;
@@ -50,8 +51,8 @@ class Semantics : public Progress {
   // more.
   virtual void advance(Time now, std::vector<Ended>& ended) = 0;
   // When the round is held that sees what happens at `event`, which is the first of what lies
-  // ahead.
-  virtual Time round_at(Time event, const Ahead& /*ahead*/) const { return event; }
+  // upcoming.
+  virtual Time round_at(Time event, const Upcoming& /*upcoming*/) const { return event; }
   // All that a round decided has been carried out.
   virtual void round_held() {}
   // When the policy counts on a job to be done.

@@ -68,7 +68,7 @@ Workload two_jobs() {
   return workload;
 }
 
-TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForeseen) {
+TEST(MuriSemantics, TheStartUpIsTakenOffAtEveryEventButNotForecast) {
   const Workload workload = two_jobs();
   ReleasedClock clock(workload.jobs.size());
   const auto semantics = make_muri_semantics(workload, {}, clock);
@@ -139,7 +139,7 @@ struct Scene {
   }
 };
 
-TEST(Simulation, AJobThatIsStoppedPaysForItsRestartOnce) {
+TEST(Simulation, AJobThatIsStoppedIsChargedForItsRestartOnce) {
   Scene scene;
   scene.add(0, 1000, 1, 10);
   scene.add(100, 50, 1, 5);  // shorter: takes the GPU for 5 s of start-up and its work
@@ -174,7 +174,7 @@ TEST(Simulation, TheRunEndsWhenTheJobsOfItsWindowHave) {
   EXPECT_EQ(outcome.value().unfinished, 2);
 }
 
-// Two jobs whose stages do not meet, and who gain from sharing the one GPU.
+// Two jobs whose stages do not meet, and which gain from sharing the one GPU.
 Scene two_that_share() {
   Scene scene;
   scene.workload.profiles = {{.stage_s = {0.5, 0.01, 0.01}, .slots = {2, 1, 1}},
@@ -192,7 +192,7 @@ TEST(Machines, AGroupTakesTheTimeOfItsCycle) {
   EXPECT_NEAR(times.end_s[0], 7 + 100 * speed.cycle_s(both), 1e-6);
 }
 
-TEST(Machines, WhoLosesCompanyGoesFasterAndRestartsNothing) {
+TEST(Machines, AJobThatLosesASharerGoesFasterAndRestartsNothing) {
   Scene scene = two_that_share();
   GroupSpeed speed(scene.workload.profiles, Ordering::Best);
   const std::vector<ProfileId> both = {ProfileId{0}, ProfileId{1}};

@@ -41,7 +41,7 @@ class SynergySemantics final : public Semantics {
   // Every job holds what it holds for one round.
   Time next_end() override { return live_.empty() ? kNever : last_round_ + round_; }
 
-  Time round_at(Time event, const Ahead& /*ahead*/) const override {
+  Time round_at(Time event, const Upcoming& /*upcoming*/) const override {
     const Duration since = std::max(event - rules_.first_round, Duration::zero());
     const auto rounds = (since + round_ - Duration(1)) / round_;
     return rules_.first_round + rounds * round_;

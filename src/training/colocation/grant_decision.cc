@@ -15,8 +15,8 @@ class Draft {
         const BookOptions& options)
       : request_(request), jobs_(jobs), options_(options) {}
 
-  // Makes room on one server for what the asker needs there; false: not to be had.
-  bool make_room(const ServerLoad& server);
+  // Frees on one server what the asker needs there; false if it cannot be had.
+  bool free_capacity(const ServerLoad& server);
 
   double cost_s() const {
     double sum = 0;
@@ -36,8 +36,8 @@ class Draft {
   Load needed_more(std::span<Held* const> mine) const;
   double spare_share(const Held& held) const;
   double take_slack(std::span<Held* const> others, double Load::*resource, double missing);
-  bool take_dearly(std::span<Held* const> others, double Load::*resource, double missing,
-                   std::map<JobId, double>& slowdown);
+  bool take_at_cost(std::span<Held* const> others, double Load::*resource, double missing,
+                    std::map<JobId, double>& slowdown);
 
   const LooserMode& request_;
   const std::map<JobId, BookedJob>& jobs_;
@@ -101,8 +101,8 @@ double Draft::take_slack(std::span<Held* const> others, double Load::*resource, 
   return std::max(0.0, missing - there);
 }
 
-bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, double missing,
-                        std::map<JobId, double>& slowdown) {
+bool Draft::take_at_cost(std::span<Held* const> others, double Load::*resource, double missing,
+                         std::map<JobId, double>& slowdown) {
   std::map<JobId, Donor> by_job;
   for (const Held* held : others) {
     Donor& donor = by_job[held->job];
@@ -122,7 +122,7 @@ bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, d
     double worst = 0;
     for (Held* held : others) {
       if (held->job != job || !(held->limit.*resource > 0)) continue;
-      // In proportion to what each may still give, so that nobody falls below what it keeps.
+      // In proportion to what each may still give, so that none falls below what it keeps.
       const double kept = (1 - options_.cut_most) * held->task->limit.*resource;
       const double gives = amount * std::max(0.0, held->limit.*resource - kept) / donor.most;
       worst = std::max(worst, gives / held->limit.*resource);
@@ -133,7 +133,7 @@ bool Draft::take_dearly(std::span<Held* const> others, double Load::*resource, d
   return true;
 }
 
-bool Draft::make_room(const ServerLoad& server) {
+bool Draft::free_capacity(const ServerLoad& server) {
   const std::vector<Held*> mine = on_server(server.server, true);
   if (mine.empty()) return true;
   const Load more = needed_more(mine);
@@ -141,14 +141,14 @@ bool Draft::make_room(const ServerLoad& server) {
   std::map<JobId, double> slowdown;
   for (const auto resource : kResources) {
     double missing = server.held.*resource + more.*resource - server.capacity.*resource;
-    // A server that was overfull before is no debt of the asker's.
+    // The asker need not free what was too much on the server before.
     missing = std::min(missing, more.*resource);
     if (missing <= 1e-9 * server.capacity.*resource) continue;
     missing = take_slack(others, resource, missing);
     if (missing <= 1e-9 * server.capacity.*resource) continue;
-    if (!take_dearly(others, resource, missing, slowdown)) return false;
+    if (!take_at_cost(others, resource, missing, slowdown)) return false;
   }
-  // Everybody of a job waits for the most hindered server.
+  // All workers of a job wait for its most slowed server.
   for (const auto& [job, here] : slowdown) slowdown_[job] = std::max(slowdown_[job], here);
   Load limits;
   for (const Held* held : mine) limits += held->limit;
@@ -181,10 +181,10 @@ std::vector<double> cheapest_cuts(std::span<const Donor> donors, double missing)
   double most = 0;
   for (const Donor& donor : donors) most += donor.most;
   if (most < missing * (1 - 1e-12)) return {};
-  // At the price p of one more unit: weight / limit / (1 - cut)^2 = p.
-  const auto given = [](const Donor& donor, double price) {
+  // At the marginal cost p of one more unit: weight / limit / (1 - cut)^2 = p.
+  const auto given = [](const Donor& donor, double marginal) {
     if (!(donor.limit > 0)) return 0.0;
-    const double cut = 1 - std::sqrt(donor.weight / donor.limit / price);
+    const double cut = 1 - std::sqrt(donor.weight / donor.limit / marginal);
     return std::clamp(cut * donor.limit, 0.0, donor.most);
   };
   double low = std::numeric_limits<double>::infinity();
@@ -198,12 +198,12 @@ std::vector<double> cheapest_cuts(std::span<const Donor> donors, double missing)
   }
   low = std::max(low, high * 1e-15) + 1e-300;
   high = high * (1 + 1e-9) + 1e-290;
-  const auto total = [&](double price) {
+  const auto total = [&](double marginal) {
     double sum = 0;
-    for (const Donor& donor : donors) sum += given(donor, price);
+    for (const Donor& donor : donors) sum += given(donor, marginal);
     return sum;
   };
-  // Prices may be many powers of ten apart, so the middle is the geometric one.
+  // Costs may be many powers of ten apart, so the middle is the geometric one.
   for (int i = 0; i < 200; ++i) {
     const double middle = std::sqrt(low) * std::sqrt(high);
     (total(middle) < missing ? low : high) = middle;
@@ -211,7 +211,7 @@ std::vector<double> cheapest_cuts(std::span<const Donor> donors, double missing)
   std::vector<double> taken;
   double sum = 0;
   for (const Donor& donor : donors) sum += taken.emplace_back(given(donor, high));
-  // Whoever costs nothing gives all at once at any price; what is too much goes back.
+  // A donor without cost gives all at once; what is too much goes back.
   const double part = sum > 0 ? std::min(1.0, missing / sum) : 0;
   for (double& each : taken) each *= part;
   return taken;
@@ -227,7 +227,7 @@ Consideration decide_grant(const LooserMode& request, const std::map<JobId, Book
   }
   Draft draft(request, jobs, options);
   for (const ServerLoad& server : servers) {
-    if (!draft.make_room(server)) {
+    if (!draft.free_capacity(server)) {
       decided.reason = "the server has too little, even if all others give what they may";
       return decided;
     }

@@ -20,7 +20,7 @@ struct ServerLoad {
 Consideration decide_grant(const LooserMode& request, const std::map<JobId, BookedJob>& jobs,
                            const std::vector<ServerLoad>& servers, const BookOptions& options);
 
-// One who can give of one resource at a price that rises with what is taken: weight * cut / (1 -
+// A job that can give of one resource at a cost that rises with what is taken: weight * cut / (1 -
 // cut), with cut = taken / limit.
 struct Donor {
   double limit = 0;
@@ -28,8 +28,8 @@ struct Donor {
   double most = 0;  // that may be taken
 };
 
-// What each gives so that they give `missing` together at the least price; empty if they cannot.
-// At the optimum all prices rise alike, so who weighs less gives more.
+// What each gives so that they give `missing` together at the least cost; empty if they cannot. At
+// the optimum all marginal costs are equal, so a donor of less weight gives more.
 std::vector<double> cheapest_cuts(std::span<const Donor> donors, double missing);
 
 }  // namespace orrery

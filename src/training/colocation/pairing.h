@@ -27,7 +27,7 @@ struct PairingOptions {
   bool workers_with_workers = false;  // otherwise a pair is a parameter server and a worker
 };
 
-// Who shares a CPU with whom, such that the sum of efficiencies is as great as can be: maximum
+// Which two share a CPU, such that the sum of efficiencies is as great as can be: maximum
 // weighted matching, in millionths, since weights that are not whole numbers need not end. Two of
 // one job are never paired. Pairs are (lower, higher) places in `all`, ascending.
 std::vector<std::pair<int, int>> pair_up(std::span<const Rhythm> all,

@@ -36,7 +36,8 @@ class Placer {
   }
 
  private:
-  // Lower is better: how full the fullest of the two hosts is, then the other, then who suffers.
+  // Lower is better: how full the fullest of the two hosts is, then the other, then the slowdown
+  // cost.
   using Rank = std::tuple<double, double, double>;
 
   double utilisation(std::size_t host) const {

@@ -12,8 +12,8 @@ namespace orrery {
 struct PsHost {
   Load capacity{};
   Load held{};  // by what is there already
-  // How much jobs that are there would suffer: the sum of their sensitivities to the resource that
-  // is fullest. Decides between places that are equally good.
+  // How much slower jobs that are there would get: the sum of their sensitivities to the resource
+  // that is fullest. Decides between places that are equally good.
   double slowdown_cost = 0;
 };
 

@@ -66,7 +66,7 @@ TEST(PsPlacement, KeepsAwayFromWhatIsFullInOneResource) {
   EXPECT_EQ(place_parameter_servers(cpu_heavy, hosts)->host_of[0], 0);
 }
 
-TEST(PsPlacement, OfEqualPlacesTheOneWithTheLeastSufferingWins) {
+TEST(PsPlacement, OfEqualPlacesTheOneWithTheLeastSlowdownCostWins) {
   const std::vector<PsHost> hosts = {{.capacity = {8, 100, 100}, .slowdown_cost = 2},
                                      {.capacity = {8, 100, 100}, .slowdown_cost = 1}};
   const std::vector<Load> one = {{1, 1, 1}};

@@ -26,7 +26,7 @@ struct BookedTask {
 struct BookedJob {
   JobId job{};
   std::vector<BookedTask> tasks{};
-  bool waits_for_all = true;  // SSGD: everybody but the slowest has time
+  bool waits_for_all = true;  // SSGD: every worker but the slowest has time
   double left_s = 0;          // how long it will still run at its present pace
   SensitivityMeter sensitivity{};
   ExtraMeter extra{};  // of all tasks that make updates, together
@@ -55,7 +55,7 @@ struct BookOptions {
   double cost_factor = 1;   // granted if cost * this < gain
 };
 
-// A job's request for a mode in which nobody waits, or fewer do.
+// A job's request for a mode in which fewer workers wait, or none.
 struct LooserMode {
   JobId job{};
   double rate_ratio = 1;  // gradients a second over those of SSGD
@@ -64,13 +64,13 @@ struct LooserMode {
 
 // Accounts for CPU and link of servers that several jobs share, and decides whether one of them may
 // go into a mode that takes more. After STAR's resource consideration (specs/star.md 2.8), made
-// anew: everything is in seconds of training time, limits are moved instead of workers put to
-// sleep, and what a job has left to do weighs what it loses.
+// our own way: everything is in seconds of training time, limits are moved instead of workers put
+// to sleep, and what a job has left to do weighs what it loses.
 //
 // In order: what fits is granted. Else what workers of waiting jobs can spare without making
-// anybody later is taken. What is still missing is taken from co-located jobs such that they lose
-// the fewest seconds in all, which takes more from those that are less sensitive. It is granted
-// only if they lose less than the asker gains.
+// any of them later is taken. What is still missing is taken from co-located jobs such that they
+// lose the fewest seconds in all, which takes more from those that are less sensitive. It is
+// granted only if they lose less than the asker gains.
 //
 // Laws: limits on a server never exceed its capacity, unless they did before; no grant costs others
 // more than it gains; what a grant took is given back when it is withdrawn.
@@ -79,7 +79,7 @@ class ServerBook {
   explicit ServerBook(const BookOptions& options = {}) : options_(options) {}
 
   void add_server(ServerId server, const Load& capacity);
-  void put(const BookedJob& job);  // new, or what is known of it anew; limits under a grant stay
+  void put(const BookedJob& job);  // new, or newer facts about it; limits under a grant stay
   // The job has ended: what it was granted goes back first.
   std::vector<LimitChange> remove(JobId job);
 

@@ -42,7 +42,7 @@ TEST(ServerBook, WhatFitsIsGranted) {
   EXPECT_FALSE(book.has_lent(kOther));
 }
 
-TEST(ServerBook, WhoWaitsAnywayGivesFirstAndLosesNothing) {
+TEST(ServerBook, AWorkerThatWaitsAnywayGivesFirstAndLosesNothing) {
   // Worker 0 is done in half the time of worker 1, which is on another server.
   ServerBook book = book_with(
       {.job = kOther, .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})}, .left_s = 1000});
@@ -54,7 +54,7 @@ TEST(ServerBook, WhoWaitsAnywayGivesFirstAndLosesNothing) {
   EXPECT_TRUE(book.has_lent(kOther));
 }
 
-TEST(ServerBook, NobodyHasTimeToSpareWhereNobodyWaits) {
+TEST(ServerBook, NoWorkerHasTimeToSpareWhereNoneWaits) {
   ServerBook book = book_with({.job = kOther,
                                .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})},
                                .waits_for_all = false,
@@ -66,12 +66,12 @@ TEST(ServerBook, NobodyHasTimeToSpareWhereNobodyWaits) {
 
 TEST(ServerBook, RefusesWhatCostsOthersMoreThanItGains) {
   // A quarter of the other's only worker: a third slower, for 1000 s.
-  ServerBook dear = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
-  const Consideration refused = dear.consider(kTwice);
+  ServerBook costly = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
+  const Consideration refused = costly.consider(kTwice);
   EXPECT_FALSE(refused.granted);
   EXPECT_NEAR(refused.cost_s, 1000.0 / 3, 1e-6);
   EXPECT_DOUBLE_EQ(refused.gain_s, 50);
-  EXPECT_DOUBLE_EQ(dear.held(kServer).cpu, 10) << "a refusal changes nothing";
+  EXPECT_DOUBLE_EQ(costly.held(kServer).cpu, 10) << "a refusal changes nothing";
 
   ServerBook cheap = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 30});
   const Consideration granted = cheap.consider(kTwice);
@@ -117,7 +117,7 @@ TEST(ServerBook, WhatWasTakenComesBackWhenTheJobReturnsOrEnds) {
   }
 }
 
-TEST(ServerBook, WhoHasLentDoesNotLoosenItsOwnMode) {
+TEST(ServerBook, AJobThatHasLentKeepsItsOwnMode) {
   ServerBook book =
       book_with({.job = kOther,
                  .tasks = {worker(0, 7, 1), worker(1, 8, 2, ServerId{1}), shard(2, 1)},
@@ -135,7 +135,7 @@ TEST(ServerBook, ReportsOfAJobDoNotUndoAGrant) {
   EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 6, 1e-9);
 }
 
-TEST(ServerBook, AskingAnewReplacesTheGrant) {
+TEST(ServerBook, AskingAgainReplacesTheGrant) {
   ServerBook book = book_with({.job = kOther, .tasks = {worker(0, 2, 1)}, .left_s = 10});
   ASSERT_TRUE(book.consider({.job = kAsker, .rate_ratio = 4, .time_saved = 0.5}).granted);
   EXPECT_NEAR(book.find(kAsker)->tasks[0].limit.cpu, 8, 1e-9);
@@ -216,7 +216,7 @@ TEST(ServerBook, KeepsItsLawsWhateverIsAsked) {
   EXPECT_GT(refused, 500);
 }
 
-double price(const std::vector<Donor>& donors, const std::vector<double>& taken) {
+double cost_of(const std::vector<Donor>& donors, const std::vector<double>& taken) {
   double sum = 0;
   for (std::size_t i = 0; i < donors.size(); ++i) {
     const double cut = taken[i] / donors[i].limit;
@@ -241,7 +241,7 @@ TEST(CheapestCuts, NoOtherDivisionIsCheaper) {
     const std::vector<double> taken = cheapest_cuts(donors, missing);
     ASSERT_EQ(taken.size(), 3u);
     EXPECT_NEAR(taken[0] + taken[1] + taken[2], missing, 1e-9);
-    const double best = price(donors, taken);
+    const double best = cost_of(donors, taken);
     constexpr int kSteps = 60;
     for (int a = 0; a <= kSteps; ++a) {
       for (int b = 0; b <= kSteps; ++b) {
@@ -249,13 +249,13 @@ TEST(CheapestCuts, NoOtherDivisionIsCheaper) {
         const double second = donors[1].most * b / kSteps;
         const double third = missing - first - second;
         if (third < 0 || third > donors[2].most) continue;
-        EXPECT_GE(price(donors, {first, second, third}), best * (1 - 1e-9));
+        EXPECT_GE(cost_of(donors, {first, second, third}), best * (1 - 1e-9));
       }
     }
   }
 }
 
-TEST(CheapestCuts, WhoLosesNothingGivesAll) {
+TEST(CheapestCuts, ADonorThatLosesNothingGivesAll) {
   const std::vector<Donor> donors = {{.limit = 4, .weight = 0, .most = 2},
                                      {.limit = 4, .weight = 1, .most = 2}};
   const std::vector<double> taken = cheapest_cuts(donors, 1);

@@ -11,12 +11,12 @@ namespace orrery {
 namespace {
 
 constexpr std::size_t kTasksMost = 8192;
-constexpr double kLeftUnknown_s = 1e6;  // nothing is taken dearly from who has not begun
+constexpr double kLeftUnknown_s = 1e6;  // nothing is taken at a cost from a job that has not begun
 constexpr int kReconsiderEvery = 5;     // reports
 constexpr int kParts = 8;               // in which more is granted
 constexpr double kWorthMoving = 0.1;    // by less, a grant is left as it is
 constexpr double kUncut = 0.01;         // less than this part taken is nothing
-constexpr int kReportsAfter = 2;  // tasks that were under way when a limit moved are told of first
+constexpr int kReportsAfter = 2;  // tasks that were under way when a limit moved are reported first
 constexpr double kSmoothing = 0.3;  // of a task's time while nothing is taken from it
 
 bool is_amount(double value) { return std::isfinite(value) && value >= 0; }
@@ -167,7 +167,7 @@ void SharedServers::learn(const Member& member, const JobReport& report, BookedJ
 
 Result<std::vector<LimitChange>> SharedServers::report(JobId job, const JobReport& report) {
   const auto found = members_.find(job);
-  if (found == members_.end()) return invalid("nobody knows the job");
+  if (found == members_.end()) return invalid("the job is not known");
   Member& member = found->second;
   BookedJob booked = *book_.find(job);
   const bool fits = report.task_s.size() == booked.tasks.size() && is_amount(report.left_s) &&
@@ -201,7 +201,7 @@ SharedServers::Limits SharedServers::limits() const {
   return all;
 }
 
-// What is different now, of those who were there then.
+// What is different now, of jobs that were there then.
 std::vector<LimitChange> SharedServers::changes_since(const Limits& before) {
   std::vector<LimitChange> changes;
   for (auto& [job, member] : members_) {
@@ -265,7 +265,7 @@ double SharedServers::own_rate(const LooserMode& request) const {
 }
 
 Result<Consideration> SharedServers::ask(const LooserMode& request) {
-  if (!members_.contains(request.job)) return invalid("nobody knows the job");
+  if (!members_.contains(request.job)) return invalid("the job is not known");
   if (!(request.rate_ratio > 0) || !std::isfinite(request.rate_ratio) ||
       !std::isfinite(request.time_saved) || request.time_saved > 1) {
     return invalid("a request that makes no sense");
@@ -302,7 +302,7 @@ Consideration SharedServers::consider_more(const LooserMode& request) {
 
 Consideration SharedServers::consider(const LooserMode& request) {
   Consideration decided = consider_more(request);
-  // What it takes is not known at first. Nobody is harmed if it turns out to be too much.
+  // What it takes is not known at first. No job is harmed if it turns out to be too much.
   const bool known = book_.find(request.job)->extra.measured();
   const double within = known ? saved_at(request, own_rate(request)) : request.time_saved;
   if (decided.granted || within < options_.least_gain || book_.has_lent(request.job))

@@ -12,7 +12,7 @@
 
 namespace orrery {
 
-// What a task of a job that comes would like to hold.
+// What a task of a new job asks for.
 struct TaskRequest {
   bool makes_updates = false;
   Load limit{};
@@ -30,7 +30,7 @@ struct Admission {
   std::vector<LimitChange> changes{};
 };
 
-// What a job tells of itself every so often.
+// What a job reports every few seconds.
 struct JobReport {
   bool waits_for_all = true;
   double left_s = 0;             // 0: not known (any more)
@@ -42,13 +42,13 @@ struct JobReport {
 };
 
 struct SharedServersOptions {
-  // Whether limits move between jobs and a looser mode may be refused. Otherwise every mode is
-  // granted, and everybody keeps to what it was given first.
+  // True if limits move between jobs and a looser mode may be refused. Otherwise every mode is
+  // granted, and each job keeps to its first limits.
   bool considers = true;
   double least_gain = 0.1;   // of the time left, for a mode without more than its limits
   double least_share = 0.1;  // of a request, without which a job is not taken in
-  // A limit of which all is used holds up whoever comes, so who makes updates needs more than it
-  // uses: it is to be busy for this share of its limit.
+  // A limit of which all is used delays every gradient, so a task that makes updates needs more
+  // than it uses: it is to be busy for this share of its limit.
   double busy_most = 0.7;
   BookOptions book{};
 };
@@ -61,16 +61,16 @@ class SharedServers {
   SharedServers(std::span<const Load> capacities, const SharedServersOptions& options);
 
   // Tasks that make updates go where the fullest server is as empty as can be, the others one after
-  // the other where it is emptiest. Who finds less room than it requests for gets what is left, in
+  // the other where it is emptiest. A job that finds less than it requests gets what is left, in
   // proportion; a server without a rate for its link does not limit it. What was granted to others
-  // so far is no reason to have less: it is considered anew beside the job that came.
+  // so far is no reason to have less: it is considered again beside the new job.
   Result<Admission> admit(JobId job, std::span<const TaskRequest> requests);
   // What cuts did to a job, and what updates cost it, is learned from what it reports. Every few
-  // reports its own grant is considered anew: what others can spare changes.
+  // reports its own grant is considered again: what others can spare changes.
   Result<std::vector<LimitChange>> report(JobId job, const JobReport& report);
   // Limits are enforced, so a mode that keeps to its own costs others nothing. Limits move for what
   // it gains beyond that, if it is more than others lose (ServerBook::consider). Refused is what
-  // gains too little either way, and whoever has lent.
+  // gains too little either way, and any job that has lent.
   Result<Consideration> ask(const LooserMode& request);
   // Both: limits to be enforced from now on, none of them of a job that left.
   std::vector<LimitChange> give_back(JobId job);

@@ -39,7 +39,7 @@ TEST(SharedServers, JobsAreSpreadOverServersAndParameterServersStandApart) {
   for (const TaskPlace& place : first) EXPECT_DOUBLE_EQ(place.limit.cpu, 0.1);
 }
 
-TEST(SharedServers, WhoFindsLessRoomGetsWhatIsLeftAndNobodyBeyondThat) {
+TEST(SharedServers, AJobThatFindsTooLittleCapacityGetsWhatIsLeft) {
   SharedServers shared = servers();
   ASSERT_TRUE(shared.admit(kFirst, requests(0.2, 0.2)).ok());
   const auto second = shared.admit(kSecond, requests(0.1, 0.1)).value().places;
@@ -111,7 +111,7 @@ TEST(SharedServers, WithoutConsiderationAllIsGrantedAndNothingMoves) {
   EXPECT_DOUBLE_EQ(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.1);
 }
 
-TEST(SharedServers, WhatIsNotKnownYetIsNoReasonToRefuseWhatHarmsNobody) {
+TEST(SharedServers, AnUnknownNeedIsGrantedWhereItHarmsNoOtherJob) {
   SharedServers shared = two_jobs(true);
   const Consideration decided =
       shared.ask({.job = kFirst, .rate_ratio = 40, .time_saved = 0.9}).value();
@@ -131,7 +131,7 @@ TEST(SharedServers, WhatAParameterServerReallyTakesDecidesWhatItNeeds) {
   EXPECT_TRUE(decided.changes.empty()) << "four times 0.017 are 68 % of its 0.1";
 }
 
-TEST(SharedServers, WhoMakesUpdatesNeedsMoreThanItUses) {
+TEST(SharedServers, ATaskThatMakesUpdatesNeedsMoreThanItUses) {
   SharedServers shared = servers();
   ASSERT_TRUE(shared.admit(kFirst, requests()).ok());
   JobReport full = report(100);
@@ -163,16 +163,17 @@ TEST(SharedServers, AModeThatIsNotWorthWhatOthersLoseIsGrantedWithinItsOwnLimits
   EXPECT_FALSE(shared.ask(request).value().granted) << "it is at its limit already";
 }
 
-TEST(SharedServers, WhatWasGrantedWhileThereWasRoomIsNoReasonToHaveLessForWhoComes) {
+TEST(SharedServers, GrantsOfOthersAreReconsideredWhenAJobComes) {
   SharedServers shared = servers();
   ASSERT_TRUE(shared.admit(kFirst, requests()).ok());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(shared.report(kFirst, report(100)).ok());
   ASSERT_TRUE(shared.ask({.job = kFirst, .rate_ratio = 2, .time_saved = 0.5}).value().granted);
-  EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.2, 1e-9) << "there is room";
+  EXPECT_NEAR(shared.book().find(kFirst)->tasks[4].limit.cpu, 0.2, 1e-9)
+      << "the server has capacity";
   const Admission second = shared.admit(kSecond, requests()).value();
   for (const TaskPlace& place : second.places) EXPECT_NEAR(place.limit.cpu, 0.1, 1e-9);
   for (int i = 0; i < 4; ++i) EXPECT_LE(held(shared, i).cpu, 0.3 + 1e-9);
-  ASSERT_EQ(second.changes.size(), 1u) << "who has not begun gives nothing";
+  ASSERT_EQ(second.changes.size(), 1u) << "a job that has not begun gives nothing";
   EXPECT_NEAR(second.changes[0].limit.cpu, 0.1, 1e-9);
 
   // Once the second says how it is, the first's request is considered again.

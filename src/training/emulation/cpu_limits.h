@@ -28,7 +28,7 @@ Result<std::unique_ptr<CpuLimits>> make_cgroup_limits(const CgroupTree& tree,
                                                       const std::vector<double>& cores);
 
 // Stops a server's processes as soon as they have used what they may have, and continues them when
-// more has come. Parents are told of it only if they ask (waitpid with WUNTRACED). A note in
+// more has come. Parents notice it only if they ask (waitpid with WUNTRACED). A note in
 // `folder` says which processes, for the next run to find if this one is killed.
 Result<std::unique_ptr<CpuLimits>> make_duty_cycle(const std::string& folder,
                                                    const std::string& tag,

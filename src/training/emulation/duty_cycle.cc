@@ -115,7 +115,7 @@ class DutyCycle final : public CpuLimits {
  private:
   Server& at(int server) { return servers_[static_cast<std::size_t>(server)]; }
 
-  bool anybody() const {
+  bool has_processes() const {
     return std::any_of(servers_.begin(), servers_.end(),
                        [](const Server& server) { return !server.processes.empty(); });
   }
@@ -134,9 +134,9 @@ class DutyCycle final : public CpuLimits {
   void keep_on() {
     std::unique_lock lock(mutex_);
     while (!ending_) {
-      changed_.wait(lock, [this] { return ending_ || anybody(); });
+      changed_.wait(lock, [this] { return ending_ || has_processes(); });
       auto last = Clock::now();
-      while (!ending_ && anybody()) {
+      while (!ending_ && has_processes()) {
         changed_.wait_for(lock, kTick, [this] { return ending_; });
         const auto now = Clock::now();
         const double passed_s = std::chrono::duration<double>(now - last).count();
@@ -203,7 +203,7 @@ void remove_left_duty_cycles(const std::string& folder) {
     if (!name.starts_with(kNote)) continue;
     const std::string tag = name.substr(kNote.size());
     struct stat facts {};
-    // Nobody else's note is believed.
+    // Only a note of our own is believed.
     const bool own = ::lstat(found.path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
                      facts.st_uid == ::geteuid();
     if (!own || !is_owner_tag(tag) || owner_runs(tag)) continue;

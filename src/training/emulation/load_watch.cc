@@ -113,7 +113,7 @@ MachineLoad LoadTally::load(double cores) const {
     load.why = fmt::format("the servers' quotas are {:.2f} cores, and the machine has {:.0f}",
                            quota_cores_, cores);
   } else if (load.overfull > kOverfullMost) {
-    load.why = fmt::format("others used {:.2f} cores: no room for all quotas {:.0f} % of the time",
+    load.why = fmt::format("others used {:.2f} cores: the quotas did not fit {:.0f} % of the time",
                            load.others, 100 * load.overfull);
   } else if (load.starved > kStarvedMost) {
     load.why = fmt::format("servers waited for a core {:.0f} % of the time", 100 * load.starved);

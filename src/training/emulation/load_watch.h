@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-// Seconds that all cores of the machine worked for anybody, by the first line of /proc/stat. What a
-// host took from us counts, since it was not there for us.
+// Seconds that all cores of the machine worked, for any process, by the first line of /proc/stat.
+// What a host took from us counts, since it was not there for us.
 double machine_busy_s(const std::string& proc_stat, double ticks_per_s);
 
 // Readings at one moment; all of them grow.

@@ -46,18 +46,18 @@ TEST(LoadWatch, AMachineToOurselvesIsTrusted) {
   EXPECT_TRUE(load.trusted) << load.why;
 }
 
-TEST(LoadWatch, OthersThatLeaveRoomForTheQuotasDoNoHarm) {
+TEST(LoadWatch, OtherLoadBesideWhichTheQuotasFitDoesNoHarm) {
   const MachineLoad load = Readings().after(10, 1.9);
   EXPECT_NEAR(load.others, 1, 1e-9);
   EXPECT_TRUE(load.trusted) << load.why;
 }
 
-TEST(LoadWatch, OthersBesideWhomTheQuotasDoNotFitSpoilTheRunEvenIfQuotasWereNotUsed) {
+TEST(LoadWatch, OtherLoadThatLeavesTooLittleForTheQuotasSpoilsTheRunEvenIfTheyWereNotUsed) {
   const MachineLoad load = Readings().after(10, 1.6, 0.1);
   EXPECT_NEAR(load.others, 1.3, 1e-9);
   EXPECT_NEAR(load.overfull, 1, 1e-9);
   EXPECT_FALSE(load.trusted);
-  EXPECT_NE(load.why.find("no room for all quotas 100 % of the time"), std::string::npos);
+  EXPECT_NE(load.why.find("the quotas did not fit 100 % of the time"), std::string::npos);
 }
 
 TEST(LoadWatch, AMomentOfOthersIsForgivenAndATenthOfTheTimeIsNot) {

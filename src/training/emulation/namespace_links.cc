@@ -41,7 +41,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> routes() {  // (address, ma
   return found;
 }
 
-// Three numbers of a /24 within 198.18.0.0/15, which is set aside for measuring networks, that no
+// Three numbers of a /24 within 198.18.0.0/15, which is reserved for measuring networks, that no
 // route of this machine leads to. The process number decides where the search begins, so that two
 // runs that start at once do not meet.
 Result<std::string> free_network() {
@@ -76,7 +76,7 @@ class NamespaceLinks final : public LinkLimits {
   NamespaceLinks(std::string tag, std::string network, int servers)
       : tag_(std::move(tag)), network_(std::move(network)), servers_(servers) {}
   ~NamespaceLinks() override {
-    // A pair goes with the namespace that one end is in, unless somebody is left in there.
+    // A pair goes with the namespace that one end is in, unless a process is left in there.
     std::string commands;
     for (int i = 0; i < servers_; ++i) {
       commands += fmt::format("link del {}\nnetns del {}\n", veth_name(tag_, i), name(i));
@@ -154,7 +154,7 @@ class NamespaceLinks final : public LinkLimits {
   std::vector<std::pair<CounterFile, CounterFile>> counters_{};
 };
 
-// All traffic on the loopback is one; nobody counts it by server.
+// All traffic on the loopback is one; it is not counted by server.
 class LoopbackLinks final : public LinkLimits {
  public:
   explicit LoopbackLinks(std::vector<double> bytes_per_s) : bytes_per_s_(std::move(bytes_per_s)) {}

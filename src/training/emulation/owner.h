@@ -20,14 +20,14 @@ std::string new_owner_tag();
 
 // False for whatever does not look like a tag.
 bool is_owner_tag(std::string_view tag);
-// Whether the process that the tag was made by still runs.
+// True if the process that made the tag still runs.
 bool owner_runs(std::string_view tag);
 
 // "orrery-TAG-3": of a server's cgroup and network namespace. The tag of such a name, or nothing.
 std::string server_name(std::string_view tag, int server);
 std::optional<std::string> tag_of_server_name(std::string_view name);
 
-// Two digits for a server's number, for names that have no room for more.
+// Two digits for a server's number, for names that must be short.
 std::string short_number(int number);
 
 }  // namespace orrery

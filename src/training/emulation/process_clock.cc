@@ -31,7 +31,7 @@ Result<ProcessClock> ProcessClock::open(pid_t pid) {
 
 double ProcessClock::cpu_s() {
   timespec used{};
-  // Whoever has taken over the number afterwards is not asked.
+  // A process that has taken over the number afterwards is not asked.
   if (signal(0) && ::clock_gettime(clock_, &used) == 0) {
     cpu_s_ = std::max(cpu_s_,
                       static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9);

@@ -94,7 +94,7 @@ bool has_cpu_controller(const std::string& file) {
 }
 
 void make_folder_go(const std::string& path) {
-  // Those who were in it a moment ago may be on their way out.
+  // Processes that were in it a moment ago may still be on their way out.
   for (int i = 0; i < 100 && ::rmdir(path.c_str()) != 0 && errno == EBUSY; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

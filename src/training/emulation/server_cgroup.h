@@ -12,7 +12,7 @@ namespace orrery {
 
 struct CpuUse {
   double cpu_s = 0;        // used so far
-  double throttled_s = 0;  // held back so far
+  double throttled_s = 0;  // by its quota, so far
 };
 
 // Where cgroups for servers may be made. In version 1, CPU time is limited and counted in two
@@ -25,7 +25,7 @@ struct CgroupTree {
 
 // The cgroup this process is in, in whichever version has the cpu controller. `proc` is /proc/self.
 Result<CgroupTree> find_cgroups(const std::string& proc = "/proc/self");
-// The one that somebody named: a folder with the cpu controller handed down to it.
+// The one that the user named: a folder with the cpu controller handed down to it.
 Result<CgroupTree> open_cgroups(const std::string& folder);
 
 // What a quota is written as. Short periods, so that an iteration of a few hundredths of a second
@@ -45,7 +45,7 @@ class ServerCgroup {
   Status add(pid_t pid) const;
   Status set(double cores) const;
   Result<CpuUse> use();
-  Result<double> starved_s();  // waited for a core so far though not held back
+  Result<double> starved_s();  // that it waited for a core although its quota allowed it to run
   // Its processes go back to where it was made, and it goes.
   void release() const;
   // Its processes are ended, and it goes.
@@ -60,8 +60,8 @@ class ServerCgroup {
   CounterFile stat_, usage_;
 };
 
-// Removes the cgroups of runs that were killed, with the processes in them: nobody leads those any
-// more, and they would take CPU from whoever measures next.
+// Removes the cgroups of runs that were killed, with the processes in them: no head
+// leads those any more, and they would take CPU from the next measurement.
 void remove_left_cgroups(const CgroupTree& tree);
 
 }  // namespace orrery

@@ -108,7 +108,7 @@ TEST_F(VersionTwo, UseIsReadFromItsCounters) {
 
 TEST_F(VersionTwo, OnlyGroupsOfRunsThatAreNoMoreAreRemoved) {
   const std::string mine = server_name(new_owner_tag(), 0);
-  const std::string left = server_name("000000000a0", 3);  // process 0 is nobody's
+  const std::string left = server_name("000000000a0", 3);  // no process has the number 0
   for (const std::string& name :
        {mine, left, std::string("orrery-agent-3"), std::string("other")}) {
     std::filesystem::create_directory(tree_ / ("home/" + name));
@@ -147,7 +147,8 @@ TEST(Owner, AProcessThatHasEndedHasNoStart) {
   Child child(spin);
   EXPECT_TRUE(start_while_alive(child.pid()));
   ::kill(child.pid(), SIGKILL);
-  EXPECT_TRUE(becomes_true([&] { return !start_while_alive(child.pid()); })) << "nobody has waited";
+  EXPECT_TRUE(becomes_true([&] { return !start_while_alive(child.pid()); }))
+      << "no parent has waited";
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct EmulatedSize {
 
 struct ServerUse {
   double cpu_s = 0;        // used so far
-  double throttled_s = 0;  // held back so far
+  double throttled_s = 0;  // by its quota, so far
   double in_bytes = 0, out_bytes = 0;
 };
 
@@ -38,7 +38,7 @@ class Servers {
   virtual const EmulatedSize& size(int server) const = 0;
   virtual std::string cpu_means() const = 0;
   virtual std::string link_means() const = 0;
-  // Puts a process on a server; called in the parent right after the fork, before anything of
+  // Puts a process on a server. Called in the parent right after the fork, before anything of
   // weight runs in it.
   virtual Status add(int server, pid_t pid) = 0;
   // The command that runs `command` within the server's network, if that takes one. It keeps its
@@ -57,7 +57,8 @@ class Servers {
   virtual double transport_bytes_per_s(int server) const = 0;
   // Bytes are known for "tbf" alone, and 0 otherwise.
   virtual Result<ServerUse> use(int server) const = 0;
-  // How long it has waited for a core so far though not held back. Dearer than use().
+  // How long it has waited for a core so far although its quota allowed it to run. Takes longer
+  // than use().
   virtual Result<double> starved_s(int server) const = 0;
 };
 
@@ -70,7 +71,7 @@ struct ServersOptions {
 // Removes what killed runs have left on this machine first.
 Result<std::unique_ptr<Servers>> make_servers(const ServersOptions& options);
 
-// Whether the machine left room for all quotas the whole time: reads what others used.
+// True figures need a machine that always has the cores for all quotas: what others used.
 struct MachineLoad {
   double cores = 0;     // of this machine
   double others = 0;    // cores used by processes on none of our servers nor this one, mean
@@ -78,7 +79,7 @@ struct MachineLoad {
   double starved = 0;   // share of time our servers wanted to run within their quota and could not
   double overfull = 0;  // share of time in which quotas, others and this process exceeded the cores
   double excess = 0;    // the most that a server got beyond its quota, as a share of the quota
-  bool trusted = false;  // there was room nearly all the time, and quotas were kept
+  bool trusted = false;  // the quotas fitted nearly all the time, and were kept
   std::string why{};     // if it is not
 };
 class LoadWatch {

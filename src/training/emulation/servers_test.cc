@@ -53,7 +53,7 @@ TEST_P(CpuMeans, BusyProcessesGetTheirShares) {
   EXPECT_LT(slow_share, 0.06);
   const MachineLoad load = watch->load();
   if ((fast_share < 0.16 || slow_share < 0.04) && !load.trusted) {
-    GTEST_SKIP() << "the machine is too busy to tell: " << load.why;
+    GTEST_SKIP() << "the machine is too busy to measure: " << load.why;
   }
   EXPECT_GT(fast_share, 0.16);
   EXPECT_GT(slow_share, 0.04);
@@ -61,7 +61,7 @@ TEST_P(CpuMeans, BusyProcessesGetTheirShares) {
   EXPECT_GT(slow_after.throttled_s, slow_before.throttled_s);
 }
 
-TEST_P(CpuMeans, WhoeverStillRunsIsFreeAgainInTheEnd) {
+TEST_P(CpuMeans, AProcessThatStillRunsIsFreeAgainInTheEnd) {
   auto servers = this->servers({{.cores = 0.01}});
   if (!servers) GTEST_SKIP() << GetParam() << " cannot be used here: " << why_;
   const Child child(spin);
@@ -83,8 +83,8 @@ TEST_P(CpuMeans, AKilledOwnersRemainsAreRemovedByTheNextRun) {
     if (orphan == 0) spin();
     bool there = made && made->add(0, orphan).ok() &&
                  becomes_true([&] { return made->use(0).value().throttled_s > 0; });
-    const pid_t told = there ? orphan : -1;
-    there &= ::write(pipe[1], &told, sizeof told) == sizeof told;
+    const pid_t reported = there ? orphan : -1;
+    there &= ::write(pipe[1], &reported, sizeof reported) == sizeof reported;
     ::pause();
   });
   pid_t orphan = 0;

@@ -46,12 +46,12 @@ TEST(StragglerScript, AtOneTimeTheLaterLineCounts) {
   EXPECT_EQ(steps.steps.size(), 5u);
 }
 
-TEST(StragglerScript, OnAndOffTakeTurnsUntilTheHorizon) {
+TEST(StragglerScript, OnAndOffAlternateUntilTheHorizon) {
   const StragglerScript steps = script("every 120s for 60s server 3 cpu 0.1 after 30s");
   EXPECT_EQ(cpu_at(steps, 29, 3), 1);
-  for (const int turn : {0, 120, 240, 360, 480}) {
-    EXPECT_EQ(cpu_at(steps, turn + 30, 3), 0.1);
-    EXPECT_EQ(cpu_at(steps, turn + 90, 3), 1);
+  for (const int period : {0, 120, 240, 360, 480}) {
+    EXPECT_EQ(cpu_at(steps, period + 30, 3), 0.1);
+    EXPECT_EQ(cpu_at(steps, period + 90, 3), 1);
   }
   EXPECT_LE(steps.steps.back().at, Time(seconds(600)));
 }

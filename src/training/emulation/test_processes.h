@@ -71,7 +71,7 @@ inline char state_of(pid_t pid) {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string path = testing::TempDir() + "hinder-XXXXXX";
+    std::string path = testing::TempDir() + "emulation-XXXXXX";
     path_ = ::mkdtemp(path.data());
   }
   ~ScratchFolder() {

@@ -37,7 +37,7 @@ std::chrono::milliseconds whole_milliseconds(Duration duration) {
   return std::chrono::ceil<std::chrono::milliseconds>(duration);
 }
 
-// c10d tells everything as text. Somebody who is late is worth telling from somebody who is gone.
+// c10d reports errors as text. A member that is late differs from one that is gone.
 Error group_error(std::string_view place, const std::exception& caught) {
   const std::string_view text = caught.what();
   const bool late = text.find("imed out") != text.npos || text.find("imeout") != text.npos;
@@ -74,8 +74,8 @@ class GroupOfOne : public AllReduceGroup {
 
 #ifdef ORRERY_GLOO_CUBE
 // c10d sums by Gloo's ring, which sends 4 (n - 1) messages one after the other. Gloo's cube sends
-// as many bytes in fewer and larger ones (messages_of_sum), and here they go out from whoever asks
-// instead of from a thread of c10d's. One who is asked for one thing at a time.
+// as many bytes in fewer and larger ones (messages_of_sum), and here the calling thread sends
+// them instead of a thread of c10d's. One call at a time.
 class CubeGloo : public c10d::ProcessGroupGloo {
  public:
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
@@ -101,7 +101,7 @@ class TorchGroup : public AllReduceGroup {
  public:
   TorchGroup(c10::intrusive_ptr<Backend> group, torch::Device device)
       : group_(std::move(group)), device_(device) {}
-  // Nothing is under way, so nobody is waited for: some of them may be gone. Not all can be asked.
+  // Nothing is under way, so no member is waited for: some may be gone. Not all backends can abort.
   ~TorchGroup() override {
     try {
       if constexpr (requires { group_->abort(); }) group_->abort();
@@ -175,12 +175,12 @@ Result<std::unique_ptr<AllReduceGroup>> gloo_group(
 Result<std::unique_ptr<AllReduceGroup>> nccl_group(
     [[maybe_unused]] const StorePointer& store, [[maybe_unused]] const AllReduceOptions& options) {
 #ifdef ORRERY_NCCL
-  // Left to itself, c10d does not wait for the sum but for its turn, and ends the whole process
-  // when another's is gone. We wait, and whoever is left goes on.
+  // Left to itself, c10d does not wait for the sum but for its start, and ends the whole process
+  // when another's is gone. We wait, and members that are left go on.
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", 0);
-  // It would also wait for those who never come for as long as it takes. So all first say that they
-  // are there, then meet at once, and whom they miss even then is waited for with patience.
+  // It would also wait without end for members that never come. So all first say that they are
+  // there, then meet at once. A member that is missing even then is waited for with patience.
   ::setenv("TORCH_NCCL_USE_COMM_NONBLOCKING", "1", 0);
   ::setenv(
       "TORCH_NCCL_NONBLOCKING_TIMEOUT",
@@ -207,8 +207,8 @@ Result<std::unique_ptr<AllReduceGroup>> nccl_group(
 
 Result<std::unique_ptr<MeetingPlace>> open_meeting_place([[maybe_unused]] const std::string& host) {
 #if !defined(ORRERY_GLOO) && !defined(ORRERY_NCCL)
-  // Whoever opens one is going to sum. Told now, it ends a run; told by every worker that tries to
-  // join, the run would try again and again.
+  // A run that opens one is going to sum. The error ends it here. If each worker that tries to join
+  // reported it, the run would try again and again.
   return without("Gloo");
 #else
   try {

@@ -18,7 +18,7 @@ class MeetingPlace {
  public:
   virtual ~MeetingPlace() = default;
   virtual std::uint16_t port() const = 0;
-  // Whether groups can do without a GPU for each member.
+  // True if groups can do without a GPU for each member.
   virtual bool sums_on_cpus() const = 0;
 };
 // `host` is what this machine is reached by.
@@ -36,8 +36,9 @@ struct AllReduceOptions {
 };
 
 // A group of processes that sum and copy buffers together (Gloo, or NCCL on GPUs). An error means
-// that the group is broken: somebody died or was later than the patience; what the buffer holds
-// then is undefined, and whoever is left forms another group. Destroying it closes its connections.
+// that the group is broken: a member died or was later than the patience. What the buffer holds
+// then is undefined, and the members that are left form another group. Destroying it closes its
+// connections.
 class AllReduceGroup {
  public:
   virtual ~AllReduceGroup() = default;

@@ -39,43 +39,43 @@ void expect_sum(const std::vector<float>& sum, const std::vector<int>& ranks) {
   for (std::size_t i = 0; i < kFloats; ++i) ASSERT_NEAR(sum[i], wanted[i], 1e-5F);
 }
 
-// What a rank's process is told by its environment.
-struct Told {
+// What a rank's process finds in its environment.
+struct RankPlace {
   int rank = 0;
   std::uint16_t port = 0;
   std::string folder{};
   std::string device{};
 };
-Told told() {
+RankPlace rank_place() {
   return {std::atoi(std::getenv("ORRERY_TEST_RANK")),
           static_cast<std::uint16_t>(std::atoi(std::getenv("ORRERY_TEST_PORT"))),
           std::getenv("ORRERY_TEST_FOLDER"), std::getenv("ORRERY_TEST_DEVICE")};
 }
 
-std::unique_ptr<AllReduceGroup> join(const Told& told, const std::string& name, int rank,
+std::unique_ptr<AllReduceGroup> join(const RankPlace& place, const std::string& name, int rank,
                                      int size) {
   auto joined = join_all_reduce({.host = "127.0.0.1",
-                                 .port = told.port,
+                                 .port = place.port,
                                  .own_address = "127.0.0.1",
                                  .name = name,
                                  .rank = rank,
                                  .size = size,
                                  .patience = std::chrono::seconds(20),
-                                 .device = told.device});
+                                 .device = place.device});
   EXPECT_TRUE(joined.ok()) << (joined.ok() ? "" : joined.error().message);
   return joined.ok() ? std::move(joined).value() : nullptr;
 }
 
-void leave_behind(const Told& told, std::span<const float> values) {
-  std::ofstream(told.folder + "/" + std::to_string(told.rank), std::ios::binary)
+void leave_behind(const RankPlace& place, std::span<const float> values) {
+  std::ofstream(place.folder + "/" + std::to_string(place.rank), std::ios::binary)
       .write(reinterpret_cast<const char*>(values.data()),
              static_cast<std::streamsize>(values.size_bytes()));
 }
 
-// A rank is this program again, told to run one of these alone: torch's threads do not survive a
-// fork. They are named so that nobody else runs them.
+// A rank is this program again, which runs one of these alone: torch's threads do not survive a
+// fork. Their names keep them out of other runs.
 TEST(AllReduceRank, DISABLED_SumsAndCopies) {
-  const Told me = told();
+  const RankPlace me = rank_place();
   const auto group = join(me, "first", me.rank, kRanks);
   ASSERT_TRUE(group);
   auto values = values_of(me.rank);
@@ -89,7 +89,7 @@ TEST(AllReduceRank, DISABLED_SumsAndCopies) {
 
 // Groups of every size, and less to sum than there are members.
 TEST(AllReduceRank, DISABLED_SumsInEverySize) {
-  const Told me = told();
+  const RankPlace me = rank_place();
   std::vector<float> sums;
   for (int size = 2; size <= kMost; ++size) {
     if (me.rank >= size) continue;
@@ -112,7 +112,7 @@ TEST(AllReduceRank, DISABLED_SumsInEverySize) {
 }
 
 TEST(AllReduceRank, DISABLED_LosesTheLast) {
-  const Told me = told();
+  const RankPlace me = rank_place();
   auto group = join(me, "first", me.rank, kRanks);
   ASSERT_TRUE(group);
   auto values = values_of(me.rank);
@@ -130,7 +130,7 @@ TEST(AllReduceRank, DISABLED_LosesTheLast) {
 }
 
 TEST(AllReduceRank, DISABLED_TrainsAReplica) {
-  const Told me = told();
+  const RankPlace me = rank_place();
   const auto group = join(me, "first", me.rank, kRanks);
   const auto learner = make_learner({}).value();
   ASSERT_TRUE(group);
@@ -210,7 +210,7 @@ TEST_P(AllReduce, GroupsOfEverySizeSumTheSameEverywhere) {
   for (int rank = 1; rank < kMost; ++rank) EXPECT_EQ(left_by(0), left_by(rank)) << rank;
 }
 
-TEST_P(AllReduce, WhoIsLeftFormsTheNextGroup) {
+TEST_P(AllReduce, MembersThatAreLeftFormTheNextGroup) {
   const auto ends = run("LosesTheLast");
   EXPECT_EQ(ends[0], 0);
   EXPECT_EQ(ends[1], 0);
@@ -226,7 +226,7 @@ TEST_P(AllReduce, ReplicasStayTheSameToTheBit) {
   EXPECT_EQ(left_by(0), left_by(2));
 }
 
-TEST_P(AllReduce, WhoWaitsInVainIsToldSo) {
+TEST_P(AllReduce, AMemberThatWaitsInVainGetsAnError) {
   const auto joined = join_all_reduce({.host = "127.0.0.1",
                                        .port = place_->port(),
                                        .own_address = "127.0.0.1",
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Groups, AllReduce, testing::ValuesIn(devices()), [](con
   return device.param.substr(0, device.param.find(':'));
 });
 
-TEST(AllReduceOfOne, NeedsNobody) {
+TEST(AllReduceOfOne, NeedsNoOther) {
   const auto group = join_all_reduce({.size = 1}).value();
   std::vector<float> values{1, 2};
   EXPECT_TRUE(group->sum(values).ok());

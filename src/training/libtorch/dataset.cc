@@ -19,7 +19,7 @@ constexpr int kImageClasses = 10;
 constexpr std::int64_t kJsonSide = 28;
 
 Error with_advice(Error error, const std::string& path) {
-  error.message += "; `make data` fetches it anew";
+  error.message += "; `make data` fetches it again";
   // The system's own messages name the file already.
   return error.message.starts_with(path) ? std::move(error) : std::move(error).at(path);
 }

@@ -19,9 +19,9 @@ struct LearnerOptions {
   std::string data_folder{};      // where `make data` puts things
   std::uint64_t seed = 1;
   std::string device = "cpu";  // or "cuda"
-  int place = 0;               // among a run's processes: they take the machine's GPUs in turn
+  int place = 0;               // among a run's processes: GPUs are assigned round robin
   int threads = 1;
-  int held_out = 0;  // of so many training samples one is not trained on; 0: none
+  int held_out = 0;  // one training sample in this many is not trained on; 0: none
 };
 
 // One tensor's place in the flat parameters.
@@ -67,7 +67,7 @@ class Learner {
   // asked between parts. The gradient stays valid until the next call.
   virtual Result<Computed> compute(Samples samples, int blocks,
                                    const std::function<bool()>& go_on) = 0;
-  // The same over samples that were held out. They have an order of their own, which begins anew
+  // The same over samples that were held out. They have an order of their own, which starts again
   // when it is through. Fails if there are none.
   virtual Result<Computed> compute_held_out(Samples samples) = 0;
   virtual std::span<const float> gradient() const = 0;

@@ -23,7 +23,7 @@ std::unique_ptr<Learner> learner(const std::string& model, const std::string& da
   return std::move(made).value();
 }
 
-// Plain gradient descent with batches of 32, always the same one if so wished; gives back the mean
+// Plain gradient descent with batches of 32, always the same one on request; returns the mean
 // loss of the last tenth.
 double train(Learner& learner, int steps, float rate, bool one_batch = false) {
   std::vector<float> values(learner.parameters().begin(), learner.parameters().end());
@@ -103,7 +103,7 @@ TEST_P(EveryModel, LaysItsTensorsOutWithoutGaps) {
   EXPECT_EQ(subject->parameters().size(), static_cast<std::size_t>(next));
 }
 
-// cuDNN's order of one layer: else it gathers the weights anew in every call, with a warning.
+// cuDNN's order of one layer: else it gathers the weights in every call, with a warning.
 TEST(Learner, AnLstmsWeightsAreOneRunAtTheBeginning) {
   const auto tensors = learner("lstm", "grammar")->tensors();
   ASSERT_GE(tensors.size(), 4U);
@@ -121,15 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"lstm", "grammar", 80, 2.0F}, Case{"transformer", "grammar", 60, 0.2F}),
     [](const auto& found) { return std::string(found.param.model) + "_" + found.param.data; });
 
-// Another process is this program again, told to run this alone.
+// Another process is this program again, which runs this alone.
 TEST(LearnerElsewhere, DISABLED_WritesItsFirstParameters) {
-  std::ofstream out(std::getenv("ORRERY_TEST_FILE"), std::ios::binary);
+  const char* const file = std::getenv("ORRERY_TEST_FILE");
+  ASSERT_NE(file, nullptr) << "Learner.FirstParametersAreTheSameInAnotherProcess sets it";
+  std::ofstream out(file, std::ios::binary);
   for (const std::string model : {"cnn", "lstm"}) {
     const auto subject = learner(model, model == "cnn" ? "gaussian" : "grammar", 9);
     const auto values = subject->parameters();
+    ASSERT_FALSE(values.empty()) << model;
     out.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size_bytes()));
   }
+  EXPECT_TRUE(out.flush().good()) << file << " could not be written";
 }
 
 TEST(Learner, FirstParametersAreTheSameInAnotherProcess) {

@@ -20,7 +20,7 @@ struct LocalOptimizerOptions {
 
 // Steps a learner's parameters by its own gradient, where they are: nothing crosses to or from a
 // GPU. Operation by operation the arithmetic of training/trainer/shard/flat_optimizer.h, so that
-// whoever holds the parameters, shard or worker, gets the same numbers. `share`: the part of a
+// shards and workers get the same numbers. `share`: the part of a
 // global batch that the gradient sums up, more than 0; 1 is an ordinary step
 // (training/sync/partial_step.h).
 class LocalOptimizer {

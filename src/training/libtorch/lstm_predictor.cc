@@ -38,9 +38,9 @@ class PredictorNetwork : public torch::nn::Module {
   std::pair<torch::Tensor, torch::Tensor> forward(const torch::Tensor& windows) {
     const auto state = std::get<0>(lstm_(windows)).select(1, -1);
     const auto used = resources_(state).view({-1, horizon_, kResources});
-    const auto ahead = torch::linspace(0, 1, horizon_).view({1, horizon_, 1});
+    const auto steps = torch::linspace(0, 1, horizon_).view({1, horizon_, 1});
     const auto seen = torch::cat({state.unsqueeze(1).expand({-1, horizon_, -1}), used,
-                                  ahead.expand({state.size(0), -1, -1})},
+                                  steps.expand({state.size(0), -1, -1})},
                                  2);
     return {used, times_(torch::relu(hidden_(seen))).squeeze(2)};
   }
@@ -167,8 +167,8 @@ class FittedPredictor : public LstmPredictor {
   const LstmPredictorFit& fit() const override { return fit_; }
   PredictorNetwork& network() { return *network_; }
 
-  std::vector<double> predict(const IterationHistory& history, int ahead) override {
-    if (history.samples.empty() || ahead <= 0) return {};
+  std::vector<double> predict(const IterationHistory& history, int steps) override {
+    if (history.samples.empty() || steps <= 0) return {};
     const auto newest =
         std::min<std::size_t>(history.samples.size(), static_cast<std::size_t>(options_.window));
     IterationHistory seen{.worker = history.worker,
@@ -178,12 +178,12 @@ class FittedPredictor : public LstmPredictor {
     std::vector<float> inputs;
     append_window(rows, static_cast<std::int64_t>(rows.size()), options_.window, scales_, inputs);
     const double last = std::exp(double{1} * rows.back()[kResources]);
-    std::vector<double> found(static_cast<std::size_t>(ahead), last);
+    std::vector<double> found(static_cast<std::size_t>(steps), last);
     try {
       const torch::NoGradGuard no_grad;
       const auto times =
           network_->forward(tensor_of(inputs, {1, options_.window, kInputs})).second.contiguous();
-      for (int i = 0; i < ahead; ++i) {
+      for (int i = 0; i < steps; ++i) {
         const float change = times.data_ptr<float>()[std::min(i, options_.horizon - 1)];
         found[static_cast<std::size_t>(i)] =
             last * std::exp(std::clamp(double{1} * change, -kLargestLog, kLargestLog));

@@ -54,7 +54,7 @@ TEST(LstmPredictor, BeatsSayingThatItStaysOnWavesItHasNotSeen) {
   EXPECT_LT(fit.error, 0.5 * fit.error_of_last);
 }
 
-TEST(LstmPredictor, PredictsTheTurn) {
+TEST(LstmPredictor, PredictsTheChange) {
   const auto history = waves(7, 207, 0);  // the next three are quick, then ten slow ones
   const auto times = predicted(fitted(), history);
   ASSERT_EQ(times.size(), 8U);

@@ -30,7 +30,7 @@ class ModeNetwork : public ModeRegression {
   virtual Status save(const std::string& path) const = 0;
 };
 
-// For a network that is fitted while a run waits for it, and judged by whoever fits it: a twelfth
+// For a network that is fitted while a run waits for it, and judged by its caller: a twelfth
 // of the work, about 40 ms for 200 windows.
 inline constexpr ModeNetworkOptions kOnLineModeNetwork{.steps = 130, .rate = 2e-2, .held_out = 0};
 

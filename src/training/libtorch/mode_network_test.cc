@@ -59,7 +59,7 @@ TEST(ModeNetwork, InAHurryItLearnsNearlyAsMuch) {
   EXPECT_EQ(network->held_out_error(), 0);
 }
 
-TEST(ModeNetwork, TellsTheRulesApart) {
+TEST(ModeNetwork, TreatsRulesDifferently) {
   const auto network = make_mode_network();
   ASSERT_TRUE(network->fit(windows(300)).ok());
   ModeFeatures features{.kind = 2, .x_share = 0.5, .gradients_ratio = 3, .staleness = 1};

@@ -21,7 +21,7 @@ class Network : public torch::nn::Module {
 Result<SampleKind> samples_wanted(const std::string& model);
 
 // First parameters from our own random numbers, so that they are the same with every version of
-// torch. Layers are told by name: "hidden" stands before a rectifier, "embed", "lstm" and "norm"
+// torch. Layers are known by name: "hidden" stands before a rectifier, "embed", "lstm" and "norm"
 // are what they say, "closing" is the normalisation that ends a residual block.
 void set_first_parameters(torch::nn::Module& module, std::uint64_t seed);
 

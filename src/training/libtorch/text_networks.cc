@@ -6,7 +6,7 @@ namespace orrery {
 namespace {
 
 // Parameters lie in the order in which they are registered. The LSTM's come first, since cuDNN
-// takes them as they are only from where their memory begins, and else gathers them anew in every
+// takes them as they are only from where their memory begins, and else gathers them in every
 // call.
 class CharacterLstm : public Network {
  public:

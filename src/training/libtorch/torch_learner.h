@@ -64,7 +64,7 @@ class TorchLearner : public Learner {
 
   std::shared_ptr<Network> network_;
   SamplesOnDevice train_, test_;
-  // Every so many-th sample is held out, and so many are: sets may be sorted by class.
+  // One sample in this many is held out, and the number of those: sets may be sorted by class.
   std::int64_t held_out_step_, held_out_;
   SampleOrder order_;
   std::optional<SampleOrder> held_out_order_;

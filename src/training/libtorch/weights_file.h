@@ -16,7 +16,7 @@ inline torch::Tensor tensor_of(std::vector<float>& values, const std::vector<std
 }
 
 // A small network in a JSON file: {"kind": ..., "version": 1, ..., "weights": [...]}, the weights
-// in the order of the module's parameters. For what is learned in minutes and read by people; a
+// in the order of the module's parameters. For what is learned in minutes and should be readable; a
 // model under training has checkpoints.
 Status save_weights(const std::string& path, const std::string& kind, nlohmann::json about,
                     const torch::nn::Module& module);
@@ -27,7 +27,7 @@ Result<nlohmann::json> read_weights(const std::string& path, const std::string& 
 // Puts its weights into a module that must have exactly as many; all must be finite.
 Status set_weights(torch::nn::Module& module, const nlohmann::json& file);
 
-// Of an object that was read: a finite number, so many of them, a whole number within bounds.
+// Of an object that was read: a finite number, a list of them, a whole number within bounds.
 Result<double> number_of(const nlohmann::json& file, const char* name);
 Result<std::vector<double>> numbers_of(const nlohmann::json& file, const char* name,
                                        std::size_t count);

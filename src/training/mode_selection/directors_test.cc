@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-Slowness nobody(int, double, std::int64_t) { return {}; }
+Slowness none_slow(int, double, std::int64_t) { return {}; }
 Slowness third_4x_slow(int worker, double, std::int64_t) {
   return {.compute = worker == 3 ? 4.0 : 1.0};
 }
@@ -21,7 +21,7 @@ std::unique_ptr<Director> director(std::string_view name, DirectorOptions option
   return std::move(made).value();
 }
 
-TEST(LbBsp, GivesTheSlowOneASmallerBatchStepByStep) {
+TEST(LbBsp, GivesTheSlowWorkerASmallerBatchStepByStep) {
   LbBspOptions options;
   const auto lb_bsp = make_lb_bsp_director(options);
   std::vector<WorkerId> workers = {WorkerId(0), WorkerId(1)};
@@ -51,7 +51,7 @@ TEST(LbBsp, GivesTheSlowOneASmallerBatchStepByStep) {
 }
 
 TEST(LbBsp, DoesNothingWhereAllAreAlike) {
-  TestWorld world({}, nobody, director("lb-bsp"));
+  TestWorld world({}, none_slow, director("lb-bsp"));
   world.run_for(30);
   EXPECT_EQ(world.mode(), "ssgd");
 }
@@ -65,7 +65,7 @@ TEST(LbBsp, AllReachTheBarrierTogether) {
 TEST(SyncSwitch, GoesToAspAfterItsPartAndStays) {
   DirectorOptions options;
   options.samples_limit = 256 * 1000;
-  TestWorld world({}, nobody, director("sync-switch-plain", std::move(options)));
+  TestWorld world({}, none_slow, director("sync-switch-plain", std::move(options)));
   world.run_for(0.11 * 55);
   EXPECT_EQ(world.mode(), "ssgd");
   world.run_for(0.11 * 20);
@@ -79,7 +79,7 @@ Slowness for_ten_seconds(int worker, double now_s, std::int64_t) {
   return {.compute = worker == 3 && now_s >= 5 && now_s < 15 ? 4.0 : 1.0};
 }
 
-TEST(SyncSwitch, GreedyIsAsynchronousWhileSomebodyStraggles) {
+TEST(SyncSwitch, GreedyIsAsynchronousWhileAWorkerStraggles) {
   DirectorOptions options;
   options.samples_limit = 256 * 100000;
   TestWorld world({}, for_ten_seconds, director("sync-switch", std::move(options)));
@@ -103,7 +103,7 @@ TEST(SyncSwitch, ElasticTakesTheStragglerOutOfTheBarrier) {
   EXPECT_EQ(world.mode(), "ssgd");
 }
 
-TEST(Dynamic, GroupsByTimesAndAnewWhenTheyChange) {
+TEST(Dynamic, GroupsByTimesAndAgainWhenTheyChange) {
   TestWorld world({}, for_ten_seconds, director("dynamic"));
   world.run_for(4.5);
   EXPECT_EQ(world.mode(), "ssgd");
@@ -115,7 +115,7 @@ TEST(Dynamic, GroupsByTimesAndAnewWhenTheyChange) {
 
 TEST(Dynamic, StaysSynchronousWhileNoWorkerStragglesHoweverTimesScatter) {
   for (const double jitter : {0.1, 0.3, 0.6}) {
-    TestWorld world({.workers = 4, .jitter = jitter}, nobody, director("dynamic"));
+    TestWorld world({.workers = 4, .jitter = jitter}, none_slow, director("dynamic"));
     world.run_for(60);
     EXPECT_EQ(world.conductor().counts().mode_switches, 0) << "jitter " << jitter;
   }
@@ -136,7 +136,7 @@ TEST(Lgc, ChoosesItsKByTheTradeOff) {
   EXPECT_EQ(slow.mode(), "lgc-7");
   DirectorOptions same;
   same.blocks = 4;
-  TestWorld equal({.blocks = 4}, nobody, director("lgc", std::move(same)));
+  TestWorld equal({.blocks = 4}, none_slow, director("lgc", std::move(same)));
   equal.run_for(20);
   EXPECT_EQ(equal.mode(), "lgc-8");
 }
@@ -160,7 +160,8 @@ std::unique_ptr<Director> ring_of_four() {
 
 // Which four are the fastest changes from look to look, and does not matter.
 TEST(Ring, FormsAtOnceWhereAllAreAlike) {
-  TestWorld world({.architecture = Architecture::AllReduce, .jitter = 0.2}, nobody, ring_of_four());
+  TestWorld world({.architecture = Architecture::AllReduce, .jitter = 0.2}, none_slow,
+                  ring_of_four());
   world.run_for(2);
   EXPECT_EQ(world.mode(), "ring-4+4");
   const Mode first = world.conductor().mode();
@@ -168,7 +169,7 @@ TEST(Ring, FormsAtOnceWhereAllAreAlike) {
   EXPECT_EQ(world.conductor().mode(), first);
 }
 
-TEST(Ring, WhoBecomesSlowLeavesIt) {
+TEST(Ring, AWorkerThatBecomesSlowLeavesIt) {
   std::vector<WorkerId> ring;
   const auto one_of_the_ring = [&ring](int worker, double now_s, std::int64_t) {
     const bool slow = now_s > 10 && !ring.empty() && ring.front() == WorkerId(worker);

@@ -12,11 +12,11 @@ struct GrantRequest {
   double time_saved = 0;  // share of the time the job still needs
 };
 
-// Later: whoever decides is still at it; ask again with the same mode at the next look.
+// Later: there is no decision yet; ask again with the same mode at the next look.
 enum class GrantAnswer { Yes, No, Later };
 
-// Whether this job may use a looser mode: the cluster's word, which knows the jobs beside it. It is
-// asked before each such switch and told when the job is back in SSGD.
+// Says if this job may use a looser mode, for the cluster, which knows the jobs beside it. It is
+// asked before each such switch and gets word when the job is back in SSGD.
 class ModeGrant {
  public:
   virtual ~ModeGrant() = default;

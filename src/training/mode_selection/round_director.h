@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-// A director that looks at everybody's times every so many global batches, once each worker has
-// done a few tasks. SSGD at first, and again whenever somebody joins or leaves.
+// A director that looks at all workers' times every few global batches, once each worker has done a
+// few tasks. SSGD at first, and again whenever a worker joins or leaves.
 class RoundDirector : public Director {
  public:
   void on_iteration(const IterationSample& sample) final { book_.add(sample); }

@@ -40,7 +40,7 @@ inline double time_under(std::string_view name, const WorldOptions& world, const
   return TestWorld(world, pattern, std::move(made).value()).run();
 }
 
-inline Slowness nobody(int, double, std::int64_t) { return {}; }
+inline Slowness none_slow(int, double, std::int64_t) { return {}; }
 inline Slowness slow_cpu(int worker, double, std::int64_t) {
   return {.compute = worker == 3 ? 4.0 : 1.0};
 }

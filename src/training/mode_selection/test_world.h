@@ -1,23 +1,20 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <queue>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/random.h"
-#include "training/sync/conductor.h"
+#include "training/sync/timed_harness.h"
 
 namespace orrery {
 
-// A little world for tests of directors: workers whose tasks take what a pattern says, under a real
-// Conductor, and a loss that falls with every gradient by its worth, exp(-progress), where a
-// gradient is worth weight / (1 + lambda * staleness); a stale one is worth lambda if that is below
-// 0. In all-reduce with ways over links, those are in no task of the ring but in its sum, and in
-// the tasks of children, who wait for their parents as well. Its parts are in test_world_test.cc.
+// Workers for tests of directors, under a TimedHarness: their tasks take what a pattern says, and a
+// loss falls with every gradient by its worth, exp(-progress). A gradient is worth
+// weight / (1 + lambda * staleness); a stale one is worth lambda if that is below 0. In all-reduce
+// with ways over links, those are in no task of the ring but in its sum, and in the tasks of
+// children, which wait for their parents as well.
 struct WorldOptions {
   int workers = 8;
   Architecture architecture = Architecture::ParameterServers;
@@ -50,39 +47,35 @@ class TestWorld {
 
   double run();  // seconds until the loss was at the target; limit_s if never
   void run_for(double seconds_more);
-  void leave(int worker);
+  void leave(int worker) { harness_->leave(worker); }
 
   double loss() const;
-  double way_s(int worker);  // at this time
-  const Conductor& conductor() const { return conductor_; }
-  std::string mode() const { return mode_name(conductor_.mode(), options_.workers); }
+  const Conductor& conductor() const { return *harness_->conductor; }
+  std::string mode() const { return mode_name(conductor().mode(), options_.workers); }
 
  private:
-  struct Doing {
-    Task task{};
-    double began_s = 0, ends_s = 0, computing = 1, throttled = 0;
+  struct Worker {
+    std::int64_t tasks = 0;
+    double computing = 1, throttled = 0;  // shares of the time of its task
+    bool is_new_in_ring = false;
   };
-  using Event = std::pair<double, std::int64_t>;  // when, which task; below 0: which update's sum
-
-  Time now() const { return time_from_seconds(now_s_); }
-  void step();
-  void hand_in(const Doing& done, int samples);
+  Worker& at(WorkerId worker) { return workers_[static_cast<std::size_t>(worker)]; }
+  double now_s() const { return harness_ ? harness_->now_s : 0; }
+  double way_s(WorkerId worker);  // at this time
   std::ptrdiff_t rank_of(WorkerId worker) const;
-  void start(const Task& task);
-  void cut(std::int64_t task);
+  double link_s(const Task& task, const Slowness& slow);
+  double task_s(const Task& task);
+  void describe(const Task& task, Gradient& gradient);
+  double sum_s();
   void apply(const ApplyUpdate& order);
-  void carry_out();
 
   WorldOptions options_;
   Pattern pattern_;
   Random random_;
-  Conductor conductor_;
-  double now_s_ = 0, progress_ = 0, next_tick_s_ = 1;
-  std::map<std::int64_t, Doing> doing_{};
-  std::map<int, std::int64_t> tasks_{};
+  double progress_ = 0;
+  std::vector<Worker> workers_;
   FormRing ring_{};
-  std::vector<WorkerId> to_meet_{};  // of the ring, who has had no task in it
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_{};
+  std::unique_ptr<TimedHarness> harness_{};
 };
 
 }  // namespace orrery

@@ -40,7 +40,7 @@ void Conductor::leave(WorkerId worker, Time now) {
   }
   in.remove_member(seat);
   if (!in.begun) return;
-  if (in.flying && in.membership.size() == 0) {  // nobody is left who could say how it ended
+  if (in.flying && in.membership.size() == 0) {  // no worker is left to report how it ended
     failed(in.version + 1, {}, now);
     return;
   }
@@ -73,7 +73,7 @@ void Conductor::ready(const Gradient& gradient, Time now) {
   OpenTask* const open = in.tasks.find(gradient.task);
   if (open == nullptr || open->state != OpenTask::State::Computing) {
     ++in.counts.refused;
-    // What was once a task of somebody who left lies about and is of no use.
+    // A gradient of a worker that left cannot be used.
     if (open == nullptr && gradient.task > 0 && gradient.task < in.next_task) {
       in.orders.push_back(DropGradient{gradient.task, "its task has ended"});
     }
@@ -141,7 +141,7 @@ void Conductor::failed(ParameterVersion version, std::span<const WorkerId> lost,
     in.lose(task);
   }
   if (in.end_reason) return in.end_if_due(now);
-  in.ring = {};  // the group is broken, so even the same ring is formed anew
+  in.ring = {};  // the group is broken, so even the same ring is formed again
   in.membership_changed(now);
   if (!in.terms.empty()) {
     in.make_update(now);

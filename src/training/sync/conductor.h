@@ -19,12 +19,12 @@ namespace orrery {
 
 struct ConductorOptions {
   Architecture architecture = Architecture::ParameterServers;
-  int workers_first = 1;  // training begins when so many have joined
+  int workers_first = 1;  // training begins when that many have joined
   std::int32_t global_batch = 256;
   std::int32_t batch_least = 1;  // of one task
   int blocks = 1;
   RateRule rate{};
-  std::int64_t samples_limit = 0;        // training ends after so many; 0: never
+  std::int64_t samples_limit = 0;        // training ends after them; 0: never
   std::int64_t evaluate_every = 0;       // samples between evaluations; 0: never
   std::int64_t checkpoint_every = 0;     // samples; 0: never
   double target_accuracy = 0;            // training ends there; 0: none
@@ -34,7 +34,7 @@ struct ConductorOptions {
   ZenoOptions zeno{};
 };
 
-// How often a training is judged where nobody says: every twenty batches.
+// How often a training is evaluated by default: every twenty batches.
 constexpr std::int64_t evaluation_distance(std::int64_t asked, std::int32_t global_batch) {
   return asked > 0 ? asked : std::int64_t{20} * global_batch;
 }
@@ -51,23 +51,23 @@ struct ConductorCounts {
   std::int64_t mode_switches = 0;
 };
 
-// Leads one training run: hands out tasks, decides by the present mode's rule which gradients
-// become an update and who may go on, asks its director for the mode, keeps membership, schedule
-// and the order of samples. Pure: no clock, no sockets, no numbers of the model itself, so the
-// trainer's head and the twin run the same object.
+// Leads one training run. It hands out tasks and decides by the present mode's rule which gradients
+// become an update and which workers may go on. It asks its director for the mode, and keeps
+// membership, schedule and the order of samples. Pure: no clock, no sockets, no numbers of the
+// model itself, so the trainer's head and the twin run the same object.
 //
 // Laws (conductor_laws_test.cc): every task that was handed out ends once, as a term of one update,
-// dropped, or lost with its worker; every sample position is in one task, and is handed out again
-// only if it was lost; whoever has no task waits for an update that somebody with a task can bring
-// about; nothing of this breaks when modes change, workers join, leave and die in any order. What a
-// mode holds when it is left goes into an update of its own before the next mode begins.
+// dropped, or lost with its worker. Every sample position is in one task, and is handed out again
+// only if it was lost. A worker without a task waits for an update that a worker with a task can
+// bring about. This holds when modes change, workers join, leave and die in any order. What a mode
+// holds when it is left goes into an update of its own before the next mode begins.
 //
 // Parameter servers: a gradient that has come is theirs, and is used even if its worker leaves.
-// All-reduce: it is in its worker's memory (a child's in its parent's) and is lost with it; one
-// update at a time is on its way, and nobody gets a task until it was applied; the mode changes,
-// and what is held is drained, only while nobody of the ring computes. A mode other than Ring means
-// the full ring there. What makes no sense (unknown tasks, strangers, saying things twice) is
-// counted and changes nothing.
+// All-reduce: it is in its worker's memory (a child's in its parent's) and is lost with it. One
+// update at a time is on its way, and no worker gets a task until it was applied. The mode changes,
+// and what is held is drained, only while no member of the ring computes. A mode other than Ring
+// means the full ring there. Calls that make no sense (unknown tasks or workers, repeated reports)
+// are counted and change nothing.
 class Conductor {
  public:
   Conductor(ConductorOptions options, std::unique_ptr<Director> director,
@@ -81,7 +81,7 @@ class Conductor {
   // A gradient that cannot be used: not finite, of the wrong shape. Its worker goes on.
   void spoiled(std::int64_t task, const std::string& why, Time now);
   // All-reduce: the ring has carried out the newest ApplyUpdate; or could not, because of these.
-  // Parameter servers confirm too, with the norms they saw; nothing waits for it there.
+  // Parameter servers confirm too, with the norms they measured; nothing waits for it there.
   void applied(const UpdateSample& update, Time now);
   void failed(ParameterVersion version, std::span<const WorkerId> lost, Time now);
   void evaluated(const EvaluationSample& evaluation, Time now);

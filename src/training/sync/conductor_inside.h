@@ -16,8 +16,8 @@
 
 namespace orrery {
 
-// What a Conductor is made of. conductor.cc: what is said to it; conductor_membership.cc: who is
-// there, and what is lost; conductor_updates.cc: what becomes of what was said.
+// What a Conductor is made of. conductor.cc: calls from outside; conductor_membership.cc: joining,
+// leaving, and what is lost; conductor_updates.cc: gradients, updates and the next tasks.
 struct Conductor::Inside {
   Inside(ConductorOptions with, std::unique_ptr<Director> asked, const ConductorState& from);
 
@@ -45,7 +45,7 @@ struct Conductor::Inside {
   void cut_all();
   void spoil(OpenTask& open, const std::string& why, Time now);
   void end_in_waste(OpenTask& open, std::int64_t& count);
-  bool quiet() const;  // whether an update can be made of what is held, whatever it is
+  bool quiet() const;  // true if what is held can become an update
   void make_update(Time now);
   void complete_update(Time now);
   void end_applied(std::int64_t task);

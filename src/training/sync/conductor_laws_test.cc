@@ -22,7 +22,7 @@ class RandomDirector final : public Director {
 
  private:
   WorkerId any(std::span<const WorkerId> workers) {
-    // One in ten is somebody who is not there.
+    // One in ten is a worker that is not there.
     const auto i = random_.between(0, static_cast<std::int64_t>(workers.size()) * 11 / 10);
     return i < std::ssize(workers) ? workers[static_cast<std::size_t>(i)] : WorkerId{77777};
   }
@@ -113,7 +113,7 @@ class World {
     }
     kinds_.insert(conductor_->mode().rule);
     if (conductor_->ending() || flying_ || std::ssize(workers_) == 0 || tasks_.empty()) return;
-    EXPECT_TRUE(any_worker_computes()) << "nobody computes, so nothing will ever happen";
+    EXPECT_TRUE(any_worker_computes()) << "no worker computes, so nothing will ever happen";
   }
 
   bool any_worker_computes() const {
@@ -219,13 +219,13 @@ class World {
     ASSERT_FALSE(flying_);
     epoch_ = order.epoch;
     ring_parents_ = order.parents;
-    std::set<WorkerId> everybody(order.ring.begin(), order.ring.end());
+    std::set<WorkerId> all(order.ring.begin(), order.ring.end());
     for (const auto& [child, parent] : order.parents) {
       ASSERT_TRUE(std::ranges::count(order.ring, parent));
-      ASSERT_TRUE(everybody.insert(child).second);
+      ASSERT_TRUE(all.insert(child).second);
     }
-    ASSERT_EQ(everybody.size(), workers_.size());
-    for (const WorkerId worker : everybody) ASSERT_TRUE(workers_.contains(worker));
+    ASSERT_EQ(all.size(), workers_.size());
+    for (const WorkerId worker : all) ASSERT_TRUE(workers_.contains(worker));
   }
   void carry_out(const FormTree& order) { tree_ = order.parents; }
   void carry_out(const RefreshValidation&) {}
@@ -321,7 +321,7 @@ class World {
   void leave(std::optional<WorkerId> id) {
     if (!id || (workers_.size() < 2 && random_.uniform() < 0.8)) return;
     workers_.erase(*id);
-    // Nobody is left who could carry it out, and the conductor knows.
+    // No worker is left to carry it out, and the conductor knows.
     if (workers_.empty()) flying_ = false;
     call([&] { conductor_->leave(*id, now_); });
   }
@@ -394,7 +394,7 @@ class World {
     call([&] { conductor_->failed(version_ + 1, lost, now_); });
   }
 
-  // Whoever waits gets a task if the others just go on, the oldest task first.
+  // A waiting worker gets a task if the others just go on, the oldest task first.
   void let_every_worker_finish() {
     if (tasks_.empty()) return;
     for (const WorkerId id : std::set<WorkerId>(waiting())) {
@@ -459,7 +459,7 @@ TEST_P(ConductorLaws, HoldWithAllReduceWhateverHappens) {
   EXPECT_GT(world.counts().gradients, 300);
 }
 
-TEST_P(ConductorLaws, TheSameHappeningsGiveTheSameOrders) {
+TEST_P(ConductorLaws, TheSameCallsGiveTheSameOrders) {
   for (const auto architecture : {Architecture::ParameterServers, Architecture::AllReduce}) {
     World one(static_cast<std::uint64_t>(GetParam()), architecture);
     World other(static_cast<std::uint64_t>(GetParam()), architecture);

@@ -27,7 +27,7 @@ TEST(ConductorPace, MeanStalenessOfStaticXIsNOverXMinusOneForAnyTimes) {
                        static_cast<std::uint64_t>(round));
     // Updates since each worker's newest gradient: the part of the tiling that has not ended yet.
     std::vector<ParameterVersion> newest(static_cast<std::size_t>(n), 0);
-    world.on_update = [&](const ApplyUpdate& order) {
+    world.workers.on_update = [&](const ApplyUpdate& order) {
       ASSERT_EQ(std::ssize(order.tasks), x);
       for (const Task& task : order.tasks) {
         newest[static_cast<std::size_t>(task.worker)] = order.update.version;
@@ -78,13 +78,13 @@ TEST(ConductorPace, IsWhatIsPredicted) {
     for (const double jitter : {0.0, 0.05}) {
       TimedHarness world({.architecture = one.architecture, .global_batch = 64, .blocks = 4},
                          one.mode, times, jitter);
-      world.sum_s = one.sum_s;
+      world.workers.sum_s = [&one] { return one.sum_s; };
       world.run_updates(400);
-      const Time from = world.now;
+      const double from_s = world.now_s;
       const std::int64_t before = world.conductor->counts().gradients;
       const std::int64_t stale_before = world.conductor->counts().staleness_sum;
       world.run_updates(4400);
-      const double interval = seconds(world.now - from) / 4000;
+      const double interval = (world.now_s - from_s) / 4000;
       const auto gradients = static_cast<double>(world.conductor->counts().gradients - before);
       const Pace pace =
           predict_pace(one.mode, workers, times,
@@ -112,7 +112,7 @@ TEST(ConductorPace, EverySampleWeighsTheSameInEveryMode) {
     TimedHarness world({.global_batch = 10}, mode, times, 0.2);
     double weight = 0;
     std::int64_t samples = 0;
-    world.on_update = [&](const ApplyUpdate& order) {
+    world.workers.on_update = [&](const ApplyUpdate& order) {
       for (const Term& term : order.update.terms) weight += term.weight;
       for (const Task& task : order.tasks) samples += task.samples.count;
     };
@@ -166,7 +166,7 @@ TEST(ConductorPace, WithAllWorkersTheParametersAreThoseOfOneProcessToTheBit) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Parameters together(kParameters, 0.5F);
     TimedHarness world({.global_batch = kBatch}, {}, std::vector<double>(kWorkers, 0.1), 0.5, seed);
-    world.on_update = [&](const ApplyUpdate& order) {
+    world.workers.on_update = [&](const ApplyUpdate& order) {
       std::vector<Parameters> gradients;
       std::vector<double> weights;
       for (const Task& task : order.tasks) {

@@ -8,7 +8,7 @@
 namespace orrery {
 
 // Where a run stands, for a checkpoint: what a Conductor goes on from. Gradients that were held are
-// applied before one is taken, and tasks under way begin anew.
+// applied before one is taken, and tasks under way are handed out again.
 struct ConductorState {
   ParameterVersion version = 0;
   std::int64_t next_sample = 0;

@@ -36,7 +36,7 @@ TEST(Conductor, TrainingBeginsWhenEnoughHaveJoined) {
   EXPECT_EQ(first.samples.count, 5);
 }
 
-TEST(Conductor, SsgdUsesEverybodyInTheOrderOfTasksWhoeverCameFirst) {
+TEST(Conductor, SsgdUsesAllGradientsInTheOrderOfTasksNotOfArrival) {
   ConductorHarness harness(of_batch(12), 3, {});
   harness.done(2);
   harness.done(0);
@@ -97,7 +97,7 @@ TEST(Conductor, AHeldGradientIsUsedAlthoughItsWorkerLeft) {
   EXPECT_EQ(harness.terms(0), (Tasks{1, 2, 3}));
 }
 
-TEST(Conductor, WhoRetiresEndsItsTaskAndIsDismissed) {
+TEST(Conductor, ARetiringWorkerEndsItsTaskAndIsDismissed) {
   ConductorHarness harness(of_batch(12), 3, {});
   harness.retire(1);
   EXPECT_TRUE(all_of<DismissWorker>(harness.others).empty());
@@ -213,7 +213,7 @@ TEST(Conductor, ACheckpointHoldsEverySampleThatIsNotUsed) {
   EXPECT_EQ(next.task.at(0).version, 2);
 }
 
-TEST(Conductor, ACheckpointWaitsForNobodyButDrainsWhatIsHeld) {
+TEST(Conductor, ACheckpointWaitsForNoWorkerAndAppliesHeldGradients) {
   ConductorHarness harness({.global_batch = 8, .checkpoint_every = 4}, 4,
                            {.rule = SyncRuleKind::Dynamic,
                             .groups = {{WorkerId{0}, WorkerId{1}}, {WorkerId{2}, WorkerId{3}}}});
@@ -347,7 +347,7 @@ TEST(Conductor, AParentHandsInForItsChildren) {
   }
 }
 
-TEST(Conductor, NobodyIsMergedTwice) {
+TEST(Conductor, NoTaskIsMergedTwice) {
   ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
   harness.done(0, {1, 1});
   EXPECT_EQ(harness.drops.size(), 1u);
@@ -367,7 +367,7 @@ TEST(Conductor, WhatWasHandedInByItselfIsNotMergedToo) {
   EXPECT_EQ(harness.terms(0), (Tasks{2, 3, 4, 5}));
 }
 
-TEST(Conductor, AGradientWithThatOfOneWhoLeftInItIsNotUsed) {
+TEST(Conductor, AMergedGradientWithThatOfAWorkerThatLeftIsNotUsed) {
   ConductorHarness harness(of_batch(8), 4, {.parents = {{WorkerId{1}, WorkerId{0}}}});
   const Task child = harness.task.at(1);
   harness.leave(1);

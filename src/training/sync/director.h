@@ -9,9 +9,9 @@ namespace orrery {
 
 enum class Architecture { ParameterServers, AllReduce };
 
-// One task done, as the conductor saw it. `took` is from the order to the gradient's being there,
+// One task done, by the conductor's clock. `took` is from the order to the gradient's being there,
 // by one clock: parameters down, computing, gradient up; waiting for others is not in it (but if it
-// was merged, it lasts until its parent has handed in). It is told of when the gradient is used or
+// was merged, it lasts until its parent has handed in). It is reported when the gradient is used or
 // dropped, not when it comes.
 struct IterationSample {
   WorkerId worker{};
@@ -64,15 +64,15 @@ struct Situation {
   std::int64_t samples_done = 0;
   double rate = 0;
   const Mode* mode = nullptr;  // the present one
-  // At a tick: every task that has not ended. Who waits for somebody that never hands in hears of
-  // nothing else. Otherwise none is named.
+  // At a tick: every task that has not ended, since a worker that never hands in shows in nothing
+  // else. Otherwise none is named.
   std::span<const TaskUnderWay> under_way{};
 };
 
-// Decides in which mode a run goes on. It is told everything and asked after each update, after
-// each join and leave, and at each tick; giving back the present mode changes nothing. Pure: what
-// it answers depends on what it was told alone, so that the same object directs real processes and
-// the twin.
+// Decides in which mode a run goes on. It gets every sample and is asked after each update, after
+// each join and leave, and at each tick; giving back the present mode changes nothing. Pure: its
+// answer depends on its samples and situations alone, so that the same object directs real
+// processes and the twin.
 class Director {
  public:
   virtual ~Director() = default;

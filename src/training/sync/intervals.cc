@@ -38,7 +38,7 @@ class Times {
  public:
   Times(std::span<const double> seconds, const PaceOptions& options)
       : seconds_(seconds), jitter_(options.jitter), normals_(options.seed) {
-    INVARIANT(!seconds.empty(), "somebody takes part");
+    INVARIANT(!seconds.empty(), "a pace needs a worker");
   }
   std::size_t size() const { return seconds_.size(); }
   double next(std::size_t worker) {
@@ -91,7 +91,7 @@ class Tally {
   double from_ = 0, now_ = 0;
 };
 
-// Who ends when: the earliest first, the lower number of several.
+// Which worker ends when: the earliest first, the lower number of several.
 class Ends {
  public:
   struct End {
@@ -231,7 +231,7 @@ Pace lgc_pace(std::span<const double> times_s, int x, const PaceOptions& options
     std::size_t fresh = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
       Round& round = rounds[i];
-      // One who was cut hands in at the end of its block: in time for this update, or too late.
+      // A cut worker hands in at the end of its block: in time for this update, or too late.
       if (round.late > 0 && round.start <= now) tally.use(i, 1, round.late);
       const bool came = round.start + round.lasts <= now && fresh <= needed;
       fresh += came;
@@ -258,7 +258,7 @@ Pace lgc_pace(std::span<const double> times_s, int x, const PaceOptions& options
 namespace {
 
 // Works through one update of its ring. What comes while the ring sums goes with the next one, and
-// nobody starts meanwhile.
+// no worker starts meanwhile.
 struct RingChild {
   double ends_s = 0;
   int version = 0;

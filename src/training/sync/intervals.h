@@ -32,13 +32,13 @@ struct Pace {
 Pace predict_pace(const Mode& mode, std::span<const WorkerId> workers,
                   std::span<const double> times_s, const PaceOptions& options = {});
 
-// The parts, for those who know which.
+// The same for one rule each.
 Pace static_pace(std::span<const double> times_s, int x, const PaceOptions& options = {});
 Pace dynamic_pace(std::span<const double> times_s, std::span<const std::vector<std::size_t>> groups,
                   const PaceOptions& options = {});
 Pace ssp_pace(std::span<const double> times_s, int bound, const PaceOptions& options = {});
 Pace lgc_pace(std::span<const double> times_s, int x, const PaceOptions& options = {});
-// in_ring: not 0 for whoever is; somebody is.
+// in_ring: not 0 for members of the ring, of which there is one at least.
 Pace ring_pace(std::span<const double> times_s, std::span<const char> in_ring,
                const PaceOptions& options = {});
 

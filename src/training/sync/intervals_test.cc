@@ -77,11 +77,11 @@ TEST(Intervals, OfARingWithAChildAreTheRings) {
   const std::array<char, 3> in_ring{1, 1, 0};
   const Pace pace = ring_pace(times, in_ring);
   EXPECT_NEAR(pace.interval_s, 0.1, 1e-9);
-  EXPECT_NEAR(pace.gradients_per_s, 20 + 1 / 0.35, 0.01) << "the child waits for nobody";
+  EXPECT_NEAR(pace.gradients_per_s, 20 + 1 / 0.35, 0.01) << "the child waits for no worker";
   EXPECT_EQ(pace.most_staleness, 4);
 }
 
-TEST(Intervals, NobodyStartsWhileARingSums) {
+TEST(Intervals, NoWorkerStartsWhileARingSums) {
   const std::array<char, 3> in_ring{1, 1, 0};
   const auto gradients = [&](double child_s) {
     const std::vector<double> times{0.1, 0.09, child_s};
@@ -91,7 +91,7 @@ TEST(Intervals, NobodyStartsWhileARingSums) {
   };
   EXPECT_NEAR(gradients(0.15), 5, 0.01) << "it comes during every sum";
   EXPECT_NEAR(gradients(0.25), 3.75, 0.01) << "two are in time, the third has to wait for 50 ms";
-  EXPECT_NEAR(gradients(0.06), 7.5, 0.01) << "one or two in turn";
+  EXPECT_NEAR(gradients(0.06), 7.5, 0.01) << "one and two alternate";
   EXPECT_NEAR(gradients(0.01), 10, 0.01) << "no more than two are kept";
 }
 

@@ -24,8 +24,8 @@ struct Member {
   std::int64_t task = 0;   // the one it computes
 };
 
-// Who takes part in a run. Everybody gets a seat, a small number that is never given again, so that
-// rules can keep tables by it.
+// The workers of a run. Each gets a seat, a small number that is never given again, so that rules
+// can keep tables by it.
 class Membership {
  public:
   int add(WorkerId worker);

@@ -15,7 +15,7 @@ namespace orrery {
 struct StartTask {
   Task task{};  // its parameters are those that all Apply before it have made
 };
-// In all-reduce the whole ring carries it out: who has no term in it adds nothing.
+// In all-reduce the whole ring carries it out: a member without a term in it adds nothing.
 struct ApplyUpdate {
   Update update{};
   std::vector<Task> tasks{};  // of the terms, in their order
@@ -28,8 +28,8 @@ struct DropGradient {
   std::int64_t task = 0;
   std::string reason{};
 };
-// All-reduce: from now on this is the ring and these hang off it; who is new in it gets the
-// parameters of the others. Epochs grow.
+// All-reduce: from now on this is the ring and these hang off it; a new member gets the parameters
+// of the others. Epochs grow.
 struct FormRing {
   std::int64_t epoch = 0;
   std::vector<WorkerId> ring{};

@@ -44,7 +44,7 @@ void SampleCursor::give_back(Samples samples) {
 
 namespace {
 
-// What everybody is due, in the membership's order, adding up to 1.
+// The share of each worker, in the membership's order, adding up to 1.
 std::vector<double> wanted_shares(std::span<const std::pair<WorkerId, double>> shares,
                                   const Membership& membership, std::span<const int> seats) {
   std::vector<double> wanted(seats.size(), 1.0 / static_cast<double>(seats.size()));
@@ -74,8 +74,8 @@ void split_batch(std::int32_t global_batch, std::int32_t least,
   }
   const auto count = static_cast<std::int64_t>(seats.size());
   if (count == 0 || count * least >= global_batch) return;
-  // Everybody has the least; what is left goes to those who are due more than that, and the odd
-  // samples to whoever is furthest from the due, the first of several.
+  // Each worker has the least. What is left goes to workers whose share is more than that, and the
+  // odd samples to the worker furthest below its share, the first of several.
   const std::vector<double> wanted = wanted_shares(shares, membership, seats);
   std::vector<double> missing(seats.size());
   double missing_sum = 0;

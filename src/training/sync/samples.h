@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-// Hands out the positions of the sample order: what was lost first, then what nobody has had yet.
+// Hands out the positions of the sample order: lost ones first, then those not handed out before.
 class SampleCursor {
  public:
   SampleCursor(std::int64_t next, const std::vector<Samples>& again);
@@ -26,9 +26,9 @@ class SampleCursor {
   std::vector<Samples> again_;
 };
 
-// Sets everybody's batch so that together they are the global batch: by shares, else equally, the
-// first getting one more where it does not divide. Nobody's is below `least`; if that is too much
-// for the global batch, everybody gets `least`. Who is retiring gets no part.
+// Sets each worker's batch so that together they are the global batch: by shares, else equally, the
+// first getting one more where it does not divide. None is below `least`; if that is too much for
+// the global batch, each worker gets `least`. A retiring worker gets no part.
 void split_batch(std::int32_t global_batch, std::int32_t least,
                  std::span<const std::pair<WorkerId, double>> shares, Membership& membership);
 

@@ -27,11 +27,11 @@ TEST(SplitBatch, IsEqualWithTheRemainderToTheFirst) {
   EXPECT_EQ(batches(membership), (Batches{4, 4, 3}));
 }
 
-TEST(SplitBatch, FollowsTheSharesAndWhoIsNotNamedGetsAnEqualPart) {
+TEST(SplitBatch, FollowsTheSharesAndGivesAnEqualPartToAWorkerNotNamed) {
   Membership membership = membership_of(4);
   const std::vector<std::pair<WorkerId, double>> shares{{WorkerId{0}, 0.5}, {WorkerId{3}, 0.0}};
   split_batch(64, 1, shares, membership);
-  // 1/2 : 1/4 : 1/4 : 0, where everybody has one to begin with.
+  // 1/2 : 1/4 : 1/4 : 0, where each worker has one to begin with.
   EXPECT_EQ(batches(membership), (Batches{31, 16, 16, 1}));
 }
 
@@ -44,7 +44,7 @@ TEST(SplitBatch, NeverGoesBelowTheLeast) {
   EXPECT_EQ(batches(membership), (Batches{4, 4, 4})) << "more than the global batch if need be";
 }
 
-TEST(SplitBatch, LeavesOutWhoIsRetiring) {
+TEST(SplitBatch, LeavesOutARetiringWorker) {
   Membership membership = membership_of(3);
   membership[0].retiring = true;
   split_batch(12, 1, {}, membership);

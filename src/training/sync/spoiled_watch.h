@@ -8,9 +8,9 @@
 
 namespace orrery {
 
-// Tells when training has come apart: `most` gradients in a row that cannot be used, of all workers
-// together or of one of them. Where parameters or a worker's device are broken, no later gradient
-// mends it. A `most` of 0 allows any number.
+// Reports when training has come apart: `most` gradients in a row that cannot be used, of all
+// workers together or of one of them. Where parameters or a worker's device are broken, no later
+// gradient mends it. A `most` of 0 allows any number.
 class SpoiledWatch {
  public:
   explicit SpoiledWatch(int most) : most_(most) {}

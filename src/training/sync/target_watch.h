@@ -6,7 +6,7 @@
 namespace orrery {
 
 // When training is at its target. The accuracy scatters from one evaluation to the next, and a
-// lucky one comes before its time. So the mean of several in a row decides, and when it got there
+// single high one comes too early. So the mean of several in a row decides, and when it got there
 // is read off between the last mean below and the first that is not, each in the middle of its
 // evaluations.
 class TargetWatch {

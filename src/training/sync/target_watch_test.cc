@@ -53,7 +53,7 @@ TEST(TargetWatch, WithoutATargetNothingIsReached) {
   EXPECT_FALSE(watch.reached_s());
 }
 
-// A lucky evaluation comes before its time, the sooner the more often one looks. So the time of
+// A single high evaluation comes too early, the sooner the more often one looks. So the time of
 // single ones is that of the luck, and the mean of many crosses where the rise itself does.
 TEST(TargetWatch, TheMeanOfManyIsNotEarly) {
   constexpr double kCrosses = 200;

@@ -20,33 +20,33 @@ struct Samples {
   std::int32_t count = 0;
 };
 
-// What a worker is told to do: the mean gradient over some samples, at one version of the
+// What a worker is to do: the mean gradient over some samples, at one version of the
 // parameters.
 struct Task {
   std::int64_t number = 0;  // from 1, in the order they are handed out; never used twice
   WorkerId worker{};
   ParameterVersion version = 0;
   Samples samples{};
-  int blocks = 1;  // it is computed in so many parts, and may be cut off after each
+  int blocks = 1;  // the parts it is computed in; it may be cut off after each
 };
 
-// What a worker used while it did a task, as its server saw it.
+// What a worker used while it did a task, measured by its server.
 struct Usage {
   double cpu_share = 0;        // of one core, over the task's time
-  double throttled_share = 0;  // of the task's time, held back by a quota
+  double throttled_share = 0;  // of the task's time, throttled by a quota
   double in_bytes_per_s = 0;
   double out_bytes_per_s = 0;
   // One way of all parameters over its link when nothing else is on it; 0: not known. In all-reduce
-  // no task's time tells it, since the ring as a whole is as slow as its slowest link.
+  // no task's time shows it, since the ring as a whole is as slow as its slowest link.
   double way_s = 0;
 };
 
-// What came of a task. It is told of when the gradient lies whole where updates are made. With a
+// What came of a task, reported when the gradient lies whole where updates are made. With a
 // tree, a parent hands in its own and its children's as one: `merged` are the children's tasks, and
 // everything else is over all of them.
 struct Gradient {
   std::int64_t task = 0;
-  std::int32_t samples = 0;   // it is the mean over so many: fewer than asked for if it was cut
+  std::int32_t samples = 0;   // of the mean: fewer than asked for if it was cut
   double loss = 0;            // mean over the same samples
   double norm2 = 0;           // |g|^2
   double dot_validation = 0;  // <v, g> and |v|^2 with the newest validation gradient; 0: none yet
@@ -56,8 +56,8 @@ struct Gradient {
 };
 
 // The sum over terms of weight * gradient, for the optimizer. A term's weight is its samples over
-// the global batch, whoever computed it and however late it is, so every sample counts the same in
-// all modes (only Zeno++ scales further). Optimizers take `share` of a step:
+// the global batch, whichever worker computed it and however late it is, so every sample counts the
+// same in all modes (only Zeno++ scales further). Optimizers take `share` of a step:
 // training/sync/partial_step.h.
 struct Term {
   std::int64_t task = 0;

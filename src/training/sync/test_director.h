@@ -7,7 +7,7 @@
 
 namespace orrery {
 
-// A director for tests: says what it was told to, and remembers what it saw.
+// A director for tests: gives back `says`, and keeps what it was shown.
 class TestDirector final : public Director {
  public:
   explicit TestDirector(Mode mode) : says(std::move(mode)) {}

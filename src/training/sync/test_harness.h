@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -11,8 +10,8 @@
 
 namespace orrery {
 
-// Workers 0 .. N-1 under a Conductor, for tests that say who hands in when. What was ordered is
-// kept, by kind.
+// Workers 0 .. N-1 under a Conductor, for tests that say which worker hands in when. Orders are
+// kept by kind. Where tasks take time instead: timed_harness.h.
 class ConductorHarness {
  public:
   ConductorHarness(ConductorOptions options, int workers, Mode mode,

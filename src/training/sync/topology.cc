@@ -17,14 +17,14 @@ RingShape ring_among(const Mode& mode, const Membership& membership) {
   const auto in_ring = [&](WorkerId worker) {
     return std::ranges::binary_search(shape.ring, worker);
   };
-  std::size_t turn = 0;
+  std::size_t next = 0;
   for (const WorkerId worker : membership.workers()) {
     if (in_ring(worker)) continue;
     const auto named = std::ranges::find_if(mode.parents, [&](const auto& pair) {
       return pair.first == worker && in_ring(pair.second);
     });
     const WorkerId parent =
-        named != mode.parents.end() ? named->second : shape.ring[turn++ % shape.ring.size()];
+        named != mode.parents.end() ? named->second : shape.ring[next++ % shape.ring.size()];
     shape.parents.emplace_back(worker, parent);
   }
   return shape;

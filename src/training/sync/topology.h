@@ -12,12 +12,12 @@ using ParentPairs = std::vector<std::pair<WorkerId, WorkerId>>;  // (child, pare
 
 struct RingShape {
   std::vector<WorkerId> ring{};  // ascending
-  ParentPairs parents{};         // of everybody else, ascending by child
+  ParentPairs parents{};         // of all other workers, ascending by child
   bool operator==(const RingShape&) const = default;
 };
 
-// What a mode's ring is among those present: if nobody of it is, everybody is the ring. Who is
-// neither in it nor has a parent in it is given one, each in turn.
+// What a mode's ring is among the workers present: if none of it is, all workers are the ring. A
+// worker that is neither in it nor has a parent in it gets one, the next of the ring each time.
 RingShape ring_among(const Mode& mode, const Membership& membership);
 
 // What a mode's tree is among those present, two levels deep: pairs whose parent is absent or is a

@@ -15,12 +15,12 @@ Membership membership_of(int workers) {
   return membership;
 }
 
-TEST(RingAmong, EverybodyIsTheRingUnlessTheModeSaysOtherwise) {
+TEST(RingAmong, AllWorkersAreTheRingUnlessTheModeSaysOtherwise) {
   EXPECT_EQ(ring_among({}, membership_of(3)).ring, (Workers{w(0), w(1), w(2)}));
   EXPECT_EQ(ring_among({.ring = {w(8), w(9)}}, membership_of(2)).ring, (Workers{w(0), w(1)}));
 }
 
-TEST(RingAmong, ChildrenGetTheParentNamedOrOneInTurn) {
+TEST(RingAmong, ChildrenGetTheParentNamedOrTheNextOfTheRing) {
   const Mode mode{.ring = {w(4), w(1), w(1)}, .parents = {{w(2), w(4)}, {w(3), w(0)}}};
   const RingShape shape = ring_among(mode, membership_of(6));
   EXPECT_EQ(shape.ring, (Workers{w(1), w(4)}));

@@ -11,7 +11,6 @@
 #include "base/files.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/head.h"
-#include "training/trainer/run_folder/run_summary.h"
 #include "training/trainer/transport/addresses.h"
 #include "training/trainer/worker/gang.h"
 #include "training/trainer/worker/gang_member.h"
@@ -51,13 +50,14 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   const RunOptions whole = completed(options);
   TRY(check(whole));
-  RunSummary summary;
+  TrainingResult result;
   {
     Head head(whole, ports, gang);
-    TRY_ASSIGN(summary, head.run());
+    TRY_ASSIGN(result, head.run());
   }
-  TRY(print(options.json ? summary_json(summary) : summary_text(summary)));
-  return summary.kept;
+  TRY(print(options.json ? training_result_json(result) : training_result_text(result)));
+  if (!result.failure.empty()) return Error{Code::DataLoss, result.failure};
+  return {};
 }
 
 Status resize_command(const std::string& folder, int workers, bool anyway) {
@@ -70,7 +70,7 @@ Status resize_command(const std::string& folder, int workers, bool anyway) {
   TRY_ASSIGN(const auto line, connect_to(io, place.host, place.port, transport));
   Status result = Error{Code::Unavailable, "the head gave no answer"};
   line->start({.frame =
-                   [&result](Connection& from, Frame& frame) {
+                   [&result](Connection& from, MessageFrame& frame) {
                      Text answer;
                      if (!take(from, frame, answer)) return;
                      result = answer.ok ? print(answer.text + "\n")

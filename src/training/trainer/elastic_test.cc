@@ -30,7 +30,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// A run that goes on until it is told to stop.
+// A run that goes on until it is stopped.
 class EndlessRun {
  public:
   explicit EndlessRun(std::vector<std::string> more) {
@@ -90,7 +90,7 @@ class EndlessRun {
 
 class Elastic : public testing::TestWithParam<const char*> {};
 
-TEST_P(Elastic, ARunGrowsAndShrinksWithoutStartingTheOthersAnew) {
+TEST_P(Elastic, ARunGrowsAndShrinksWhileTheOtherWorkersGoOn) {
   EndlessRun run({"--arch", GetParam(), "--patience", "10"});
   const TestRun grown = train({"resize", run.folder(), "5"}, run.folder());
   EXPECT_EQ(grown.exit_code, 0) << grown.errors;
@@ -118,7 +118,7 @@ TEST_P(Elastic, AWorkerMayJoinByItselfAndLeave) {
   const std::string head = run.host() + ":" + std::to_string(run.port());
   auto worker = std::async(std::launch::async, [&run, &head] {
     return train({"worker", "--join", head, "--token-file", run.folder() + "/token"},
-                 run.folder() + "-guest");
+                 run.folder() + "-joiner");
   });
   ASSERT_TRUE(wait_until([&run] { return run.joined() == 4; })) << run.processes();
   const json summary = run.stop();
@@ -177,29 +177,29 @@ TEST(JobOfTheScheduler, HasAsManyWorkersForAGpuAsAtFirstHoweverOftenItIsResized)
   EXPECT_EQ(job.version(), 40);
 }
 
-TEST(JobOfTheScheduler, WithoutGpusItHasTheWorkersItWasTold) {
+TEST(JobOfTheScheduler, WithoutGpusItHasTheWorkersOfItsOptions) {
   JobRun job;
   EXPECT_EQ(job.start("", "0", "40")["workers"], 4);
   EXPECT_EQ(job.start("", "1", "80")["workers"], 4);
 }
 
-TEST(Strangers, WhoeverHasNoTokenIsRefusedAndCounted) {
+TEST(Token, ACallerWithoutItIsRefusedAndCounted) {
   EndlessRun run({});
   boost::asio::io_context io;
   for (const std::string& said :
        {std::string("GET / HTTP/1.1\r\n\r\n") + std::string(100, ' '), std::string(200, '\0')}) {
-    tcp::socket stranger(io);
-    stranger.connect({boost::asio::ip::make_address(run.host()), run.port()});
-    boost::asio::write(stranger, boost::asio::buffer(said));
+    tcp::socket caller(io);
+    caller.connect({boost::asio::ip::make_address(run.host()), run.port()});
+    boost::asio::write(caller, boost::asio::buffer(said));
     char byte = 0;
     boost::system::error_code error;
-    EXPECT_EQ(boost::asio::read(stranger, boost::asio::buffer(&byte, 1), error), 0U);
+    EXPECT_EQ(boost::asio::read(caller, boost::asio::buffer(&byte, 1), error), 0U);
     EXPECT_TRUE(error);
   }
   EXPECT_EQ(run.stop()["refused_connections"], 2);
 }
 
-TEST(Strangers, TheTokenIsForTheOwnersEyesOnly) {
+TEST(Token, OnlyItsOwnerCanReadIt) {
   EndlessRun run({});
   struct stat status {};
   ASSERT_EQ(stat((run.folder() + "/token").c_str(), &status), 0);
@@ -224,7 +224,7 @@ class Rogue {
     transport_->token = run.token();
     head_ = connect_to(io_, run.host(), run.port(), transport_).value();
     head_->send(MessageType::Hello, 0, Hello{.role = PartRole::Worker, .id = -1, .pid = 0});
-    head_->start({.frame = [this](Connection&, Frame& frame) { from_head(frame); },
+    head_->start({.frame = [this](Connection&, MessageFrame& frame) { from_head(frame); },
                   .closed = [this](Connection&, const Error&) { over_ = true; },
                   .place = {}},
                  {.floats = 100});
@@ -236,7 +236,7 @@ class Rogue {
   int tasks() const { return tasks_; }
 
  private:
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (frame.header.type == MessageType::Setup) {
       auto learner = make_fake_learner({.data = "line"});
       head_->send(MessageType::Ready, 0, ReadyMessage{.tensors = learner.value()->tensors()});
@@ -246,7 +246,7 @@ class Rogue {
       shard_->send(MessageType::Hello, 0,
                    Hello{.role = PartRole::Worker, .id = peers.id, .pid = 0});
       shard_->start({.frame =
-                         [this](Connection&, Frame& got) {
+                         [this](Connection&, MessageFrame& got) {
                            parameters_of_ = got.header.number;
                            hand_in_if_complete();
                          },
@@ -286,7 +286,7 @@ class Rogue {
   bool over_ = false;
 };
 
-TEST(Strangers, AGradientOfTheWrongShapeIsThrownAwayAndOneTooLongEndsTheConnection) {
+TEST(Rogue, AGradientOfTheWrongShapeIsDroppedAndOneTooLongEndsTheConnection) {
   EndlessRun run({"--mode", "asgd"});
   Rogue rogue(run);
   rogue.run();

@@ -55,7 +55,7 @@ TEST(Ends, ASecondHeadIsRefusedByTheFolder) {
   EXPECT_EQ(run.wait().exit_code, 0);
 }
 
-enum class End { Interrupt, Group, Everybody, KillHead, TimeLimit, Target, Steps, Last = Steps };
+enum class End { Interrupt, Group, AllProcesses, KillHead, TimeLimit, Target, Steps, Last = Steps };
 
 struct RandomEnd {
   explicit RandomEnd(std::uint64_t seed) : random(seed) {
@@ -85,14 +85,14 @@ struct RandomEnd {
     }
   }
   bool by_signal() const {
-    return kind == End::Interrupt || kind == End::Group || kind == End::Everybody ||
+    return kind == End::Interrupt || kind == End::Group || kind == End::AllProcesses ||
            kind == End::KillHead;
   }
   void send(const StartedRun& run) {
     if (kind == End::Interrupt) kill(run.pid(), SIGINT);
     if (kind == End::Group) kill(-run.pid(), SIGTERM);
     if (kind == End::KillHead) kill(run.pid(), SIGKILL);
-    if (kind != End::Everybody) return;
+    if (kind != End::AllProcesses) return;
     std::vector<pid_t> all = run.parts();
     all.push_back(run.pid());
     for (std::size_t i = all.size(); i > 1; --i) {

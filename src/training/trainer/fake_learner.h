@@ -20,10 +20,9 @@ namespace orrery {
 // The model "wide" has some thousand parameters more that nothing depends on, for links to carry.
 Result<std::unique_ptr<Learner>> make_fake_learner(const LearnerOptions& options);
 
-// All-reduce through a thread in the head that adds everybody's numbers, in the order of ranks.
-// ORRERY_TEST_SUM_MS makes each sum take so long at least.
-// With --device cuda learners take four GPUs in turn; who would sum there and who would not never
-// meet.
+// All-reduce through a thread in the head that adds the numbers of all members, in the order of
+// ranks. ORRERY_TEST_SUM_MS makes each sum take that long at least. With --device cuda learners
+// share four GPUs round robin; members that would sum there and others never meet.
 Result<std::unique_ptr<MeetingPlace>> open_fake_meeting_place(const std::string& host);
 Result<std::unique_ptr<AllReduceGroup>> join_fake_all_reduce(const AllReduceOptions& options);
 

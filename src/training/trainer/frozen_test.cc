@@ -93,7 +93,7 @@ TEST(Frozen, AShardIsGivenUpAtTheEnd) {
   EXPECT_TRUE(newest_checkpoint(folder.run()).ok());
 }
 
-TEST(Refused, AWorkerWithAnotherTokenIsToldSo) {
+TEST(Refused, AWorkerWithAnotherTokenGetsTheReason) {
   const TestFolder folder;
   StartedRun run({"run", "--model", "linear", "--batch", "64", "--rate", "0.01", "--workers", "2",
                   "--data", "line", "--time-limit", "120s", "--quiet", "--dir", folder.run()},
@@ -104,10 +104,10 @@ TEST(Refused, AWorkerWithAnotherTokenIsToldSo) {
   std::string head = run.table("head");
   head = head.substr(0, head.rfind(' '));
   head[head.find(' ')] = ':';
-  const TestRun guest =
-      train({"worker", "--join", head, "--token-file", wrong}, folder.path() + "/guest");
-  EXPECT_EQ(guest.exit_code, 1);
-  EXPECT_EQ(guest.errors, "orrery-train: " + head + ": the token was refused\n");
+  const TestRun joiner =
+      train({"worker", "--join", head, "--token-file", wrong}, folder.path() + "/joiner");
+  EXPECT_EQ(joiner.exit_code, 1);
+  EXPECT_EQ(joiner.errors, "orrery-train: " + head + ": the token was refused\n");
   kill(run.pid(), SIGTERM);
   EXPECT_EQ(run.wait().exit_code, 0);
 }

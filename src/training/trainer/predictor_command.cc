@@ -16,7 +16,7 @@ Result<Runs> read_runs(const std::vector<std::string>& folders) {
   Runs runs;
   for (const std::string& folder : folders) {
     TRY_ASSIGN(auto series, read_iterations(folder));
-    if (series.empty()) return invalid(fmt::format("{}: nobody did a task in this run", folder));
+    if (series.empty()) return invalid(fmt::format("{}: no worker did a task in this run", folder));
     runs.push_back(std::move(series));
   }
   return runs;

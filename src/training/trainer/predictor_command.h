@@ -17,8 +17,8 @@ struct PredictorArguments {
 // Learns a predictor from logged runs, keeps it in a file, and judges it.
 Status predictor_fit_command(const PredictorArguments& arguments, const TrainPorts& ports);
 
-// How well each predictor predicts who straggles, on the end of the series of each run: a table
-// with precision, recall and lead.
+// How well each predictor predicts stragglers, on the end of the series of each run: a table with
+// precision, recall and lead.
 Status predictor_score_command(const PredictorArguments& arguments, const TrainPorts& ports);
 
 }  // namespace orrery

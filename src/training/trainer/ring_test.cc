@@ -57,7 +57,7 @@ TEST_P(EveryRing, GoesOnWhenAWorkerIsKilled) {
 
 INSTANTIATE_TEST_SUITE_P(Ring, EveryRing, testing::Values("ssgd", "ring-3", "ring-2", "star"));
 
-// Three who form groups at the same time, as processes do.
+// Three members that form groups at the same time, as processes do.
 class Members {
  public:
   Members() : ports_(fake_ports()), meeting_(ports_.open_meeting_place("127.0.0.1").value()) {
@@ -111,7 +111,7 @@ TEST(Ring, OneOfTheOldHandsOverToARingOfOthers) {
   }
 }
 
-TEST(Ring, WhoWasToHandOverAndHasAnOldVersionIsNotFollowed) {
+TEST(Ring, AMemberWithAnOldVersionIsNotFollowed) {
   Members members;
   for (const Status& one : members.form({1, 2}, {.source = 0, .version = 41, .name = "1-2"})) {
     ASSERT_FALSE(one.ok());
@@ -120,19 +120,19 @@ TEST(Ring, WhoWasToHandOverAndHasAnOldVersionIsNotFollowed) {
   EXPECT_FALSE(members[1].apply({.update = {.version = 42}}).ok());
 }
 
-TEST(Ring, OfOneGoesFromHandToHandAndNeverBeginsAnew) {
+TEST(Ring, OfOneGoesFromMemberToMemberAndNeverRestarts) {
   const TestFolder folder;
   const Outcome outcome = run_ring(
       folder.run(), {"--mode", "ring-1", "--steps", "2000", "--checkpoint-every", "12800"});
   ASSERT_EQ(outcome.run.exit_code, 0) << outcome.run.errors;
   const auto count = [&](const char* what) { return outcome.summary[what].get<std::int64_t>(); };
   EXPECT_EQ(count("restarts"), 0) << outcome.run.errors;
-  // Whoever was handed in to a parent that is none any more is counted, and only once.
+  // A gradient at a parent that is none any more is counted, and only once.
   EXPECT_EQ(count("tasks"),
             count("gradients") + count("dropped") + count("spoiled") + count("lost"));
 }
 
-// A link that is not known yet is one that everybody may be waiting for.
+// While a link is not known, all members may be waiting for it.
 TEST(Ring, EveryLinkIsKnownWithTheThirdGradient) {
   const TestFolder folder;
   const Outcome outcome = run_ring(folder.run(), {"--model", "wide", "--steps", "40"});
@@ -169,7 +169,7 @@ TEST(Ring, SumsOnGpusAsLongAsEachMemberHasOne) {
   };
   EXPECT_EQ(on_gpus(four, {"--workers", "4"}), 1);
   EXPECT_EQ(on_gpus(five, {"--workers", "5", "--anyway"}), 0);
-  // All, those who are left, and all again: who comes in another's place has its GPU.
+  // All, those that are left, and all again: a worker in another's place has its GPU.
   EXPECT_EQ(on_gpus(replaced, {"--data", "line:die@1500", "--replace", "--steps", "4000"}), 3);
 }
 

@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-// Everything `orrery-train run` can be told. It is kept in the run's folder, so that a run can be
-// resumed by naming that alone.
+// The options of `orrery-train run`. They are kept in the run's folder, so that naming that folder
+// is enough to resume a run.
 struct RunOptions {
   std::string arch = "ps";  // or "allreduce"
   int workers = 2;

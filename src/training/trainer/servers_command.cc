@@ -28,7 +28,7 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-// Text of a stranger's, for a line of a table.
+// Text that a run sent, made safe for a line of a table.
 std::string plain(const std::string& text) {
   std::string clean = text.substr(0, 60);
   for (char& c : clean) {
@@ -45,7 +45,7 @@ class BookKeeper {
   Status run();
 
  private:
-  // Whoever has said hello; a job once it has been taken in.
+  // A caller that has said hello; a job once it has been taken in.
   struct Line {
     std::shared_ptr<Connection> connection{};
     JobId job{};
@@ -55,10 +55,10 @@ class BookKeeper {
 
   Status open();
   void greet(const std::shared_ptr<Connection>& connection, const Hello& hello);
-  void from_run(std::int64_t id, Frame& frame);
-  bool join(Line& line, Frame& frame);
-  bool ask(Line& line, Frame& frame);
-  bool report(Line& line, Frame& frame);
+  void from_run(std::int64_t id, MessageFrame& frame);
+  bool join(Line& line, MessageFrame& frame);
+  bool ask(Line& line, MessageFrame& frame);
+  bool report(Line& line, MessageFrame& frame);
   void leave(std::int64_t id, const Error& why);
   void enforce(const std::vector<LimitChange>& changes);
   void note(JobId job, std::string_view what, const std::string& detail);
@@ -127,13 +127,14 @@ void BookKeeper::greet(const std::shared_ptr<Connection>& connection, const Hell
   }
   const std::int64_t id = next_++;
   lines_[id] = {.connection = connection, .job = JobId{static_cast<int>(id)}};
-  connection->handle({.frame = [this, id](Connection&, Frame& frame) { from_run(id, frame); },
-                      .closed = [this, id](Connection&, const Error& why) { leave(id, why); },
-                      .place = {}},
-                     {});
+  connection->handle(
+      {.frame = [this, id](Connection&, MessageFrame& frame) { from_run(id, frame); },
+       .closed = [this, id](Connection&, const Error& why) { leave(id, why); },
+       .place = {}},
+      {});
 }
 
-void BookKeeper::from_run(std::int64_t id, Frame& frame) {
+void BookKeeper::from_run(std::int64_t id, MessageFrame& frame) {
   Line& line = lines_.at(id);
   bool good = false;
   switch (frame.header.type) {
@@ -162,12 +163,12 @@ void BookKeeper::from_run(std::int64_t id, Frame& frame) {
   line.connection->close(invalid("a message that makes no sense here"));
 }
 
-bool BookKeeper::join(Line& line, Frame& frame) {
+bool BookKeeper::join(Line& line, MessageFrame& frame) {
   auto message = read_fields<JoinServersMessage>(frame.body);
   if (!message.ok()) return false;
   PlacesMessage answer{.job = static_cast<std::int64_t>(line.job),
                        .considers = shared_.considers()};
-  auto admitted = shared_.admit(line.job, message.value().wishes);
+  auto admitted = shared_.admit(line.job, message.value().requests);
   if (admitted.ok()) {
     answer.places = admitted.value().places;
     line.joined = true;
@@ -191,7 +192,7 @@ bool BookKeeper::join(Line& line, Frame& frame) {
   return true;
 }
 
-bool BookKeeper::report(Line& line, Frame& frame) {
+bool BookKeeper::report(Line& line, MessageFrame& frame) {
   auto message = read_fields<ReportMessage>(frame.body);
   if (!message.ok()) return false;
   auto changes = shared_.report(line.job, message.value().report);
@@ -202,22 +203,22 @@ bool BookKeeper::report(Line& line, Frame& frame) {
   return true;
 }
 
-bool BookKeeper::ask(Line& line, Frame& frame) {
+bool BookKeeper::ask(Line& line, MessageFrame& frame) {
   auto message = read_fields<AskModeMessage>(frame.body);
   if (!message.ok()) return false;
-  const AskModeMessage& wish = message.value();
-  auto decided =
-      shared_.ask({.job = line.job, .rate_ratio = wish.rate_ratio, .time_saved = wish.time_saved});
+  const AskModeMessage& request = message.value();
+  auto decided = shared_.ask(
+      {.job = line.job, .rate_ratio = request.rate_ratio, .time_saved = request.time_saved});
   if (!decided.ok()) return false;
   const Consideration& answer = decided.value();
   ++asked_;
   granted_ += answer.granted ? 1 : 0;
-  note(
-      line.job, answer.granted ? "granted" : "not granted",
-      fmt::format("{} ratio {:.3g} saves {:.3g}: {}; gain {:.3g} s cost {:.3g} s", plain(wish.mode),
-                  wish.rate_ratio, wish.time_saved, answer.reason, answer.gain_s, answer.cost_s));
+  note(line.job, answer.granted ? "granted" : "not granted",
+       fmt::format("{} ratio {:.3g} saves {:.3g}: {}; gain {:.3g} s cost {:.3g} s",
+                   plain(request.mode), request.rate_ratio, request.time_saved, answer.reason,
+                   answer.gain_s, answer.cost_s));
   say(fmt::format("job {} {} go into {}: {}", static_cast<int>(line.job),
-                  answer.granted ? "may" : "may not", plain(wish.mode), answer.reason));
+                  answer.granted ? "may" : "may not", plain(request.mode), answer.reason));
   enforce(answer.changes);
   line.connection->send(MessageType::ModeAnswer, frame.header.number,
                         ModeAnswerMessage{.granted = answer.granted, .reason = answer.reason});

@@ -17,7 +17,8 @@ struct ServersArguments {
 
 // `servers`: keeps the book of servers that several runs on this machine share, until SIGINT or
 // SIGTERM. Its folder then holds where it listens (`servers`: ADDRESS PORT PID), its token, and
-// what it decided (`book.csv`). One line says where it listens, and one each who came and left.
+// what it decided (`book.csv`). One line says where it listens, and one each which jobs came and
+// left.
 Status servers_command(const ServersArguments& arguments);
 
 }  // namespace orrery

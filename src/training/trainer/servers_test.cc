@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-// `orrery-train servers`, until it is told to stop or killed.
+// `orrery-train servers`, until it is stopped or killed.
 class Book {
  public:
   explicit Book(const std::vector<std::string>& more = {}) {
@@ -86,10 +86,10 @@ class Book {
   std::FILE* said_ = nullptr;
 };
 
-JoinServersMessage wishes() {
+JoinServersMessage requests() {
   JoinServersMessage join{.name = "test"};
-  join.wishes.assign(4, TaskRequest{.limit = {.cpu = 0.1}});
-  join.wishes.push_back({.makes_updates = true, .limit = {.cpu = 0.1}});
+  join.requests.assign(4, TaskRequest{.limit = {.cpu = 0.1}});
+  join.requests.push_back({.makes_updates = true, .limit = {.cpu = 0.1}});
   return join;
 }
 
@@ -97,7 +97,7 @@ JoinServersMessage wishes() {
 class Tenant {
  public:
   explicit Tenant(const Book& book) {
-    auto joined = ServersLine::join(io_, book.folder(), wishes());
+    auto joined = ServersLine::join(io_, book.folder(), requests());
     EXPECT_TRUE(joined.ok()) << joined.error().message;
     line_ = std::move(joined).value();
     line_->handle({.limit = [this](int task, const Load& limit) { limits[task] = limit.cpu; },
@@ -130,7 +130,7 @@ class Tenant {
   std::shared_ptr<ServersLine> line_{};
 };
 
-TEST(SharedServersProcess, WhoStragglesGetsFromTheOtherAndItComesBackInSsgd) {
+TEST(SharedServersProcess, AStragglerGetsCpuFromTheOtherRunAndGivesItBackInSsgd) {
   const Book book;
   Tenant straggler(book), other(book);
   EXPECT_EQ(other.line().places().size(), 5u);
@@ -147,8 +147,8 @@ TEST(SharedServersProcess, WhoStragglesGetsFromTheOtherAndItComesBackInSsgd) {
 
 TEST(SharedServersProcess, WhatAKilledRunHadIsGivenBack) {
   Book book;
-  std::array<int, 2> told{};
-  ASSERT_EQ(pipe(told.data()), 0);
+  std::array<int, 2> answers{};
+  ASSERT_EQ(pipe(answers.data()), 0);
   Tenant other(book);
   other.report(20);
   const pid_t killed = fork();
@@ -156,11 +156,11 @@ TEST(SharedServersProcess, WhatAKilledRunHadIsGivenBack) {
     Tenant run(book);
     run.report(100);
     const bool granted = run.ask() == GrantAnswer::Yes;
-    if (write(told[1], granted ? "y" : "n", 1) == 1) pause();
+    if (write(answers[1], granted ? "y" : "n", 1) == 1) pause();
     _exit(1);
   }
   char answer = 0;
-  ASSERT_EQ(read(told[0], &answer, 1), 1);
+  ASSERT_EQ(read(answers[0], &answer, 1), 1);
   EXPECT_EQ(answer, 'y');
   ASSERT_TRUE(other.until([&] { return !other.limits.empty(); }));
   const auto [task, cut] = *other.limits.begin();
@@ -169,8 +169,8 @@ TEST(SharedServersProcess, WhatAKilledRunHadIsGivenBack) {
   waitpid(killed, nullptr, 0);
   ASSERT_TRUE(other.until([&, at = task] { return other.limits[at] > 0.0999; }));
   EXPECT_TRUE(book.says("job 2 left"));
-  ::close(told[0]);
-  ::close(told[1]);
+  ::close(answers[0]);
+  ::close(answers[1]);
 }
 
 TEST(SharedServersProcess, WithoutConsiderationNothingMoves) {
@@ -190,12 +190,12 @@ TEST(SharedServersProcess, AWrongTokenAndWhatIsNoRunAreRefusedAndCounted) {
     return ServersLine::join(io, book.folder(), with).ok();
   };
   ASSERT_TRUE(write_file_atomically(book.folder() + "/token", token_text(random_token())).ok());
-  EXPECT_FALSE(joins(wishes()));
+  EXPECT_FALSE(joins(requests()));
   ASSERT_TRUE(write_file_atomically(book.folder() + "/token", token).ok());
-  JoinServersMessage senseless = wishes();
-  senseless.wishes[2].limit.cpu = -1;
+  JoinServersMessage senseless = requests();
+  senseless.requests[2].limit.cpu = -1;
   EXPECT_FALSE(joins(senseless));
-  EXPECT_TRUE(joins(wishes()));
+  EXPECT_TRUE(joins(requests()));
 
   std::istringstream words(read_file(book.folder() + "/servers").value());
   std::string host;
@@ -229,7 +229,7 @@ TEST(SharedServersProcess, AWrongTokenAndWhatIsNoRunAreRefusedAndCounted) {
             "refused\n");
 }
 
-TEST(SharedServersProcess, WhenTheBookDiesItsTenantsKeepWhatTheyHaveAndAreGrantedNothing) {
+TEST(SharedServersProcess, WhenTheBookDiesItsRunsKeepTheirLimitsAndAreGrantedNothing) {
   Book book;
   Tenant run(book);
   run.report(100);

@@ -79,7 +79,7 @@ void add_end(CLI::App& command, RunOptions& o) {
   command.add_option("--target-over", o.target_over, "evaluations in a row for --target")
       ->check(whole(1, 1 << 20))
       ->capture_default_str();
-  command.add_option("--steps", o.steps, "end after so many gradients")
+  command.add_option("--steps", o.steps, "end after this many gradients")
       ->check(whole(0, kLargestCount));
   command.add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
   command.add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches")
@@ -97,7 +97,7 @@ void add_end(CLI::App& command, RunOptions& o) {
 }
 
 void add_emulation(CLI::App& command, RunOptions& o) {
-  command.add_option("--stragglers", o.stragglers, "script of who is slow when");
+  command.add_option("--stragglers", o.stragglers, "script of which worker is slow when");
   command.add_option("--straggler-seed", o.straggler_seed, "0: the run's")
       ->check(whole(0, INT64_MAX));
   command.add_option("--cores", o.cores, "of each worker's emulated server")
@@ -112,8 +112,9 @@ void add_emulation(CLI::App& command, RunOptions& o) {
       .add_option("--tree", o.tree,
                   "auto: workers hand in at each other while a shard's link is overloaded; never")
       ->capture_default_str();
-  command.add_option("--servers", o.servers,
-                     "share those of `orrery-train servers --dir`; the above is then a wish");
+  command.add_option(
+      "--servers", o.servers,
+      "share those of `orrery-train servers --dir`; the sizes above are then requests");
   command.add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
       ->capture_default_str();
   command.add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
@@ -174,7 +175,7 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
 
 void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports, Run& run) {
   CLI::App* command =
-      app.add_subcommand("predictor", "who will straggle: learn it from runs, and judge it");
+      app.add_subcommand("predictor", "prediction of stragglers: learn it from runs, and judge it");
   command->require_subcommand(1);
   CLI::App* fit = command->add_subcommand("fit", "learn from the folders of runs");
   fit->add_option("folders", a.folders, "--dir of runs")->required();
@@ -219,7 +220,7 @@ Status print_lines(const std::vector<std::string>& lines) {
   return {};
 }
 
-// What the run was told when it began; what is said now comes on top.
+// The options of the run when it began. Those of this command replace them.
 Status recall(int argc, char** argv, RunOptions& options) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -258,7 +259,7 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
     return recalled.error().code == Code::NotFound ? 2 : code;
   }
   add_run(app, options, ports, run);
-  bool says_errors = true;  // a part tells them to the head, which prints them
+  bool says_errors = true;  // a part sends them to the head, which prints them
   app.add_subcommand("part", "a process of a run; `run` starts it")->group("")->callback([&] {
     says_errors = false;
     run = [&] { return run_part(ports); };
@@ -267,7 +268,7 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
   int workers = 0;
   CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
   resize->add_option("folder", folder, "the run's --dir")->required();
-  resize->add_option("workers", workers, "how many it shall have")
+  resize->add_option("workers", workers, "the number of workers")
       ->check(whole(1, 1 << 30))
       ->required();
   bool anyway = false;

@@ -22,7 +22,7 @@ struct PsMeasurement {
 // what the twin then says of ASGD is a prediction.
 Result<TwinSetup> calibrate(const PsMeasurement& measured);
 
-// Mean time between updates of so many of them, the first ones left out.
+// Mean time between updates of that many workers, the first ones left out.
 double update_interval_s(TwinSetup setup, const Mode& mode, int updates = 400);
 
 // latency_square_per_s: how much longer an iteration lasted with this much latency on its path.

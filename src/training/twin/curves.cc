@@ -163,12 +163,12 @@ Result<TrainingRun> read_training_run(const std::string& folder) {
   std::size_t point = 0;
   double stale = 0, used = 0;
   for (const Table::Row& row : table.rows()) {
-    const auto at = Table::value(row, time), who = Table::value(row, worker);
+    const auto at = Table::value(row, time), of = Table::value(row, worker);
     const auto length = Table::value(row, took), count = Table::value(row, samples);
     const auto late = Table::value(row, staleness);
-    if (!at || !who || !length || !count || !late || !(*count > 0)) continue;
-    by_worker[*who].push_back(*length / *count);
-    run.tasks.push_back({static_cast<int>(*who), *at - *length, *at, static_cast<int>(*count),
+    if (!at || !of || !length || !count || !late || !(*count > 0)) continue;
+    by_worker[*of].push_back(*length / *count);
+    run.tasks.push_back({static_cast<int>(*of), *at - *length, *at, static_cast<int>(*count),
                          Table::value(row, cpu).value_or(0) * *length});
     if (const auto in = Table::value(row, in_rate); in && *in > 0) bytes.push_back(*in * *length);
     while (point < run.curve.size() && *at > run.curve[point].time_s) {

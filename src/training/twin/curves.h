@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-// A run as it was measured: what it had learned after so many samples.
+// A run as it was measured: what it had learned after each number of samples.
 struct CurvePoint {
   double time_s = 0;
   double samples = 0;    // so far

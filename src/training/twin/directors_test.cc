@@ -40,7 +40,7 @@ TwinResult train(const std::string& mode, const std::string& pattern,
   return run;
 }
 
-TEST(Directors, StarIsNearTheBestFixedModeInEveryPatternAndIsSsgdWhereNobodyStraggles) {
+TEST(Directors, StarIsNearTheBestFixedModeInEveryPatternAndIsSsgdWithoutStragglers) {
   for (const std::string pattern : kPatterns) {
     double best_s = 1e9, ssgd_s = 0;
     for (const char* const mode : {"ssgd", "asgd", "static-4", "static-6", "static-7"}) {

@@ -90,7 +90,7 @@ class Fitter {
     for (const TrainingCurve& curve : curves_) {
       along(model, curve, [&](const CurvePoint& point, double effective) {
         const double done = 1 - model.left(effective);
-        // What does not differ cannot be told from where it ends.
+        // A cost that does not differ cannot be separated from the final accuracy.
         const double rate = knows_rate_ ? point.rate : 0;
         const double stale = knows_staleness_ ? point.rate * point.staleness : 0;
         // What is still wrong counts in proportion: the last steps to a target are small ones.
@@ -103,7 +103,7 @@ class Fitter {
     Squares::Terms terms = squares.solve();
     terms[0] = std::clamp(terms[0], 0.0, 1.0);
     terms[1] = std::clamp(terms[1], 0.0, 1.0);
-    // Of what was possible, not of what was wished for.
+    // Of the possible values, not of those before clamping.
     const double misses = squares.residual(terms);
     if (shape_ && misses >= misses_) return;
     shape_ = shape;

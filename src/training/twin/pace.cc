@@ -81,9 +81,9 @@ TwinWorker line_through(std::span<const TaskWork> points, const std::map<int, do
   if (weight == 0) return fitted;
   const double mean = samples / weight;
   const double spread = square / weight - mean * mean;
-  constexpr double kTold = 0.05;  // deviation of samples, as a share of their mean
+  constexpr double kDistinct = 0.05;  // deviation of samples, as a share of their mean
   fitted.per_sample_s = product / square;
-  if (spread <= std::pow(kTold * mean, 2)) return fitted;
+  if (spread <= std::pow(kDistinct * mean, 2)) return fitted;
   const double slope = (product / weight - mean * work / weight) / spread;
   const double fixed = work / weight - slope * mean;
   if (slope > 0 && fixed > 0) {
@@ -151,7 +151,8 @@ TwinWorker fit_work(std::span<const TaskWork> points) {
     slowness = slowness_of(points, fitted);
     fitted = line_through(points, slowness);
   }
-  // In a run with blocks all tasks have them, so that its speed cannot be told from their cost.
+  // In a run with blocks all tasks have them, so that its speed cannot be separated from their
+  // cost.
   double more = 0, blocks = 0;
   for (const TaskWork& point : points) {
     if (point.blocks == 1) continue;

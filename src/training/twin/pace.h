@@ -17,7 +17,7 @@ struct RunServers {
   StragglerScript script{};
   int blocks = 1;           // of each task
   bool all_reduce = false;  // nothing travels within a task; after it comes a sum,
-  double sum_work_s = 0;    // which is so much work more
+  double sum_work_s = 0;    // which is that much work more
 };
 
 // What a worker's tasks cost it, in seconds at its whole share without rest.
@@ -40,8 +40,8 @@ std::vector<TaskWork> measured_work(const TrainingRun& run, const RunServers& se
 TwinWorker fit_work(std::span<const TaskWork> points);
 
 // What each message of a run's sums took beside its bytes and its work (sum_work_s), while
-// everybody had its whole share: of an all-reduce run whose ring was all of its workers all the
-// time, and nobody's link was cut.
+// all had their whole share: of an all-reduce run whose ring was all of its workers all the time,
+// and no link was cut.
 std::vector<double> measured_messages(const TrainingRun& run, const RunServers& servers,
                                       double parameter_bytes);
 

@@ -39,7 +39,7 @@ void QuotaCpu::rest_until(double time_s, const ShareLine& line, double share) {
   }
 }
 
-void QuotaCpu::pay_back(double& now_s, const ShareLine& line, double share) {
+void QuotaCpu::wait_out(double& now_s, const ShareLine& line, double share) {
   while (state_.level_s <= 0) {
     now_s = std::max(now_s, state_.refill_at_s);
     rest_until(now_s, line, share);
@@ -55,7 +55,7 @@ double QuotaCpu::work(double start_s, const Work& work, const ShareLine& line, d
   rest_until(now_s, line, share);
   while (left_s > 0 || sends > 0) {
     if (left_s <= 0) left_s = std::exchange(sends, 0);
-    pay_back(now_s, line, share);
+    wait_out(now_s, line, share);
     const double from_s = now_s;
     double tick_s = random_.uniform() * kTick_s;
     for (bool goes_on = true; goes_on; tick_s = kTick_s) {

@@ -9,11 +9,12 @@
 
 namespace orrery {
 
-// The CPU of an emulated server (hinder/): a cgroup with a quota, as the kernel keeps it. In each
-// period it gets what its share brings, and saves up no more than that; it computes at a whole
-// core's speed, and that it has used too much is only seen at a tick of the clock, or when a piece
-// of work ends. What it has taken too much it must pay back before it may go on. So a task is done
-// sooner by a rested server than by a tired one, and times scatter though the work is the same.
+// The CPU of an emulated server (training/emulation): a cgroup with a quota, as the kernel keeps
+// it. In each period it gets what its share brings, and saves up no more than that; it computes at
+// a whole core's speed, and that it has used too much is only seen at a tick of the clock, or when
+// a piece of work ends. What it has taken too much it must wait out before it may go on. So a task
+// is done sooner by a rested server than by a tired one, and times scatter though the work is the
+// same.
 //
 // Work is given in seconds that it takes at the whole share without rest.
 class QuotaCpu {
@@ -22,7 +23,7 @@ class QuotaCpu {
 
   struct Work {
     double work_s = 0;
-    double sends_s = 0;  // of it, at the end, are talk: before that it waits, and debts are paid
+    double sends_s = 0;  // of it, at the end, sends: before that it waits out what it took too much
   };
   // Does work from a time on, not before what it did last has ended; when it is done. `share`
   // beside the line's is by limits.
@@ -35,11 +36,11 @@ class QuotaCpu {
 
  private:
   struct State {
-    double level_s = 0;      // work it may still do; below 0: that it owes
+    double level_s = 0;      // work it may still do; below 0: taken too much
     double refill_at_s = 0;  // the next one
   };
   void rest_until(double time_s, const ShareLine& line, double share);
-  void pay_back(double& now_s, const ShareLine& line, double share);
+  void wait_out(double& now_s, const ShareLine& line, double share);
 
   double cores_;
   Random random_;

@@ -32,7 +32,7 @@ TEST(QuotaCpu, AShareOfItTakesAsManyTimesLonger) {
   EXPECT_NEAR(now_s, 1000 * 0.28, 1);
 }
 
-TEST(QuotaCpu, WhoHasRestedIsSoonerDoneButSavesUpOnlyOnePeriod) {
+TEST(QuotaCpu, ARestedCpuIsDoneSoonerButSavesUpOnlyOnePeriod) {
   const ShareLine whole = line();
   const auto mean_after_rest = [&](double rest_s) {
     QuotaCpu cpu(kCores, 1);
@@ -49,7 +49,7 @@ TEST(QuotaCpu, WhoHasRestedIsSoonerDoneButSavesUpOnlyOnePeriod) {
   EXPECT_NEAR(mean_after_rest(2), rested_s, 0.1 * rested_s);
 }
 
-TEST(QuotaCpu, DebtsArePaidBeforeItTalks) {
+TEST(QuotaCpu, OveruseIsWaitedOutBeforeItSends) {
   const ShareLine whole = line();
   const auto quickest_s = [&](double sends_s) {
     QuotaCpu cpu(kCores, 1);
@@ -64,7 +64,7 @@ TEST(QuotaCpu, DebtsArePaidBeforeItTalks) {
   EXPECT_GT(quickest_s(0.005), 0.03);
 }
 
-TEST(QuotaCpu, WhatIsBrokenOffIsDoneInPartAndIsOwed) {
+TEST(QuotaCpu, WorkThatIsBrokenOffIsDoneInPart) {
   const ShareLine whole = line();
   QuotaCpu broken(kCores, 1), whole_work(kCores, 1);
   const double end_s = broken.work(0, {0.2}, whole, 1);
@@ -110,7 +110,7 @@ TEST(Pace, TheWorkOfTasksIsFoundFromTheirTimesWhateverRestsTheyHad) {
   EXPECT_NEAR(fitted.per_sample_s, 0.0005, 0.00003);
 }
 
-TEST(Pace, AWorkerWhoseLinkWasCutSaysNothingOfItsCpu) {
+TEST(Pace, AWorkerWhoseLinkWasCutIsNoEvidenceOfItsCpu) {
   RunServers servers{.cores = kCores};
   servers.script =
       parse_straggler_script("at 0s server 3 bandwidth 0.1", "script", 4, 1, std::chrono::hours(1))
@@ -168,7 +168,7 @@ TEST(Pace, WhatPassesBetweenRoundsIsTheSum) {
   EXPECT_TRUE(measured_messages(run, servers, 1e4).empty());
 }
 
-TEST(QuotaCpu, WhoIsTiredHasNothingSavedUp) {
+TEST(QuotaCpu, ACpuThatDidNotRestHasNothingSavedUp) {
   const ShareLine line({}, 0, ServerResource::Cpu);
   double rested_s = 0, tired_s = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

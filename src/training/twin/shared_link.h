@@ -6,9 +6,9 @@
 
 namespace orrery {
 
-// Transfers that share the servers' end of the network and are each held back by their own end:
-// every one gets the max-min fair part (nobody could have more without somebody who has no more
-// getting less). Each goes to all shards alike, so the shards together are one end.
+// Transfers that share the servers' end of the network and are each limited by their own end: every
+// one gets the max-min fair part (none could have more without another that has no more getting
+// less). Each goes to all shards alike, so the shards together are one end.
 class SharedLink {
  public:
   static constexpr double kEndless = std::numeric_limits<double>::infinity();

@@ -62,7 +62,7 @@ bool TwinRun::step() {
   if (conductor_.finished()) return false;
   const Time when = next();
   if (when == kNever || (when > Time(setup_.horizon) && !conductor_.ending())) {
-    conductor_.finish(when == kNever ? "nobody works" : "the horizon was reached", now_);
+    conductor_.finish(when == kNever ? "no worker is left" : "the horizon was reached", now_);
     carry_out();
     return when != kNever && !conductor_.finished();  // a sum under way ends first
   }

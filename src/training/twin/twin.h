@@ -27,7 +27,7 @@ struct TwinShards {
   double gradient_s = 0;    // of work for each gradient, one after the other
   double update_s = 0;      // for each update
   double bytes_per_s = 0;   // of all their links together, either way
-  bool on_workers = false;  // every worker's server holds a shard, and everybody needs them all
+  bool on_workers = false;  // every worker's server holds a shard, and each worker needs them all
 };
 
 struct TwinChange {  // of membership
@@ -45,8 +45,8 @@ struct TwinSetup {
   double message_s = 0;             // all-reduce: of each message of a sum, beside its bytes,
   double sum_work_s = 0;            // and of CPU, for each member's part of the sum
   double jitter = 0;                // deviation of a task's time, as a share of it
-  double latency_factor = 2;        // an iteration lasts so many times its path's latency longer,
-  double latency_square_per_s = 0;  // and so many times its square: what windows make of it
+  double latency_factor = 2;        // an iteration lasts longer by this times its path's latency,
+  double latency_square_per_s = 0;  // and this times its square: what windows make of it
   StragglerScript script{};         // server i is worker i's
   ConvergenceModel convergence{};
   std::vector<TwinChange> changes{};  // ascending

@@ -23,7 +23,7 @@ class Cluster {
   void given_back(int job, Time now);
 
  private:
-  void tell_book(int job, Time now);
+  void update_book(int job, Time now);
   void enforce(const std::vector<LimitChange>& changes, Time now);
 
   const TwinClusterSetup& setup_;
@@ -46,7 +46,7 @@ class Grant final : public ModeGrant {
 };
 
 // What the book has to know of a job, as things are now. Workers are tasks 0 .. N-1, the shards N.
-void Cluster::tell_book(int job, Time now) {
+void Cluster::update_book(int job, Time now) {
   const TwinJob& facts = setup_.jobs[static_cast<std::size_t>(job)];
   const TwinRun& run = *runs_[static_cast<std::size_t>(job)];
   const Mode& mode = run.conductor().mode();
@@ -94,7 +94,7 @@ bool Cluster::may(int job, const GrantRequest& request) {
     return true;
   }
   for (int i = 0; i < static_cast<int>(runs_.size()); ++i) {
-    if (book_.find(JobId{i}) != nullptr) tell_book(i, request.now);
+    if (book_.find(JobId{i}) != nullptr) update_book(i, request.now);
   }
   const Consideration decided = book_.consider(
       {.job = JobId{job}, .rate_ratio = request.rate_ratio, .time_saved = request.time_saved});
@@ -119,7 +119,7 @@ Result<TwinClusterResult> Cluster::run() {
     runs_.push_back(std::make_unique<TwinRun>(job.setup, std::move(director)));
   }
   result_.jobs.resize(runs_.size());
-  for (int i = 0; i < static_cast<int>(runs_.size()); ++i) tell_book(i, Time{});
+  for (int i = 0; i < static_cast<int>(runs_.size()); ++i) update_book(i, Time{});
   for (const auto& run : runs_) run->begin();
   std::vector<std::size_t> going(runs_.size());
   for (std::size_t i = 0; i < going.size(); ++i) going[i] = i;

@@ -22,12 +22,12 @@ struct TwinJob {
   TwinTask shards{};
 };
 
-// Jobs that share servers. Limits are enforced, so that nobody takes what another has; what changes
-// from job to job is who lends whom of its limits.
+// Jobs that share servers. Limits are enforced, so that no job takes what another has; what changes
+// is which job lends which of its limits to another.
 struct TwinClusterSetup {
   std::vector<Load> servers{};  // what each has
   std::vector<TwinJob> jobs{};
-  // Whether a job that wants a looser mode gets what it takes from the others, or no if that costs
+  // True if a job that wants a looser mode gets what it takes from the others, or no if that costs
   // them more than it gains (training/colocation/server_book.h); otherwise every mode is granted,
   // and limits stay.
   bool considers = true;

@@ -193,10 +193,10 @@ TEST(Twin, EveryModeGoesOnWhenWorkersDieAndJoin) {
   }
 }
 
-TEST(Twin, WhenNobodyIsLeftItEnds) {
+TEST(Twin, WhenNoWorkerIsLeftItEnds) {
   TwinSetup setup = eight_workers(1, 0, 4000);
   for (int i = 0; i < 8; ++i) setup.changes.push_back({Time(std::chrono::seconds(3)), i, false});
-  EXPECT_EQ(run_twin(setup).ended, "nobody works");
+  EXPECT_EQ(run_twin(setup).ended, "no worker is left");
 }
 
 TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
@@ -210,11 +210,11 @@ TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
     return run.time_to_target_s;
   };
   EXPECT_LT(time_to_target(7, 0.25), 0.5 * time_to_target(8, 0.25));
-  EXPECT_LT(time_to_target(7, 0.25), time_to_target(1, 0.25)) << "staleness has its price";
+  EXPECT_LT(time_to_target(7, 0.25), time_to_target(1, 0.25)) << "staleness has its cost";
   EXPECT_LT(time_to_target(1, 0), time_to_target(7, 0)) << "and without it the fastest wins";
 }
 
-// Tells what it sees and goes from SSGD to static-7 as soon as somebody is slow.
+// Goes from SSGD to static-7 as soon as a worker is slow.
 class Leaver final : public Director {
  public:
   void on_iteration(const IterationSample& sample) override {

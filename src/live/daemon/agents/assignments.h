@@ -16,8 +16,8 @@ namespace orrery {
 Assignment assignment_of(const Book& book, const LiveJob& job, const LiveLaunch& launch,
                          const Grant& held, const Rendezvous& rendezvous);
 
-// True of a launch that must wait until rank 0, on another node, has a port. One that an agent has
-// heard of already is not held.
+// True of a launch that must wait until rank 0, on another node, has a port. A launch that its
+// agent knows already is not held.
 bool waits_for_port(const LiveJob& job, const LiveLaunch& launch, const Rendezvous& rendezvous);
 
 // How long the job may still run, by its time limit; 0: it has none. Never less than a millisecond,

@@ -57,7 +57,7 @@ TEST_F(OnTwoNodes, TheOtherNodeBeginsOnceTheFirstHasAPort) {
   EXPECT_EQ(test_.orders[2].assignments[1].master_port, 21'000);
 }
 
-TEST_F(OnTwoNodes, ARestartedSchedulerStopsNobodyWhilePortsAreUnknown) {
+TEST_F(OnTwoNodes, ARestartedSchedulerStopsNoLaunchWhilePortsAreUnknown) {
   test_.report("a", 2, 1, {running(first_, 21'000), running(second_, 21'000)});
   test_.pass();
   test_.report("b", 2, 2, {running(third_, 21'000), running(fourth_, 21'000)});

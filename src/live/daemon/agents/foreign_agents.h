@@ -16,7 +16,7 @@ struct OwnLog {
 
 // Agents that do not obey this scheduler, because they have obeyed another log, or a later term of
 // this one. They are not nodes of it: they get no jobs, and none of what they run is taken for this
-// log's. They are told which log this is, and decide themselves: an agent whose jobs have all ended
+// log's. The answer names this log, and they decide themselves: an agent whose jobs have all ended
 // obeys it from then on.
 class ForeignAgents {
  public:
@@ -28,9 +28,9 @@ class ForeignAgents {
     bool replaced = false;  // an operator has said that its jobs are to be stopped
   };
 
-  // Whether it is one of them; then it is known from now on, and otherwise not any more.
+  // True if it is one of them. Then it is known from now on, and otherwise not any more.
   bool take(const Report& report, const OwnLog& own, Time now);
-  // What it is told. It is no order: its number is 0.
+  // The answer to its report. It is no order: its number is 0.
   Orders answer(const Report& report, const OwnLog& own, std::int64_t connection) const;
   // The agent stops the jobs of the other log, and obeys this one then. False: there is none.
   bool replace(const std::string& node);

@@ -18,15 +18,15 @@ TEST(ForeignAgents, AnAgentOfThisLogOrOfNoneIsNone) {
   EXPECT_TRUE(foreign.agents().empty());
 }
 
-TEST(ForeignAgents, AnAgentOfAnotherLogIsToldWhichThisIs) {
+TEST(ForeignAgents, AnAnswerToAnAgentOfAnotherLogNamesThisOne) {
   ForeignAgents foreign;
   ASSERT_TRUE(foreign.take(report("old", 3), kOwn, {}));
-  const Orders told = foreign.answer(report("old", 3), kOwn, 4);
-  EXPECT_EQ(told.log, "new");
-  EXPECT_EQ(told.instance, "i");
-  EXPECT_EQ(told.report, 7);
-  EXPECT_EQ(told.number, 0) << "it is no order";
-  EXPECT_EQ(told.replaces, "");
+  const Orders answer = foreign.answer(report("old", 3), kOwn, 4);
+  EXPECT_EQ(answer.log, "new");
+  EXPECT_EQ(answer.instance, "i");
+  EXPECT_EQ(answer.report, 7);
+  EXPECT_EQ(answer.number, 0) << "it is no order";
+  EXPECT_EQ(answer.replaces, "");
   EXPECT_FALSE(foreign.take(report("new", 5), kOwn, {}));
   EXPECT_TRUE(foreign.agents().empty()) << "it has come over";
 }

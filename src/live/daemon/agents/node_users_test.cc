@@ -15,7 +15,7 @@ Status check(const std::string& user, const std::vector<LiveNode>& nodes) {
   return check_nodes_for(user, nodes);
 }
 
-TEST(NodeUsers, AJobIsRefusedWhereEveryAgentRunsAsSomebodyElse) {
+TEST(NodeUsers, AJobIsRefusedWhereEveryAgentRunsAsAnotherUser) {
   const Status refused = check("bob", {node_of("ann"), node_of("eve", NodeState::Lost)});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::PermissionDenied);

@@ -10,26 +10,26 @@
 
 namespace orrery {
 
-// Jobs that speak the job protocol and shall run no more where they are: they are asked to come to
-// rest by themselves, and as long as that may succeed nobody ends them. One agreement for each job;
-// it is about one epoch, as the next does not begin before this one is gone.
+// Jobs that speak the job protocol and must stop where they are. They are asked to come to rest by
+// themselves, and are not ended while that may succeed. There is one agreement for each job. It is
+// about one epoch, as the next does not begin before this one is gone.
 //
-// Nothing of it is in the log. A scheduler that starts again ends those that were asked.
+// Nothing of it is in the log. A scheduler that starts again ends the jobs that were asked.
 class Stops {
  public:
   explicit Stops(StopPatience patience = {}) : patience_(patience) {}
 
-  // `order` is what every rank is told; its launch is one of the gang, which has `ranks` in all.
+  // `order` is sent to every rank; its launch is one of the gang, which has `ranks` in all.
   void begin(StopOrder order, int ranks, Time now);
   void heard(const LaunchReport& report);
   void left(const LaunchName& name);
   void drop(JobNumber job) { asked_.erase(job); }
   void clear() { asked_.clear(); }
 
-  // What the launch is told; nothing: it is none of those that are asked.
+  // The order for the launch; nothing: its job is not asked to stop.
   std::optional<StopOrder> order(const LaunchName& name) const;
 
-  // Jobs that are to be told something else than before, or are to be ended.
+  // Jobs whose order has changed, or that are to be ended.
   std::vector<JobNumber> look(Time now);
   Time next_due() const;  // when to look again even if nothing is heard
 

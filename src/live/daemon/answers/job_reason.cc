@@ -7,7 +7,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "live/daemon/log/entry_parts.h"
+#include "live/daemon/answers/job_times.h"
 #include "model/duration_text.h"
 
 namespace orrery {
@@ -67,12 +67,23 @@ std::string lost_node_of(const Book& book, const LiveJob& live) {
   return "";
 }
 
+// Jobs are known to people by their numbers; a reason refers to them by ids.
+std::string waiting_text(const Book& book, const LiveJob& live, Time now) {
+  if (live.reason_other != 0 && live.reason.code == Reason::Code::Dependency) {
+    return fmt::format("waits for the end of job #{}", live.reason_other);
+  }
+  if (live.reason_other != 0 && live.reason.code == Reason::Code::Outranked) {
+    return fmt::format("preempted by job #{}", live.reason_other);
+  }
+  return reason_text(book, live.reason, now);
+}
+
 std::string cancelled_text(const LiveJob& live) {
   if (live.reason.code == Reason::Code::Dependency) {
-    return live.reason.other == kNoJob
+    return live.reason_other == 0
                ? "cancelled: a job that it comes after was not done"
                : fmt::format("cancelled: job #{}, which it comes after, was not done",
-                             index(live.reason.other));
+                             live.reason_other);
   }
   return "cancelled";  // by its owner or by an operator; the log names them
 }
@@ -115,14 +126,18 @@ std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Det
   if (job.state == JobState::Failed && live.end) return end_of(live, detail);
   if (job.state == JobState::Cancelled) return cancelled_text(live);
   if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
-    return fmt::format("waits for node {}, which does not answer", node);
+    const Duration unsaved = time_unsaved(live, now);
+    return fmt::format("waits for node {}, which does not answer{}", node,
+                       unsaved < std::chrono::minutes(1)
+                           ? ""
+                           : fmt::format("; {} of work is lost if it stays away", length(unsaved)));
   }
   if (job.state == JobState::Running) {
     const bool settles = std::ranges::any_of(
         live.launches, [&](const LiveLaunch& launch) { return launch.name.epoch != live.epoch; });
     return settles ? "waits for its earlier processes to end" : "";
   }
-  std::string reason = reason_text(book, live.reason, now);
+  std::string reason = waiting_text(book, live, now);
   if (live.reason.code == Reason::Code::Retry && live.end) reason += ", " + end_of(live, detail);
   return reason;
 }

@@ -18,4 +18,12 @@ Duration time_ran(const LiveJob& job, Time now) {
   return sum;
 }
 
+Duration time_unsaved(const LiveJob& job, Time now) {
+  if (!job.wanted) return {};
+  const Duration ran = job.ran_by(job.epoch, now);
+  if (job.checkpointed < 0 || job.iteration <= 0) return ran;
+  const double part = std::clamp(1 - job.checkpointed / job.iteration, 0.0, 1.0);
+  return std::min(ran, from_seconds(seconds(time_ran(job, now)) * part));
+}
+
 }  // namespace orrery

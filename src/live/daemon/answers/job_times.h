@@ -8,4 +8,9 @@ namespace orrery {
 // overlaps the next one, because its processes end late, counts until the next one begins.
 Duration time_ran(const LiveJob& job, Time now);
 
+// How much of its running time a job would lose if its processes ended now without notice: what it
+// ran since its last checkpoint, or since it was given devices if it has reported none. An estimate
+// from the progress that it reported. Zero for a job that does not run.
+Duration time_unsaved(const LiveJob& job, Time now);
+
 }  // namespace orrery

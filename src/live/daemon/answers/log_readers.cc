@@ -39,7 +39,8 @@ void LogReaders::send(Core& core, Time now, const LogsRequest& request, Reply<Lo
   due_ = std::min(due_, until);
 }
 
-void LogReaders::heard(const Core& core, const LogPiece& piece) {
+void LogReaders::heard(Core& core, const LogPiece& piece) {
+  core.complete_submission();
   const auto found = asked_.extract(piece.request);
   if (found.empty()) return;
   const Reader& reader = found.mapped();
@@ -64,6 +65,7 @@ void LogReaders::heard(const Core& core, const LogPiece& piece) {
 }
 
 void LogReaders::pass(Core& core, Time now) {
+  if (!unstarted_.empty()) core.complete_submission();
   for (Reader& reader : std::exchange(unstarted_, {})) {
     const Stage stage = stage_of(core, reader.request.id);
     if (stage == Stage::Waits && reader.until > now) {

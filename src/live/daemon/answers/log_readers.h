@@ -15,7 +15,7 @@ namespace orrery {
 class LogReaders {
  public:
   void ask(Core& core, Time now, const LogsRequest& request, Reply<LogsAnswer> reply);
-  void heard(const Core& core, const LogPiece& piece);
+  void heard(Core& core, const LogPiece& piece);
   // Answers those that have waited long enough, and asks for the jobs that have started.
   void pass(Core& core, Time now);
   // When pass() is due at the latest.

@@ -1,6 +1,7 @@
 #include "live/daemon/answers/queries.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -55,7 +56,7 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time n
     status.ran_s = seconds(time_ran(live, now));
   }
   if (live.ended) status.ended_s = unix_s(core, *live.ended);
-  // Of a job that has ended: whether it had ended by then.
+  // A job that has ended is judged by its end.
   const Time until = live.ended.value_or(now);
   if (job.spec->deadline) {
     status.deadline_s = unix_s(core, *job.spec->deadline);
@@ -77,7 +78,7 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time n
   return status;
 }
 
-// Processes that may be running although nobody wants them any more.
+// Processes that may be running although their jobs do not want them any more.
 std::int64_t settling(const Core& core) {
   std::int64_t wanted = 0;
   for (const JobId id : core.state().running()) {
@@ -125,21 +126,52 @@ std::string rounded_text(Duration duration) {
   return duration_text((duration + unit - Duration(1)) / unit * unit);
 }
 
+// " (job 3 loses 2h of work)": what the jobs of a node lose if its processes end now. `sudden`:
+// also jobs that could save their work if they were asked to stop.
+std::string unsaved_on(const Core& core, const LiveNode& node, bool sudden) {
+  constexpr std::size_t kNamed = 3;
+  constexpr Duration kLeast = std::chrono::minutes(1);
+  std::map<JobNumber, Duration> unsaved;
+  for (const LaunchName& name : node.launches) {
+    const LiveJob& job = core.book().job(*core.book().find(name.job));
+    if (job.epoch != name.epoch || (!sudden && job.checkpointed >= 0)) continue;
+    const Duration time = time_unsaved(job, core.now());
+    if (time >= kLeast) unsaved[name.job] = time;
+  }
+  if (unsaved.empty()) return "";
+  std::vector<std::string> words;
+  for (const auto& [job, time] : unsaved) {
+    if (words.size() == kNamed) break;
+    words.push_back(fmt::format("job {} loses {} of work", job, rounded_text(time)));
+  }
+  const std::size_t more = unsaved.size() - words.size();
+  return fmt::format(" ({}{})", fmt::join(words, ", "),
+                     more > 0 ? fmt::format(", {} more lose some", more) : "");
+}
+
 std::string note_of(const Core& core, NodeId id) {
   const LiveNode& node = core.book().node(id);
+  const std::string& name = node.offer.name;
   if (node.unheard) {
     return fmt::format(
         "not heard of since the log was restored; jobs from before wait for it. If the machine is "
         "off: orrery drain {} --lost",
-        node.offer.name);
+        name);
+  }
+  if (node.state == NodeState::Up && node.draining) {
+    const std::string unsaved = unsaved_on(core, node, false);
+    return unsaved.empty()
+               ? ""
+               : fmt::format("to stop its jobs: orrery drain {} --now{}", name, unsaved);
   }
   if (node.state != NodeState::Lost || node.launches.empty()) return "";
   const std::size_t count = node.launches.size();
   const auto left = core.fence_in(id);
   return fmt::format(
-      "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost",
+      "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost{}",
       count == 1 ? "process stays" : fmt::format("{} processes stay", count),
-      left ? fmt::format(" for another {}", rounded_text(*left)) : "", node.offer.name);
+      left ? fmt::format(" for another {}", rounded_text(*left)) : "", name,
+      unsaved_on(core, node, true));
 }
 
 void add_foreign(const Core& core, NodesAnswer& answer) {
@@ -209,7 +241,7 @@ QuotasAnswer quotas_of(const Core& core) {
     held[tenant_of(*core.book().job(id).request)] += gpu_count(core.state().job(id).held.devices);
   }
   QuotasAnswer answer;
-  for (const auto& [tenant, quota] : core.book().quotas()) {
+  for (const auto& [tenant, quota] : core.book().entitlements().quotas()) {
     answer.quotas.push_back(
         {.tenant = tenant, .gpus = quota.gpus, .held = held[tenant], .borrows = quota.borrows});
   }

@@ -26,7 +26,7 @@ void StartForecasts::fill(StatusAnswer answer, double era_s,
   waiters_.push_back(std::move(waiter));
   if (!situation) return;
   lock.unlock();
-  // It may outlive whoever made this, and has all it needs.
+  // It may outlive the owner of this, and has all it needs.
   std::thread([self = shared_from_this(), text = *situation] { self->ask(text); }).detach();
 }
 

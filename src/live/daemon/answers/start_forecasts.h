@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-// When jobs that wait will start, by the word of somebody who takes his time: he is asked on a
-// thread of his own, never twice at once, and what he said holds for a second. Whoever asks
-// meanwhile gets the same answer. May be used from any thread.
+// When waiting jobs will start, by a prediction that takes time. The prediction runs on a thread of
+// its own, one at a time, and its result holds for a second. Callers in the meantime get the same
+// result. May be used from any thread.
 class StartForecasts : public std::enable_shared_from_this<StartForecasts> {
  public:
   using Starts = std::map<JobNumber, Time>;
@@ -26,7 +26,7 @@ class StartForecasts : public std::enable_shared_from_this<StartForecasts> {
     return std::shared_ptr<StartForecasts>(new StartForecasts(std::move(predict)));
   }
 
-  // Whether fill() has to be given a situation; then it must be called.
+  // True if fill() must be given a situation; then it must be called.
   bool wants_situation(Time now);
   // Puts predicted starts into the answer and replies, sooner or later. `era_s` is when cluster
   // time was 0, in seconds since 1970. Where nothing can be predicted the answer stays as it is.

@@ -10,7 +10,7 @@ namespace {
 StatusAnswer waiting(JobNumber id) { return {.jobs = {{.id = id}}}; }
 Time at(int s) { return Time(std::chrono::seconds(s)); }
 
-// Somebody who answers when he is let.
+// A prediction that ends when the test allows it.
 class Oracle {
  public:
   Result<StartForecasts::Starts> ask(const std::string& situation) {
@@ -45,7 +45,7 @@ class Answer {
   std::promise<Result<StatusAnswer>> promise_;
 };
 
-TEST(StartForecasts, EverybodyWhoAsksMeanwhileGetsTheSameAnswer) {
+TEST(StartForecasts, CallersInTheMeantimeGetTheSameAnswer) {
   Oracle oracle;
   const auto forecasts = StartForecasts::make(oracle.predict());
   Answer first;
@@ -88,10 +88,10 @@ TEST(StartForecasts, WhereNothingCanBePredictedTheAnswerStaysAsItIs) {
   Answer answer;
   forecasts->fill(waiting(7), 0, "", answer.reply());
   EXPECT_EQ(answer.start(), std::nullopt);
-  const auto nobody = StartForecasts::make({});
-  EXPECT_FALSE(nobody->wants_situation(at(1)));
+  const auto none = StartForecasts::make({});
+  EXPECT_FALSE(none->wants_situation(at(1)));
   Answer plain;
-  nobody->fill(waiting(7), 0, std::nullopt, plain.reply());
+  none->fill(waiting(7), 0, std::nullopt, plain.reply());
   EXPECT_EQ(plain.start(), std::nullopt);
 }
 

@@ -15,7 +15,7 @@ std::vector<std::string> submit_warnings(const JobRequest& request, std::span<co
                                          const std::string& policy, Duration expected_default);
 
 // Why these nodes could not hold the job, if all were idle; empty: they could, as far as totals of
-// GPUs, CPUs and memory tell. The rule of placement may still refuse it.
+// GPUs, CPUs and memory say. The rule of placement may still refuse it.
 std::string never_fits(const JobRequest& request, std::span<const LiveNode> nodes);
 
 }  // namespace orrery

@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
-#include "live/api/agent_words.h"
 #include "live/daemon/agents/stops.h"
 #include "live/daemon/policy/job_spec.h"
 #include "live/daemon/server/outside.h"
@@ -30,18 +28,6 @@ struct CoreOptions {
   // By which the processes of a job with several ranks know each other; the same each time it is
   // asked for. Not set: they are given none.
   std::function<std::string(JobNumber job, std::int64_t epoch)> gang_secret{};
-};
-
-// When a node was last heard of, and whether it is connected.
-struct Contact {
-  std::int64_t connection = 0;  // 0: none
-  std::int64_t newest = 0;      // connection; what comes over an earlier one is late
-  Time seen{};
-  std::int64_t orders = 0;               // the last number given
-  std::int64_t report = 0;               // the last one seen
-  bool dirty = false;                    // its orders have changed
-  std::vector<LaunchReport> launches{};  // of its last report
-  std::vector<LogRequest> logs{};        // not answered yet
 };
 
 }  // namespace orrery

@@ -45,7 +45,7 @@ class RestoredCore {
                   now);
     pass();
   }
-  // As an agent that obeys what it is told.
+  // As an agent that obeys.
   void report(const std::string& node, std::int64_t connection,
               const std::vector<LaunchReport>& launches) {
     report(node, connection, 0, launches);
@@ -144,6 +144,84 @@ TEST_F(CoreRestoreTest, ASnapshotKeepsIt) {
   EXPECT_EQ(second.book().origin().nodes_unheard, 2);
   EXPECT_EQ(second.book().origin().restored_before, 1001);
   EXPECT_TRUE(second.book().nodes()[0].unheard);
+}
+
+// The whole state folder is put back from a copy, and no entry says so.
+class CoreOldCopyTest : public CoreRestoreTest {
+ protected:
+  CoreOldCopyTest() {
+    for (const Record& record : before_.log) EXPECT_TRUE(core_.recover(record).ok());
+    now_ = before_.now;
+    EXPECT_TRUE(core_.begin(200'000'000'000, now_).ok());
+    pass();
+  }
+  void pass() {
+    core_.tick(now_);
+    core_.take_records();
+    for (Core::Outgoing& outgoing : core_.take_orders()) {
+      orders_[outgoing.connection] = std::move(outgoing.orders);
+    }
+  }
+  void report(const std::string& node, std::int64_t connection, std::int64_t term,
+              std::vector<LaunchReport> launches) {
+    core_.reported(connection,
+                   {.offer = {.name = node, .address = node, .gpus = 1},
+                    .instance = "i-" + node,
+                    .number = ++reports_,
+                    .term = term,
+                    .orders = orders_[connection].number,
+                    .launches = std::move(launches),
+                    .log = core_.book().origin().id},
+                   now_);
+    pass();
+  }
+  bool is_found_out() const { return core_.book().origin().restored_before > 0; }
+
+  Core core_{CoreOptions{.node_timeout = std::chrono::hours(12)}};
+  Time now_{};
+  std::map<std::int64_t, Orders> orders_;
+  std::int64_t reports_ = 0;
+};
+
+TEST_F(CoreOldCopyTest, AnAgentThatObeyedATermOfThisLogOrTheOneBeforeProvesNothing) {
+  report("a", 1, 1, {running({job_, 1, 0})});
+  report("b", 2, 200, {});
+  EXPECT_FALSE(is_found_out());
+}
+
+TEST_F(CoreOldCopyTest, IsFoundOutByATermThatTheLogLacks) {
+  report("a", 1, 100, {running({job_, 1, 0})});
+  EXPECT_TRUE(is_found_out());
+  EXPECT_GT(core_.book().next_number(), 1'000'000) << "numbers are not given out twice";
+  const auto nodes = nodes_of(core_).nodes;
+  EXPECT_NE(nodes[1].note.find("not heard of since the log was restored"), std::string::npos);
+  const JobNumber next = core_.book().next_number();
+  report("a", 1, 100, {running({job_, 1, 0})});
+  EXPECT_EQ(core_.book().next_number(), next) << "once is enough";
+  report("a", 1, 200, {running({job_, 1, 0})});
+  report("b", 2, 200, {});
+  EXPECT_EQ(core_.book().origin().nodes_unheard, 0);
+  EXPECT_EQ(core_.state().job(*core_.book().find(job_)).state, JobState::Running);
+}
+
+TEST_F(CoreOldCopyTest, IsFoundOutByALaunchThatTheLogLacksAndDoesNotStartItsJobBesides) {
+  // Since the copy the job went to the second node.
+  report("b", 2, 1, {running({job_, 2, 0})});
+  EXPECT_TRUE(is_found_out());
+  report("b", 2, 200, {running({job_, 2, 0})});
+  report("a", 1, 1, {});
+  report("a", 1, 200, {});
+  EXPECT_TRUE(orders_[1].assignments.empty()) << "it runs on the second node";
+  report("b", 2, 200, {ended({job_, 2, 0}, JobEnd::Kind::Stopped)});
+  report("a", 1, 200, {});
+  report("b", 2, 200, {});
+  EXPECT_EQ(orders_[1].assignments.size() + orders_[2].assignments.size(), 1u);
+  EXPECT_GT(core_.book().job(*core_.book().find(job_)).epoch, 200);
+}
+
+TEST_F(CoreOldCopyTest, IsFoundOutByAJobThatTheLogLacks) {
+  report("a", 1, 1, {running({job_, 1, 0}), running({job_ + 1, 1, 0})});
+  EXPECT_TRUE(is_found_out());
 }
 
 TEST(CoreLog, TermsGoBeyondThoseOfALostLog) {

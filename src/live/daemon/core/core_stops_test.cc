@@ -12,7 +12,7 @@ class AskedToStop : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(core_.begin(1'000'000'000, now_).ok());
-    tell({});
+    report({});
     JobRequest job{.argv = {"train"}, .gpus = 2};
     job.process_per_gpu = true;
     job.retries = 1;
@@ -44,7 +44,7 @@ class AskedToStop : public testing::Test {
     for (Core::Outgoing& outgoing : core_.take_orders()) last_ = std::move(outgoing.orders);
     return last_;
   }
-  Orders tell(std::vector<LaunchReport> launches) {
+  Orders report(std::vector<LaunchReport> launches) {
     core_.reported(1,
                    {.offer = {.name = "n",
                               .address = "n",
@@ -64,7 +64,7 @@ class AskedToStop : public testing::Test {
   Orders pass(Duration time, const std::vector<LaunchReport>& launches = {}) {
     for (const Time until = now_ + time; now_ < until;) {
       now_ = std::min(until, now_ + seconds(5));
-      tell(launches);
+      report(launches);
     }
     return orders();
   }
@@ -83,22 +83,22 @@ class AskedToStop : public testing::Test {
 };
 
 TEST_F(AskedToStop, AllRanksAgreeLeaveAndGoOnLater) {
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   const Orders asked = drain();
   EXPECT_EQ(job_state(), JobState::Paused);
-  ASSERT_EQ(asked.assignments.size(), 2U) << "nobody ends them";
+  ASSERT_EQ(asked.assignments.size(), 2U) << "they are not ended";
   ASSERT_EQ(asked.stops.size(), 2U);
   EXPECT_EQ(asked.stops[0].at, -1);
   EXPECT_EQ(asked.stops[0].reason, "drain");
 
-  EXPECT_EQ(tell({running(0, 6, 7), running(1, 6)}).stops[0].at, -1) << "one has not answered";
-  const Orders agreed = tell({running(0, 7, 7), running(1, 6, 9)});
+  EXPECT_EQ(report({running(0, 6, 7), running(1, 6)}).stops[0].at, -1) << "one has not answered";
+  const Orders agreed = report({running(0, 7, 7), running(1, 6, 9)});
   ASSERT_EQ(agreed.stops.size(), 2U);
   EXPECT_EQ(agreed.stops[0].at, 9);
   EXPECT_EQ(agreed.stops[1].at, 9);
   EXPECT_EQ(agreed.assignments.size(), 2U);
 
-  const Orders after = tell({ended(0, well_, 9), ended(1, well_, 9)});
+  const Orders after = report({ended(0, well_, 9), ended(1, well_, 9)});
   EXPECT_TRUE(after.assignments.empty());
   EXPECT_TRUE(after.stops.empty());
   EXPECT_EQ(job_state(), JobState::Paused) << "it exited well and is not done";
@@ -114,17 +114,17 @@ TEST_F(AskedToStop, AllRanksAgreeLeaveAndGoOnLater) {
 TEST_F(AskedToStop, AResizeSaysWhatTheWholeJobWillHave) {
   ASSERT_TRUE(core_.set_policy(root_, {.policy = "optimus"}, now_).ok());
   ASSERT_TRUE(core_.cancel(root_, {.ids = {1}}, now_).ok());
-  tell({ended(0, well_), ended(1, well_)});
+  report({ended(0, well_), ended(1, well_)});
   JobRequest elastic{.argv = {"train"}, .gpus = 2, .gpus_min = 1, .gpus_max = 2};
   elastic.process_per_gpu = true;
   elastic.expected = std::chrono::hours(1);
   ASSERT_TRUE(core_.submit(root_, {.job = elastic}, now_).ok());
-  ASSERT_EQ(tell({}).assignments.size(), 2U);
+  ASSERT_EQ(report({}).assignments.size(), 2U);
   std::vector<LaunchReport> both = {running(0, 5), running(1, 5)};
   for (LaunchReport& report : both) report.name.job = 2;
-  tell(both);
+  report(both);
   ASSERT_TRUE(core_.submit(root_, {.job = elastic}, now_).ok());
-  Orders asked = tell(both);
+  Orders asked = report(both);
   for (int i = 0; i < 120 && asked.stops.empty(); ++i) asked = pass(seconds(5), both);
   ASSERT_EQ(asked.stops.size(), 2U);
   EXPECT_EQ(asked.stops[0].reason, "resize");
@@ -133,38 +133,38 @@ TEST_F(AskedToStop, AResizeSaysWhatTheWholeJobWillHave) {
 }
 
 TEST_F(AskedToStop, OneThatFinishesInsteadIsDone) {
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   drain();
-  tell({running(0, 99, 100), running(1, 99, 100)});
-  tell({ended(0, well_, 100, true), ended(1, well_, 100, true)});
+  report({running(0, 99, 100), running(1, 99, 100)});
+  report({ended(0, well_, 100, true), ended(1, well_, 100, true)});
   EXPECT_EQ(job_state(), JobState::Done);
 }
 
 TEST_F(AskedToStop, OneThatFinishesBeforeTheAgreementIsDone) {
-  tell({running(0, 99), running(1, 99)});
+  report({running(0, 99), running(1, 99)});
   drain();
-  tell({ended(0, well_, 100, true), ended(1, well_, 100, true)});
+  report({ended(0, well_, 100, true), ended(1, well_, 100, true)});
   EXPECT_EQ(job_state(), JobState::Done);
 }
 
-TEST_F(AskedToStop, OneThatASchedulerBeforeThisOneToldToStopIsNotDone) {
-  tell({running(0, 5), running(1, 5)});
+TEST_F(AskedToStop, OneThatAnEarlierSchedulerAskedToStopIsNotDone) {
+  report({running(0, 5), running(1, 5)});
   drain();
-  tell({running(0, 7, 7), running(1, 7, 7)});
+  report({running(0, 7, 7), running(1, 7, 7)});
   ASSERT_TRUE(core_.begin(0, now_).ok());
-  tell({ended(0, well_), ended(1, well_)});
+  report({ended(0, well_), ended(1, well_)});
   EXPECT_EQ(job_state(), JobState::Paused);
 }
 
 TEST_F(AskedToStop, OneThatWasNotAskedIsDoneWhenItExitsWell) {
-  tell({running(0, 99), running(1, 99)});
-  tell({ended(0, well_, 99), ended(1, well_, 99)});
+  report({running(0, 99), running(1, 99)});
+  report({ended(0, well_, 99), ended(1, well_, 99)});
   EXPECT_EQ(job_state(), JobState::Done);
 }
 
 TEST_F(AskedToStop, WithoutAllAnswersInTimeTheyAreEnded) {
   const std::vector<LaunchReport> launches = {running(0, 5, 7), running(1, 5)};
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   drain();
   EXPECT_EQ(pass(seconds(9), launches).assignments.size(), 2U);
   EXPECT_LE(core_.next_due(), now_ + seconds(1));
@@ -175,50 +175,50 @@ TEST_F(AskedToStop, WithoutAllAnswersInTimeTheyAreEnded) {
 
 TEST_F(AskedToStop, OneThatStaysBeyondTheAgreementIsEnded) {
   const std::vector<LaunchReport> launches = {running(0, 7, 7), running(1, 7, 7)};
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   drain();
-  tell(launches);
+  report(launches);
   EXPECT_EQ(pass(seconds(59), launches).assignments.size(), 2U);
   EXPECT_TRUE(pass(seconds(1), launches).assignments.empty());
 }
 
 TEST_F(AskedToStop, ARankThatCannotAnswerEndsItAtOnce) {
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   drain();
-  EXPECT_TRUE(tell({running(0, 5, 7), running(1, -1, kCannotStop)}).assignments.empty());
+  EXPECT_TRUE(report({running(0, 5, 7), running(1, -1, kCannotStop)}).assignments.empty());
 }
 
 TEST_F(AskedToStop, AJobThatSaysNothingIsEndedAtOnce) {
-  tell({running(0), running(1)});
+  report({running(0), running(1)});
   const Orders orders = drain();
   EXPECT_TRUE(orders.assignments.empty());
   EXPECT_TRUE(orders.stops.empty());
 }
 
 TEST_F(AskedToStop, OneThatIsCancelledMeanwhileIsEndedAtOnce) {
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   EXPECT_EQ(drain().assignments.size(), 2U);
   ASSERT_TRUE(core_.cancel(root_, {.ids = {1}}, now_).ok());
   EXPECT_TRUE(orders().assignments.empty());
 }
 
 TEST_F(AskedToStop, ASchedulerThatStartsAgainEndsThoseThatWereAsked) {
-  tell({running(0, 5), running(1, 5)});
+  report({running(0, 5), running(1, 5)});
   drain();
   ASSERT_TRUE(core_.begin(0, now_).ok());
-  const Orders orders = tell({running(0, 5, 7), running(1, 5, 7)});
+  const Orders orders = report({running(0, 5, 7), running(1, 5, 7)});
   EXPECT_TRUE(orders.assignments.empty());
 }
 
 TEST_F(AskedToStop, AJobThatFailsGoesBackToItsCheckpoint) {
-  const double all = core_.work_left(JobId{0});
+  const double all = core_.host().work_left(JobId{0});
   LaunchReport first = running(0, 60);
   first.checkpointed = 40;
-  tell({first, running(1, 60)});
-  EXPECT_DOUBLE_EQ(core_.work_left(JobId{0}), all * 0.4);
+  report({first, running(1, 60)});
+  EXPECT_DOUBLE_EQ(core_.host().work_left(JobId{0}), all * 0.4);
   const JobEnd badly{.kind = JobEnd::Kind::Exited, .exit_code = 1};
-  tell({first, ended(1, badly)});
-  EXPECT_DOUBLE_EQ(core_.work_left(JobId{0}), all * 0.6);
+  report({first, ended(1, badly)});
+  EXPECT_DOUBLE_EQ(core_.host().work_left(JobId{0}), all * 0.6);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(Core, TheSameKeyIsTheSameSubmission) {
   ASSERT_TRUE(first.ok() && again.ok() && other.ok());
   EXPECT_EQ(first.value().first, again.value().first);
   EXPECT_EQ(again.value().count, 3);
-  EXPECT_EQ(other.value().first, 4) << "keys belong to those who made them";
+  EXPECT_EQ(other.value().first, 4) << "keys belong to their callers";
 }
 
 TEST(Core, WhatIsKnownOfAModelIsTheSchedulersToSay) {
@@ -91,7 +91,7 @@ TEST(Core, WhatIsKnownOfAModelIsTheSchedulersToSay) {
       knows_nothing.core.book().job(*knows_nothing.core.book().find(other)).request->speeds);
 }
 
-TEST(Core, AnArrayIsOneRecordAndItsJobsAreThereForWhoeverLooks) {
+TEST(Core, AnArrayIsOneRecordAndItsJobsAreThereForEveryCall) {
   TestCore test;
   test.join("n", 2, 1);
   JobRequest array{.argv = {"train"}};
@@ -119,7 +119,7 @@ TEST(Core, AnArrayIsOneRecordAndItsJobsAreThereForWhoeverLooks) {
   EXPECT_EQ(test.core.alive(), 2);
 }
 
-TEST(Core, AnArrayThatWasWrittenDownIsThereAfterACrashBeforeAnybodyLooked) {
+TEST(Core, AnArrayThatWasWrittenDownIsThereAfterACrashBeforeAnyCall) {
   TestCore test;
   ASSERT_TRUE(
       test.core.submit(kRoot, {.job = {.argv = {"train"}, .array = {4, 5, 6}}}, test.now).ok());
@@ -219,7 +219,7 @@ TEST(Core, AJobThatWaitsForALostNodeHoldsNoDevices) {
   const JobNumber other = test.submit({});
   EXPECT_EQ(test.state(other), JobState::Running) << "the free GPU is for others";
   EXPECT_EQ(test.state(job), JobState::Paused);
-  // The node is heard, has stopped the job as it was told, and the job goes on elsewhere.
+  // The node is heard, has stopped the job as ordered, and the job goes on elsewhere.
   test.report("b", 1, 2, {ended({other, 1, 0})});
   test.report("a", 1, 1, {ended({job, 1, 0}, JobEnd::Kind::Stopped)});
   test.pass();
@@ -423,7 +423,7 @@ TEST(Core, ReplaysItsLogAndNoticesOneThatWasChanged) {
   std::vector<Record> changed = test.log;
   const auto started = std::ranges::find(changed, "started", &Record::kind);
   ASSERT_NE(started, changed.end());
-  started->job = static_cast<JobId>(static_cast<int>(started->job) + 1);
+  started->job += 1;
   EXPECT_NE(replay(changed), "");
   changed = test.log;
   changed.erase(std::ranges::find(changed, "queued", &Record::kind));

@@ -12,7 +12,7 @@ namespace orrery {
 
 inline const Caller kRoot{.role = Caller::Role::Admin, .name = "root"};
 
-// A core with agents that do as they are told, message by message, under a driven clock.
+// A core with agents that obey, message by message, under a driven clock.
 class TestCore {
  public:
   explicit TestCore(CoreOptions options = {}) : options_(options), core(std::move(options)) {
@@ -49,7 +49,7 @@ class TestCore {
                    .launches = std::move(launches)},
                   now);
   }
-  // The node has what it was told to have, and nothing else.
+  // The node runs what it was ordered to run, and nothing else.
   void obey(const std::string& node, int gpus, std::int64_t connection) {
     std::vector<LaunchReport> launches;
     for (const Assignment& assignment : orders[connection].assignments) {

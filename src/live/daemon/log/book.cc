@@ -95,6 +95,14 @@ LiveLaunch* Book::find(const LaunchName& name) {
   return found == launches.end() ? nullptr : &*found;
 }
 
+const LiveLaunch* Book::find(const LaunchName& name) const {
+  const auto id = find(name.job);
+  if (!id) return nullptr;
+  const std::vector<LiveLaunch>& launches = job(*id).launches;
+  const auto found = std::ranges::find(launches, name, &LiveLaunch::name);
+  return found == launches.end() ? nullptr : &*found;
+}
+
 Status Book::take(const EraBegan& entry) {
   unix_ns_ = entry.unix_ns;
   return {};
@@ -105,6 +113,7 @@ Status Book::take(const LogNamed& entry) {
   next_number_ = std::max(next_number_, entry.first);
   origin_.epoch_floor = std::max(origin_.epoch_floor, entry.epoch_floor);
   if (!entry.restored) return {};
+  origin_.is_restored = true;
   origin_.restored_before = next_number_;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].state == NodeState::Left || nodes_[i].state == NodeState::Removed) continue;
@@ -123,16 +132,16 @@ Status Book::take(const LaunchFound& entry) {
   if (!where) return no_node(entry.node);
   if (find(entry.launch) != nullptr) return lost(text(entry.launch) + " is known");
   LiveJob& live = job(*id);
-  live.launches.push_back(new_launch(live, entry.launch, *where, std::pair(node_timeout_, lease_)));
+  live.launches.push_back(
+      new_launch(live, entry.launch, *where, std::pair(term_.node_timeout, term_.lease)));
   node(*where).launches.insert(entry.launch);
   return {};
 }
 
 Status Book::take(const TermBegan& entry) {
-  term_ = entry.term;
-  policy_ = entry.policy;
-  lease_ = entry.lease;
-  node_timeout_ = entry.node_timeout;
+  origin_.term_before = origin_.is_restored ? entry.term : term_.term;
+  origin_.is_restored = false;
+  term_ = entry;
   for (LiveJob& job : jobs_) {
     for (LiveLaunch& launch : job.launches) {
       launch.named_in = 0;
@@ -144,7 +153,7 @@ Status Book::take(const TermBegan& entry) {
 }
 
 Status Book::take(const PolicyChanged& entry) {
-  policy_ = entry.policy;
+  term_.policy = entry.policy;
   return {};
 }
 
@@ -210,7 +219,7 @@ void Book::update_cluster(NodeId id) {
   node.memory_bytes = live.offer.memory_bytes;
   node.gpu_memory_bytes = live.offer.gpu_memory_bytes;
   node.gpu_type = live.offer.gpu_type;
-  // Known from now on, so that whoever asks for it later finds it here.
+  // Known from now on, so that a job that asks for it later finds it here.
   name_id(workload_, names_, node.gpu_type);
   node.open = live.state == NodeState::Up && !live.draining;
 }
@@ -251,15 +260,6 @@ Status Book::take(const Progressed& entry) {
   return {};
 }
 
-Status Book::take(const QuotaSet& entry) {
-  if (entry.gpus) {
-    quotas_[entry.tenant] = {.gpus = *entry.gpus, .borrows = entry.borrows};
-  } else {
-    quotas_.erase(entry.tenant);
-  }
-  return {};
-}
-
 Status Book::take(const TokenKept& entry) {
   if (entry.line.empty()) {
     tokens_.erase(entry.id);
@@ -276,11 +276,10 @@ Status Book::take(const Decided& entry) {
   const PendingChange counted(pending_, live);
   if (entry.reason.code != Reason::Code::None || holds(entry.kind)) {
     live.reason = entry.reason;
-    // Told to people, who know jobs by their numbers.
-    if (entry.reason_other != 0) live.reason.other = static_cast<JobId>(entry.reason_other);
+    live.reason_other = entry.reason_other;
   }
-  if (entry.kind == EventKind::Queued) live.told = entry.reason.code;
-  if (holds(entry.kind)) live.told = {};
+  if (entry.kind == EventKind::Queued) live.queued_for = entry.reason.code;
+  if (holds(entry.kind)) live.queued_for = {};
   if (entry.kind == EventKind::Admitted || entry.kind == EventKind::Queued) return {};
   if (entry.kind == EventKind::Regrouped) return {};
   if (holds(entry.kind)) {
@@ -323,7 +322,7 @@ void Book::launch(LiveJob& live, const Decided& entry) {
       left &= left - 1;
       const LaunchName process{.job = live.number, .epoch = live.epoch, .rank = run.ranks++};
       LiveLaunch& launch = live.launches.emplace_back(
-          new_launch(live, process, where, std::pair(node_timeout_, lease_)));
+          new_launch(live, process, where, std::pair(term_.node_timeout, term_.lease)));
       launch.gpus = live.request->process_per_gpu ? first : gpus;
       launch.local_rank = i;
       launch.local_ranks = here;
@@ -335,62 +334,6 @@ void Book::launch(LiveJob& live, const Decided& entry) {
     ++node_index;
   }
   live.runs.push_back(run);
-}
-
-Decided Book::decided(const Event& event) const {
-  Decided entry{.kind = event.kind,
-                .job = job(event.job).number,
-                .work_left = event.work_left,
-                .reason = event.reason,
-                .promised = event.promised,
-                .finished = event.finished};
-  if (event.reason.other != kNoJob) {
-    entry.reason_other = job(event.reason.other).number;
-    entry.reason.other = kNoJob;
-  }
-  if (event.grant == nullptr) return entry;
-  const Grant& grant = *event.grant;
-  for (const NodeShare& share : grant.devices) {
-    entry.devices.emplace_back(cluster_.nodes[index(share.node)].name, share.gpus);
-  }
-  entry.cpu_milli = grant.cpu_milli;
-  entry.memory_bytes = grant.memory_bytes;
-  entry.sharing = grant.sharing;
-  entry.group = static_cast<int>(grant.group);
-  entry.position = grant.position;
-  entry.iterations_per_s = grant.iterations_per_s;
-  entry.ready = event.ready;
-  return entry;
-}
-
-Result<Event> Book::event(const Decided& decided, Time time, Grant& grant) const {
-  const auto id = find(decided.job);
-  if (!id) return no_job(decided.job);
-  Event event{.time = time,
-              .kind = decided.kind,
-              .job = *id,
-              .ready = decided.ready,
-              .work_left = decided.work_left,
-              .reason = decided.reason,
-              .promised = decided.promised,
-              .finished = decided.finished};
-  if (decided.reason_other != 0) event.reason.other = find(decided.reason_other).value_or(kNoJob);
-  if (decided.devices.empty()) return event;
-  grant = {.job = *id,
-           .devices = {},
-           .cpu_milli = decided.cpu_milli,
-           .memory_bytes = decided.memory_bytes,
-           .sharing = decided.sharing,
-           .group = static_cast<GroupId>(decided.group),
-           .position = decided.position,
-           .iterations_per_s = decided.iterations_per_s};
-  for (const auto& [name, gpus] : decided.devices) {
-    const auto node = find_node(name);
-    if (!node) return no_node(name);
-    grant.devices.push_back({.node = *node, .gpus = gpus});
-  }
-  event.grant = &grant;
-  return event;
 }
 
 }  // namespace orrery

@@ -15,14 +15,14 @@
 
 namespace orrery {
 
-// Everything the log adds up to, but for what control/ keeps. Changed by entries alone, so that
-// reading the log back gives the same book.
+// The state that the entries of a log add up to, except what the scheduling rounds keep of each
+// job. Changed by entries alone, so that reading the log back gives the same book.
 class Book {
  public:
   explicit Book(const SpecOptions& options) : options_(options) {}
 
-  // A Submitted entry also adds the specs of its jobs to the workload. What an entry of a log names
-  // must be there: a log that was damaged is told apart by DataLoss.
+  // A Submitted entry also adds the specs of its jobs to the workload. DataLoss if an entry names a
+  // job, node or launch that is not there: then the log is damaged.
   Status apply(const Entry& entry, Time time);
 
   const Workload& workload() const { return workload_; }
@@ -41,26 +41,21 @@ class Book {
   const LiveNode& node(NodeId id) const { return nodes_[index(id)]; }
   std::optional<NodeId> find_node(const std::string& name) const;
 
-  // Nothing where it is not running any more, or never was.
+  // Null if it is not running any more, or never was.
   LiveLaunch* find(const LaunchName& name);
+  const LiveLaunch* find(const LaunchName& name) const;
   static bool wants(const LiveJob& job, const LiveLaunch& launch) {
     return job.wanted && launch.name.epoch == job.epoch;
   }
 
   const LogOrigin& origin() const { return origin_; }
   std::int64_t unix_ns() const { return unix_ns_; }
-  std::int64_t term() const { return term_; }
-  const ChosenPolicy& policy() const { return policy_; }
-  const std::map<std::string, Quota>& quotas() const { return quotas_; }
+  std::int64_t term() const { return term_.term; }
+  const ChosenPolicy& policy() const { return term_.policy; }
   const Entitlements& entitlements() const { return entitlements_; }
   const PendingJobs& pending() const { return pending_; }
   const std::map<std::string, std::string>& tokens() const { return tokens_; }
   Time time() const { return time_; }  // of the last entry
-
-  // A decision as control/ has it, in the log's words and back.
-  Decided decided(const Event& event) const;
-  // `grant` is what the event points to.
-  Result<Event> event(const Decided& decided, Time time, Grant& grant) const;
 
  private:
   friend class Snapshots;
@@ -76,7 +71,6 @@ class Book {
   Status take(const NodeTurned& entry);
   Status take(const LaunchEnded& entry);
   Status take(const Progressed& entry);
-  Status take(const QuotaSet& entry);
   Status take(const TokenKept& entry);
   Status take(const Decided& entry);
   void launch(LiveJob& job, const Decided& entry);
@@ -90,17 +84,13 @@ class Book {
   std::unordered_map<std::string, NodeId> node_ids_;
   std::unordered_map<std::string, JobNumber> keys_;
   std::unordered_map<std::string, NameId> names_;
-  std::map<std::string, Quota> quotas_;
   Entitlements entitlements_;
   PendingJobs pending_;
   std::map<std::string, std::string> tokens_;
-  ChosenPolicy policy_;
+  TermBegan term_;  // with the policy as it is now
   LogOrigin origin_;
   JobNumber next_number_ = 1;
   std::int64_t unix_ns_ = 0;
-  std::int64_t term_ = 0;
-  Duration lease_{};
-  Duration node_timeout_{};
   Time time_{};
 };
 

@@ -20,7 +20,7 @@
 
 namespace orrery {
 
-// An event of control/: all kinds but Submitted.
+// An event of a scheduling round: all kinds but Submitted.
 struct Decided {
   EventKind kind{};
   JobNumber job = 0;

@@ -211,7 +211,7 @@ Result<Entry> read_decided(const LogLine& line, std::string_view kind, JobNumber
 
 Result<Entry> read_body(const Record& record, const LogLine& line) {
   const std::string_view kind = record.kind;
-  const auto job = static_cast<JobNumber>(record.job);
+  const auto job = record.job;
   if (kind == "round") return Entry(RoundHeld{});
   if (kind == "term") return read_term(line);
   if (kind == "log") return read_log(line);
@@ -232,7 +232,7 @@ Result<Entry> read_body(const Record& record, const LogLine& line) {
     TRY(line.text("line", entry.line, kMaybe));
     return Entry(std::move(entry));
   }
-  if (record.job == kNoJob || job < 1) return invalid("names no job");
+  if (record.job == kNoJobNumber || job < 1) return invalid("names no job");
   if (kind == "submitted") return read_submitted(line, job);
   if (kind == "ended") return read_ended(line, job);
   if (kind == "found") return read_found(line, job);

@@ -120,15 +120,13 @@ TEST(Entry, ThatIsDamagedNamesItsPlaceInTheLog) {
     EXPECT_EQ(read.error().code, Code::DataLoss);
     EXPECT_NE(read.error().message.find("99"), std::string::npos) << read.error().message;
   }
-  Record record{.sequence = 3, .kind = "sneezed", .job = static_cast<JobId>(4), .body = "{}"};
+  Record record{.sequence = 3, .kind = "sneezed", .job = 4, .body = "{}"};
   EXPECT_FALSE(read_entry(record).ok());
 }
 
 TEST(Entry, WithAWrongFieldIsRefused) {
   const auto refused = [](std::string kind, std::string body, int job = 1) {
-    return !read_entry(
-                {.kind = std::move(kind), .job = static_cast<JobId>(job), .body = std::move(body)})
-                .ok();
+    return !read_entry({.kind = std::move(kind), .job = job, .body = std::move(body)}).ok();
   };
   EXPECT_TRUE(refused("started", "{}"));
   EXPECT_TRUE(refused("started", R"({"gpus":[["n1","0"]]})"));
@@ -148,6 +146,14 @@ TEST(Entry, WithAWrongFieldIsRefused) {
   EXPECT_TRUE(refused("limits", R"({"scope":"user","name":"a","gpus":-2})"));
   EXPECT_TRUE(refused("limits", R"({"scope":"user","name":"a","priority":1.5})"));
   EXPECT_TRUE(refused("term", R"({"term":1,"policy":"las","options":{"a":1}})"));
+}
+
+TEST(Entry, ANumberOfAJobMayExceed32Bits) {
+  const JobNumber number = 5'000'000'001;
+  const Entry entry = CancelAsked{.job = number, .by = "ann"};
+  const auto read = read_entry(to_record(entry, Time()));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(std::get<CancelAsked>(read.value()).job, number);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ struct Write {
 
   void done(const char* kind, JsonBody& body, JobNumber job = -1) const {
     record.kind = kind;
-    record.job = job < 0 ? kNoJob : static_cast<JobId>(job);
+    record.job = job < 0 ? kNoJobNumber : job;
     record.body = body.finish();
   }
   void operator()(const EraBegan& entry) const {

@@ -25,9 +25,9 @@ std::string event_line(const Record& record, std::int64_t era_unix_ns, const Vie
   append_number(out, era_unix_ns + record.time.time_since_epoch().count());
   append(out, ",\"event\":");
   append_string(out, record.kind);
-  if (record.job != kNoJob) {
+  if (record.job != kNoJobNumber) {
     append(out, ",\"job\":");
-    append_number(out, static_cast<std::int64_t>(record.job));
+    append_number(out, record.job);
   }
   append(out, ",\"what\":");
   append(out, disclosed(record, viewer));
@@ -43,7 +43,7 @@ Result<Record> read_event_line(std::string_view line) {
   TRY(fields.integer("seq", record.sequence, Need::Required));
   TRY(fields.time("t", record.time, Need::Required));
   TRY(fields.text("event", record.kind, Need::Required));
-  TRY(fields.integer("job", record.job, Need::Optional, 0, kMax<std::int32_t>));
+  TRY(fields.integer("job", record.job, Need::Optional, 0, kMax<std::int64_t>));
   TRY_ASSIGN(const json* what, fields.nested("what"));
   record.body = what->dump(-1, ' ', false, json::error_handler_t::replace);
   return record;

@@ -15,8 +15,8 @@ std::string event_line(const Record& record, std::int64_t era_unix_ns, const Vie
 // The same back; what was left out stays out.
 Result<Record> read_event_line(std::string_view line);
 
-// The end of the log that is on disk, kept in memory for those who follow it; what is older is read
-// from the store.
+// The end of the log that is on disk, kept in memory for its followers. Older records are read from
+// the store.
 class EventTail {
  public:
   void begin(std::int64_t last_sequence, std::int64_t era_unix_ns) {
@@ -32,7 +32,7 @@ class EventTail {
  private:
   static constexpr std::size_t kKept = 10'000;
 
-  std::deque<Record> records_;  // the last one is last_; a line is made when somebody asks for it
+  std::deque<Record> records_;  // the last one is last_; a line is made on request
   std::int64_t last_ = 0;
   std::int64_t era_unix_ns_ = 0;
 };

@@ -18,7 +18,7 @@ struct LiveLaunch {
   int local_rank = 0;
   int local_ranks = 1;
   int node_index = 0;  // among the job's nodes
-  // The node's orders that first named it, and the first after it was wanted no more; 0: none yet
+  // The node's orders that first named it, and the first after it was no longer wanted; 0: none yet
   // in this term.
   std::int64_t named_in = 0;
   std::int64_t dropped_in = 0;
@@ -43,7 +43,7 @@ struct LiveEnd : JobEnd {
   std::string node{};
 };
 
-// What is known of a job beyond what control/ keeps of it.
+// What is known of a job beyond what the scheduling rounds keep of it.
 struct LiveJob {
   JobNumber number = 0;
   std::shared_ptr<const JobRequest> request{};  // one for all jobs of an array
@@ -54,16 +54,16 @@ struct LiveJob {
   std::vector<LiveLaunch> launches{};
   int failures = 0;
   std::optional<LiveEnd> end{};  // the last one that counted
-  Reason reason{};               // of the last event that had one
-  Reason::Code told{};           // why it waits, if it has not run since
+  Reason reason{};               // of the last event that had one, without `other`
+  JobNumber reason_other = 0;    // of that reason; 0: none
+  Reason::Code queued_for{};     // why it waits, if it has not run since
   Time submitted{};
   std::optional<Time> started{};
   std::optional<Time> ended{};
   double iteration = -1;
   double iterations = -1;
   double checkpointed = -1;
-  Time progressed{};  // when an entry last said so
-  std::vector<JobId> dependents{};
+  Time progressed{};             // when an entry last said so
   std::vector<NodeId> ran_on{};  // by rank of the last epoch
 
   bool waits() const { return !wanted && !ended; }
@@ -93,11 +93,6 @@ struct LiveNode {
   bool draining = false;
   bool unheard = false;  // not heard of since the log was restored: anything may be running there
   std::set<LaunchName> launches{};  // that may be running there
-};
-
-struct Quota {
-  int gpus = 0;
-  bool borrows = true;
 };
 
 }  // namespace orrery

@@ -5,7 +5,7 @@
 
 #include "live/api/assignment.h"
 
-// Which log this is, and what became of it when a copy of it was put back.
+// Which log this is, and what happened to it when a copy of it was put back.
 
 namespace orrery {
 
@@ -34,8 +34,10 @@ struct LogOrigin {
   std::int64_t epoch_floor = 0;   // epochs that were decided since have higher numbers
   JobNumber restored_before = 0;  // earlier jobs may be on nodes that were not heard of
   int nodes_unheard = 0;          // since the copy was put back
+  std::int64_t term_before = 0;   // the term of this log before the current one
+  bool is_restored = false;       // since that term began: missing records are expected
 
-  // Whether a node may be running processes of the job that are not in the log.
+  // True if a node may be running processes of the job that are not in the log.
   bool may_be_elsewhere(JobNumber job) const { return nodes_unheard > 0 && job < restored_before; }
 };
 

@@ -7,8 +7,8 @@ namespace {
 
 std::string side(const Record* record) {
   if (record == nullptr) return "nothing";
-  return fmt::format("at {:.3f} s job {} {} {}", seconds(record->time),
-                     static_cast<int>(record->job), record->kind, record->body);
+  return fmt::format("at {:.3f} s job {} {} {}", seconds(record->time), record->job, record->kind,
+                     record->body);
 }
 
 // By what they say, not by how it is written.

@@ -10,8 +10,8 @@
 
 namespace orrery {
 
-// Gives what came from outside, by a log, to the same code once more, and holds what it decides
-// against what the log says was decided.
+// Gives what came from outside, by a log, to the same code again, and compares what it decides with
+// what the log says was decided.
 class Replay {
  public:
   explicit Replay(const CoreOptions& options);

@@ -80,7 +80,8 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
   TRY(line.integer("epoch", live.epoch, kMaybe));
   live.wanted = line.find("on") != nullptr;
   TRY(line.integer("failures", live.failures, kMaybe, 0, kMax<int>));
-  TRY(line.integer("told", live.told, kMaybe, 0, static_cast<int>(Reason::Code::TenantLimit)));
+  TRY(line.integer("told", live.queued_for, kMaybe, 0,
+                   static_cast<int>(Reason::Code::TenantLimit)));
   TRY(line.number("iteration", live.iteration, kMaybe));
   TRY(line.number("iterations", live.iterations, kMaybe));
   TRY(line.number("checkpointed", live.checkpointed, kMaybe));
@@ -91,9 +92,7 @@ Status read_live(const LogLine& line, LiveJob& live, std::size_t nodes) {
     TRY(line.integer("end_rank", live.end->rank, kMaybe, -1, kMax<int>));
     TRY(line.text("end_node", live.end->node, kMaybe));
   }
-  JobNumber other = 0;
-  TRY(read_reason(line, live.reason, other));
-  if (other != 0) live.reason.other = static_cast<JobId>(other);
+  TRY(read_reason(line, live.reason, live.reason_other));
   TRY(read_rows(line, "runs", [&](Row& row) {
     EpochRun run{.epoch = row.next()};
     run.ranks = static_cast<int>(row.next());
@@ -168,14 +167,14 @@ Status read_state(const LogLine& line, Job& job, std::size_t nodes) {
 Status Snapshots::read_header(const LogLine& line, Book& book) {
   TRY(line.time("t", book.time_, kMaybe));
   TRY(line.integer("unix_ns", book.unix_ns_, kMaybe));
-  TRY(line.integer("term", book.term_, kMaybe));
+  TRY(line.integer("term", book.term_.term, kMaybe));
   TRY(line.text("log", book.origin_.id, kMaybe));
   TRY(line.integer("epoch_floor", book.origin_.epoch_floor, kMaybe));
   TRY(line.integer("restored_before", book.origin_.restored_before, kMaybe));
-  TRY(read_duration(line, "lease", book.lease_));
-  TRY(read_duration(line, "node_timeout", book.node_timeout_));
+  TRY(read_duration(line, "lease", book.term_.lease));
+  TRY(read_duration(line, "node_timeout", book.term_.node_timeout));
   TRY(line.integer("next", book.next_number_, kNeeded, 1));
-  return line.find("policy") == nullptr ? Status() : read_policy(line, book.policy_);
+  return line.find("policy") == nullptr ? Status() : read_policy(line, book.term_.policy);
 }
 
 Status Snapshots::read_node(const LogLine& line, Book& book) {
@@ -277,7 +276,7 @@ Status Snapshots::read(std::string_view text, Book& book, const Restore& restore
       QuotaSet quota{.gpus = 0, .borrows = line.find("borrows") != nullptr};
       status = line.text("tenant", quota.tenant, kNeeded);
       if (status.ok()) status = line.integer("gpus", *quota.gpus, kMaybe, 0, kMax<int>);
-      if (status.ok()) status = book.take(quota);
+      if (status.ok()) book.entitlements_.take(quota);
     } else if (line.find("members_of") != nullptr || line.find("limits_of") != nullptr) {
       status = read_rights(line, book);
     } else if (line.find("token") != nullptr) {

@@ -72,7 +72,7 @@ class JobWriter {
     body.number("epoch", live.epoch);
     body.number("on", live.wanted ? 1 : 0);  // a reason has a "wanted" of its own
     body.number("failures", live.failures);
-    body.number("told", static_cast<std::int64_t>(live.told));
+    body.number("told", static_cast<std::int64_t>(live.queued_for));
     body.real("iteration", live.iteration, -1);
     body.real("iterations", live.iterations, -1);
     body.real("checkpointed", live.checkpointed, -1);
@@ -82,7 +82,7 @@ class JobWriter {
       body.number("end_rank", live.end->rank, -1);
       body.text("end_node", live.end->node);
     }
-    write_reason(body, live.reason, std::max(0, static_cast<int>(live.reason.other)));
+    write_reason(body, live.reason, live.reason_other);
     write_launches(body, live);
     write_state(body, state_.job(id));
     write_line(out, body);
@@ -152,14 +152,14 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
   header.number("orrery_snapshot", 1);
   header.number("t", ns(std::max(book.time_, now)));
   header.number("unix_ns", book.unix_ns_);
-  header.number("term", book.term_);
+  header.number("term", book.term_.term);
   header.text("log", book.origin_.id);
   header.number("epoch_floor", book.origin_.epoch_floor);
   header.number("restored_before", book.origin_.restored_before);
-  header.number("lease", book.lease_.count());
-  header.number("node_timeout", book.node_timeout_.count());
+  header.number("lease", book.term_.lease.count());
+  header.number("node_timeout", book.term_.node_timeout.count());
   header.number("next", book.next_number_);
-  if (!book.policy_.name.empty()) write_policy(header, book.policy_);
+  if (!book.policy().name.empty()) write_policy(header, book.policy());
   write_line(out, header);
   for (const LiveNode& node : book.nodes_) {
     JsonBody body;
@@ -173,7 +173,7 @@ std::string Snapshots::write(const Book& book, const State& state, Time now, Dur
     body.number("unheard", node.unheard ? 1 : 0);
     write_line(out, body);
   }
-  for (const auto& [tenant, quota] : book.quotas_) {
+  for (const auto& [tenant, quota] : book.entitlements_.quotas()) {
     JsonBody body;
     body.text("tenant", tenant);
     body.number("gpus", quota.gpus, -1);

@@ -11,8 +11,7 @@ bool comes_first(const GateJob& a, const GateJob& b) {
 }
 
 // Takes those that no quota covers out of `jobs`.
-std::vector<GateJob> take_borrowers(std::vector<GateJob>& jobs,
-                                    const std::map<std::string, Quota>& quotas,
+std::vector<GateJob> take_borrowers(std::vector<GateJob>& jobs, const Entitlements::Quotas& quotas,
                                     std::vector<Held>& held) {
   std::map<std::string_view, int> left;
   for (const auto& [tenant, quota] : quotas) left[tenant] = quota.gpus;
@@ -38,8 +37,8 @@ std::vector<GateJob> take_borrowers(std::vector<GateJob>& jobs,
 
 }  // namespace
 
-std::vector<Held> held_back(std::vector<GateJob> jobs, const std::map<std::string, Quota>& quotas,
-                            int gpus_total) {
+std::vector<Held> jobs_to_hold(std::vector<GateJob> jobs, const Entitlements::Quotas& quotas,
+                               int gpus_total) {
   std::ranges::sort(jobs, comes_first);
   std::vector<Held> held;
   std::vector<GateJob> borrowers;
@@ -48,9 +47,9 @@ std::vector<Held> held_back(std::vector<GateJob> jobs, const std::map<std::strin
   for (auto first = jobs.begin(); first != jobs.end();) {
     const auto last = std::find_if(
         first, jobs.end(), [&](const GateJob& job) { return job.priority != first->priority; });
-    const bool let_in = left > 0 || first == jobs.begin();
+    const bool released = left > 0 || first == jobs.begin();
     for (; first != last; ++first) {
-      if (let_in) {
+      if (released) {
         left -= first->gpus;
       } else {
         held.push_back({first->job, {.code = Reason::Code::Priority, .wanted = first->gpus}});

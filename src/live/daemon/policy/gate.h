@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "live/daemon/log/live.h"
+#include "live/daemon/rights/entitlements.h"
 #include "model/reason.h"
 
 namespace orrery {
@@ -22,19 +22,19 @@ struct GateJob {
   bool runs = false;
 };
 
-// Who is kept from the policy for now, and why. Pure.
+// Which jobs the policy must not see for now, and why. Pure.
 //
-// Of each tenant's jobs, those that its quota covers are entitled: by priority, those that run
-// before those that wait, then by age. Others borrow. A tenant without a quota only borrows; where
-// there are no quotas at all, everybody is entitled. Then GPUs are counted down: a class of
-// entitled jobs is let in, all of it, as long as the classes above leave any; borrowers are let in
-// one by one as long as all entitled jobs together leave any. So what is promised to somebody can
-// be borrowed only while he does not ask for it.
+// Of each tenant's jobs, those that its quota covers are entitled: by priority, running jobs before
+// waiting ones, then by age. Other jobs borrow. A tenant without a quota only borrows; without any
+// quota, every job is entitled. Then GPUs are counted down. A priority class of entitled jobs is
+// released as a whole if the classes above leave any GPU. Borrowers are released one by one while
+// all entitled jobs together leave any GPU. So a quota can be borrowed only while its tenant does
+// not ask for it.
 struct Held {
   JobId job = kNoJob;
   Reason reason{};
 };
-std::vector<Held> held_back(std::vector<GateJob> jobs, const std::map<std::string, Quota>& quotas,
-                            int gpus_total);
+std::vector<Held> jobs_to_hold(std::vector<GateJob> jobs, const Entitlements::Quotas& quotas,
+                               int gpus_total);
 
 }  // namespace orrery

@@ -20,14 +20,14 @@ GateJob job(int id, std::string_view tenant, int gpus, int priority = 0, bool ru
 std::vector<int> held(std::vector<GateJob> jobs, const std::map<std::string, Quota>& quotas,
                       int gpus) {
   std::vector<int> ids;
-  for (const Held& one : held_back(std::move(jobs), quotas, gpus)) {
+  for (const Held& one : jobs_to_hold(std::move(jobs), quotas, gpus)) {
     ids.push_back(static_cast<int>(one.job));
   }
   std::ranges::sort(ids);
   return ids;
 }
 
-TEST(Gate, LetsEverybodyInWhereNobodyHasAQuotaOrAPriority) {
+TEST(Gate, HoldsNoJobWithoutQuotasAndPriorities) {
   EXPECT_EQ(held({job(0, "a", 8), job(1, "b", 8), job(2, "a", 1)}, {}, 4), std::vector<int>{});
 }
 
@@ -37,19 +37,19 @@ TEST(Gate, HoldsBackLowerClassesOnlyWhenHigherOnesLeaveNothing) {
   EXPECT_EQ(held({job(0, "a", 8, 1), job(1, "a", 4, 0, true)}, {}, 8), std::vector<int>{1});
 }
 
-TEST(Gate, KeepsATenantWhoMayNotBorrowWithinItsQuota) {
+TEST(Gate, KeepsATenantThatMayNotBorrowWithinItsQuota) {
   const std::map<std::string, Quota> quotas = {{"a", {.gpus = 4, .borrows = false}}};
   EXPECT_EQ(held({job(0, "a", 2), job(1, "a", 2), job(2, "a", 1)}, quotas, 100),
             std::vector<int>{2});
 }
 
-TEST(Gate, LendsWhatNobodyAsksFor) {
+TEST(Gate, LendsWhatItsTenantDoesNotAskFor) {
   const std::map<std::string, Quota> quotas = {{"a", {.gpus = 4}}, {"b", {.gpus = 4}}};
   EXPECT_EQ(held({job(0, "a", 4), job(1, "a", 4)}, quotas, 8), std::vector<int>{});
   EXPECT_EQ(held({job(0, "a", 4, 0, true), job(1, "a", 4, 0, true), job(2, "b", 4)}, quotas, 8),
             std::vector<int>{1})
       << "what was lent is asked back";
-  EXPECT_EQ(held({job(0, "nobody", 4, 0, true), job(1, "a", 4), job(2, "b", 4)}, quotas, 8),
+  EXPECT_EQ(held({job(0, "other", 4, 0, true), job(1, "a", 4), job(2, "b", 4)}, quotas, 8),
             std::vector<int>{0});
 }
 
@@ -58,9 +58,9 @@ TEST(Gate, CountsThoseThatRunBeforeThoseThatWait) {
   EXPECT_EQ(held({job(0, "a", 4), job(1, "a", 4, 0, true)}, quotas, 100), std::vector<int>{0});
 }
 
-TEST(Gate, NeverHoldsBackSomebodyWithinHisQuotaForABorrower) {
+TEST(Gate, NeverHoldsAJobWithinItsQuotaForABorrower) {
   Random random(7);
-  for (int trial = 0; trial < 2000; ++trial) {
+  for (int attempt = 0; attempt < 2000; ++attempt) {
     const int total = static_cast<int>(random.between(1, 16));
     std::map<std::string, Quota> quotas = {
         {"a", {.gpus = static_cast<int>(random.between(0, total))}}};
@@ -74,12 +74,12 @@ TEST(Gate, NeverHoldsBackSomebodyWithinHisQuotaForABorrower) {
                          0, random.uniform() < 0.5));
       asked[jobs.back().tenant] += jobs.back().gpus;
     }
-    const auto out = held_back(jobs, quotas, total);
+    const auto out = jobs_to_hold(jobs, quotas, total);
     for (const Held& one : out) {
-      const GateJob& who = jobs[index(one.job)];
-      const auto quota = quotas.find(std::string(who.tenant));
-      const bool covered = quota != quotas.end() && asked[who.tenant] <= quota->second.gpus;
-      EXPECT_FALSE(covered) << "trial " << trial;
+      const GateJob& one_job = jobs[index(one.job)];
+      const auto quota = quotas.find(std::string(one_job.tenant));
+      const bool covered = quota != quotas.end() && asked[one_job.tenant] <= quota->second.gpus;
+      EXPECT_FALSE(covered) << "attempt " << attempt;
       EXPECT_EQ(one.reason.code, Reason::Code::Quota);
     }
     std::ranges::reverse(jobs);

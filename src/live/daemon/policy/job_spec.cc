@@ -8,7 +8,7 @@
 namespace orrery {
 namespace {
 
-// An elastic job whose scaling nobody has measured: 1.8 times as fast on twice as many GPUs. Ours,
+// An elastic job whose scaling was not measured: 1.8 times as fast on twice as many GPUs. Ours,
 // so that a policy neither takes scaling for free nor for hopeless.
 constexpr double kScaling = 0.848;
 
@@ -31,7 +31,7 @@ SpeedCurve assumed(const JobRequest& request) {
   return curve;
 }
 
-// Nothing where the count asked for was not measured: nobody knows what the others are worth then.
+// Nothing where the count asked for was not measured: then the others cannot be compared with it.
 std::optional<SpeedCurve> measured(const JobRequest& request) {
   if (!request.speeds) return {};
   SpeedCurve curve = *request.speeds;

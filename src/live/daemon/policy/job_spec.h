@@ -35,7 +35,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
 // What it is called: the name asked for or that of the program, with its number in an array.
 std::string job_name(const JobRequest& request, int array_index);
 
-// Whose quota counts.
+// The tenant whose quota counts.
 const std::string& tenant_of(const JobRequest& request);
 
 }  // namespace orrery

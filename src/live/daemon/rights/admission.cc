@@ -20,7 +20,7 @@ struct Holder {
   Limits limits{};
 };
 
-// Those whose limits bind the claim.
+// The users and tenants with limits that bind the claim.
 std::array<Holder, 2> holders(const Entitlements& entitlements, const JobRequest& job) {
   const std::string& tenant = tenant_of(job);
   return {{{LimitScope::User, job.user, entitlements.of_user(job.user)},

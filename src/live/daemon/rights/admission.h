@@ -8,12 +8,12 @@
 #include "live/api/job_request.h"
 #include "live/daemon/rights/entitlements.h"
 
-// Whether a submission is taken: rights that the request claims, and limits. Every refusal says
-// the limit's number.
+// Decides if a submission is taken, by the rights that the request claims and by limits. Every
+// refusal says the limit's number.
 
 namespace orrery {
 
-// One submission: by whom, what, and how many jobs it makes. The request names its user.
+// One submission: its caller, its job, and how many jobs it makes. The request names its user.
 struct Claim {
   const Caller& caller;
   const JobRequest& job;

@@ -52,6 +52,14 @@ std::optional<LimitScope> limit_scope_named(std::string_view text) {
   return static_cast<LimitScope>(found - kScopes.begin());
 }
 
+void Entitlements::take(const QuotaSet& entry) {
+  if (entry.gpus) {
+    quotas_[entry.tenant] = {.gpus = *entry.gpus, .borrows = entry.borrows};
+  } else {
+    quotas_.erase(entry.tenant);
+  }
+}
+
 void Entitlements::take(const MembersSet& entry) {
   if (entry.members) {
     members_[entry.tenant] = *entry.members;

@@ -19,9 +19,16 @@ inline constexpr Limits kUserDefaults{
 inline constexpr Limits kTenantDefaults{
     .priority = {}, .gpus = kNoLimit, .pending = kNoLimit, .submissions = kNoLimit};
 
-// The members of tenants, and the limits of users and tenants. Changed by entries of the log alone.
+struct Quota {
+  int gpus = 0;
+  bool borrows = true;
+};
+
+// The quotas and members of tenants, and the limits of users and tenants. Changed by entries of the
+// log alone.
 class Entitlements {
  public:
+  void take(const QuotaSet& entry);
   void take(const MembersSet& entry);
   void take(const LimitsSet& entry);
 
@@ -29,6 +36,8 @@ class Entitlements {
   Result<MembersSet> changed(const TenantRequest& request) const;
   Result<LimitsSet> changed(const LimitsRequest& request) const;
 
+  using Quotas = std::map<std::string, Quota>;  // by tenant
+  const Quotas& quotas() const { return quotas_; }
   using Members = std::map<std::string, std::vector<std::string>>;
   const Members& members() const { return members_; }
   using AllLimits = std::map<std::pair<LimitScope, std::string>, Limits>;
@@ -51,6 +60,7 @@ class Entitlements {
   Limits in_force(LimitScope scope, const std::string& name) const;
   const Limits* find(LimitScope scope, const std::string& name) const;
 
+  Quotas quotas_;
   Members members_;
   AllLimits limits_;
 };

@@ -26,9 +26,9 @@ struct GatekeeperOptions {
     int https = 0;
   };
   std::function<Ports()> ports{};
-  // Asked at every call by whoever identifies callers; kept up to date here.
+  // Asked at every call as the caller is identified; kept up to date here.
   std::shared_ptr<Revocations> revocations{};
-  ServedUsers served{};                             // who may be given a token
+  ServedUsers served{};                             // users that may be given a token
   std::function<std::chrono::sys_seconds()> now{};  // empty: the machine's clock
 };
 
@@ -50,7 +50,7 @@ class Gatekeeper {
   };
   Done<TokenAnswer> make(const TokenRequest& request);
   // A caller with a certificate gets a new one of the same name; any other needs a token. A token
-  // gives no one the name of a live node.
+  // gives no caller the name of a live node.
   Done<JoinAnswer> join(const Caller& caller, const JoinRequest& request,
                         const std::function<bool(const std::string& node)>& is_live);
   Done<TokensAnswer> tokens(const TokensRequest& request);

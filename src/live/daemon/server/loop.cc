@@ -8,8 +8,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// More than this waiting for the disk, and tasks wait as well: memory is bounded, and who asks too
-// much is slowed down rather than refused.
+// With more than this waiting for the disk, tasks wait as well: memory is bounded, and a client
+// that asks too much is slowed down rather than refused.
 constexpr std::int64_t kUnsavedMax = 50'000;
 
 // While something waits for the disk, tasks and rounds wait for it, but no longer than this: what
@@ -96,7 +96,7 @@ void Loop::run() {
   const Error error = *failed_;
   tasks_.clear();
   lock.unlock();
-  effects_.clear();  // never said: nobody knows whether it is true
+  effects_.clear();  // never sent: it is not known to be true
   if (options_.on_failure) options_.on_failure(error);
 }
 
@@ -110,7 +110,10 @@ void Loop::pass(std::vector<std::function<void(Core&, Time)>> tasks) {
   if (core_->rounds() != rounds) {
     figures_.rounds.add(std::chrono::duration<double>(SteadyClock::now() - before).count());
   }
-  for (auto& task : tasks) task(*core_, now);
+  for (auto& task : tasks) {
+    core_->complete_submission();
+    task(*core_, now);
+  }
   if (options_.on_pass) options_.on_pass(*core_, now);
   write_down();
 }
@@ -123,7 +126,7 @@ void Loop::write_down() {
       record.sequence = ++appended_;
       unsaid_.push_back(record);
     }
-    // A failure is told by on_failure, which ends the loop.
+    // A failure is reported by on_failure, which ends the loop.
     (void)committer_->append(std::move(records)).ok();
   }
   for (Core::Outgoing& outgoing : core_->take_orders()) {

@@ -27,10 +27,10 @@ class Loop {
     // After a commit, on the loop's thread: the records that are now on disk.
     std::function<void(std::vector<Record>)> on_durable{};
     std::function<void(std::int64_t connection, Orders orders)> send{};
-    std::function<void(const Core& core, const LogPiece& piece)> on_log{};
+    std::function<void(Core& core, const LogPiece& piece)> on_log{};
     std::function<void(Core& core, Time now)> on_pass{};  // once a pass, after its tasks
     std::function<void(const Error& error)> on_failure{};
-    std::function<Time()> also_due{};  // when a pass is wanted besides the core's own wishes
+    std::function<Time()> also_due{};  // when a pass is due besides the core's own
   };
 
   Loop(std::unique_ptr<Core> core, Clock clock, Store store, Options options);

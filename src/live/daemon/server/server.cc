@@ -15,6 +15,7 @@
 #include "live/daemon/answers/start_forecasts.h"
 #include "live/daemon/answers/submit_warnings.h"
 #include "live/daemon/log/event_tail.h"
+#include "live/daemon/log/operator_log.h"
 #include "live/daemon/log/recovery.h"
 #include "live/daemon/rights/rights_queries.h"
 #include "live/daemon/server/loop.h"
@@ -51,7 +52,7 @@ class LiveServer final : public Server {
     Loop::Options loop;
     loop.on_durable = [this](std::vector<Record> records) { on_durable(std::move(records)); };
     loop.send = [this](std::int64_t to, Orders orders) { send(to, std::move(orders)); };
-    loop.on_log = [this](const Core& core, const LogPiece& piece) { readers_.heard(core, piece); };
+    loop.on_log = [this](Core& core, const LogPiece& piece) { readers_.heard(core, piece); };
     loop.on_pass = [this](Core& core, Time now) { on_pass(core, now); };
     loop.also_due = [this] { return std::min(waits_until_, readers_.due()); };
     loop.on_failure = [this](const Error& error) { on_error(error); };
@@ -66,7 +67,9 @@ class LiveServer final : public Server {
     loop_->post([this](Core& core, Time) { snapshot(core); });
     return loop_->close();
   }
-  void on_failure(std::function<void(const Error&)> tell) override { tell_ = std::move(tell); }
+  void on_failure(std::function<void(const Error&)> report) override {
+    failure_ = std::move(report);
+  }
 
   Result<std::string> metrics(const Caller& caller) override {
     TRY(check(caller, Call::ReadMetrics, ""));
@@ -94,7 +97,7 @@ class LiveServer final : public Server {
             Core& core, Time now) mutable -> Result<SubmitAnswer> {
           std::vector<std::string> warnings = submit_warnings(request.job, core.book().nodes(),
                                                               core.book().policy().name, expected);
-          TRY_ASSIGN(SubmitAnswer answer, core.submit(caller, std::move(request), now));
+          TRY_ASSIGN(SubmitAnswer answer, core.accept(caller, std::move(request), now));
           answer.warnings = std::move(warnings);
           return Result<SubmitAnswer>(std::move(answer));
         });
@@ -117,7 +120,7 @@ class LiveServer final : public Server {
       const bool waits = std::ranges::any_of(answer.jobs, [](const JobStatus& job) {
         return job.state == JobState::Pending || job.state == JobState::Paused;
       });
-      if (!waits || core.state().waiting() > kForetoldMax) {
+      if (!waits || core.state().waiting() > kForecastMax) {
         return loop_->when_durable([answer = std::move(answer), reply] { reply(answer); });
       }
       std::optional<std::string> situation;
@@ -188,8 +191,8 @@ class LiveServer final : public Server {
   }
   void what_if(const Caller& caller, WhatIfRequest request, Reply<WhatIfAnswer> reply) override {
     if (const Status may = check(caller, Call::AskWhatIf, ""); !may.ok()) return reply(may.error());
-    if (!options_.ask_ahead) {
-      return reply(Error{Code::Unimplemented, "this scheduler cannot look ahead"});
+    if (!options_.ask_what_if) {
+      return reply(Error{Code::Unimplemented, "this scheduler makes no forecasts"});
     }
     if (request.job) {
       if (request.job->user.empty()) request.job->user = caller.name;
@@ -204,7 +207,7 @@ class LiveServer final : public Server {
         if (!claimed.ok()) return reply(claimed.error());
       }
       // The thread outlives nothing: it has a copy of all it needs.
-      std::thread([ask = options_.ask_ahead, situation = core.snapshot(Duration::zero()), request,
+      std::thread([ask = options_.ask_what_if, situation = core.snapshot(Duration::zero()), request,
                    reply] {
         reply(ask(situation, request));
       }).detach();
@@ -320,8 +323,8 @@ class LiveServer final : public Server {
   static constexpr Duration kWaitMax = std::chrono::seconds(30);
   static constexpr std::int64_t kLogBytesMax = 1 << 20;
   static constexpr std::int64_t kEventsMax = 10'000;
-  // Looking ahead takes about a second for so many that wait; with more, nobody waits for it.
-  static constexpr std::int64_t kForetoldMax = 20'000;
+  // A forecast takes about a second for this many waiting jobs; with more, none is made.
+  static constexpr std::int64_t kForecastMax = 20'000;
 
   struct Linked {
     Caller caller{};
@@ -393,7 +396,10 @@ class LiveServer final : public Server {
   }
 
   void on_durable(std::vector<Record> records) {
-    for (Record& record : records) tail_.add(std::move(record));
+    for (Record& record : records) {
+      if (const std::string line = operator_line(record); !line.empty()) say(line);
+      tail_.add(std::move(record));
+    }
     std::vector<EventWaiter> waiting = std::exchange(event_waiters_, {});
     for (EventWaiter& waiter : waiting) {
       if (!tail_.serve(waiter.request, waiter.viewer, waiter.reply, loop_->committer())) {
@@ -437,7 +443,7 @@ class LiveServer final : public Server {
 
   void on_error(const Error& error) {
     say("the log cannot be written: " + error.message);
-    if (tell_) tell_(error);
+    if (failure_) failure_(error);
   }
   void say(const std::string& line) const {
     if (options_.say) options_.say(line);
@@ -455,7 +461,7 @@ class LiveServer final : public Server {
   std::int64_t snapshot_at_ = 0;
   std::atomic<bool> names_groups_{false};  // some member of a tenant is a group
   Time waits_until_ = kNever;
-  std::function<void(const Error&)> tell_;
+  std::function<void(const Error&)> failure_;
   std::unique_ptr<Loop> loop_;  // last: its thread uses the rest
 };
 

@@ -39,7 +39,7 @@ class Chronus final : public Policy {
   }
 
  private:
-  // Who is served first when GPUs are left over. Accepted jobs have their leases.
+  // The order in which jobs get GPUs that are left over. Accepted jobs have their leases.
   enum class Class : std::uint8_t { New, Unaccepted, BestEffort, Lost, Accepted };
 
   struct Entry {
@@ -49,7 +49,7 @@ class Chronus final : public Policy {
     double reserve_s = 0;  // what is kept for it beyond its work
     bool has_lease = false;
     bool runs = false;
-    bool is_new = true;  // has not been told why it waits
+    bool is_new = true;  // the reason why it waits was not reported yet
     std::tuple<int, double> key;
   };
 
@@ -78,8 +78,9 @@ class Chronus final : public Policy {
     return static_cast<int>(std::min(1e9, std::ceil(time_s / seconds(options_.lease) - 1e-9)));
   }
 
-  // All accepted jobs that can hold the lease that begins if everybody was accepted; otherwise only
-  // those that must, for the sake of the others. Who has used up its leases has lost its claim.
+  // All accepted jobs that can hold the lease that begins, if all jobs were accepted; otherwise
+  // only those that must, for the sake of the others. A job that has used up its leases loses its
+  // claim.
   void begin_lease(const View& view) {
     jobs_.clear();
     book_.settle(
@@ -94,11 +95,11 @@ class Chronus final : public Policy {
     const bool at_once = all_accepted && options_.adaptive;
     book_.begin(lease_, at_once ? FirstLease::Busiest : FirstLease::Idlest, jobs_);
     for (const JobId job : jobs_) entry(job).has_lease = true;
-    // Who runs already when it takes over goes on to the end of the lease.
+    // A job that ran before this policy took over goes on to the end of the lease.
     for (Entry& one : line_) one.has_lease = one.has_lease || (one.kind == Class::New && one.runs);
   }
 
-  // Their leases begin with the next one: who runs in this one is settled.
+  // Their leases begin with the next one: this one is settled.
   void accept_newcomers(const View& view) {
     for (Entry& one : line_) {
       if (one.kind != Class::New) continue;
@@ -119,8 +120,8 @@ class Chronus final : public Policy {
     }
   }
 
-  // Those with a lease, wide ones first; then whoever is done for the least GPU time, those apart
-  // whose deadline is lost; accepted jobs ahead of their time at the very end.
+  // Jobs with a lease, wide ones first; then by the GPU time left, those apart whose deadline is
+  // lost; accepted jobs ahead of their time at the very end.
   void rank(const View& view) {
     for (Entry& one : line_) {
       const double left_s = remaining_s(view, one.job);
@@ -168,7 +169,7 @@ class Chronus final : public Policy {
       } else if (one.runs) {
         plan.stop(one.job, why(one, {.code = Reason::Code::Outranked}));
       } else {
-        tell_why(view, packer, plan, one);
+        report_wait(view, packer, plan, one);
       }
     }
   }
@@ -182,7 +183,7 @@ class Chronus final : public Policy {
         one.is_new = false;
       } else {
         plan.withdraw_last_grant();
-        tell_why(view, packer, plan, one);
+        report_wait(view, packer, plan, one);
       }
     }
   }
@@ -192,7 +193,7 @@ class Chronus final : public Policy {
     if (claim == nullptr || claim->leases.empty()) return otherwise;
     return {.code = Reason::Code::Later, .from = start_of(claim->leases.front(), options_.lease)};
   }
-  void tell_why(const View& view, const Packer& packer, Plan& plan, Entry& one) const {
+  void report_wait(const View& view, const Packer& packer, Plan& plan, Entry& one) const {
     if (!one.is_new || one.kind == Class::New) return;
     plan.wait(one.job, why(one, packer.why_not(packer.current(), view.job(one.job).shape)));
     one.is_new = false;

@@ -17,11 +17,11 @@ struct ChronusOptions {
   // What resuming takes on one GPU; it doubles and trebles with two and four. None: the job's own
   // start cost.
   std::optional<Duration> resume{};
-  // Whether accepted jobs run at once as long as everybody was accepted. Otherwise always as late
+  // True if accepted jobs run at once as long as all jobs were accepted. Otherwise always as late
   // as they may.
   bool adaptive = true;
   bool lost_first = false;  // of what is left, jobs take first whose deadline cannot be met
-  bool early = true;        // accepted jobs may use GPUs that nobody else wants before their leases
+  bool early = true;        // accepted jobs may use idle GPUs before their leases
 };
 std::unique_ptr<Policy> make_chronus(const ChronusOptions& options);
 

@@ -25,7 +25,7 @@ class ChronusTest : public testing::Test {
     world.arrived.push_back(spec.id);
   }
 
-  // Plans, and lets happen what was planned. Answers who runs.
+  // Plans and carries the plan out. Returns the jobs that run.
   std::vector<int> plan(double now_s) {
     made.clear();
     packer->current().forget();
@@ -63,10 +63,10 @@ class ChronusTest : public testing::Test {
 
 using Jobs = std::vector<int>;
 
-TEST_F(ChronusTest, AnAcceptedJobRunsAtTheNextLeaseIfNobodyWasTurnedAway) {
+TEST_F(ChronusTest, AnAcceptedJobRunsAtTheNextLeaseIfNoJobWasRefused) {
   chronus = make_chronus(options);
   add(0, 200, 900, 2);
-  EXPECT_EQ(plan(0), Jobs{}) << "who runs in this lease is settled";
+  EXPECT_EQ(plan(0), Jobs{}) << "this lease is settled";
   ASSERT_EQ(made.waits().size(), 1U);
   EXPECT_EQ(made.waits()[0].reason.code, Reason::Code::Later);
   EXPECT_EQ(made.waits()[0].reason.from, time_from_seconds(700));
@@ -74,15 +74,15 @@ TEST_F(ChronusTest, AnAcceptedJobRunsAtTheNextLeaseIfNobodyWasTurnedAway) {
   EXPECT_EQ(plan(100), Jobs{0});
 }
 
-TEST_F(ChronusTest, ItWaitsForItsLeasesIfSomebodyWas) {
+TEST_F(ChronusTest, ItWaitsForItsLeasesIfOneWasRefused) {
   chronus = make_chronus(options);
   add(0, 200, 900, 4);
   add(0, 350, 390, 4);  // four leases before lease 3 ends: too many
-  EXPECT_EQ(plan(0), Jobs{1}) << "what is left goes to who was turned away";
+  EXPECT_EQ(plan(0), Jobs{1}) << "what is left goes to the job that was refused";
   EXPECT_EQ(plan(100), Jobs{1});
 }
 
-TEST_F(ChronusTest, AReservationIsTakenFromWhoRunsOnWhatIsLeft) {
+TEST_F(ChronusTest, AReservationPreemptsAJobThatRunsOnWhatIsLeft) {
   chronus = make_chronus(options);
   add(0, 1000, 0, 4);
   EXPECT_EQ(plan(0), Jobs{0});
@@ -102,7 +102,7 @@ TEST_F(ChronusTest, WhoseReservationWouldBreakAnotherIsTurnedAway) {
   EXPECT_EQ(plan(100), Jobs{0});
 }
 
-TEST_F(ChronusTest, OthersAreMovedAsideIfThatMakesRoom) {
+TEST_F(ChronusTest, OthersAreMovedIfTheNewJobThenFits) {
   chronus = make_chronus(options);
   // Both wide ones take the last lease, 2; the narrow one needs 1 and 2.
   add(0, 100, 300, 2);
@@ -120,7 +120,7 @@ TEST_F(ChronusTest, AcceptedJobsUseIdleGpusEarlyIfAllowed) {
   EXPECT_EQ(plan(0), Jobs{0});
 }
 
-TEST_F(ChronusTest, WhatIsLeftGoesToWhoIsDoneSoonest) {
+TEST_F(ChronusTest, WhatIsLeftGoesToTheJobThatIsDoneSoonest) {
   chronus = make_chronus(options);
   add(0, 300, 0, 3);
   add(0, 200, 0, 3);

@@ -11,7 +11,7 @@ constexpr std::array kDeadline = {
                "a job whose deadline cannot be promised waits; false: it is refused", "true"},
     OptionInfo{"replan", "before refusing, plan all promised jobs again within their deadlines",
                "true"},
-    OptionInfo{"dearest",
+    OptionInfo{"budget",
                "a full cluster promises no job more GPU-time than this part of all jobs take at "
                "most; 1: any",
                "0.92"},
@@ -19,8 +19,8 @@ constexpr std::array kDeadline = {
     OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
     OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
     OptionInfo{"speed-margin",
-               "by how much slower than its curve a job may be that was not seen running yet; "
-               "auto: as those that were seen",
+               "by how much slower than its curve a job may be that was not measured yet; auto: as "
+               "the jobs that were measured",
                "auto"},
     OptionInfo{"placement", "which free devices; blocks are what promises count on", "buddy"}};
 
@@ -28,7 +28,7 @@ Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyCon
   DeadlineOptions chosen{.workload = &context.workload};
   TRY_ASSIGN(chosen.second_chance, options.flag("second-chance"));
   TRY_ASSIGN(chosen.promises.replan, options.flag("replan"));
-  TRY_ASSIGN(chosen.promises.dearest, options.number("dearest", 0, 1));
+  TRY_ASSIGN(chosen.promises.budget, options.number("budget", 0, 1));
   TRY_ASSIGN(chosen.promises.spare_starts, options.integer("spare-starts", 0, 1000));
   TRY_ASSIGN(chosen.promises.spare, options.duration("spare"));
   chosen.slot = context.policy.round;

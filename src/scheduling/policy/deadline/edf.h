@@ -22,16 +22,14 @@ class Edf : public Policy {
  protected:
   // What a variant may do otherwise. Of a newcomer with which not all jobs would be in time: true
   // if it is refused.
-  virtual bool refuses(const EdfEntry& newcomer);
+  virtual bool refuses(const EdfJob& newcomer);
   // Says when a job will be done; `admitted`: a job was admitted in this plan.
-  virtual void forecast(const EdfEntry& job, bool admitted, Plan& plan) const;
+  virtual void forecast(const EdfJob& job, bool admitted, Plan& plan) const;
 
   const ElasticClock& clock() const { return clock_; }
 
  private:
-  void forget_ended(const View& view);
-  void refresh(const View& view, EdfEntry& job) const;
-  EdfEntry* enter(const View& view, JobId job);
+  EdfJob* enter(const View& view, JobId id);
   void enter_all(const View& view);
   bool admit(const View& view, Plan& plan);
   void write(const View& view, Packer& packer, Plan& plan, bool admitted);
@@ -41,10 +39,9 @@ class Edf : public Policy {
   EdfPlan edf_;
   const std::unique_ptr<ElasticGrants> grants_;
   int gpus_total_ = 0;
-  std::vector<std::unique_ptr<EdfEntry>> entries_;  // by job
-  EdfLine line_;
-  EdfLine trial_;
-  std::vector<ElasticGrants::Seat> seats_;
+  SlotJobs<EdfJob> jobs_;
+  EdfLine tried_;
+  std::vector<ElasticGrants::Request> requests_;
 };
 
 std::unique_ptr<Policy> make_edf(const EdfOptions& options, std::unique_ptr<ElasticGrants> grants);

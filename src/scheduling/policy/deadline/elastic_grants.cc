@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-// Fewer GPUs than meant, for a job that found no room: the next smaller count it can run on.
+// For a job that does not fit: the next smaller number of GPUs it can run on.
 int fewer(const View& view, JobId job, int gpus) {
   const JobSpec& spec = view.spec(job);
   if (spec.curve == kNoCurve) return 0;
@@ -22,48 +22,49 @@ int fewer(const View& view, JobId job, int gpus) {
 
 }  // namespace
 
-void ElasticGrants::write(const View& view, Packer& packer, std::span<const Seat> seats,
+void ElasticGrants::write(const View& view, Packer& packer, std::span<const Request> requests,
                           Plan& plan) {
-  for (const Seat& seat : seats) {
-    if (seat.gpus == 0) stop(view, seat, plan);
+  for (const Request& request : requests) {
+    if (request.gpus == 0) stop(view, request, plan);
   }
-  by_size_.resize(seats.size());
+  by_size_.resize(requests.size());
   std::iota(by_size_.begin(), by_size_.end(), 0);
   std::ranges::stable_sort(by_size_, std::ranges::greater{},
-                           [&](std::size_t i) { return seats[i].gpus; });
-  placed_.resize(std::max(placed_.size(), seats.size()));
-  if (!place_around(view, packer, seats)) place_all(view, packer, seats);
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    if (seats[i].gpus == 0) continue;
+                           [&](std::size_t i) { return requests[i].gpus; });
+  placed_.resize(std::max(placed_.size(), requests.size()));
+  if (!place_around(view, packer, requests)) place_all(view, packer, requests);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].gpus == 0) continue;
     if (placed_[i].empty()) {
-      stop(view, seats[i], plan);
+      stop(view, requests[i], plan);
     } else {
-      grant(view, seats[i], placed_[i], plan);
+      grant(view, requests[i], placed_[i], plan);
     }
   }
 }
 
-bool ElasticGrants::place_around(const View& view, Packer& packer, std::span<const Seat> seats) {
+bool ElasticGrants::place_around(const View& view, Packer& packer,
+                                 std::span<const Request> requests) {
   Ledger& ledger = packer.current();
   const Ledger::Mark mark = ledger.mark();
-  const auto stays = [&](const Seat& seat) {
-    return view.job(seat.job).state == JobState::Running &&
-           gpu_count(view.job(seat.job).held.devices) == seat.gpus;
+  const auto stays = [&](const Request& request) {
+    return view.job(request.job).state == JobState::Running &&
+           gpu_count(view.job(request.job).held.devices) == request.gpus;
   };
-  for (const Seat& seat : seats) {
-    const Job& job = view.job(seat.job);
-    if (job.state != JobState::Running || stays(seat)) continue;
+  for (const Request& request : requests) {
+    const Job& job = view.job(request.job);
+    if (job.state != JobState::Running || stays(request)) continue;
     ledger.release(job.held.devices, shape_on(*job.spec, gpu_count(job.held.devices)));
   }
   bool all = true;
   for (const std::size_t i : by_size_) {
-    const Seat& seat = seats[i];
+    const Request& request = requests[i];
     placed_[i].clear();
-    if (seat.gpus == 0) continue;
-    if (stays(seat)) {
-      placed_[i] = view.job(seat.job).held.devices;
+    if (request.gpus == 0) continue;
+    if (stays(request)) {
+      placed_[i] = view.job(request.job).held.devices;
     } else {
-      const ShapeId shape = packer.intern(shape_on(view.spec(seat.job), seat.gpus));
+      const ShapeId shape = packer.intern(shape_on(view.spec(request.job), request.gpus));
       all = all && packer.place(ledger, shape, placed_[i]);
     }
   }
@@ -71,36 +72,37 @@ bool ElasticGrants::place_around(const View& view, Packer& packer, std::span<con
   return all;
 }
 
-void ElasticGrants::place_all(const View& view, Packer& packer, std::span<const Seat> seats) {
+void ElasticGrants::place_all(const View& view, Packer& packer, std::span<const Request> requests) {
   Ledger& ledger = packer.blank();
   ledger.clear();
   for (const std::size_t i : by_size_) {
     placed_[i].clear();
-    for (int gpus = seats[i].gpus; gpus > 0; gpus = fewer(view, seats[i].job, gpus)) {
-      const ShapeId shape = packer.intern(shape_on(view.spec(seats[i].job), gpus));
+    for (int gpus = requests[i].gpus; gpus > 0; gpus = fewer(view, requests[i].job, gpus)) {
+      const ShapeId shape = packer.intern(shape_on(view.spec(requests[i].job), gpus));
       if (packer.place(ledger, shape, placed_[i])) break;
     }
   }
 }
 
-void ElasticGrants::grant(const View& view, const Seat& seat, const Devices& devices, Plan& plan) {
-  const Job& job = view.job(seat.job);
+void ElasticGrants::grant(const View& view, const Request& request, const Devices& devices,
+                          Plan& plan) {
+  const Job& job = view.job(request.job);
   if (job.state == JobState::Running && job.held.devices == devices) return;
   const Shape shape = shape_on(*job.spec, gpu_count(devices));
-  Grant& grant = plan.grant(seat.job);
+  Grant& grant = plan.grant(request.job);
   grant.devices = devices;
   grant.cpu_milli = shape.cpu_milli;
   grant.memory_bytes = shape.memory_bytes;
   grant.iterations_per_s = speed_on(*view.workload, *job.spec, shape.gpus);
 }
 
-void ElasticGrants::stop(const View& view, const Seat& seat, Plan& plan) {
-  if (view.job(seat.job).state == JobState::Running) {
-    plan.stop(seat.job, {.code = Reason::Code::Outranked});
-  } else if (seat.is_new) {
-    const Reason later{.code = Reason::Code::Later, .from = seat.begins};
+void ElasticGrants::stop(const View& view, const Request& request, Plan& plan) {
+  if (view.job(request.job).state == JobState::Running) {
+    plan.stop(request.job, {.code = Reason::Code::Outranked});
+  } else if (request.is_new) {
+    const Reason later{.code = Reason::Code::Later, .from = request.begins};
     const Reason busy{.code = Reason::Code::GpusBusy, .wanted = 1};
-    plan.wait(seat.job, seat.begins == kNever ? busy : later);
+    plan.wait(request.job, request.begins == kNever ? busy : later);
   }
 }
 

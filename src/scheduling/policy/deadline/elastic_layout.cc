@@ -12,10 +12,10 @@ namespace {
 
 constexpr Duration kAtOnce = std::chrono::milliseconds(1);
 
-// One that was pinned down elsewhere moves even if it is to hold as much as before.
+// A job whose fixed placement is elsewhere moves, even if it holds as many GPUs as before.
 bool stays(const View& view, const ElasticJob& job) {
-  return job.target == job.held &&
-         (!job.pinned || job.held == 0 || job.place == view.job(job.id).held.devices);
+  return job.round.target == job.now.held && (!job.promise.fixed || job.now.held == 0 ||
+                                              job.promise.place == view.job(job.id).held.devices);
 }
 
 }  // namespace
@@ -31,11 +31,12 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
   is_placed_.assign(view.jobs.size(), 0);
   sort_out(view, packer);
   for (ElasticJob* job : changed_) {
-    if (job->target == job->planned && job->target < job->held && shrink(view, packer, *job)) {
+    if (job->round.target == job->round.planned && job->round.target < job->now.held &&
+        shrink(view, packer, *job)) {
       continue;
     }
-    const bool found = job->planned > 0 ? place_promised(view, packer, *job, promises)
-                                        : place_leftover(packer, *job);
+    const bool found = job->round.planned > 0 ? place_promised(view, packer, *job, promises)
+                                              : place_leftover(packer, *job);
     if (!found) without_.push_back(job);
   }
   fill_holes(packer);
@@ -43,64 +44,66 @@ void ElasticLayout::lay_out(const View& view, Packer& packer, std::span<ElasticJ
     if (is_placed_[index(job->id)] == 0) grow(view, packer, *job, promises);
   }
   for (ElasticJob* job : placed_) grant(*job, plan);
-  // A move is a start nobody planned.
-  for (ElasticJob* job : moved_) job->ready = now_ + promises.start_cost(*job);
+  // A move is a start that no plan contains.
+  for (ElasticJob* job : moved_) job->now.ready = now_ + promises.start_cost(*job);
   for (ElasticJob* job : without_) {
-    if (job->planned > 0) moved_.push_back(job);
+    if (job->round.planned > 0) moved_.push_back(job);
   }
   for (ElasticJob* job : moved_) {
-    const int held = std::exchange(job->held, job->target);
-    const bool planned_anew = !job->promised || job->pinned || promises.disturbed(*job);
+    const int held = std::exchange(job->now.held, job->round.target);
+    const bool is_planned = !job->promise.given || job->promise.fixed || promises.disturbed(*job);
     // One that is late already has been seen to.
-    if (!planned_anew && !job->broken) plan.wake(now_ + kAtOnce);
-    job->held = held;
+    if (!is_planned && !job->promise.broken) plan.wake(now_ + kAtOnce);
+    job->now.held = held;
   }
 }
 
 void ElasticLayout::sort_out(const View& view, Packer& packer) {
   changed_.clear();
   growers_.clear();
-  clear_for_pins(view);
+  clear_for_fixed(view);
   for (ElasticJob* job : jobs_) {
-    const bool in_the_way = !job->pinned && is_in_the_way(view, *job);
+    const bool in_the_way = !job->promise.fixed && is_in_the_way(view, *job);
     if (stays(view, *job) && !in_the_way) continue;
-    if (!in_the_way && job->held > 0 && job->target > job->held && job->held >= job->planned) {
+    if (!in_the_way && job->now.held > 0 && job->round.target > job->now.held &&
+        job->now.held >= job->round.planned) {
       growers_.push_back(job);
       continue;
     }
-    if (job->held > 0) {
-      packer.current().release(view.job(job->id).held.devices, packer.shape(job->shape(job->held)));
+    if (job->now.held > 0) {
+      packer.current().release(view.job(job->id).held.devices,
+                               packer.shape(job->shape(job->now.held)));
     }
-    if (job->pinned) continue;
-    (job->target > 0 ? changed_ : without_).push_back(job);
+    if (job->promise.fixed) continue;
+    (job->round.target > 0 ? changed_ : without_).push_back(job);
   }
   for (ElasticJob* job : jobs_) {
-    if (!job->pinned || stays(view, *job)) continue;
-    places_[index(job->id)] = job->place;
-    packer.current().take(job->place, packer.shape(job->shape(job->target)));
+    if (!job->promise.fixed || stays(view, *job)) continue;
+    places_[index(job->id)] = job->promise.place;
+    packer.current().take(job->promise.place, packer.shape(job->shape(job->round.target)));
     set_placed(*job);
   }
   // Promises first, then the largest.
   const auto rank = [](const ElasticJob* job) {
-    return std::tuple(job->planned == 0, -job->capacity(job->target), job->id);
+    return std::tuple(job->round.planned == 0, -job->capacity(job->round.target), job->id);
   };
   std::ranges::stable_sort(changed_, {}, rank);
   std::ranges::stable_sort(growers_, {}, rank);
 }
 
-// Where somebody is pinned down in this round, all others are placed again.
-void ElasticLayout::clear_for_pins(const View& view) {
+// On nodes where a placement is fixed in this round, all other jobs are placed again.
+void ElasticLayout::clear_for_fixed(const View& view) {
   cleared_.assign(view.cluster->nodes.size(), 0);
   any_cleared_ = false;
   for (const ElasticJob* job : jobs_) {
-    if (!job->pinned || stays(view, *job)) continue;
+    if (!job->promise.fixed || stays(view, *job)) continue;
     any_cleared_ = true;
-    for (const NodeShare& share : job->place) cleared_[index(share.node)] = 1;
+    for (const NodeShare& share : job->promise.place) cleared_[index(share.node)] = 1;
   }
 }
 
 bool ElasticLayout::is_in_the_way(const View& view, const ElasticJob& job) const {
-  if (!any_cleared_ || job.held == 0) return false;
+  if (!any_cleared_ || job.now.held == 0) return false;
   return std::ranges::any_of(view.job(job.id).held.devices, [&](const NodeShare& share) {
     return cleared_[index(share.node)] != 0;
   });
@@ -120,7 +123,7 @@ bool ElasticLayout::place(Packer& packer, ElasticJob& job, int option) {
 bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
   Devices& devices = places_[index(job.id)];
   devices.clear();
-  const Shape& own = packer.shape(job.shape(job.target));
+  const Shape& own = packer.shape(job.shape(job.round.target));
   int left = own.gpus;
   for (const NodeShare& share : view.job(job.id).held.devices) {
     std::uint64_t gpus = share.gpus;
@@ -141,23 +144,23 @@ bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
 
 bool ElasticLayout::place_promised(const View& view, Packer& packer, ElasticJob& job,
                                    Promises& promises) {
-  if (job.target != job.planned && place(packer, job, job.target)) {
-    if (promises.detour(job, job.target)) {
+  if (job.round.target != job.round.planned && place(packer, job, job.round.target)) {
+    if (promises.detour(job, job.round.target)) {
       set_placed(job);
       return true;
     }
-    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.round.target)));
   }
-  job.target = job.planned;
-  if (!place(packer, job, job.target) && !place_by_moving(view, packer, job, promises))
+  job.round.target = job.round.planned;
+  if (!place(packer, job, job.round.target) && !place_by_moving(view, packer, job, promises))
     return false;
   set_placed(job);
   return true;
 }
 
 bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
-  for (; job.target > 0; --job.target) {
-    if (!place(packer, job, job.target)) continue;
+  for (; job.round.target > 0; --job.round.target) {
+    if (!place(packer, job, job.round.target)) continue;
     set_placed(job);
     return true;
   }
@@ -167,21 +170,21 @@ bool ElasticLayout::place_leftover(Packer& packer, ElasticJob& job) {
 // Where jobs take less than their capacity, other jobs may still fit.
 void ElasticLayout::fill_holes(Packer& packer) {
   for (ElasticJob* job : jobs_) {
-    if (job->target > 0 || job->promised || job->curve->top() == 0) continue;
+    if (job->round.target > 0 || job->promise.given || job->curve->top() == 0) continue;
     if (packer.current().gpus_free() == 0) return;
-    job->target = 1;
+    job->round.target = 1;
     if (place_leftover(packer, *job)) std::erase(without_, job);
   }
 }
 
 void ElasticLayout::grow(const View& view, Packer& packer, ElasticJob& job, Promises& promises) {
   const Devices& old = view.job(job.id).held.devices;
-  const Shape own = packer.shape(job.shape(job.held));
+  const Shape own = packer.shape(job.shape(job.now.held));
   packer.current().release(old, own);
-  for (; job.target > job.held; --job.target) {
-    if (!place(packer, job, job.target)) continue;
-    if (promises.detour(job, job.target)) return set_placed(job);
-    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.target)));
+  for (; job.round.target > job.now.held; --job.round.target) {
+    if (!place(packer, job, job.round.target)) continue;
+    if (promises.detour(job, job.round.target)) return set_placed(job);
+    packer.current().release(places_[index(job.id)], packer.shape(job.shape(job.round.target)));
   }
   packer.current().take(old, own);
 }
@@ -193,22 +196,27 @@ bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob
   for (ElasticJob* other : jobs_) {
     const bool placed = is_placed_[index(other->id)] != 0;
     const bool stays =
-        other->held > 0 && (other->target == other->held ||
-                            (other->target > other->held && other->held >= other->planned));
+        other->now.held > 0 &&
+        (other->round.target == other->now.held ||
+         (other->round.target > other->now.held && other->now.held >= other->round.planned));
     if (other == &job || (!placed && !stays)) continue;
-    // A promise with no time in hand is not disturbed; who just starts loses nothing.
-    const bool tight = other->promised && !other->attempt && promises.is_tight(*other);
-    const double cost = other->pinned ? -1 : placed ? 0 : tight ? -1 : other->promised ? 10 : 1;
-    moves.add(other->shape(placed ? other->target : other->held),
+    // A promise with no time in hand is not disturbed; a job that just starts loses nothing.
+    const bool tight = other->promise.given && !other->promise.attempt && promises.is_tight(*other);
+    const double cost = other->promise.fixed   ? -1
+                        : placed               ? 0
+                        : tight                ? -1
+                        : other->promise.given ? 10
+                                               : 1;
+    moves.add(other->shape(placed ? other->round.target : other->now.held),
               placed ? places_[index(other->id)] : view.job(other->id).held.devices, cost);
     candidates_.push_back(other);
   }
-  if (!moves.place(job.shape(job.target), places_[index(job.id)])) return false;
+  if (!moves.place(job.shape(job.round.target), places_[index(job.id)])) return false;
   for (const MoveCandidates::Move& move : moves.moves()) {
     ElasticJob& other = *candidates_[move.candidate];
     places_[index(other.id)] = moves.devices(move.candidate);
     if (is_placed_[index(other.id)] != 0) continue;
-    other.target = other.held;
+    other.round.target = other.now.held;
     moved_.push_back(&other);
     set_placed(other);
   }
@@ -216,14 +224,14 @@ bool ElasticLayout::place_by_moving(const View& view, Packer& packer, ElasticJob
 }
 
 void ElasticLayout::grant(const ElasticJob& job, Plan& plan) {
-  const int gpus = (*job.curve)[job.target].gpus;
+  const int gpus = (*job.curve)[job.round.target].gpus;
   const Shape own = shape_on(*job.spec, gpus);
   Grant& grant = plan.grant(job.id);
   grant.devices = places_[index(job.id)];
   INVARIANT(gpu_count(grant.devices) == gpus, "a place has as many GPUs as were granted");
   grant.cpu_milli = own.cpu_milli;
   grant.memory_bytes = own.memory_bytes;
-  grant.iterations_per_s = (*job.curve)[job.target].speed;
+  grant.iterations_per_s = (*job.curve)[job.round.target].speed;
 }
 
 }  // namespace orrery

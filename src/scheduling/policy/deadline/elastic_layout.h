@@ -10,10 +10,10 @@
 
 namespace orrery {
 
-// Turns targets into grants: who keeps their count stays where they are, who shrinks keeps a part,
-// and the others find new places, the largest first. For a job that was promised its count others
-// move if need be; whoever merely gets what is left takes less or nothing, and who could only grow
-// stays as they are if there is no place for more.
+// Turns targets into grants. A job that keeps its number of GPUs stays where it is, one that
+// shrinks keeps a part, and the others find new places, the largest first. For a job that was
+// promised its number others move if need be; one that merely gets what is left takes less or
+// nothing; and one that could only grow stays as it is if there is no place for more.
 class ElasticLayout {
  public:
   void lay_out(const View& view, Packer& packer, std::span<ElasticJob* const> jobs,
@@ -22,7 +22,7 @@ class ElasticLayout {
 
  private:
   void sort_out(const View& view, Packer& packer);
-  void clear_for_pins(const View& view);
+  void clear_for_fixed(const View& view);
   bool is_in_the_way(const View& view, const ElasticJob& job) const;
   bool shrink(const View& view, Packer& packer, ElasticJob& job);
   bool place_promised(const View& view, Packer& packer, ElasticJob& job, Promises& promises);
@@ -43,7 +43,7 @@ class ElasticLayout {
   std::vector<Devices> places_;  // by job id: where it is from now on, for those who change
   std::vector<ElasticJob*> placed_;
   std::vector<char> is_placed_;
-  std::vector<char> cleared_;  // by node: somebody is pinned down there
+  std::vector<char> cleared_;  // by node: a placement is fixed there
   bool any_cleared_ = false;
   std::vector<ElasticJob*> candidates_;
 };

@@ -21,14 +21,13 @@ void ElasticFlow::plan(const View& view, Packer& packer, Plan& plan) {
   if (!planner_) planner_.emplace(clock_.now_s(), slot_s(), gpus_total_);
   planner_->set_now(clock_.now_s());
   begin(view);
-  forget_ended(view);
-  for (FlowJob* job : line_) refresh(view, *job);
+  jobs_.update(view, clock_);
   planned_ = false;
   admit(view, plan);
-  if (!planned_) plan_all(line_);
-  if (line_.empty()) return;
+  if (!planned_) plan_all(jobs_.line);
+  if (jobs_.line.empty()) return;
   planned();
-  for (const ScaleUp::Gift& gift : scale_up_.run(*planner_, free_, line_)) given(gift);
+  for (const ScaleUp::Gift& gift : scale_up_.run(*planner_, free_, jobs_.line)) given(gift);
   write(view, packer, plan);
 }
 
@@ -37,32 +36,15 @@ std::int64_t ElasticFlow::slot_s() const {
       1, std::chrono::duration_cast<std::chrono::seconds>(options_.slot).count());
 }
 
-void ElasticFlow::forget_ended(const View& view) {
-  std::erase_if(line_, [&](const FlowJob* job) { return view.has_ended(job->job); });
-  for (const JobId job : view.ended) entries_[index(job)].reset();
+FlowJob* ElasticFlow::enter(const View& view, JobId id) {
+  const int most = std::min(options_.most_gpus(*view.workload, view.spec(id)), gpus_total_);
+  const bool admits = options_.admission != ElasticFlowOptions::Admission::None;
+  return jobs_.enter(view, clock_, id, most, admits);
 }
 
-void ElasticFlow::refresh(const View& view, FlowJob& job) const {
-  const JobSpec& spec = view.spec(job.job);
-  job.work_left = view.work_left(job.job);
-  if (spec.deadline) job.deadline = clock_.second(*spec.deadline);
-}
-
-FlowJob* ElasticFlow::enter(const View& view, JobId job) {
-  const JobSpec& spec = view.spec(job);
-  if (entries_.size() <= index(job)) entries_.resize(index(job) + 1);
-  const int most = std::min(options_.most_gpus(*view.workload, spec), gpus_total_);
-  const bool soft = options_.admission != ElasticFlowOptions::Admission::None && spec.deadline &&
-                    spec.deadline_kind == DeadlineKind::Soft;
-  entries_[index(job)] = std::make_unique<FlowJob>(
-      FlowJob{.job = job, .curve = measured_options(*view.workload, spec, most), .soft = soft});
-  refresh(view, *entries_[index(job)]);
-  return entries_[index(job)].get();
-}
-
-// One job after another, by deadline. Answers whether all will be in time.
+// One job after another, by deadline. Returns true if all will be in time.
 bool ElasticFlow::plan_all(FlowLine& line) {
-  sort_stably(line, [](const FlowJob* a, const FlowJob* b) { return a->turn() < b->turn(); });
+  sort_stably(line, [](const FlowJob* a, const FlowJob* b) { return a->rank() < b->rank(); });
   free_.reset(clock_.now_s(), gpus_total_);
   bool all_in_time = true;
   for (FlowJob* job : line) {
@@ -83,8 +65,8 @@ void ElasticFlow::admit(const View& view, Plan& plan) {
   fresh_.clear();
   for (const JobId job : view.arrived) {
     if (!is_in(view.job(job))) continue;
-    line_.push_back(enter(view, job));
-    entered(*line_.back(), view.job(job).state == JobState::Running);
+    jobs_.line.push_back(enter(view, job));
+    entered(*jobs_.line.back(), view.job(job).state == JobState::Running);
   }
   for (const JobId job : view.arrived) {
     if (is_in(view.job(job))) continue;
@@ -99,16 +81,16 @@ void ElasticFlow::admit_fresh(Plan& plan) {
   if (fresh_.empty()) return;
   const bool tests = options_.admission != ElasticFlowOptions::Admission::None;
   const bool fits = !tests || fit();
-  if (planned_) line_ = trial_;
+  if (planned_) jobs_.line = tried_;
   for (FlowJob* job : fresh_) {
     const bool best_effort = job->deadline == kNoDeadline_s || job->soft;
     if (fits || best_effort) {
-      if (!planned_) line_.push_back(job);
+      if (!planned_) jobs_.line.push_back(job);
       entered(*job, false);
-      if (tests && !best_effort) plan.admit(job->job, clock_.instant(job->assured));
+      if (tests && !best_effort) plan.admit(job->id, clock_.instant(job->assured));
     } else {
-      plan.reject(job->job, refusal(*job));
-      entries_[index(job->job)].reset();
+      plan.reject(job->id, refusal(*job));
+      jobs_.forget(job->id);
     }
   }
   fresh_.clear();
@@ -117,17 +99,17 @@ void ElasticFlow::admit_fresh(Plan& plan) {
 // True if all jobs are in time with the fresh ones. Where these come one by one, jobs that are late
 // without them are no reason to refuse.
 bool ElasticFlow::fit() {
-  trial_.assign(line_.begin(), line_.end());
-  trial_.insert(trial_.end(), fresh_.begin(), fresh_.end());
-  if (plan_all(trial_)) return planned_ = true;
+  tried_.assign(jobs_.line.begin(), jobs_.line.end());
+  tried_.insert(tried_.end(), fresh_.begin(), fresh_.end());
+  if (plan_all(tried_)) return planned_ = true;
   planned_ = false;
   if (options_.admission != ElasticFlowOptions::Admission::OneByOne) return false;
   const auto late = [](const FlowJob* job) { return !job->in_time && !job->soft; };
   if (std::ranges::any_of(fresh_, late)) return false;
-  const auto with = std::ranges::count_if(trial_, late);
-  plan_all(line_);
-  const auto without = std::ranges::count_if(line_, late);
-  plan_all(trial_);
+  const auto with = std::ranges::count_if(tried_, late);
+  plan_all(jobs_.line);
+  const auto without = std::ranges::count_if(jobs_.line, late);
+  plan_all(tried_);
   return planned_ = with == without;
 }
 
@@ -139,7 +121,7 @@ Reason ElasticFlow::refusal(const FlowJob& job) const {
   if (alone > job.deadline) {
     return {.code = Reason::Code::TooLate, .earliest = clock_.instant(alone)};
   }
-  // What the trial left free says where it pinches: the first step with too little.
+  // What the refused plan left free says what is missing: the first step with the fewest GPUs.
   Reason reason{.code = Reason::Code::Promised,
                 .wanted = job.curve.gpus_max(),
                 .available = gpus_total_,
@@ -156,17 +138,17 @@ Reason ElasticFlow::refusal(const FlowJob& job) const {
 }
 
 void ElasticFlow::write(const View& view, Packer& packer, Plan& plan) {
-  sort_stably(line_, [](const FlowJob* a, const FlowJob* b) { return a->gpus > b->gpus; });
-  seats_.clear();
+  sort_stably(jobs_.line, [](const FlowJob* a, const FlowJob* b) { return a->gpus > b->gpus; });
+  requests_.clear();
   for (FlowJob* job : line_to_place()) {
-    seats_.push_back({.job = job->job,
-                      .gpus = job->gpus,
-                      .begins = clock_.instant(job->planned.first_use()),
-                      .is_new = std::exchange(job->is_new, false)});
+    requests_.push_back({.job = job->id,
+                         .gpus = job->gpus,
+                         .begins = clock_.instant(job->planned.first_use()),
+                         .is_new = std::exchange(job->is_new, false)});
   }
-  grants_->write(view, packer, seats_, plan);
-  for (const FlowJob* job : line_) {
-    plan.expect({.job = job->job,
+  grants_->write(view, packer, requests_, plan);
+  for (const FlowJob* job : jobs_.line) {
+    plan.expect({.job = job->id,
                  .done = clock_.instant(job->end),
                  .assured = clock_.instant(job->assured)});
   }
@@ -177,7 +159,7 @@ void ElasticFlow::write(const View& view, Packer& packer, Plan& plan) {
 void ElasticFlow::wake(Plan& plan) {
   std::int64_t change = kNoDeadline_s;
   std::int64_t end = kNoDeadline_s;
-  for (const FlowJob* job : line_) {
+  for (const FlowJob* job : jobs_.line) {
     change = std::min(change, job->planned.next_step(clock_.now_s()));
     end = std::min(end, job->end);
   }

@@ -28,17 +28,15 @@ class ElasticFlow : public Policy {
   virtual void entered(FlowJob& /*job*/, bool /*runs*/) {}
   virtual void planned() {}  // all jobs of the line
   virtual void given(const ScaleUp::Gift& /*gift*/) {}
-  virtual const FlowLine& line_to_place() { return line_; }  // the first is placed first
+  virtual const FlowLine& line_to_place() { return jobs_.line; }  // the first is placed first
   virtual void wake(Plan& plan);
 
   const ElasticClock& clock() const { return clock_; }
-  const FlowLine& line() const { return line_; }
+  const FlowLine& line() const { return jobs_.line; }
 
  private:
   std::int64_t slot_s() const;
-  void forget_ended(const View& view);
-  void refresh(const View& view, FlowJob& job) const;
-  FlowJob* enter(const View& view, JobId job);
+  FlowJob* enter(const View& view, JobId id);
   bool plan_all(FlowLine& line);
   void admit(const View& view, Plan& plan);
   void admit_fresh(Plan& plan);
@@ -52,14 +50,13 @@ class ElasticFlow : public Policy {
   ScaleUp scale_up_;
   std::optional<SlotPlanner> planner_;
   int gpus_total_ = 0;
-  bool planned_ = false;                           // the line, by the last trial
-  std::vector<std::unique_ptr<FlowJob>> entries_;  // by job
-  FlowLine line_;                                  // in the order left by the last round
+  bool planned_ = false;    // the line, by the last admission test
+  SlotJobs<FlowJob> jobs_;  // in the order left by the last round
   FlowLine fresh_;
-  FlowLine trial_;
+  FlowLine tried_;
   SlotTimeline free_;
   SlotTimeline next_free_;
-  std::vector<ElasticGrants::Seat> seats_;
+  std::vector<ElasticGrants::Request> requests_;
 };
 
 std::unique_ptr<Policy> make_elasticflow(const ElasticFlowOptions& options,

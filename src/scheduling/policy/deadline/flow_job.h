@@ -2,38 +2,26 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "scheduling/policy/deadline/slot_job.h"
 #include "scheduling/policy/deadline/slot_planner.h"
 
 namespace orrery {
 
 // A job as ElasticFlow plans it.
-struct FlowJob {
-  JobId job = kNoJob;
-  ScalingCurve curve;
-  std::int64_t deadline = kNoDeadline_s;
-  bool soft = false;  // its deadline is a wish
-  double work_left = 0;
+struct FlowJob : SlotJob {
   int gpus = 0;
   SlotTimeline planned = {};
   std::int64_t end = 0;
   std::int64_t gpu_seconds = 0;  // of the plan
   std::int64_t assured = 0;      // done, by the plan
   bool in_time = true;
-  bool is_new = true;
-  std::int64_t listed = kNoDeadline_s;  // its end in the list of changes, if it is there
-  // With one step more, while free GPUs are given away:
+  // With one option more, while free GPUs are given away:
   int next = 0;
   double merit = 0;
   std::int64_t next_seconds = 0;  // of GPU time
-  std::uint32_t weighed = 0;      // after so many gifts
-
-  // Plans are made in this order: by deadline, soft deadlines after hard ones.
-  std::pair<int, std::int64_t> turn() const {
-    return {deadline == kNoDeadline_s ? 2 : soft ? 1 : 0, deadline};
-  }
+  std::uint32_t weighed = 0;      // the number of gifts before
 
   SlotPlanner::Request request(int now_gpus = 0) const {
     return {.curve = &curve, .work_left = work_left, .deadline = deadline, .now_gpus = now_gpus};

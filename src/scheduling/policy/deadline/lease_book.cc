@@ -82,7 +82,7 @@ void LeaseBook::settle(int now, const std::function<int(JobId)>& needed,
   std::erase_if(claims_, [](const Claim& claim) { return claim.leases.empty(); });
 }
 
-// Whether nobody has this lease who could do with later ones, so that there is nothing to put off.
+// True if every job with this lease needs it: there is nothing to put off.
 bool LeaseBook::only_forced_ones_begin(int now) const {
   for (std::size_t i = 0; i < claims_.size(); ++i) {
     if (claims_[i].leases.front() == now && demands_[i].slack() > 0) return false;

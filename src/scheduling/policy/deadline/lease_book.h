@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-// Who has reserved which leases. Here leases are counted from the beginning of time.
+// Which job has reserved which leases. Leases are counted from the beginning of time.
 class LeaseBook {
  public:
   struct Claim {
@@ -22,19 +22,19 @@ class LeaseBook {
 
   void set_gpus(int gpus) { gpus_ = gpus; }
 
-  // Reserves so many leases from `from` on: the latest that others have left or, if they are too
-  // few, what arranging everybody anew brings. False: it cannot be done, and nothing has changed.
+  // Reserves `needed` leases from `from` on: the latest that others have left or, if they are too
+  // few, what arranging all jobs again brings. False: it cannot be done, and nothing has changed.
   bool reserve(Claim claim, int needed, int from);
   void drop(JobId job);
   const Claim* find(JobId job) const;
 
   // Before lease `now` begins. Leases that went by are gone, and those a job does not need any more
-  // go back, the earliest first; it never needs more than it has. Who has none left loses its claim
-  // and is named in `used_up`.
+  // go back, the earliest first; it never needs more than it has. A job with none left loses its
+  // claim and is named in `used_up`.
   void settle(int now, const std::function<int(JobId)>& needed,
               const std::function<bool(JobId)>& runs, std::vector<JobId>& used_up);
 
-  // Gives lease `now` away, to as many or as few as wanted, and names who has it.
+  // Gives lease `now` away, to as many or as few as wanted, and names its holders.
   void begin(int now, FirstLease wanted, std::vector<JobId>& holders);
 
  private:

@@ -47,7 +47,7 @@ TEST_F(LeaseBookTest, RefusesWithoutChangingAnything) {
   EXPECT_EQ(book.find(JobId{1}), nullptr);
 }
 
-TEST_F(LeaseBookTest, ArrangesEverybodyAnewIfThatMakesRoom) {
+TEST_F(LeaseBookTest, ArrangesAllJobsAgainIfTheNewOneThenFits) {
   ASSERT_TRUE(reserve(0, 2, 3, 1, 1));
   ASSERT_TRUE(reserve(1, 2, 3, 1, 1));
   ASSERT_EQ(leases(0), leases(1));
@@ -62,7 +62,7 @@ TEST_F(LeaseBookTest, WhatIsNotNeededGoesBackTheEarliestFirst) {
   EXPECT_EQ(leases(0), (Leases{17, 18, 19}));
 }
 
-TEST_F(LeaseBookTest, WhoHasUsedUpItsLeasesLosesItsClaim) {
+TEST_F(LeaseBookTest, AJobThatHasUsedUpItsLeasesLosesItsClaim) {
   ASSERT_TRUE(reserve(0, 1, 2, 1, 1));
   EXPECT_TRUE(settle(1, 1).empty());
   EXPECT_EQ(begin(1, FirstLease::Idlest), std::vector<JobId>{JobId{0}});

@@ -40,7 +40,7 @@ std::optional<std::vector<Leases>> pack_late_without_first(std::span<const Lease
   return packed;
 }
 
-// Puts off all it can. As good as any if nobody is in lease 0 but those who cannot do without.
+// Puts off all it can. As good as any if only jobs that need lease 0 have it.
 std::optional<std::vector<Leases>> pack_first_forced(std::span<const LeaseDemand> demands,
                                                      int gpus) {
   auto packed = pack_late(demands, gpus);
@@ -52,7 +52,7 @@ std::optional<std::vector<Leases>> pack_first_forced(std::span<const LeaseDemand
   return packed;
 }
 
-// Fills lease 0 with those who cannot do without it, then widest first, and puts off the rest.
+// Fills lease 0 with jobs that need it, then widest first, and puts off the rest.
 std::optional<std::vector<Leases>> pack_first_full(std::span<const LeaseDemand> demands, int gpus) {
   std::vector<std::size_t> order(demands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -62,11 +62,11 @@ std::optional<std::vector<Leases>> pack_first_full(std::span<const LeaseDemand> 
   });
   std::vector<LeaseDemand> later(demands.begin(), demands.end());
   std::vector<bool> first(demands.size());
-  int room = gpus;
+  int left = gpus;
   for (const std::size_t i : order) {
-    if (demands[i].gpus > room || demands[i].needed == 0) continue;
+    if (demands[i].gpus > left || demands[i].needed == 0) continue;
     first[i] = true;
-    room -= demands[i].gpus;
+    left -= demands[i].gpus;
     --later[i].needed;
   }
   auto packed = pack_late_without_first(later, gpus);
@@ -77,7 +77,7 @@ std::optional<std::vector<Leases>> pack_first_full(std::span<const LeaseDemand> 
   return packed;
 }
 
-// Whether each width divides the next larger one and the whole: then filling widest first leaves no
+// True if each width divides the next larger one and the whole: then filling widest first leaves no
 // hole that a narrower job could have filled.
 bool widths_divide(std::span<const LeaseDemand> demands, int gpus) {
   std::vector<int> widths = {gpus};
@@ -116,7 +116,7 @@ class Stretches {
  private:
   int begin(std::size_t s) const { return s == 0 ? 0 : ends_[s - 1]; }
   int length(std::size_t s) const { return ends_[s] - begin(s); }
-  // Stretches a job may use: the first so many.
+  // The number of stretches a job may use, from the first.
   std::size_t stretches_of(const LeaseDemand& demand) const {
     const auto beyond = std::ranges::upper_bound(ends_, demand.last);
     return static_cast<std::size_t>(beyond - ends_.begin());
@@ -192,9 +192,9 @@ std::optional<std::vector<Leases>> pack_late(std::span<const LeaseDemand> demand
     const LeaseDemand& demand = demands[i];
     int missing = demand.needed;
     for (int lease = demand.last - 1; lease >= 0 && missing > 0; --lease) {
-      int& room = free[static_cast<std::size_t>(lease)];
-      if (room < demand.gpus) continue;
-      room -= demand.gpus;
+      int& left = free[static_cast<std::size_t>(lease)];
+      if (left < demand.gpus) continue;
+      left -= demand.gpus;
       packed[i].push_back(lease);
       --missing;
     }

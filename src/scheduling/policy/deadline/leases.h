@@ -7,7 +7,7 @@
 namespace orrery {
 
 // What a job asks of a time line that is cut into leases: `needed` of the leases [0, last), any of
-// them, with so many GPUs in each.
+// them, with `gpus` in each.
 struct LeaseDemand {
   int gpus = 0;
   int needed = 0;

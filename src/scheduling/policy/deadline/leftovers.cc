@@ -10,18 +10,18 @@ namespace {
 // What a GPU brings in the part of its future where it brings least: the GPU-time that is saved by
 // an iteration done now.
 double marginal(const ElasticJob& job) {
-  if (job.promised) return job.plan.slope * job.factor;
+  if (job.promise.given) return job.promise.plan.slope * job.now.factor;
   const auto steps = job.curve->hull_edges();
-  return (job.hard ? steps.back().slope : steps.front().slope) * job.factor;
+  return (job.hard ? steps.back().slope : steps.front().slope) * job.now.factor;
 }
 
-// Who waits is asked in this order: hard deadlines that may still be met, the cheapest first, since
-// that is most of them; then what is worth most for its GPU-time; then whoever came first; and
-// those whose plan begins later.
+// Waiting jobs come in this order: hard deadlines that may still be met, the least GPU-time first,
+// since that is most of them; then the most value for its GPU-time; then the order of arrival; and
+// then jobs whose plan begins later.
 std::tuple<int, bool, double> standing(const ElasticJob& job) {
-  const double gpu_s = job.work / job.curve->hull_edges().front().slope;
-  const bool waits = job.held == 0;
-  if (job.promised) return {3, waits, job.plan.capacity_s};
+  const double gpu_s = job.now.work / job.curve->hull_edges().front().slope;
+  const bool waits = job.now.held == 0;
+  if (job.promise.given) return {3, waits, job.promise.plan.capacity_s};
   if (job.hard) return {0, waits, gpu_s};
   if (job.deadline != kNever) return {1, waits, -job.spec->deadline_value / gpu_s};
   return {2, waits, 0};
@@ -35,14 +35,16 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
   frozen_.assign(jobs.size(), 0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ElasticJob& job = *jobs[i];
-    job.planned = job.pinned ? job.target : job.promised ? job.plan.option_at(now) : 0;
-    job.target = job.planned;
-    frozen_[i] = job.pinned ? 1 : 0;
-    left_ -= job.capacity(job.target);
+    job.round.planned = job.promise.fixed   ? job.round.target
+                        : job.promise.given ? job.promise.plan.option_at(now)
+                                            : 0;
+    job.round.target = job.round.planned;
+    frozen_[i] = job.promise.fixed ? 1 : 0;
+    left_ -= job.capacity(job.round.target);
   }
   first_options(jobs);
   keep(jobs);
-  // Whatever is not worth its start-up is given to others, a few times over.
+  // What is not worth its start-up is given to others, a few times over.
   for (int round = 0; round < 3; ++round) {
     climb(jobs);
     if (settle(jobs, promises)) break;
@@ -52,13 +54,13 @@ void Leftovers::share(Time now, int total, std::span<ElasticJob* const> jobs, Pr
 void Leftovers::first_options(std::span<ElasticJob* const> jobs) {
   order_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i]->target == 0 && jobs[i]->curve->top() > 0) order_.push_back(i);
+    if (jobs[i]->round.target == 0 && jobs[i]->curve->top() > 0) order_.push_back(i);
   }
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return standing(*jobs[i]); });
   for (const std::size_t i : order_) {
     ElasticJob& job = *jobs[i];
     if (job.capacity(1) > left_) continue;
-    job.target = 1;
+    job.round.target = 1;
     left_ -= job.capacity(1);
   }
 }
@@ -66,30 +68,30 @@ void Leftovers::first_options(std::span<ElasticJob* const> jobs) {
 void Leftovers::keep(std::span<ElasticJob* const> jobs) {
   order_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (frozen_[i] == 0 && jobs[i]->held > jobs[i]->target && jobs[i]->target > 0) {
+    if (frozen_[i] == 0 && jobs[i]->now.held > jobs[i]->round.target && jobs[i]->round.target > 0) {
       order_.push_back(i);
     }
   }
   std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t i) {
-    return jobs[i]->curve->slope(jobs[i]->target, jobs[i]->held) * jobs[i]->factor /
+    return jobs[i]->curve->slope(jobs[i]->round.target, jobs[i]->now.held) * jobs[i]->now.factor /
            marginal(*jobs[i]);
   });
   for (const std::size_t i : order_) {
     ElasticJob& job = *jobs[i];
-    const int more = job.capacity(job.held) - job.capacity(job.target);
+    const int more = job.capacity(job.now.held) - job.capacity(job.round.target);
     if (more > left_) continue;
-    job.target = job.held;
+    job.round.target = job.now.held;
     left_ -= more;
   }
 }
 
 void Leftovers::push(std::span<ElasticJob* const> jobs, std::size_t i) {
   const ElasticJob& job = *jobs[i];
-  if (frozen_[i] != 0 || job.target == 0) return;
-  Climb climb{.saving = 0, .job = i, .from = job.target, .to = 0};
-  for (int to = job.target + 1; to < job.curve->size(); ++to) {
-    if (job.capacity(to) - job.capacity(job.target) > left_) break;
-    const double saving = job.curve->slope(job.target, to) * job.factor / marginal(job);
+  if (frozen_[i] != 0 || job.round.target == 0) return;
+  Climb climb{.saving = 0, .job = i, .from = job.round.target, .to = 0};
+  for (int to = job.round.target + 1; to < job.curve->size(); ++to) {
+    if (job.capacity(to) - job.capacity(job.round.target) > left_) break;
+    const double saving = job.curve->slope(job.round.target, to) * job.now.factor / marginal(job);
     if (saving <= climb.saving) continue;
     climb.saving = saving;
     climb.to = to;
@@ -109,36 +111,36 @@ void Leftovers::climb(std::span<ElasticJob* const> jobs) {
     ElasticJob& job = *jobs[best.job];
     const int more = job.capacity(best.to) - job.capacity(best.from);
     if (more <= left_) {
-      job.target = best.to;
+      job.round.target = best.to;
       left_ -= more;
     }
     push(jobs, best.job);
   }
 }
 
-// Whether what is saved outweighs the start-up, with something to spare against to and fro.
-bool Leftovers::pays(const ElasticJob& job) const {
-  if (job.held == 0 || job.target <= job.held) return true;
-  const double start_s = seconds(job.start_cost);
-  const double before_s = job.work / job.speed(job.held);
-  const double after_s = job.work / job.speed(job.target);
-  return before_s - after_s > 3 * start_s + 0.02 * before_s;
+// True if what is saved outweighs the start-up, with a margin against oscillation.
+bool Leftovers::repays_start(const ElasticJob& job) const {
+  if (job.now.held == 0 || job.round.target <= job.now.held) return true;
+  const double before_s = job.now.work / job.speed(job.now.held);
+  const double after_s = job.now.work / job.speed(job.round.target);
+  return before_s - after_s > 3 * seconds(job.start_cost) + 0.02 * before_s;
 }
 
-// Takes back what does not pay or would endanger a promise. True if nothing was taken back.
+// Takes back what does not repay its start or would endanger a promise. True if there was nothing.
 bool Leftovers::settle(std::span<ElasticJob* const> jobs, Promises& promises) {
   bool settled = true;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     ElasticJob& job = *jobs[i];
     if (frozen_[i] != 0) continue;
-    const int reached = job.target;
-    if (!pays(job)) job.target = std::max(job.held, job.planned);
-    if (!promises.allows(job, job.target)) {
-      const bool stay = job.held >= job.planned && job.capacity(job.held) <= job.capacity(reached);
-      job.target = stay ? job.held : job.planned;
+    const int reached = job.round.target;
+    if (!repays_start(job)) job.round.target = std::max(job.now.held, job.round.planned);
+    if (!promises.allows(job, job.round.target)) {
+      const bool stay =
+          job.now.held >= job.round.planned && job.capacity(job.now.held) <= job.capacity(reached);
+      job.round.target = stay ? job.now.held : job.round.planned;
     }
-    if (job.target == reached) continue;
-    left_ += job.capacity(reached) - job.capacity(job.target);
+    if (job.round.target == reached) continue;
+    left_ += job.capacity(reached) - job.capacity(job.round.target);
     frozen_[i] = 1;
     settled = false;
   }

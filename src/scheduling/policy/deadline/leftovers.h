@@ -7,13 +7,13 @@
 
 namespace orrery {
 
-// Who gets what the plans leave free now.
+// Gives away the GPUs that the plans leave free now.
 //
-// First everybody who waits gets their lowest option, then those who run keep what they have, and
-// then options are climbed where a GPU saves most: by the speed it adds over what a GPU of the
-// job's plan brings where it brings least, since so much GPU-time is saved later. A running job
-// changes only if that pays for its start-up, and a promised one only if its promise holds whatever
-// comes next.
+// First each waiting job gets its lowest option, then running jobs keep what they have, and then
+// options are climbed where a GPU saves most: by the speed it adds over what a GPU of the job's
+// plan brings where it brings least, since that much GPU-time is saved later. A running job changes
+// only if that repays its start-up, and a promised one only if its promise holds whatever comes
+// next.
 class Leftovers {
  public:
   // Sets each job's target. Jobs are in the order of their arrival.
@@ -34,7 +34,7 @@ class Leftovers {
   void keep(std::span<ElasticJob* const> jobs);
   void climb(std::span<ElasticJob* const> jobs);
   void push(std::span<ElasticJob* const> jobs, std::size_t i);
-  bool pays(const ElasticJob& job) const;
+  bool repays_start(const ElasticJob& job) const;
   bool settle(std::span<ElasticJob* const> jobs, Promises& promises);
 
   Time now_{};

@@ -7,7 +7,7 @@ namespace orrery {
 namespace {
 
 constexpr Duration kTick = std::chrono::milliseconds(1);
-// How often everybody is planned anew before a job is refused, and how much of it: steps of the
+// How often all jobs are planned again before one is refused, and how much of it: steps of the
 // free GPUs looked at, a nanosecond or two each.
 constexpr int kTries = 12;
 constexpr std::size_t kEffort = 4'000'000;
@@ -15,21 +15,21 @@ constexpr std::size_t kEffort = 4'000'000;
 }  // namespace
 
 Time Promises::due(const ElasticJob& job) const {
-  return job.deadline - (job.attempt ? Duration::zero() : options_.spare) - kTick;
+  return job.deadline - (job.promise.attempt ? Duration::zero() : options_.spare) - kTick;
 }
 
 Duration Promises::spare(const ElasticJob& job) const {
-  if (job.attempt) return Duration::zero();
+  if (job.promise.attempt) return Duration::zero();
   return options_.spare_starts * job.start_cost + cost_.restart;
 }
 
 Duration Promises::start_cost(const ElasticJob& job) const {
-  return job.attempt ? job.start_cost : job.start_cost + cost_.restart;
+  return job.promise.attempt ? job.start_cost : job.start_cost + cost_.restart;
 }
 
 ShareRequest Promises::ask(const ElasticJob& job, Time by, Duration spare) const {
   ShareRequest request = job.request(now_, by, spare);
-  if (job.attempt) return request;
+  if (job.promise.attempt) return request;
   request.late = options_.late;
   if (cost_.going_on == Duration::zero()) return request;
   request.ready = std::max(request.ready, now_) + cost_.going_on + job.start_cost;
@@ -52,10 +52,10 @@ void Promises::give(const ElasticJob& job, const SharePlan& plan) {
 void Promises::rebuild() {
   taken_.clear();
   for (const ElasticJob* job : jobs_) {
-    for (std::size_t i = 0; i < job->plan.segments.size(); ++i) {
-      const auto& segment = job->plan.segments[i];
+    for (std::size_t i = 0; i < job->promise.plan.segments.size(); ++i) {
+      const auto& segment = job->promise.plan.segments[i];
       if (segment.option == 0) continue;
-      taken_.push_back({segment.from, let_go(job->plan, i), job->capacity(segment.option)});
+      taken_.push_back({segment.from, let_go(job->promise.plan, i), job->capacity(segment.option)});
     }
   }
   free_.build(now_, total_, taken_);
@@ -68,49 +68,49 @@ void Promises::refresh(Time now, const Capacity& capacity, std::span<ElasticJob*
   jobs_.assign(promised.begin(), promised.end());
   late_.clear();
   for (ElasticJob* job : jobs_) {
-    if (planner_.carry_on(ask(*job, job->deadline, spare(*job)), job->plan)) continue;
-    job->plan.segments.clear();
+    if (planner_.carry_on(ask(*job, job->deadline, spare(*job)), job->promise.plan)) continue;
+    job->promise.plan.segments.clear();
     late_.push_back(job);
   }
   rebuild();
   std::ranges::sort(late_, {},
                     [](const ElasticJob* job) { return std::pair(job->deadline, job->id); });
   for (ElasticJob* job : late_) {
-    if (job->plan.empty()) plan_late(*job);
+    if (job->promise.plan.empty()) plan_late(*job);
   }
-  // Who has moved gets its spare time back if there is any.
+  // A job that has moved gets its spare time back if there is any.
   for (ElasticJob* job : jobs_) {
-    if (is_tight(*job) && !job->broken) disturbed(*job);
+    if (is_tight(*job) && !job->promise.broken) disturbed(*job);
   }
 }
 
 // Beside the others, then together with them, and if that fails as soon as can be.
 void Promises::plan_late(ElasticJob& job) {
-  if (plan_alone(job, job.plan)) {
-    take(job, job.plan);
+  if (plan_alone(job, job.promise.plan)) {
+    take(job, job.promise.plan);
     return;
   }
-  job.plan.segments.clear();
+  job.promise.plan.segments.clear();
   if (options_.replan && job.soonest_alone(now_) <= job.deadline && plan_all(nullptr)) return;
-  job.broken = true;
-  if (planner_.soonest(free_, ask(job, kNever, {}), job.plan)) take(job, job.plan);
+  job.promise.broken = true;
+  if (planner_.soonest(free_, ask(job, kNever, {}), job.promise.plan)) take(job, job.promise.plan);
 }
 
 bool Promises::disturbed(ElasticJob& job) {
-  give(job, job.plan);
+  give(job, job.promise.plan);
   const bool ok = plan_alone(job, plan_);
-  if (ok) std::swap(job.plan, plan_);
-  take(job, job.plan);
+  if (ok) std::swap(job.promise.plan, plan_);
+  take(job, job.promise.plan);
   return ok;
 }
 
 // A tight job goes without spare time, and is then not moved. That is promised only where it holds
-// whole nodes, since then it is in nobody's way.
+// whole nodes, since then no job needs its place.
 bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
   if (planner_.cheapest(free_, ask(job, due(job), spare(job)), plan)) return true;
-  const Time by = job.promised ? job.deadline : due(job);
+  const Time by = job.promise.given ? job.deadline : due(job);
   if (!planner_.cheapest(free_, ask(job, by, {}), plan)) return false;
-  return job.promised || job.attempt || job.start_cost == Duration::zero() ||
+  return job.promise.given || job.promise.attempt || job.start_cost == Duration::zero() ||
          std::ranges::all_of(plan.segments, [&](const SharePlan::Segment& segment) {
            return job.capacity(segment.option) % node_gpus_ == 0;
          });
@@ -119,21 +119,21 @@ bool Promises::plan_alone(ElasticJob& job, SharePlan& plan) {
 bool Promises::replans_quickly() const { return jobs_.size() * free_.size() < kEffort; }
 
 bool Promises::admit(ElasticJob& job, bool hard) {
-  too_dear_ = 0;
-  job.plan.segments.clear();
-  const bool alone = plan_alone(job, job.plan);
+  over_budget_ = 0;
+  job.promise.plan.segments.clear();
+  const bool alone = plan_alone(job, job.promise.plan);
   if (alone) {
     jobs_.push_back(&job);
   } else {
-    job.plan.segments.clear();
+    job.promise.plan.segments.clear();
     if (!hard || !options_.replan || !plan_all(&job)) return false;
-    give(job, job.plan);
+    give(job, job.promise.plan);
   }
-  if (affordable(job, alone ? 0 : taken_from_others())) {
-    take(job, job.plan);
+  if (within_budget(job, alone ? 0 : taken_from_others())) {
+    take(job, job.promise.plan);
     return true;
   }
-  job.plan.segments.clear();
+  job.promise.plan.segments.clear();
   jobs_.pop_back();
   if (!alone) undo_plan_all();
   return false;
@@ -144,7 +144,7 @@ bool Promises::admit(ElasticJob& job, bool hard) {
 double Promises::taken_from_others() const {
   double more_s = 0;
   for (std::size_t i = 0; i + 1 < jobs_.size(); ++i) {
-    more_s += gpu_s(*jobs_[i], jobs_[i]->plan) - gpu_s(*jobs_[i], jobs_[i]->draft);
+    more_s += gpu_s(*jobs_[i], jobs_[i]->promise.plan) - gpu_s(*jobs_[i], jobs_[i]->promise.draft);
   }
   return std::max(0.0, more_s);
 }
@@ -159,33 +159,33 @@ double Promises::gpu_s(const ElasticJob& job, const SharePlan& plan) const {
 }
 
 void Promises::undo_plan_all() {
-  for (ElasticJob* job : jobs_) std::swap(job->plan, job->draft);
+  for (ElasticJob* job : jobs_) std::swap(job->promise.plan, job->promise.draft);
   std::swap(free_, draft_);
 }
 
 bool Promises::confirm(ElasticJob& job) {
-  give(job, job.plan);
-  const double hopeful = std::exchange(job.factor, job.sure);
-  job.promised = job.attempt = false;
+  give(job, job.promise.plan);
+  const double optimistic_factor = std::exchange(job.now.factor, job.now.assured);
+  job.promise.given = job.promise.attempt = false;
   const bool ok = plan_alone(job, plan_);
   if (ok) {
-    std::swap(job.plan, plan_);
+    std::swap(job.promise.plan, plan_);
   } else {
-    job.factor = hopeful;
-    job.attempt = true;
+    job.now.factor = optimistic_factor;
+    job.promise.attempt = true;
   }
-  job.promised = true;
-  take(job, job.plan);
+  job.promise.given = true;
+  take(job, job.promise.plan);
   return ok;
 }
 
-bool Promises::affordable(const ElasticJob& job, double taken_from_others_s) {
-  const double price = prices_.price(job, job.plan, free_, total_) + taken_from_others_s;
-  const double gpu_time_s = gpu_s(job, job.plan) + taken_from_others_s;
-  if (price <= prices_.dearest() && gpu_time_s <= prices_.largest()) return true;
-  const bool by_price = price > prices_.dearest();
-  too_dear_ = by_price ? price : gpu_time_s;
-  limit_ = by_price ? prices_.dearest() : prices_.largest();
+bool Promises::within_budget(const ElasticJob& job, double taken_from_others_s) {
+  const double cost = costs_.cost(job, job.promise.plan, free_, total_) + taken_from_others_s;
+  const double gpu_time_s = gpu_s(job, job.promise.plan) + taken_from_others_s;
+  if (cost <= costs_.budget() && gpu_time_s <= costs_.largest()) return true;
+  const bool by_cost = cost > costs_.budget();
+  over_budget_ = by_cost ? cost : gpu_time_s;
+  limit_ = by_cost ? costs_.budget() : costs_.largest();
   return false;
 }
 
@@ -206,7 +206,7 @@ bool Promises::plan_all(ElasticJob* one_more) {
       continue;
     }
     if (one_more != nullptr) jobs_.push_back(one_more);
-    for (ElasticJob* job : jobs_) std::swap(job->plan, job->draft);
+    for (ElasticJob* job : jobs_) std::swap(job->promise.plan, job->promise.draft);
     std::swap(free_, draft_);
     return true;
   }
@@ -219,9 +219,10 @@ bool Promises::plan_in_order(std::size_t& failed) {
     ElasticJob& job = *order_[i];
     std::swap(free_, draft_);
     // One that is late already must not stand in the way of others.
-    const bool ok = plan_alone(job, job.draft) ||
-                    (job.broken && planner_.soonest(free_, ask(job, kNever, {}), job.draft));
-    if (ok) take(job, job.draft);
+    const bool ok =
+        plan_alone(job, job.promise.draft) ||
+        (job.promise.broken && planner_.soonest(free_, ask(job, kNever, {}), job.promise.draft));
+    if (ok) take(job, job.promise.draft);
     std::swap(free_, draft_);
     if (!ok) {
       failed = i;
@@ -232,9 +233,9 @@ bool Promises::plan_in_order(std::size_t& failed) {
 }
 
 Reason Promises::refusal(const ElasticJob& job) {
-  if (too_dear_ > 0) {
+  if (over_budget_ > 0) {
     return {.code = Reason::Code::OverBudget,
-            .wanted = static_cast<std::int64_t>(too_dear_),
+            .wanted = static_cast<std::int64_t>(over_budget_),
             .available = static_cast<std::int64_t>(limit_)};
   }
   Reason reason{.code = Reason::Code::Promised};
@@ -257,22 +258,23 @@ Reason Promises::refusal(const ElasticJob& job) {
 }
 
 bool Promises::detour(ElasticJob& job, int option, bool commit) {
-  const bool planned = option == job.planned || option == job.held;
+  const bool planned = option == job.round.planned || option == job.now.held;
   const double start_s = seconds(job.start_cost);
   // Where the plan counts on nothing now, anything is more.
-  if (!job.promised || job.pinned || planned || job.planned == 0 || start_s == 0) return true;
+  if (!job.promise.given || job.promise.fixed || planned || job.round.planned == 0 || start_s == 0)
+    return true;
   const double fast = job.speed(option);
-  const double slow = job.speed(job.planned);
+  const double slow = job.speed(job.round.planned);
   const Time until = round_from(now_ + from_seconds(1.5 * start_s * (fast + slow) / (fast - slow)),
                                 options_.apart);
-  give(job, job.plan);
+  give(job, job.promise.plan);
   ShareRequest request = ask(job, due(job), spare(job));
   request.forced = option;
   request.forced_until = until;
   const bool ok =
       free_.least(now_, until) >= job.capacity(option) && planner_.cheapest(free_, request, plan_);
-  if (ok && commit) std::swap(job.plan, plan_);
-  take(job, job.plan);
+  if (ok && commit) std::swap(job.promise.plan, plan_);
+  take(job, job.promise.plan);
   return ok;
 }
 

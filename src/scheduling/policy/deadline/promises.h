@@ -3,19 +3,19 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/policy/deadline/prices.h"
+#include "scheduling/policy/deadline/promise_costs.h"
 
 namespace orrery {
 
 struct PromiseOptions {
-  int spare_starts = 2;  // so many start-ups are kept in reserve before each deadline
-  Duration spare{};      // and so much time besides
+  int spare_starts = 2;  // start-ups kept in reserve before each deadline
+  Duration spare{};      // and time besides
   Duration apart{};      // rounds are held only at multiples of this; 0: whenever it is asked for
-  Duration late{};       // a rise that is planned for later may come so much later still
-  bool replan = true;    // before refusing, plan everybody anew within their promises
+  Duration late{};       // a rise that is planned for later may come this much later still
+  bool replan = true;    // before refusing, plan all jobs again within their promises
   // A full cluster promises no job more GPU-time than this part of all jobs take at most, and one
   // that is less full more; 1: any.
-  double dearest = 0.92;
+  double budget = 0.92;
 };
 
 // The plans of all jobs that were promised to be done by their deadlines, and what they leave free.
@@ -26,10 +26,10 @@ struct PromiseOptions {
 class Promises {
  public:
   explicit Promises(const PromiseOptions& options)
-      : options_(options), prices_(options.dearest), planner_(options.apart) {}
+      : options_(options), costs_(options.budget), planner_(options.apart) {}
 
-  // Where rounds cost: what the present one takes from whoever goes on, besides a start-up that may
-  // be due, and by how much a start-up may be dearer than it mostly is.
+  // Where rounds cost: what the present one takes from jobs that go on, besides a start-up that may
+  // be due, and by how much a start-up may cost more than it mostly does.
   struct RoundCost {
     Duration going_on{};
     Duration restart{};
@@ -37,7 +37,8 @@ class Promises {
   void expect_rounds(const RoundCost& cost) { cost_ = cost; }
 
   // Holds all plans against what became of their jobs. Plans that no longer reach their deadlines
-  // are made anew: beside the others, then together with them, and if that fails as soon as can be.
+  // are made again: beside the others, then together with them, and if that fails as soon as can
+  // be.
   struct Capacity {
     int gpus = 0;       // of the cluster
     int node_gpus = 1;  // of a node
@@ -45,22 +46,22 @@ class Promises {
   void refresh(Time now, const Capacity& capacity, std::span<ElasticJob* const> promised);
 
   // A job with a deadline has arrived, by which others are measured.
-  void note(const ElasticJob& job) { prices_.note(job, total_); }
-  // Whether planning everybody anew is cheap enough to be tried now and then.
+  void note(const ElasticJob& job) { costs_.note(job, total_); }
+  // True if planning all jobs again is cheap enough to be tried now and then.
   bool replans_quickly() const;
-  // Promises the job if it can be, beside all others; then it has a plan. Tries harder if told so.
+  // Promises the job if it can be, beside all others; then it has a plan. Tries harder if `hard`.
   bool admit(ElasticJob& job, bool hard);
-  // Promises a job that was attempted, if it now has a plan that holds without hope.
+  // Promises a job that was attempted, if it now has a plan with the assured factor.
   bool confirm(ElasticJob& job);
   // Why admit() just said no, and the deadline that could be promised.
   Reason refusal(const ElasticJob& job);
 
-  // Whether a promised job may run on another option than planned, for as long as it takes to earn
+  // True if a promised job may run on another option than planned, for as long as it takes to earn
   // the start-ups there and back, so that its promise and all others hold whatever comes after.
   bool allows(ElasticJob& job, int option) { return detour(job, option, false); }
   // The same; its plan then begins so.
   bool detour(ElasticJob& job, int option) { return detour(job, option, true); }
-  // Plans a promised job anew, beside the others, after it had to move or found no place. If that
+  // Plans a promised job again, beside the others, after it had to move or found no place. If that
   // fails its plan is no longer good, and the next refresh() has to see to it.
   bool disturbed(ElasticJob& job);
 
@@ -71,9 +72,9 @@ class Promises {
   Duration reserve(const ElasticJob& job) const {
     return cost_.going_on + (1 + options_.spare_starts) * job.start_cost + cost_.restart;
   }
-  // Whether it has too little time in hand to be moved.
+  // True if it has too little time in hand to be moved.
   bool is_tight(const ElasticJob& job) const {
-    return job.plan.done + start_cost(job) > job.plan.end;
+    return job.promise.plan.done + start_cost(job) > job.promise.plan.end;
   }
   Duration start_cost(const ElasticJob& job) const;  // at most
 
@@ -88,7 +89,7 @@ class Promises {
   void take(const ElasticJob& job, const SharePlan& plan);
   void give(const ElasticJob& job, const SharePlan& plan);
   void rebuild();
-  bool affordable(const ElasticJob& job, double taken_from_others_s);
+  bool within_budget(const ElasticJob& job, double taken_from_others_s);
   double taken_from_others() const;
   double gpu_s(const ElasticJob& job, const SharePlan& plan) const;
   void undo_plan_all();
@@ -97,13 +98,13 @@ class Promises {
   bool plan_alone(ElasticJob& job, SharePlan& plan);
 
   const PromiseOptions options_;
-  Prices prices_;
+  PromiseCosts costs_;
   RoundCost cost_;
   Time now_{};
   int total_ = 0;
   int node_gpus_ = 1;
-  double too_dear_ = 0;  // the price of the job that was just refused, if that was the reason
-  double limit_ = 0;     // what it might have cost
+  double over_budget_ = 0;  // the cost of the job that was just refused, if that was the reason
+  double limit_ = 0;        // what it might have cost
   Timeline free_;
   Timeline draft_;
   SharePlanner planner_;

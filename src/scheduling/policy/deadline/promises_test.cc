@@ -38,8 +38,8 @@ class Jobs {
     job.spec = &spec;
     job.start_cost = job.spec->start_cost;
     job.curve = &curves_[static_cast<std::size_t>(random_.between(0, 4))];
-    job.work = 20 + 400 * random_.uniform();
-    job.deadline = now + from_seconds(job.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
+    job.now.work = 20 + 400 * random_.uniform();
+    job.deadline = now + from_seconds(job.now.work * (0.3 + 2 * random_.uniform()) + 3 * start_s);
     job.hard = true;
     return job;
   }
@@ -55,37 +55,37 @@ class Jobs {
 // At every instant at which anything changes, all plans together fit.
 void expect_fits(std::span<ElasticJob* const> promised, int total) {
   for (const ElasticJob* one : promised) {
-    for (const auto& segment : one->plan.segments) {
+    for (const auto& segment : one->promise.plan.segments) {
       int taken = 0;
       for (const ElasticJob* job : promised)
-        taken += job->capacity(job->plan.option_at(segment.from));
+        taken += job->capacity(job->promise.plan.option_at(segment.from));
       ASSERT_LE(taken, total);
     }
-    ASSERT_LE(one->plan.done, one->deadline);
-    ASSERT_LE(one->plan.done, one->plan.end);
-    SharePlan copy = one->plan;
-    ASSERT_EQ(walk(one->request(one->plan.segments[0].from, one->deadline, {}), one->plan.end,
-                   false, copy),
+    ASSERT_LE(one->promise.plan.done, one->deadline);
+    ASSERT_LE(one->promise.plan.done, one->promise.plan.end);
+    SharePlan copy = one->promise.plan;
+    ASSERT_EQ(walk(one->request(one->promise.plan.segments[0].from, one->deadline, {}),
+                   one->promise.plan.end, false, copy),
               0)
         << "the plan does not do the work";
   }
 }
 
-TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
+TEST(Promises, FitTogetherAndEndInTimeWhateverArrives) {
   int admitted = 0;
   int refused = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Jobs jobs(seed);
     const int total = static_cast<int>(jobs.random().between(4, 32));
     const double start_s = seed % 3 == 0 ? 0 : 4 * jobs.random().uniform();
-    Promises promises({.dearest = seed % 2 == 0 ? 0.9 : 1});
+    Promises promises({.budget = seed % 2 == 0 ? 0.9 : 1});
     std::vector<ElasticJob*> promised;
     promises.refresh(at(0), {total, 4}, promised);
     for (int i = 0; i < 40; ++i) {
       ElasticJob& job = jobs.add(at(0), start_s);
       promises.note(job);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         promised.push_back(&job);
         ++admitted;
       } else {
@@ -106,27 +106,27 @@ TEST(Promises, FitTogetherAndEndInTimeWhoeverComes) {
   EXPECT_GT(refused, 1000);
 }
 
-// All were planned again for a job that was then refused for its price.
+// All were planned again for a job that was then over budget.
 TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
-  int too_dear = 0;
+  int over_budget = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Jobs jobs(seed);
-    Promises promises({.dearest = 0.5});
+    Promises promises({.budget = 0.5});
     std::vector<ElasticJob*> promised;
     promises.refresh(at(0), {16, 4}, promised);
     for (int i = 0; i < 40; ++i) {
       ElasticJob& job = jobs.add(at(0), 1);
       promises.note(job);
       std::vector<SharePlan> before;
-      for (const ElasticJob* one : promised) before.push_back(one->plan);
+      for (const ElasticJob* one : promised) before.push_back(one->promise.plan);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         promised.push_back(&job);
         continue;
       }
-      too_dear += promises.refusal(job).code == Reason::Code::OverBudget;
+      over_budget += promises.refusal(job).code == Reason::Code::OverBudget;
       for (std::size_t k = 0; k < promised.size(); ++k) {
-        const auto& now = promised[k]->plan.segments;
+        const auto& now = promised[k]->promise.plan.segments;
         ASSERT_EQ(now.size(), before[k].segments.size()) << "seed " << seed << " job " << i;
         for (std::size_t s = 0; s < now.size(); ++s) {
           ASSERT_EQ(now[s].from, before[k].segments[s].from);
@@ -135,7 +135,7 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
       }
     }
   }
-  EXPECT_GT(too_dear, 100);
+  EXPECT_GT(over_budget, 100);
 }
 
 // The deadline that is offered instead can indeed be promised.
@@ -143,12 +143,12 @@ TEST(Promises, OfferADeadlineThatWouldDo) {
   int offered = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Jobs jobs(seed);
-    Promises promises({.replan = false, .dearest = 1});
+    Promises promises({.replan = false, .budget = 1});
     promises.refresh(at(0), {16, 4}, {});
     for (int i = 0; i < 30; ++i) {
       ElasticJob& job = jobs.add(at(0), 2);
       if (promises.admit(job, true)) {
-        job.promised = true;
+        job.promise.given = true;
         continue;
       }
       const Reason reason = promises.refusal(job);
@@ -156,7 +156,7 @@ TEST(Promises, OfferADeadlineThatWouldDo) {
       ASSERT_GT(reason.earliest, job.deadline) << "seed " << seed;
       job.deadline = reason.earliest;
       ASSERT_TRUE(promises.admit(job, true)) << "seed " << seed << " job " << i;
-      job.promised = true;
+      job.promise.given = true;
       ++offered;
     }
   }
@@ -168,13 +168,13 @@ TEST(Promises, AreNoFewerOnALargerCluster) {
     int smaller = 0;
     for (const int total : {8, 16, 32, 64}) {
       Jobs jobs(seed);
-      Promises promises({.dearest = 1});
+      Promises promises({.budget = 1});
       promises.refresh(at(0), {total, 4}, {});
       int admitted = 0;
       for (int i = 0; i < 30; ++i) {
         ElasticJob& job = jobs.add(at(0), 0);
-        job.promised = promises.admit(job, true);
-        admitted += job.promised;
+        job.promise.given = promises.admit(job, true);
+        admitted += job.promise.given;
       }
       ASSERT_GE(admitted, smaller) << "seed " << seed << " on " << total;
       smaller = admitted;
@@ -182,7 +182,7 @@ TEST(Promises, AreNoFewerOnALargerCluster) {
   }
 }
 
-TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
+TEST(Leftovers, GiveEachWaitingJobOneGpuBeforeAnyJobTwo) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Jobs jobs(seed);
     const int total = static_cast<int>(jobs.random().between(2, 20));
@@ -200,9 +200,9 @@ TEST(Leftovers, GiveEverybodyWhoWaitsOneGpuBeforeAnybodyTwo) {
     int without = 0;
     int most = 0;
     for (const ElasticJob* job : all) {
-      given += job->capacity(job->target);
-      without += job->target == 0;
-      most = std::max(most, job->target);
+      given += job->capacity(job->round.target);
+      without += job->round.target == 0;
+      most = std::max(most, job->round.target);
     }
     ASSERT_LE(given, total);
     ASSERT_TRUE(without == 0 || most == 1) << "seed " << seed;
@@ -214,22 +214,23 @@ TEST(Leftovers, NeverTakeWhatPlansCountOn) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Jobs jobs(seed);
     const int total = 16;
-    Promises promises({.dearest = 1});
+    Promises promises({.budget = 1});
     std::vector<ElasticJob*> promised;
     std::vector<ElasticJob*> all;
     promises.refresh(at(0), {total, 4}, promised);
     for (int i = 0; i < 12; ++i) {
       ElasticJob& job = jobs.add(at(0), 3);
       all.push_back(&job);
-      job.promised = promises.admit(job, true);
-      if (job.promised) promised.push_back(&job);
+      job.promise.given = promises.admit(job, true);
+      if (job.promise.given) promised.push_back(&job);
     }
     Leftovers leftovers;
     leftovers.share(at(0), total, all, promises);
     int given = 0;
     for (const ElasticJob* job : all) {
-      given += job->capacity(job->target);
-      ASSERT_GE(job->target, job->promised ? job->plan.option_at(at(0)) : 0) << "seed " << seed;
+      given += job->capacity(job->round.target);
+      ASSERT_GE(job->round.target, job->promise.given ? job->promise.plan.option_at(at(0)) : 0)
+          << "seed " << seed;
     }
     ASSERT_LE(given, total) << "seed " << seed;
     ASSERT_NO_FATAL_FAILURE(expect_fits(promised, total)) << "seed " << seed;

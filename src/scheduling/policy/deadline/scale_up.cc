@@ -10,10 +10,10 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 bool more(const FlowJob* a, const FlowJob* b) { return a->merit > b->merit; }
-// For a heap; among equals who was submitted first.
+// For a heap; among equals in the order of submission.
 bool comes_later(const FlowJob* a, const FlowJob* b) {
-  return std::pair(a->merit, -static_cast<int>(a->job)) <
-         std::pair(b->merit, -static_cast<int>(b->job));
+  return std::pair(a->merit, -static_cast<int>(a->id)) <
+         std::pair(b->merit, -static_cast<int>(b->id));
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ const std::vector<ScaleUp::Gift>& ScaleUp::run(SlotPlanner& planner, SlotTimelin
   return given_;
 }
 
-// A plan depends on the option alone and not on those given before, so whoever has no rival left
+// A plan depends on the option alone and not on those given before, so a job that has no rival left
 // takes all options at once.
 void ScaleUp::run_lazily(FlowLine& line) {
   heap_.clear();
@@ -91,7 +91,7 @@ void ScaleUp::push(FlowJob& job) {
   std::push_heap(heap_.begin(), heap_.end(), comes_later);
 }
 
-// The line is left as the last sorting leaves it, which decides who is placed first.
+// The line is left as the last sorting leaves it, which decides the order of placement.
 void ScaleUp::run_as_released(FlowLine& line) {
   for (FlowJob* job : line) weigh(*job);
   sort_stably(line, more);

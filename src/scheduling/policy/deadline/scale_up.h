@@ -7,18 +7,18 @@
 namespace orrery {
 
 // Gives away what the plans leave free now, a option at a time, to those who have none first and
-// then to where it changes total GPU time most. Nobody's plan is touched but that of who is given.
+// then to where it changes total GPU time most. Only the plan of the job that is given changes.
 class ScaleUp {
  public:
   enum class Rule : std::uint8_t {
     SavesMost,       // as in the paper; what others would save is looked at when they come first
-    CostsMost,       // as released: the sign turned round, everybody weighed after every gift
+    CostsMost,       // as released: the other sign, all jobs weighed after every gift
     SavesMostOfAll,  // the paper's sign, the released code's way
   };
   explicit ScaleUp(Rule rule) : rule_(rule) {}
 
-  // `free` begins now and is what remains afterwards. Answers who was given in turn, and when the
-  // job was then to end.
+  // `free` begins now and is what remains afterwards. Returns which jobs were given, in order, and
+  // when the job was then to end.
   struct Gift {
     FlowJob* job = nullptr;
     std::int64_t end = 0;

@@ -19,7 +19,7 @@ namespace orrery {
 // nothing about places.
 class ScalingCurves {
  public:
-  // `all_there`: nobody else decides about GPUs of open nodes.
+  // `all_there`: every GPU of an open node is the policy's to decide about.
   ScalingCurves(const Workload& workload, const Cluster& cluster, bool all_there);
 
   // Regular until a job is met that asks for more than goes with its GPUs.

@@ -35,7 +35,7 @@ struct ShareRequest {
   double factor = 1;      // the job's speed is the curve's times this
   Duration start_cost{};  // paid whenever the option changes to another above 0
   Duration late{};        // a rise that is planned for later may come so much later still
-  Duration spare{};       // so long the last option is kept beyond what is needed
+  Duration spare{};       // how long the last option is kept beyond what is needed
   int held = 0;           // the option it runs on now
   Time ready{};           // its first iteration on that began or begins then
   int forced = 0;         // a option it shall run on first...

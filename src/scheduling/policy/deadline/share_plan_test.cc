@@ -48,19 +48,19 @@ Timeline random_free(Random& random, int total, int horizon) {
 // the optimum lies at one of the slopes between two options.
 double least_capacity_s(const Timeline& free, const ScalingCurve& curve, double work,
                         Time deadline) {
-  std::vector<double> prices;  // GPU-seconds for an iteration
+  std::vector<double> slopes;  // GPU-seconds for an iteration
   for (int a = 0; a < curve.size(); ++a) {
-    for (int b = a + 1; b < curve.size(); ++b) prices.push_back(1 / curve.slope(a, b));
+    for (int b = a + 1; b < curve.size(); ++b) slopes.push_back(1 / curve.slope(a, b));
   }
   double best = 0;
-  for (const double price : prices) {
-    // The dual value at this price is a bound from below, and it is reached at one of them.
-    double value = price * work;
+  for (const double dual : slopes) {
+    // The dual value here is a bound from below, and it is reached at one of them.
+    double value = dual * work;
     for (std::size_t i = 0; i < free.size() && free.from(i) < deadline; ++i) {
       double cheapest = 0;
       for (int option = 0; option < curve.size(); ++option) {
         if (curve[option].capacity > free.gpus(i)) continue;
-        cheapest = std::min(cheapest, curve[option].capacity - price * curve[option].speed);
+        cheapest = std::min(cheapest, curve[option].capacity - dual * curve[option].speed);
       }
       value += cheapest * seconds(std::min(free.until(i), deadline) - free.from(i));
     }
@@ -179,7 +179,7 @@ TEST(SharePlan, NoPlanOfWholeSecondsIsCheaper) {
   EXPECT_GT(found, 1000);
 }
 
-TEST(SharePlan, PaysForEveryStartAndStillEndsInTime) {
+TEST(SharePlan, ChargesEveryStartAndStillEndsInTime) {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
     Random random(seed);

@@ -18,7 +18,7 @@ std::int64_t SlotPlanner::aligned(std::int64_t at) const {
   return now_ + slots * slot_;
 }
 
-// Takes steps in turn, drops those that change nothing, and makes one for the deadline.
+// Takes steps in order, drops those that change nothing, and makes one for the deadline.
 struct SlotPlanner::Loader {
   SlotPlanner& planner;
   std::int64_t* at;
@@ -87,7 +87,7 @@ std::size_t SlotPlanner::find(std::int64_t at) const {
   return static_cast<std::size_t>(std::lower_bound(at_.begin(), end, at) - at_.begin());
 }
 
-// Whether what was free had a step there.
+// True if what was free had a step there.
 bool SlotPlanner::known(std::int64_t at) const {
   const std::size_t i = find(at);
   return i < steps_ && at_[i] == at && !(due_is_mine_ && i == due_step_);

@@ -10,7 +10,7 @@ constexpr double kLongEnough_s = 1;  // to measure a speed where rounds cost not
 constexpr double kManyRounds = 20;   // ...and where they do
 constexpr double kExact = 1e-6;      // an error below this is rounding
 constexpr double kSlowest = 0.05;    // a factor below this is a measurement gone wrong
-constexpr double kNearlyAll = 0.02;  // so many may be slower still
+constexpr double kNearlyAll = 0.02;  // the part of jobs that may be slower still
 
 }  // namespace
 
@@ -25,34 +25,35 @@ void SpeedErrors::expect_rounds(Duration apart, Duration cost, Duration restart)
 
 double SpeedErrors::margin() const {
   if (margin_ >= 0) return margin_;
-  if (seen_.empty()) return 0;
-  const auto at = static_cast<std::size_t>(kNearlyAll * static_cast<double>(seen_.size()));
-  return std::clamp(1 - seen_[at], 0.0, 0.9);
+  if (measured_.empty()) return 0;
+  const auto at = static_cast<std::size_t>(kNearlyAll * static_cast<double>(measured_.size()));
+  return std::clamp(1 - measured_[at], 0.0, 0.9);
 }
 
-double SpeedErrors::hope() const {
-  return seen_.empty() ? 1 + std::max(margin_, 0.0) : std::max(1.0, seen_.back());
+double SpeedErrors::optimistic() const {
+  return measured_.empty() ? 1 + std::max(margin_, 0.0) : std::max(1.0, measured_.back());
 }
 
 void SpeedErrors::look(const View& view, ElasticJob& job) {
-  if (job.held > 0) {
+  if (job.now.held > 0) {
     const double starts_s = lost_ == 0 ? 0 : once_s_ + 2 * seconds(job.start_cost);
-    const Time from = std::max(job.ready, view.job(job.id).worked_until);
+    const Time from = std::max(job.now.ready, view.job(job.id).worked_until);
     const double worked_s = seconds(view.now - from) - starts_s;
-    const double expected = (*job.curve)[job.held].speed * worked_s;
+    const double expected = (*job.curve)[job.now.held].speed * worked_s;
     if (worked_s >= long_enough_s_ && expected > 0) {
-      double factor = (view.job(job.id).work_left - job.work) / expected;
+      double factor = (view.job(job.id).work_left - job.now.work) / expected;
       if (std::abs(factor - 1) < kExact) factor = 1;
       if (factor > kSlowest && (lost_ == 0 || factor < 1 - lost_)) {
-        if (!job.seen) seen_.insert(std::ranges::upper_bound(seen_, factor), factor);
-        job.seen = true;
-        job.factor = factor;
+        if (!job.now.measured)
+          measured_.insert(std::ranges::upper_bound(measured_, factor), factor);
+        job.now.measured = true;
+        job.now.factor = factor;
       }
     }
   }
-  if (!job.seen) job.factor = (1 - margin()) * (1 - lost_);
+  if (!job.now.measured) job.now.factor = (1 - margin()) * (1 - lost_);
   // What was seen went through rounds, of which there may be none from now on.
-  job.hope = job.seen ? job.factor / (1 - lost_) : hope();
+  job.now.optimistic = job.now.measured ? job.now.factor / (1 - lost_) : optimistic();
 }
 
 }  // namespace orrery

@@ -14,10 +14,10 @@ namespace orrery {
 namespace {
 
 // Guaranteed jobs own their devices and gather them bit by bit if need be; opportunistic jobs take
-// the least used devices wherever they are, at most one beside each guaranteed job. Nobody is
+// the least used devices wherever they are, at most one beside each guaranteed job. No job is
 // stopped.
 //
-// After AntMan (OSDI '20), as Muri's simulator models it.
+// After AntMan (OSDI '20), as far as it can be modelled without its kernels.
 class Antman final : public Policy {
  public:
   bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
@@ -45,7 +45,7 @@ class Antman final : public Policy {
   static Sharing sharing_of(const JobSpec& spec) {
     return guaranteed(spec) ? Sharing::Guaranteed : Sharing::Opportunistic;
   }
-  // How fast an opportunistic one gets on depends on whoever comes and goes beside it.
+  // How fast an opportunistic one gets on depends on the jobs that come and go beside it.
   static double speed_of(const JobSpec& spec) {
     return guaranteed(spec) ? 1 / spec.iteration_s : 0;
   }
@@ -63,7 +63,7 @@ class Antman final : public Policy {
       return std::tuple(!guaranteed(spec), spec.submitted, id);
     };
     const auto place = line_.insert(std::ranges::upper_bound(line_, key(job), {}, key), job);
-    // Who comes late may wait for what those behind it have gathered, and they for what it gathers.
+    // A late job may wait for what those behind it have gathered, and they for what it gathers.
     for (auto behind = place + 1; behind != line_.end(); ++behind) let_go(view, packer, *behind);
     is_new_.resize(view.jobs.size());
     is_new_[index(job)] = 1;
@@ -120,8 +120,8 @@ class Antman final : public Policy {
     });
   }
 
-  // Whoever takes single devices while one before it waits for whole nodes could wait for it in
-  // turn.
+  // A job that takes single devices while one before it waits for whole nodes could make both wait
+  // for each other.
   AntmanDevices::Manner manner(Packer& packer, ShapeId id) {
     if (consolidates(packer, id)) return AntmanDevices::Manner::Consolidated;
     return nodes_wanted_ ? AntmanDevices::Manner::AnywhereAtOnce : AntmanDevices::Manner::Anywhere;
@@ -136,10 +136,10 @@ class Antman final : public Policy {
 
   std::optional<AntmanDevices> devices_;
   std::vector<std::optional<bool>> consolidates_;  // by shape
-  bool nodes_wanted_ = false;                      // by somebody asked before in this plan
-  std::vector<JobId> line_;                        // who waits, guaranteed jobs first
+  bool nodes_wanted_ = false;                      // by a job asked before in this plan
+  std::vector<JobId> line_;                        // the waiting jobs, guaranteed ones first
   std::vector<Devices> held_;                      // by job: what it holds or has reserved
-  std::vector<char> is_new_;                       // by job: waits, and was not told yet for what
+  std::vector<char> is_new_;  // by job: waits, and the reason is not reported yet
 };
 
 }  // namespace

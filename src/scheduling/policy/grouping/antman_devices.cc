@@ -6,8 +6,8 @@
 namespace orrery {
 namespace {
 
-// Use of a device, as in Muri's simulator. Kept in floating point, step by step, because the
-// devices are compared by it and the published runs contain its rounding.
+// Estimated use of a device. Kept in floating point, step by step, because devices are compared by
+// it, and its rounding decides between equals.
 constexpr double kGuaranteed = 0.1;
 constexpr double kStarting = 0.01;
 constexpr double kOpportunistic = 0.9;
@@ -57,44 +57,44 @@ bool AntmanDevices::consolidates(const Ledger& blank, const Shape& shape) {
   return left == 0;
 }
 
-std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Wish& wish) {
-  if (!blank.serves(node, wish.shape)) return 0;
+std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Request& request) {
+  if (!blank.serves(node, request.shape)) return 0;
   std::uint64_t gpus = 0;
   if (blank.gpus_of(node) == 0) return 0;
   for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
     const Device& device = at(node, gpu);
-    const bool memory = !wish.at_once || memory_fits(device, wish.shape);
+    const bool memory = !request.at_once || memory_fits(device, request.shape);
     if (device.usable && device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
   }
   return gpus;
 }
 
-void AntmanDevices::reserve_on(const Ledger& blank, int node, int count, const Wish& wish,
+void AntmanDevices::reserve_on(const Ledger& blank, int node, int count, const Request& request,
                                Devices& held) {
-  std::uint64_t gpus = open(blank, node, wish);
+  std::uint64_t gpus = open(blank, node, request);
   for (int taken = 0; taken < count; ++taken, gpus &= gpus - 1) {
     Device& device = at(node, std::countr_zero(gpus));
-    device.guaranteed = wish.job;
+    device.guaranteed = request.job;
     device.use += kGuaranteed - kStarting;
-    device.memory_free -= wish.shape.gpu_memory_bytes;
+    device.memory_free -= request.shape.gpu_memory_bytes;
     share_on(held, node).gpus |= gpus & (0 - gpus);
   }
   unguaranteed_ -= count;
 }
 
 // Notes in found_ how many devices to reserve where; whether that is all that is missing.
-bool AntmanDevices::find(const Ledger& blank, const Wish& wish, const Devices& held) {
+bool AntmanDevices::find(const Ledger& blank, const Request& request, const Devices& held) {
   found_.clear();
-  const Shape& shape = wish.shape;
+  const Shape& shape = request.shape;
   int left = shape.gpus - gpu_count(held);
   const int most = blank.gpus_per_node_max();
-  const bool consolidated = wish.manner == Manner::Consolidated;
+  const bool consolidated = request.manner == Manner::Consolidated;
   if (consolidated && shape.gpus <= most) {
     Found best;
     for (int node = 0; node < blank.node_count() && best.count < left; ++node) {
       const bool home = held.empty() ? blank.fits(node, left, shape)
                                      : held.front().node == static_cast<NodeId>(node);
-      const int count = home ? std::popcount(open(blank, node, wish)) : 0;
+      const int count = home ? std::popcount(open(blank, node, request)) : 0;
       if (count > best.count) best = {node, std::min(count, left)};
     }
     if (best.count > 0) found_.push_back(best);
@@ -103,10 +103,10 @@ bool AntmanDevices::find(const Ledger& blank, const Wish& wish, const Devices& h
   for (int node = 0; node < blank.node_count() && left > 0; ++node) {
     const auto here = std::ranges::find(held, static_cast<NodeId>(node), &NodeShare::node);
     const int has = here == held.end() ? 0 : std::popcount(here->gpus);
-    const int room =
-        std::min(std::popcount(open(blank, node, wish)), blank.gpus_fitting(node, shape) - has);
-    const int wanted = consolidated ? std::min(left, most) : std::min(left, room);
-    if (wanted <= 0 || room < wanted) continue;
+    const int fitting =
+        std::min(std::popcount(open(blank, node, request)), blank.gpus_fitting(node, shape) - has);
+    const int wanted = consolidated ? std::min(left, most) : std::min(left, fitting);
+    if (wanted <= 0 || fitting < wanted) continue;
     found_.push_back({node, wanted});
     left -= wanted;
   }
@@ -118,13 +118,14 @@ bool AntmanDevices::reserve(const Ledger& blank, const Shape& shape, JobId job, 
   if (gpu_count(held) < shape.gpus) {
     if (unguaranteed_ == 0) return false;
     // Devices with enough memory, if there are enough of them. Otherwise any, and it waits for
-    // memory as well: left to those behind it, which wait for others in turn, it would not get it.
-    Wish wish{.shape = shape, .job = job, .manner = manner, .at_once = true};
-    if (!find(blank, wish, held)) {
-      wish.at_once = false;
-      if (!find(blank, wish, held) && manner == Manner::AnywhereAtOnce) return false;
+    // memory as well: left to those behind it, which wait for others themselves, it would not get
+    // it.
+    Request request{.shape = shape, .job = job, .manner = manner, .at_once = true};
+    if (!find(blank, request, held)) {
+      request.at_once = false;
+      if (!find(blank, request, held) && manner == Manner::AnywhereAtOnce) return false;
     }
-    for (const Found& found : found_) reserve_on(blank, found.node, found.count, wish, held);
+    for (const Found& found : found_) reserve_on(blank, found.node, found.count, request, held);
     if (gpu_count(held) < shape.gpus) return false;
   }
   bool has_memory = true;
@@ -151,8 +152,8 @@ void AntmanDevices::adopt(const Devices& held, JobId job, const Shape& shape, bo
 bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, Devices& held) {
   seats_.clear();
   for (int node = 0; node < ledger.node_count(); ++node) {
-    const int room = ledger.gpus_fitting_shared(node, shape);
-    if (room == 0) continue;
+    const int fitting = ledger.gpus_fitting_shared(node, shape);
+    if (fitting == 0) continue;
     for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
       const Device& device = at(node, gpu);
       if (device.usable && device.use < kFull && device.opportunistic == kNoJob &&

@@ -7,13 +7,13 @@
 
 namespace orrery {
 
-// Who is on each device under AntMan: one guaranteed and one opportunistic job at most, and how
+// The jobs on each device under AntMan: one guaranteed and one opportunistic job at most, and how
 // much use that makes of it.
 class AntmanDevices {
  public:
   explicit AntmanDevices(const Ledger& blank);
 
-  // Whether the job's own way of gathering, one node or whole nodes, can ever succeed on `blank`,
+  // True if the job's own way of gathering, one node or whole nodes, can ever succeed on `blank`,
   // the idle cluster. Otherwise any devices will do.
   static bool consolidates(const Ledger& blank, const Shape& shape);
 
@@ -53,7 +53,7 @@ class AntmanDevices {
     int node = 0;
     int count = 0;
   };
-  struct Wish {
+  struct Request {
     const Shape& shape;
     JobId job = kNoJob;
     Manner manner{};
@@ -66,9 +66,9 @@ class AntmanDevices {
   static bool memory_fits(const Device& device, const Shape& shape) {
     return !device.memory_known || shape.gpu_memory_bytes <= device.memory_free;
   }
-  std::uint64_t open(const Ledger& blank, int node, const Wish& wish);
-  bool find(const Ledger& blank, const Wish& wish, const Devices& held);
-  void reserve_on(const Ledger& blank, int node, int count, const Wish& wish, Devices& held);
+  std::uint64_t open(const Ledger& blank, int node, const Request& request);
+  bool find(const Ledger& blank, const Request& request, const Devices& held);
+  void reserve_on(const Ledger& blank, int node, int count, const Request& request, Devices& held);
 
   std::vector<Device> devices_;
   std::vector<Seat> seats_;

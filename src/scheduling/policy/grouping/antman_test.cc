@@ -30,7 +30,7 @@ class AntmanTest : public testing::Test {
   }
   static Devices on(int node, std::uint64_t gpus) { return {{static_cast<NodeId>(node), gpus}}; }
 
-  std::optional<Ledger> ledger;  // nobody is charged in it
+  std::optional<Ledger> ledger;  // no job is charged in it
   std::optional<AntmanDevices> devices;
 
  private:

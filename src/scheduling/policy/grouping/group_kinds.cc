@@ -108,9 +108,9 @@ void GroupKinds::evaluate(Kind& kind) {
     kind.gain += alone_s / kind.cycle_s;
     kind.slowdown = std::max(kind.slowdown, kind.cycle_s / alone_s);
   }
-  const Interleaving turns = interleave({stages.data(), size}, ordering_);
+  const Interleaving cycle = interleave({stages.data(), size}, ordering_);
   for (std::size_t i = 0; i < size; ++i)
-    kind.turns[i] = static_cast<std::int8_t>(turns.positions[i]);
+    kind.positions[i] = static_cast<std::int8_t>(cycle.positions[i]);
 }
 
 }  // namespace orrery

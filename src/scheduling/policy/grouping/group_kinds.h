@@ -14,8 +14,8 @@ namespace orrery {
 
 inline constexpr int kGroupMax = 8;  // jobs on the same devices, at most
 
-// Groups told apart only by what decides their speed: who takes part, by stage profile and time for
-// an iteration alone. There are few, so each is computed once.
+// Groups, distinguished only by what decides their speed: their members, by stage profile and time
+// for an iteration alone. There are few, so each is computed once.
 class GroupKinds {
  public:
   struct Kind {
@@ -26,7 +26,7 @@ class GroupKinds {
     double gain = 1;        // work done, in units of one job alone
     double slowdown = 1;    // of the member that suffers most
     bool slower = false;    // even at its best, one after another would be as fast
-    std::array<std::int8_t, kGroupMax> turns{};  // position of each of the solos
+    std::array<std::int8_t, kGroupMax> positions{};  // position of each of the solos
   };
 
   GroupKinds(const Workload& workload, Ordering ordering, const ContentionModel& contention);

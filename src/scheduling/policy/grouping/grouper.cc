@@ -22,7 +22,7 @@ void add_members(Group& group, const Group& other, int kind) {
 Grouper::Grouper(const Workload& workload, const GroupingOptions& options,
                  const ContentionModel& contention)
     : options_(options), kinds_(workload, options.ordering, contention) {
-  INVARIANT(options.packing >= 1 && options.packing <= kGroupMax, "a group has room for its jobs");
+  INVARIANT(options.packing >= 1 && options.packing <= kGroupMax, "a group has at least one job");
 }
 
 Group Grouper::single(JobId job, GroupId before) {

@@ -30,18 +30,18 @@ struct Bucket {
 
 struct GroupingOptions {
   int packing = 4;                     // at most this many jobs share devices
-  Ordering ordering = Ordering::Best;  // of the turns in a group
+  Ordering ordering = Ordering::Best;  // of the jobs in a group
   bool matching = true;                // otherwise neighbours in line are put together
   bool best_first = true;              // pairs that lose least are merged first, not in line order
   // Published: pairs are weighed by how busy they keep the resources. Otherwise by the work they
-  // do, and only if that is gain_min times what the better half does, and nobody in it takes more
+  // do, and only if that is gain_min times what the better half does, and no job in it takes more
   // than slowdown_max times as long for an iteration.
   bool by_efficiency = false;
   double gain_min = 1.05;
   double slowdown_max = 8;
 };
 
-// Puts jobs together, round after round by maximum-weight matching, until all find room or nothing
+// Puts jobs together, round after round by maximum-weight matching, until all fit or nothing
 // is left to gain. After Muri (SIGCOMM '22), section 4.
 class Grouper {
  public:

@@ -32,7 +32,7 @@ class GrouperTest : public testing::Test {
       spec.iteration_s = sum_s;
     }
   }
-  // One bucket with all jobs of so many GPUs, in the order they were added.
+  // One bucket with all jobs of that many GPUs, in the order they were added.
   Bucket bucket(Grouper& grouper, int gpus = 1, int size_max = 4) {
     Bucket bucket{.gpus = gpus, .size_max = size_max};
     for (const JobSpec& spec : jobs.workload.jobs) {
@@ -60,7 +60,7 @@ class GrouperTest : public testing::Test {
   TestView jobs;
 };
 
-TEST_F(GrouperTest, NobodySharesWhileThereIsRoom) {
+TEST_F(GrouperTest, NoJobSharesWhileAllFit) {
   for (int i = 0; i < 3; ++i) add(i);
   EXPECT_EQ(merged({}, 3), (Groups{{0}, {1}, {2}}));
 }
@@ -76,7 +76,7 @@ TEST_F(GrouperTest, JobsThatDoNotMeetArePutTogether) {
   }
 }
 
-TEST_F(GrouperTest, MergingStopsAsSoonAsAllFindRoom) {
+TEST_F(GrouperTest, MergingStopsAsSoonAsAllFit) {
   for (const int profile : {0, 1, 1, 0}) add(profile);
   EXPECT_EQ(merged({}, 3).size(), 3u);
 }
@@ -107,9 +107,9 @@ TEST_F(GrouperTest, APairThatGainsTooLittleStaysApart) {
   EXPECT_EQ(merged({.gain_min = 50}, 1).size(), 3u);
 }
 
-TEST_F(GrouperTest, NobodyIsSlowedDownBeyondTheLimit) {
+TEST_F(GrouperTest, NoJobIsSlowedDownBeyondTheLimit) {
   add(0);
-  add(4);  // thirty times as long: the short one would wait for it in every turn
+  add(4);  // thirty times as long: the short one would wait for it in every cycle
   EXPECT_EQ(merged({.gain_min = 0.5, .slowdown_max = 8}, 1).size(), 2u);
   EXPECT_EQ(merged({.gain_min = 0.5, .slowdown_max = 100}, 1).size(), 1u);
 }
@@ -135,7 +135,7 @@ TEST_F(GrouperTest, ThePairThatLosesLeastComesFirst) {
   for (const auto& group : groups) EXPECT_NE(group, (std::vector{0, 1}));
 }
 
-TEST_F(GrouperTest, WhoRunsTogetherIsPairedAgain) {
+TEST_F(GrouperTest, JobsThatRunTogetherArePairedAgain) {
   for (const int profile : {0, 0, 1, 1}) add(profile);
   Grouper grouper(jobs.workload, {.packing = 2}, {});
   Bucket crossed{.gpus = 1, .size_max = 4};
@@ -196,7 +196,7 @@ class SeatingTest : public testing::Test {
   TestView jobs;
 };
 
-TEST_F(SeatingTest, WhoRunsStaysWhereItIs) {
+TEST_F(SeatingTest, ARunningJobStaysWhereItIs) {
   add(1, 1, 0b1000);
   add(2, 0, 0b1100);
   add(3);
@@ -218,7 +218,7 @@ TEST_F(SeatingTest, AHoleIsMadeByMovingAsFewAsPossible) {
   EXPECT_EQ(seated[2].devices, on(1, 0b1111));
 }
 
-TEST_F(SeatingTest, WhoRanksBehindAndFindsNoRoomIsLeftOut) {
+TEST_F(SeatingTest, AJobThatRanksBehindAndDoesNotFitIsLeftOut) {
   add(4);
   add(4);
   add(4, 0, 0b1111);

@@ -31,7 +31,7 @@ bool adopt_group(const View& view, JobId job, Grant& grant) {
          grant.memory_bytes == spec.memory_bytes;
 }
 
-// Numbers that somebody else gave before are taken.
+// Numbers that another policy gave before are taken.
 void Layout::begin(const View& view) {
   used_.clear();
   if (std::exchange(has_begun_, true)) return;
@@ -57,7 +57,7 @@ void Layout::grant(const View& view, GroupKinds& kinds, const Group& group, cons
                    Plan& plan) {
   const GroupKinds::Kind& kind = kinds.at(group.kind);
   const GroupId number_here = group.size > 1 ? number(view, group) : kNoGroup;
-  std::uint32_t turns_taken = 0;
+  std::uint32_t taken = 0;
   for (const JobId job : group.members()) {
     Grant& grant = plan.grant(job);
     fill_exclusive(grant, view.spec(job));
@@ -66,13 +66,14 @@ void Layout::grant(const View& view, GroupKinds& kinds, const Group& group, cons
     grant.sharing = Sharing::Interleaved;
     grant.group = number_here;
     grant.iterations_per_s = 1 / kind.cycle_s;
-    // Members of one kind are interchangeable: each takes the first turn of its kind that is left.
+    // Members of one kind are interchangeable: each takes the first position of its kind that is
+    // left.
     for (std::size_t i = 0; i < static_cast<std::size_t>(kind.size); ++i) {
-      const int turn = static_cast<unsigned char>(kind.turns[i]);
-      const auto bit = 1U << turn;
-      if (kind.solos[i] != kinds.solo_of(job) || (turns_taken & bit) != 0) continue;
-      turns_taken |= bit;
-      grant.position = turn;
+      const int position = static_cast<unsigned char>(kind.positions[i]);
+      const auto bit = 1U << position;
+      if (kind.solos[i] != kinds.solo_of(job) || (taken & bit) != 0) continue;
+      taken |= bit;
+      grant.position = position;
       break;
     }
   }

@@ -8,11 +8,11 @@
 
 namespace orrery {
 
-// Members of a group go on as one, whoever put them together.
+// Members of a group go on as one, whichever policy put them together.
 bool adopt_group(const View& view, JobId job, Grant& grant);
 
-// From groups to grants: which number a group has, who takes which turn, and what the shape of
-// several jobs together is.
+// From groups to grants: which number a group has, which member has which position, and what the
+// shape of several jobs together is.
 class Layout {
  public:
   // The shape of `size` jobs on the same devices; an infeasible one does not fit together.
@@ -21,7 +21,7 @@ class Layout {
   static int size_max(Packer& packer, ShapeId one, int packing);
 
   void begin(const View& view);  // before the grants of a plan
-  // Grants every member its part. A group keeps its number as long as nobody joins.
+  // Grants every member its part. A group keeps its number as long as no job joins.
   void grant(const View& view, GroupKinds& kinds, const Group& group, const Devices& devices,
              Plan& plan);
 

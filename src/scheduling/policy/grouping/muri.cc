@@ -12,8 +12,8 @@ namespace {
 constexpr double kMargin = 1.1;
 
 // Muri as we would run it: the order without packing, unless jobs wait and putting some together
-// gains enough. Then the best-ranked jobs, several times as many as there is room for, are grouped;
-// groups stay together and where they are, and are formed anew at most once in a quantum.
+// gains enough. Then the best-ranked jobs, several times as many as fit, are grouped;
+// groups stay together and where they are, and are formed at most once in a quantum.
 class Muri final : public Policy {
  public:
   Muri(const MuriOptions& options, std::unique_ptr<Order> order)
@@ -33,7 +33,7 @@ class Muri final : public Policy {
     if (planner_.lines().empty() && !shared) {
       planner_.finish(view, plan, Reason::Code::Quantum);
     } else if (!may_regroup || !regroup(view, packer, plan, shared)) {
-      // Members of a group are not asked to make room one by one.
+      // Members of a group are not preempted one by one.
       planner_.ask(view, packer, plan, /*preempt=*/!shared);
     }
     if (news_ && (shared || !planner_.lines().empty())) plan.wake(next_regroup_);
@@ -76,7 +76,7 @@ class Muri final : public Policy {
     return kMargin * (2 * behind + 4) / (2 * behind + 3);
   }
 
-  // All who run, and of each shape as many of those who wait as could ever be chosen.
+  // All running jobs, and of each shape as many waiting ones as could ever be chosen.
   void collect(const View& view, const Packer& packer) {
     candidates_.clear();
     for (const JobId job : view.running) {
@@ -94,7 +94,7 @@ class Muri final : public Policy {
     std::ranges::sort(candidates_, {}, &Candidate::rank);
   }
 
-  // As many of each shape as would fill the room its better-ranked ones find, several times over.
+  // As many of each shape as would fill the GPUs its better-ranked ones get, several times over.
   void fill_buckets(const View& view, Packer& packer) {
     by_shape_.resize(std::max(by_shape_.size(), packer.shape_count()));
     for (auto& places : by_shape_) places.clear();

@@ -11,7 +11,7 @@ void OneByOne::seat(Hosting& hosting, std::span<const Asker> askers, std::size_t
   for (std::size_t i = same; i < askers.size(); ++i) {
     const Asker& asker = askers[i];
     if (asker.stays == nullptr && asker.gpus.gpus > hosting.ledger().gpus_free()) continue;
-    hosting.turn(i);
+    hosting.place(i);
     if (seat(hosting, asker) || asker.stays == nullptr) continue;
     hosting.ledger().release(*asker.stays, asker.gpus);
   }

@@ -22,30 +22,30 @@ class HostAllocator {
     Shape gpus{};                              // what it asks for besides CPUs and memory
     // Where it is, if it may stay there: its GPUs are kept for it in the ledger.
     const Devices* stays = nullptr;
-    // Only for those who weigh moves:
+    // Only for allocators that weigh moves:
     double left_s = 0;   // it would take so long with its fair share
     double start_s = 0;  // what a move costs it
   };
   virtual bool weighs_moves() const { return false; }
 
-  // Seats those who find room, in the order given; perhaps by taking from others what they hold
+  // Seats the jobs that fit, in the order given; perhaps by taking from others what they hold
   // beyond their fair share. The first `same` askers are those of the last call, and none of them
   // stays: as far as they go, `hosting` is as that call left it.
   virtual void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t same) = 0;
-  // Whether it can begin where something has changed; otherwise `same` is 0 and nobody is seated.
+  // True if it can begin where something has changed; otherwise `same` is 0 and no job is seated.
   virtual bool resumes() const { return false; }
 };
 
 using FindDevices = bool (*)(const Ledger& ledger, const Shape& shape, Devices& devices);
 
-// Everybody has a share in proportion to the GPUs.
+// Every job has a share in proportion to the GPUs.
 std::unique_ptr<HostAllocator> make_proportional(FindDevices find);
-// Everybody has all they want, or waits.
+// Every job has all it wants, or waits.
 std::unique_ptr<HostAllocator> make_greedy(FindDevices find);
-// All they want where it is to be had; else their fair share, which others make room for.
+// All they want where it is to be had; else their fair share, which others give up.
 // After Synergy (OSDI '22), section 4.
 std::unique_ptr<HostAllocator> make_tune(FindDevices find);
-// Ours: levels between by marginal gain, jobs where they gain most, moves that pay.
+// Ours: levels between by marginal gain, jobs where they gain most, moves worth their cost.
 std::unique_ptr<HostAllocator> make_tune_plus();
 
 }  // namespace orrery

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRounds = 150;
 
-// Everybody asks an allocator for a seat, in a random cluster.
+// Every job asks an allocator for a seat, in a random cluster.
 struct Party {
   RandomAskers line;
   Ledger ledger;
@@ -85,8 +85,8 @@ TEST_P(HostAllocators, TuneLeavesNoGpuToAJobThatWaitsForCpus) {
   }
 }
 
-// Who was asked before keeps the seat, as if all had been asked again.
-TEST_P(HostAllocators, BeginningWhereTheLineChangedIsBeginningAnew) {
+// A job that was asked before keeps the seat, as if all had been asked again.
+TEST_P(HostAllocators, BeginningWhereTheLineChangedIsBeginningAgain) {
   Random random(5);
   const std::unique_ptr<HostAllocator> all[] = {make_proportional(GetParam()),
                                                 make_greedy(GetParam()), make_tune(GetParam())};
@@ -116,7 +116,7 @@ TEST_P(HostAllocators, BeginningWhereTheLineChangedIsBeginningAnew) {
 }
 
 // Ours with the same guarantees as tune, and never slower in sum than fair shares.
-TEST(TunePlus, SeatsEverybodyForWhomThereAreGpusAndNobodyBelowTheFairSpeed) {
+TEST(TunePlus, SeatsEveryJobForWhichThereAreGpusAndNoneBelowTheFairSpeed) {
   Random random(6);
   for (int round = 0; round < kRounds; ++round) {
     const auto allocator = make_tune_plus();
@@ -140,7 +140,7 @@ TEST(TunePlus, SeatsEverybodyForWhomThereAreGpusAndNobodyBelowTheFairSpeed) {
 }
 
 TEST(TunePlus, MovesAJobOnlyIfThatWinsMoreThanTheRestartCosts) {
-  // Two hungry jobs share a node's CPUs while the other node is idle.
+  // Two below_fastest jobs share a node's CPUs while the other node is idle.
   Workload workload;
   workload.sensitivities.push_back({.cpu_milli = {1000, 2000},
                                     .memory_bytes = {1'000'000'000},

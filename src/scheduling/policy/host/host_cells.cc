@@ -12,7 +12,7 @@ double part(std::int64_t amount, std::int64_t of) {
 
 }  // namespace
 
-int modest_cell(std::span<const HostCell> cells, const HostShare& fair) {
+int minimum_cell(std::span<const HostCell> cells, const HostShare& fair) {
   int best = 0;
   double least = 3;  // above what any within the fair share needs
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -56,21 +56,21 @@ std::vector<HostCell> cells_of(const HostAllocator::Asker& asker, const HostShar
   return kept;
 }
 
-HostRoom room_in(const Ledger& ledger) {
-  HostRoom room;
-  room.gpus_largest = ledger.gpus_per_node_max();
+HostCapacity capacity_in(const Ledger& ledger) {
+  HostCapacity capacity;
+  capacity.gpus_largest = ledger.gpus_per_node_max();
   for (int node = 0; node < ledger.node_count(); ++node) {
     if (ledger.gpus_of(node) == 0) continue;
     const HostShare free{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
-    room.total += free;
-    room.largest.cpu_milli = std::max(room.largest.cpu_milli, free.cpu_milli);
-    room.largest.memory_bytes = std::max(room.largest.memory_bytes, free.memory_bytes);
+    capacity.total += free;
+    capacity.largest.cpu_milli = std::max(capacity.largest.cpu_milli, free.cpu_milli);
+    capacity.largest.memory_bytes = std::max(capacity.largest.memory_bytes, free.memory_bytes);
   }
-  return room;
+  return capacity;
 }
 
-void HostKinds::begin(const HostRoom& room) {
-  room_ = room;
+void HostKinds::begin(const HostCapacity& capacity) {
+  capacity_ = capacity;
   kinds_.clear();
 }
 
@@ -83,10 +83,10 @@ int HostKinds::find(const HostAllocator::Asker& asker) {
                 .fair_speed = asker.need->fair_speed,
                 .gpus = asker.gpus.gpus,
                 .cells = {},
-                .modest = 0};
-  const bool spans = kind.gpus > room_.gpus_largest;
-  kind.cells = cells_of(asker, spans ? kind.fair : room_.largest, kind.fair_speed);
-  kind.modest = modest_cell(kind.cells, kind.fair);
+                .minimum = 0};
+  const bool spans = kind.gpus > capacity_.gpus_largest;
+  kind.cells = cells_of(asker, spans ? kind.fair : capacity_.largest, kind.fair_speed);
+  kind.minimum = minimum_cell(kind.cells, kind.fair);
   kinds_.push_back(std::move(kind));
   return static_cast<int>(kinds_.size()) - 1;
 }

@@ -39,16 +39,16 @@ std::vector<HostCell> cells_of(const HostAllocator::Asker& asker, const HostShar
                                double slowest);
 
 // Of cells, the one that needs least among those within the fair share.
-int modest_cell(std::span<const HostCell> cells, const HostShare& fair);
+int minimum_cell(std::span<const HostCell> cells, const HostShare& fair);
 
-// Jobs that are the same to whoever gives away CPUs and memory.
+// Jobs that are the same to an allocator of CPUs and memory.
 struct HostKind {
   const Sensitivity* sensitivity = nullptr;
   HostShare fair;
   double fair_speed = 1;
   int gpus = 0;
   std::vector<HostCell> cells;
-  int modest = 0;  // what its jobs can do with
+  int minimum = 0;  // what its jobs can do with
 
   bool holds(const HostAllocator::Asker& asker) const {
     return asker.sensitivity == sensitivity && asker.gpus.gpus == gpus && asker.need->fair == fair;
@@ -56,25 +56,25 @@ struct HostKind {
 };
 
 // What there is to give: in all, and on one server.
-struct HostRoom {
+struct HostCapacity {
   HostShare total;
   HostShare largest;
   int gpus_largest = 0;
 };
-HostRoom room_in(const Ledger& ledger);
+HostCapacity capacity_in(const Ledger& ledger);
 
 // The kinds seen so far. Cells are no slower than the fair share. A job that fits one server has no
 // cell that does not; one that does not fit has no more than its fair share.
 class HostKinds {
  public:
-  void begin(const HostRoom& room);
+  void begin(const HostCapacity& capacity);
 
   int find(const HostAllocator::Asker& asker);
   const HostKind& operator[](int kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
   std::span<const HostKind> all() const { return kinds_; }
 
  private:
-  HostRoom room_;
+  HostCapacity capacity_;
   std::vector<HostKind> kinds_;
 };
 

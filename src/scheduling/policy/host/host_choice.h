@@ -15,13 +15,13 @@ enum class HostWeight { None, Gpus };
 using CellCounts = std::vector<std::vector<int>>;
 
 // Gives every job a cell, so that the sum of their speeds is greatest and all together stay within
-// `room`: stage 1 of Synergy's optimum (OSDI '22, section 4). `jobs` counts the jobs of each kind.
-// Where the best is not proved within so many nodes it is rounded from the solution in real
-// numbers, with the modest cells for those who have no whole one. Nothing if not even their modest
-// cells fit.
+// `capacity`: stage 1 of Synergy's optimum (OSDI '22, section 4). `jobs` counts the jobs of each
+// kind. Where the best is not proved within that many nodes it is rounded from the solution in real
+// numbers, with the minimum cells for those that have no whole one. Nothing if not even their
+// minimum cells fit.
 inline constexpr int kChoiceNodes = 2000;  // of the search
 std::optional<CellCounts> choose_cells(std::span<const HostKind> kinds, std::span<const int> jobs,
-                                       const HostShare& room, HostWeight weight,
+                                       const HostShare& capacity, HostWeight weight,
                                        int nodes_max = kChoiceNodes);
 
 // No schedule that gives each of these jobs its fair speed is faster in sum, even if all servers
@@ -32,6 +32,6 @@ struct HostBound {
   double speed = 0;      // the greatest sum of speeds
   double gpu_speed = 0;  // the greatest sum of speeds times GPUs
 };
-HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostRoom& room);
+HostBound host_bound(std::span<const HostAllocator::Asker> askers, const HostCapacity& capacity);
 
 }  // namespace orrery

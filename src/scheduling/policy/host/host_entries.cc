@@ -25,7 +25,9 @@ constexpr std::array kAllocators = {
 };
 
 constexpr std::array kOptions = {
-    OptionInfo{"sticky", "running jobs stay where they are instead of being laid out anew", "true"},
+    OptionInfo{"sticky",
+               "running jobs stay where they are; false: all jobs are placed again in each round",
+               "true"},
     OptionInfo{"boost", "a job that has not run for so long goes before all others; 0s: never",
                "0s"},
     OptionInfo{"speed",
@@ -91,7 +93,7 @@ Result<PolicySetup> make_hosted(const PolicyInfo& order, const PolicyName& parse
   const Options stage(kOptions, published_allocator_defaults(context.published), options);
   HostStageOptions how{.preempt = false};
   TRY_ASSIGN(const bool sticky, stage.flag("sticky"));
-  how.anew = !sticky;
+  how.rebuilds = !sticky;
   TRY_ASSIGN(how.boost, stage.duration("boost"));
   TRY_ASSIGN(const bool late, stage.flag("static"));
   if (has(order.options, "preempt")) {

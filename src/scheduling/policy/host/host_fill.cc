@@ -48,11 +48,11 @@ HostFill::Step HostFill::best_step(const HostShare& capacity, std::span<Member> 
       const HostShare extra = minus(member.levels->share(level, member.gpus), member.held);
       const bool fits = !is_debt(minus(rest_, extra));
       if (fits != whole) continue;
-      const double price =
+      const double cost =
           part(std::max<std::int64_t>(0, extra.cpu_milli), capacity.cpu_milli) +
           part(std::max<std::int64_t>(0, extra.memory_bytes), capacity.memory_bytes);
       const double gain = member.gpus * (level.speed - member.speed);
-      const double worth = gain / std::max(price, 1e-12);
+      const double worth = gain / std::max(cost, 1e-12);
       if (worth > best.worth) best = {worth, &member, &level};
     }
   }
@@ -65,7 +65,7 @@ void HostFill::take(Member& member, const HostShare& held, double speed) {
   member.speed = speed;
 }
 
-// As far towards the level as there is room.
+// As far towards the level as the node allows.
 bool HostFill::take_part_of(const Step& step) {
   Member& member = *step.member;
   const HostShare extra = minus(member.levels->share(*step.level, member.gpus), member.held);

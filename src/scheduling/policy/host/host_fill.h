@@ -8,8 +8,8 @@
 
 namespace orrery {
 
-// Divides the CPUs and memory of one node among the jobs on it: everybody has their floor, and the
-// rest goes where it brings most speed for its price.
+// Divides the CPUs and memory of one node among the jobs on it: every job has its floor, and the
+// rest goes where it brings most speed for its cost.
 class HostFill {
  public:
   struct Member {
@@ -25,7 +25,7 @@ class HostFill {
 
  private:
   struct Step {
-    double worth = 0;  // speed for its price; 0: none
+    double worth = 0;  // speed for its cost; 0: none
     Member* member = nullptr;
     const HostLevels::Level* level = nullptr;
   };

@@ -16,7 +16,7 @@ HostLevels host_levels(const HostAllocator::Asker& asker) {
     return HostLevels::Level{
         {cell.share.cpu_milli / result.gpus, cell.share.memory_bytes / result.gpus}, cell.speed};
   };
-  result.levels.push_back(level(cells[static_cast<std::size_t>(modest_cell(cells, need.fair))]));
+  result.levels.push_back(level(cells[static_cast<std::size_t>(minimum_cell(cells, need.fair))]));
   for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) {
     if (cell->speed > result.floor().speed) result.levels.push_back(level(*cell));
   }

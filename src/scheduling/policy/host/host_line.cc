@@ -25,9 +25,9 @@ void HostLine::update(const View& view) {
     if (entry.runs) order_->started(view, job);
   }
   for (const JobId job : changed_) named_[index(job)] = true;
-  // Nearly sorted already, so that everybody finds their place in a few steps.
+  // Nearly sorted already, so that each finds its place in a few steps.
   for (std::size_t i = 0; i < line_.size(); ++i) {
-    if (line_[i].stirs || named_[index(line_[i].job)]) {
+    if (line_[i].may_change || named_[index(line_[i].job)]) {
       line_[i].rank = order_->rank(view, line_[i].job);
     }
     if (i == 0 || !(line_[i] < line_[i - 1])) continue;
@@ -50,7 +50,7 @@ void HostLine::boost(const View& view) {
 
 void HostLine::choose(int gpus, const Choice& choice, std::vector<Asked>& asked) const {
   asked.clear();
-  const auto ask_those_who = [&](auto are_meant) {
+  const auto ask_each = [&](auto are_meant) {
     for (const Entry& entry : line_) {
       if (!are_meant(entry)) continue;
       const bool chosen = entry.gpus <= gpus;
@@ -58,8 +58,8 @@ void HostLine::choose(int gpus, const Choice& choice, std::vector<Asked>& asked)
       if (chosen || !choice.only_chosen) asked.push_back({entry.job, chosen});
     }
   };
-  ask_those_who([&](const Entry& entry) { return !choice.runners_first || entry.runs; });
-  if (choice.runners_first) ask_those_who([](const Entry& entry) { return !entry.runs; });
+  ask_each([&](const Entry& entry) { return !choice.runners_first || entry.runs; });
+  if (choice.runners_first) ask_each([](const Entry& entry) { return !entry.runs; });
 }
 
 }  // namespace orrery

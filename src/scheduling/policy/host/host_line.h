@@ -10,13 +10,13 @@
 
 namespace orrery {
 
-// All live jobs in the order they are served in, ranked anew in each round; with their needs.
+// All live jobs in the order they are served in, ranked in each round; with their needs.
 class HostLine {
  public:
   struct Entry {
     bool boosted = false;
-    bool runs = false;  // after the last round
-    bool stirs = true;  // its rank may be another than it was
+    bool runs = false;       // after the last round
+    bool may_change = true;  // its rank may be another than it was
     Rank rank;
     JobId job = kNoJob;
     int gpus = 0;
@@ -30,7 +30,7 @@ class HostLine {
   HostLine(std::unique_ptr<Order> order, Duration boost)
       : order_(std::move(order)), boost_(boost) {}
 
-  // Who is asked whether they find room, in the order in which they are.
+  // The jobs that are tried, in the order in which they are.
   struct Asked {
     JobId job = kNoJob;
     bool chosen = false;  // there are GPUs for it, if not CPUs and memory
@@ -38,7 +38,7 @@ class HostLine {
     bool operator==(const Asked&) const = default;
   };
   struct Choice {
-    bool runners_first = false;  // whoever runs comes before everybody else
+    bool runners_first = false;  // running jobs come before all others
     bool only_chosen = false;
   };
 
@@ -47,12 +47,12 @@ class HostLine {
   std::span<const Entry> entries() const { return line_; }
   const HostNeed& need(JobId job) const { return needs_[job]; }
   Order& order() { return *order_; }
-  // The round is over: who of the line runs from now on.
+  // The round is over: `runs` says which jobs of the line run from now on.
   template <class Runs>
   void note_round(Time now, Runs runs) {
     for (Entry& entry : line_) {
       const bool ran = std::exchange(entry.runs, runs(entry.job));
-      entry.stirs = entry.runs || ran;
+      entry.may_change = entry.runs || ran;
       if (ran && !entry.runs) ran_[index(entry.job)] = now;
     }
   }

@@ -15,7 +15,7 @@ class OneByOne : public HostAllocator {
 
  protected:
   virtual bool seat(Hosting& hosting, const Asker& asker) = 0;
-  // With exactly this, where it stays or where there is room.
+  // With exactly this, where it stays or where it fits.
   bool sit(Hosting& hosting, const Asker& asker, const HostShare& host);
 
  private:

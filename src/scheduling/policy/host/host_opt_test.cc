@@ -10,12 +10,13 @@ namespace {
 constexpr int kRounds = 100;
 
 // The greatest sum of speeds of jobs of these kinds, by trying every cell for every job.
-double try_all(std::span<const HostKind* const> jobs, const HostShare& room, HostWeight weight) {
+double try_all(std::span<const HostKind* const> jobs, const HostShare& capacity,
+               HostWeight weight) {
   if (jobs.empty()) return 0;
   double best = -1;
   for (const HostCell& cell : jobs.front()->cells) {
-    if (!within(cell.share, room)) continue;
-    HostShare left = room;
+    if (!within(cell.share, capacity)) continue;
+    HostShare left = capacity;
     left -= cell.share;
     const double rest = try_all(jobs.subspan(1), left, weight);
     const double worth = weight == HostWeight::Gpus ? jobs.front()->gpus : 1;
@@ -29,13 +30,13 @@ TEST(HostChoice, IsAsGoodAsTryingEverything) {
   int without = 0;
   for (int round = 0; round < kRounds; ++round) {
     const RandomAskers line(random, true, 5);
-    HostShare room;
-    for (const auto& asker : line.askers) room += asker.need->fair;
-    room = {room.cpu_milli * random.between(8, 20) / 10,
-            room.memory_bytes * random.between(8, 20) / 10};
+    HostShare capacity;
+    for (const auto& asker : line.askers) capacity += asker.need->fair;
+    capacity = {capacity.cpu_milli * random.between(8, 20) / 10,
+                capacity.memory_bytes * random.between(8, 20) / 10};
     const HostWeight weight = round % 2 == 0 ? HostWeight::None : HostWeight::Gpus;
     HostKinds kinds;
-    kinds.begin({.total = room, .largest = {24'000, 500'000'000'000}, .gpus_largest = 8});
+    kinds.begin({.total = capacity, .largest = {24'000, 500'000'000'000}, .gpus_largest = 8});
     std::vector<int> chosen;
     for (const auto& asker : line.askers) chosen.push_back(kinds.find(asker));
     std::vector<const HostKind*> jobs;
@@ -44,8 +45,8 @@ TEST(HostChoice, IsAsGoodAsTryingEverything) {
       jobs.push_back(&kinds[kind]);
       ++counts[static_cast<std::size_t>(kind)];
     }
-    const double best = try_all(jobs, room, weight);
-    const auto cells = choose_cells(kinds.all(), counts, room, weight);
+    const double best = try_all(jobs, capacity, weight);
+    const auto cells = choose_cells(kinds.all(), counts, capacity, weight);
     ASSERT_EQ(cells.has_value(), best >= 0) << "round " << round;
     if (!cells) {
       ++without;
@@ -63,26 +64,26 @@ TEST(HostChoice, IsAsGoodAsTryingEverything) {
       EXPECT_EQ(of_kind, counts[k]);
     }
     EXPECT_NEAR(sum, best, 1e-6) << "round " << round;
-    const HostBound bound = host_bound(line.askers, {room, room, 64});
+    const HostBound bound = host_bound(line.askers, {capacity, capacity, 64});
     EXPECT_GE(weight == HostWeight::Gpus ? bound.gpu_speed : bound.speed, best - 1e-6);
   }
   EXPECT_GT(without, 0);
   EXPECT_LT(without, kRounds / 2);
 }
 
-TEST(HostChoice, CutShortItStillGivesEverybodyACellAndKeepsNearTheBound) {
+TEST(HostChoice, CutShortItStillGivesEveryJobACellAndStaysCloseToTheBound) {
   Random random(11);
   double cut_short = 0;
   double possible = 0;
   int worse = 0;
   for (int round = 0; round < kRounds; ++round) {
     const RandomAskers line(random, true, 30);
-    HostShare room;
+    HostShare capacity;
     HostKinds kinds;
     kinds.begin({.total = {}, .largest = {24'000, 500'000'000'000}, .gpus_largest = 8});
     std::vector<int> jobs;
     for (const auto& asker : line.askers) {
-      room += asker.need->fair;
+      capacity += asker.need->fair;
       const auto kind = static_cast<std::size_t>(kinds.find(asker));
       jobs.resize(kinds.all().size());
       ++jobs[kind];
@@ -102,11 +103,11 @@ TEST(HostChoice, CutShortItStillGivesEverybodyACellAndKeepsNearTheBound) {
         }
         EXPECT_EQ(of_kind, jobs[k]);
       }
-      EXPECT_TRUE(within(held, room));
+      EXPECT_TRUE(within(held, capacity));
       return sum;
     };
-    const double best = sum_of(choose_cells(kinds.all(), jobs, room, HostWeight::None));
-    const double rounded = sum_of(choose_cells(kinds.all(), jobs, room, HostWeight::None, 0));
+    const double best = sum_of(choose_cells(kinds.all(), jobs, capacity, HostWeight::None));
+    const double rounded = sum_of(choose_cells(kinds.all(), jobs, capacity, HostWeight::None, 0));
     EXPECT_LE(rounded, best + 1e-6);
     worse += rounded < best - 1e-6 ? 1 : 0;
     cut_short += rounded;
@@ -150,7 +151,7 @@ Outcome seat(HostAllocator& allocator, RandomAskers& line, int staying) {
       {hosting.seats().begin(), hosting.seats().end()}, line.fault(hosting), ledger.gpus_free()};
 }
 
-TEST(HostOpt, SeatsEverybodyForWhomThereAreGpusAndNobodyIsSlowerThanWithAFairShare) {
+TEST(HostOpt, SeatsEveryJobForWhichThereAreGpusAndNoneIsSlowerThanWithAFairShare) {
   Random random(7);
   const auto allocator = make_opt(HostWeight::Gpus);
   for (int round = 0; round < kRounds; ++round) {
@@ -185,7 +186,7 @@ TEST(HostOpt, HoldsNothingThatIsNotThereOnServersOfAllKinds) {
   }
 }
 
-TEST(HostOpt, WhoStaysKeepsItsDevices) {
+TEST(HostOpt, AJobThatStaysKeepsItsDevices) {
   Random random(9);
   const auto allocator = make_opt(HostWeight::Gpus);
   for (int round = 0; round < kRounds; ++round) {

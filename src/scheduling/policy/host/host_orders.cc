@@ -8,7 +8,7 @@ namespace {
 
 std::int64_t ticket_of(JobId job) { return static_cast<std::int64_t>(job); }
 
-// Orders whose ranks move with time name everybody whose rank may have got worse.
+// Orders whose ranks move with time name every job whose rank may have got worse.
 void name_running(const View& view, std::vector<JobId>& changed) {
   changed.insert(changed.end(), view.running.begin(), view.running.end());
 }
@@ -25,7 +25,7 @@ class Attained final : public Order {
 };
 
 // By how many times as long as alone the job will have taken, if it runs from now on. After Themis
-// (NSDI '20), who serves the most delayed first; Synergy's simulator has it the other way round.
+// (NSDI '20), which serves the most delayed first; an option has it the other way round.
 class FinishTimeFairness final : public Order {
  public:
   explicit FinishTimeFairness(const FtfOptions& options) : options_(options) {}

@@ -20,10 +20,10 @@ void HostServers::begin(const Ledger& ledger) {
   ledger_ = &ledger;
   servers_.clear();
   for (int node = 0; node < ledger.node_count(); ++node) {
-    const HostShare room{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
-    servers_.push_back({.room = room,
-                        .modest_left = room,
-                        .meant_left = room,
+    const HostShare capacity{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};
+    servers_.push_back({.capacity = capacity,
+                        .minimum_left = capacity,
+                        .meant_left = capacity,
                         .gpus = ledger.gpus_of(node),
                         .gpus_free = ledger.free_count(node)});
   }
@@ -31,26 +31,26 @@ void HostServers::begin(const Ledger& ledger) {
 
 // As a part of what the server has.
 double HostServers::missing(const Server& server, const HostShare& meant_left) {
-  return part(std::max<std::int64_t>(0, -meant_left.cpu_milli), server.room.cpu_milli) +
-         part(std::max<std::int64_t>(0, -meant_left.memory_bytes), server.room.memory_bytes);
+  return part(std::max<std::int64_t>(0, -meant_left.cpu_milli), server.capacity.cpu_milli) +
+         part(std::max<std::int64_t>(0, -meant_left.memory_bytes), server.capacity.memory_bytes);
 }
 
 // What is left for each free GPU of whatever is scarcer.
 double HostServers::wealth(const Server& server) {
-  const double left = std::min(part(server.meant_left.cpu_milli, server.room.cpu_milli),
-                               part(server.meant_left.memory_bytes, server.room.memory_bytes));
+  const double left = std::min(part(server.meant_left.cpu_milli, server.capacity.cpu_milli),
+                               part(server.meant_left.memory_bytes, server.capacity.memory_bytes));
   return left / server.gpus_free;
 }
 
 bool HostServers::takes(int node, const Job& job) const {
-  return at(node).gpus_free >= job.asker->gpus.gpus && within(job.modest, at(node).modest_left) &&
+  return at(node).gpus_free >= job.asker->gpus.gpus && within(job.minimum, at(node).minimum_left) &&
          ledger_->serves(node, job.asker->gpus);
 }
 
 void HostServers::put(Job& job, int node) {
   job.node = node;
   Server& server = at(node);
-  server.modest_left -= job.modest;
+  server.minimum_left -= job.minimum;
   server.meant_left -= job.meant;
   if (!job.stays) server.gpus_free -= job.asker->gpus.gpus;
 }
@@ -75,8 +75,8 @@ int HostServers::best_node(const Job& job) const {
 double HostServers::saved(const Job& job, const Job& other) const {
   const Server& here = at(job.node);
   const Server& there = at(other.node);
-  const bool fits = within(other.modest, plus(here.modest_left, job.modest)) &&
-                    within(job.modest, plus(there.modest_left, other.modest)) &&
+  const bool fits = within(other.minimum, plus(here.minimum_left, job.minimum)) &&
+                    within(job.minimum, plus(there.minimum_left, other.minimum)) &&
                     ledger_->serves(job.node, other.asker->gpus) &&
                     ledger_->serves(other.node, job.asker->gpus);
   if (!fits) return 0;
@@ -107,7 +107,7 @@ bool HostServers::swap_best(std::vector<Job>& jobs) {
   const int there = other->node;
   for (Job* job : {one, other}) {
     Server& server = at(job->node);
-    server.modest_left += job->modest;
+    server.minimum_left += job->minimum;
     server.meant_left += job->meant;
     server.gpus_free += job->asker->gpus.gpus;
   }
@@ -120,7 +120,7 @@ void HostServers::assign(std::vector<Job>& jobs) {
   order_.clear();
   for (std::uint32_t i = 0; i < jobs.size(); ++i) {
     Job& job = jobs[i];
-    if (job.stays && within(job.modest, at(job.node).modest_left)) {
+    if (job.stays && within(job.minimum, at(job.node).minimum_left)) {
       put(job, job.node);
       continue;
     }
@@ -129,11 +129,11 @@ void HostServers::assign(std::vector<Job>& jobs) {
     job.node = -1;
     order_.push_back(i);
   }
-  HostShare room;
-  for (const Server& server : servers_) room += server.room;
+  HostShare capacity;
+  for (const Server& server : servers_) capacity += server.capacity;
   std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) {
-    const double share = std::max(part(jobs[i].meant.cpu_milli, room.cpu_milli),
-                                  part(jobs[i].meant.memory_bytes, room.memory_bytes));
+    const double share = std::max(part(jobs[i].meant.cpu_milli, capacity.cpu_milli),
+                                  part(jobs[i].meant.memory_bytes, capacity.memory_bytes));
     return std::tuple(-jobs[i].asker->gpus.gpus, -share);
   });
   for (const std::uint32_t i : order_) {

@@ -14,24 +14,24 @@ class HostServers {
  public:
   struct Job {
     const HostAllocator::Asker* asker = nullptr;
-    HostShare modest;  // must fit
-    HostShare meant;   // should fit
-    int node = -1;     // -1: nowhere
+    HostShare minimum;  // must fit
+    HostShare meant;    // should fit
+    int node = -1;      // -1: nowhere
     bool stays = false;
   };
 
   // What is free in the ledger. GPUs of jobs that stay are not.
   void begin(const Ledger& ledger);
 
-  // Gives every job that does not stay a node, where one has its GPUs and its modest share: the
+  // Gives every job that does not stay a node, where one has its GPUs and its minimum share: the
   // largest first, each where most is left for every free GPU. Then swaps jobs as long as less is
-  // missing thereby. One that stays is counted where it is, unless its modest share does not fit.
+  // missing thereby. One that stays is counted where it is, unless its minimum share does not fit.
   void assign(std::vector<Job>& jobs);
 
  private:
   struct Server {
-    HostShare room;  // to begin with
-    HostShare modest_left;
+    HostShare capacity;  // to begin with
+    HostShare minimum_left;
     HostShare meant_left;  // below 0: so much is missing
     int gpus = 0;
     int gpus_free = 0;

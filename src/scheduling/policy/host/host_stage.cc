@@ -24,7 +24,7 @@ class HostStage final : public Policy {
     line_.update(view);
     plan.wake(line_.order().next_change(view));
     line_.choose(packer.current().gpus_total(),
-                 {.runners_first = !options_.anew && !options_.preempt,
+                 {.runners_first = !options_.rebuilds && !options_.preempt,
                   .only_chosen = options_.chosen_by_gpus},
                  asked_);
     if (view.ended.empty() && asked_ == asked_before_) return refuse(view, packer, plan);
@@ -37,7 +37,7 @@ class HostStage final : public Policy {
  private:
   void lay_out(const View& view, Packer& packer) {
     Ledger& ledger = packer.blank();
-    const bool resumes = options_.anew && allocator_->resumes();
+    const bool resumes = options_.rebuilds && allocator_->resumes();
     if (!resumes || !has_begun_) {
       ledger.clear();
       hosting_.begin(ledger);
@@ -46,13 +46,13 @@ class HostStage final : public Policy {
     askers_.clear();
     const auto ask_all = [&](bool chosen) {
       for (const HostLine::Asked& asked : asked_) {
-        if (!options_.anew && asked.chosen != chosen) continue;
+        if (!options_.rebuilds && asked.chosen != chosen) continue;
         askers_.push_back(asker(view, ledger, asked));
       }
     };
     ask_all(true);
-    // Those for whom there are no GPUs hope that somebody chosen finds no CPUs.
-    if (!options_.anew) ask_all(false);
+    // The jobs for which there are no GPUs are tried in case a chosen one finds no CPUs.
+    if (!options_.rebuilds) ask_all(false);
     if (options_.largest_first) {
       std::ranges::stable_sort(askers_, std::greater<>(),
                                [](const HostAllocator::Asker& one) { return one.gpus.gpus; });
@@ -80,7 +80,7 @@ class HostStage final : public Policy {
       asker.left_s = view.work_left(asked.job) * spec.iteration_s / asker.need->fair_speed;
       asker.start_s = seconds(spec.start_cost);
     }
-    if (!options_.anew && asked.chosen && job.state == JobState::Running) {
+    if (!options_.rebuilds && asked.chosen && job.state == JobState::Running) {
       asker.stays = &job.held.devices;
       ledger.take(job.held.devices, asker.gpus);
     }
@@ -132,7 +132,7 @@ class HostStage final : public Policy {
   std::vector<HostLine::Asked> asked_;
   std::vector<HostLine::Asked> asked_before_;
   std::vector<HostAllocator::Asker> askers_;
-  std::vector<JobId> seated_before_;  // who was asked when `hosting_` came about
+  std::vector<JobId> seated_before_;  // the jobs asked when `hosting_` came about
   bool has_begun_ = false;
   std::uint32_t round_ = 0;
   std::vector<std::uint32_t> seated_in_;  // by job: the last round it was seated in

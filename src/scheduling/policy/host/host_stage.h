@@ -11,10 +11,10 @@ namespace orrery {
 // Serves jobs in an order, and gives each CPUs and memory beside its GPUs by an allocator: what
 // `srtf+tune` is made of.
 struct HostStageOptions {
-  // The whole cluster is laid out anew in each round, as published. Otherwise those who run stay.
-  bool anew = false;
+  // All jobs are placed again in each round. Otherwise running jobs stay.
+  bool rebuilds = false;
   bool preempt = true;  // a job may take the place of running jobs that rank behind it
-  // Who runs is chosen by GPUs alone, before CPUs and memory are looked at...
+  // The jobs that run are chosen by GPUs alone, before CPUs and memory are looked at...
   bool chosen_by_gpus = false;
   bool largest_first = false;  // ...and then seated by size
   Duration boost{};            // a job that waits longer goes before all others; 0: never

@@ -17,7 +17,7 @@ class Tune final : public OneByOne {
     const HostNeed& need = *asker.need;
     if (sit(hosting, asker, need.ideal)) return true;
     if (need.wants_more() && sit(hosting, asker, need.minimum)) return true;
-    make_room(hosting, asker, with_host(asker.gpus, need.minimum));
+    reclaim(hosting, asker, with_host(asker.gpus, need.minimum));
     return sit(hosting, asker, need.minimum);
   }
 
@@ -26,7 +26,7 @@ class Tune final : public OneByOne {
     int gpus = 0;
   };
 
-  void make_room(Hosting& hosting, const Asker& asker, const Shape& shape) {
+  void reclaim(Hosting& hosting, const Asker& asker, const Shape& shape) {
     choose_spots(hosting.ledger(), asker);
     for (const Spot& spot : spots_) take_back(hosting, spot, shape);
   }
@@ -58,7 +58,7 @@ class Tune final : public OneByOne {
     }
   }
 
-  // Whoever takes most goes first, as long as something is missing.
+  // The job that takes most goes first, as long as something is missing.
   void take_back(Hosting& hosting, const Spot& spot, const Shape& shape) {
     const Ledger& ledger = hosting.ledger();
     const std::int64_t cpu_milli = share_of(shape.cpu_milli, spot.gpus, shape.gpus);
@@ -84,8 +84,8 @@ class Tune final : public OneByOne {
     share_fairly(hosting, spot.node);
   }
 
-  // The last resort, if there is as much: everybody who holds more of one and less of the other has
-  // exactly their fair share.
+  // The last resort, if there is as much: every job that holds more of one and less of the other
+  // has exactly their fair share.
   static void share_fairly(Hosting& hosting, int node) {
     const Ledger& ledger = hosting.ledger();
     HostShare left{ledger.free_cpu_milli(node), ledger.free_memory_bytes(node)};

@@ -9,33 +9,33 @@ namespace {
 using Asker = HostAllocator::Asker;
 
 // Like tune, but with levels between all and the fair share; jobs go where the cluster as a whole
-// becomes fastest, and those who run move only if that pays.
+// becomes fastest, and running jobs move only if that is worth its cost.
 class TunePlus final : public HostAllocator {
  public:
   bool weighs_moves() const override { return true; }
 
   void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t /*same*/) override {
     Ledger& ledger = hosting.ledger();
-    rooms_.begin(ledger);
+    nodes_.begin(ledger);
     for (const Asker& asker : askers) {
-      if (asker.stays != nullptr && !rooms_.come(asker, *asker.stays)) {
+      if (asker.stays != nullptr && !nodes_.come(asker, *asker.stays)) {
         ledger.release(*asker.stays, asker.gpus);
       }
     }
     for (const Asker& asker : askers) {
-      if (asker.stays == nullptr) find_room(ledger, asker);
+      if (asker.stays == nullptr) find_place(ledger, asker);
     }
-    make_moves_that_pay(ledger, rooms_);
-    rooms_.settle();
-    for (const HostRooms::Guest& guest : rooms_.guests()) {
-      ledger.release(guest.devices, guest.asker->gpus);
-      hosting.sit(guest.asker->job, *guest.asker->need, with_host(guest.asker->gpus, guest.held),
-                  guest.devices);
+    make_moves(ledger, nodes_);
+    nodes_.settle();
+    for (const HostNodes::Request& request : nodes_.requests()) {
+      ledger.release(request.devices, request.asker->gpus);
+      hosting.sit(request.asker->job, *request.asker->need,
+                  with_host(request.asker->gpus, request.held), request.devices);
     }
   }
 
  private:
-  void find_room(Ledger& ledger, const Asker& asker) {
+  void find_place(Ledger& ledger, const Asker& asker) {
     const int gpus = asker.gpus.gpus;
     if (gpus > ledger.gpus_free()) return;
     const int node = best_node(ledger, asker);
@@ -45,7 +45,7 @@ class TunePlus final : public HostAllocator {
     } else if (!gather(ledger, asker)) {
       return;
     }
-    if (rooms_.come(asker, devices_)) ledger.take(devices_, asker.gpus);
+    if (nodes_.come(asker, devices_)) ledger.take(devices_, asker.gpus);
   }
 
   // From several nodes, those with the fewest free GPUs first.
@@ -55,7 +55,7 @@ class TunePlus final : public HostAllocator {
     for (int free = 1; free <= ledger.gpus_per_node_max() && left > 0; ++free) {
       for (int node = 0; node < ledger.node_count() && left > 0; ++node) {
         if (ledger.free_count(node) != free || !ledger.serves(node, asker.gpus)) continue;
-        const int count = std::min({left, free, rooms_.floors_for(node, asker)});
+        const int count = std::min({left, free, nodes_.floors_for(node, asker)});
         if (count == 0) continue;
         devices_.push_back({static_cast<NodeId>(node), ledger.lowest_free(node, count)});
         left -= count;
@@ -74,9 +74,9 @@ class TunePlus final : public HostAllocator {
       if (!ledger.fits(node, asker.gpus.gpus, asker.gpus)) continue;
       const bool empty = ledger.idle(node);
       if (empty && std::exchange(seen_empty, true)) continue;
-      const double value = rooms_.value_with(node, asker);
+      const double value = nodes_.value_with(node, asker);
       if (value < 0) continue;
-      const double gain = value - rooms_.room(node).value;
+      const double gain = value - nodes_.load(node).value;
       const bool better =
           best < 0 || gain > best_gain + kEqual ||
           (gain > best_gain - kEqual && ledger.free_count(node) < ledger.free_count(best));
@@ -88,7 +88,7 @@ class TunePlus final : public HostAllocator {
   }
 
   static constexpr double kEqual = 1e-9;
-  HostRooms rooms_;
+  HostNodes nodes_;
   Devices devices_;
 };
 

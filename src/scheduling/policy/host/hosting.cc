@@ -16,7 +16,7 @@ std::uint64_t highest_free(const Ledger& ledger, int node, int count) {
 void Hosting::begin(Ledger& ledger) {
   ledger_ = &ledger;
   seated_ = 0;
-  turn_ = 0;
+  place_ = 0;
   done_.clear();
   orders_.clear();
   on_nodes_.resize(static_cast<std::size_t>(ledger.node_count()));
@@ -35,7 +35,7 @@ Hosting::Seat& Hosting::sit(JobId job, const HostNeed& need, const Shape& shape,
   for (const NodeShare& share : devices) {
     on_nodes_[index(share.node)].push_back(static_cast<std::uint32_t>(seated_));
   }
-  done_.push_back({.what = Step::What::Sat, .turn = turn_, .where = 0, .held = {}});
+  done_.push_back({.what = Step::What::Sat, .place = place_, .where = 0, .held = {}});
   ++seated_;
   return seat;
 }
@@ -49,14 +49,14 @@ void Hosting::set_held(Seat& seat, const HostShare& held) {
 void Hosting::change(std::uint32_t index, const HostShare& held) {
   Seat& seat = seats_[index];
   done_.push_back({.what = Step::What::Changed,
-                   .turn = turn_,
+                   .place = place_,
                    .where = static_cast<int>(index),
                    .held = seat.held()});
   set_held(seat, held);
 }
 
 void Hosting::back_to(std::size_t number) {
-  for (; !done_.empty() && done_.back().turn >= number; done_.pop_back()) {
+  for (; !done_.empty() && done_.back().place >= number; done_.pop_back()) {
     const Step& step = done_.back();
     const auto where = static_cast<std::size_t>(step.where);
     if (step.what == Step::What::Sat) {

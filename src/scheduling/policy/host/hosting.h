@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-// Who sits where with how many CPUs and how much memory, while a round is being laid out. Works on
-// a ledger that somebody else owns; all changes of what seats hold go through here.
+// Where jobs are, with how many CPUs and how much memory, while a round is being laid out. Works on
+// a ledger of the caller; all changes of what seats hold go through here.
 class Hosting {
  public:
   struct Seat {
@@ -25,16 +25,16 @@ class Hosting {
     HostShare held() const { return {shape.cpu_milli, shape.memory_bytes}; }
   };
 
-  void begin(Ledger& ledger);  // nobody is seated
+  void begin(Ledger& ledger);  // no job is seated
 
-  // Whatever is done from now on belongs to this turn; turns are numbered from 0, rising.
-  void turn(std::size_t number) { turn_ = number; }
-  // All is as it was before that turn.
+  // What is done from now on belongs to this place in line; places are numbered from 0, rising.
+  void place(std::size_t number) { place_ = number; }
+  // All is as it was before that place.
   void back_to(std::size_t number);
 
   Ledger& ledger() { return *ledger_; }
   std::span<const Seat> seats() const { return {seats_.data(), seated_}; }
-  // By node: indices of seats, in the order they came unless somebody sorts them.
+  // By node: indices of seats, in the order they came unless sorted.
   std::span<const std::uint32_t> on_node(int node) const {
     return on_nodes_[static_cast<std::size_t>(node)];
   }
@@ -42,7 +42,7 @@ class Hosting {
   void sort_on_node(int node, Key key) {
     std::vector<std::uint32_t>& here = on_nodes_[static_cast<std::size_t>(node)];
     orders_.insert(orders_.end(), here.begin(), here.end());
-    done_.push_back({.what = Step::What::Sorted, .turn = turn_, .where = node, .held = {}});
+    done_.push_back({.what = Step::What::Sorted, .place = place_, .where = node, .held = {}});
     std::ranges::stable_sort(here, {}, key);
   }
   const Seat& seat(std::uint32_t index) const { return seats_[index]; }
@@ -61,14 +61,14 @@ class Hosting {
   struct Step {
     enum class What : std::uint8_t { Sat, Changed, Sorted };
     What what{};
-    std::size_t turn = 0;
+    std::size_t place = 0;
     int where = 0;   // the seat, or the node
     HostShare held;  // before
   };
   void set_held(Seat& seat, const HostShare& held);
 
   Ledger* ledger_ = nullptr;
-  std::size_t turn_ = 0;
+  std::size_t place_ = 0;
   std::vector<Step> done_;
   std::vector<std::uint32_t> orders_;  // of nodes before they were sorted
   std::vector<Seat> seats_;            // used again from round to round

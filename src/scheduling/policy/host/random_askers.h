@@ -70,7 +70,7 @@ struct RandomAskers {
     return model;
   }
 
-  // Those in front for whom there are GPUs run already, in the order of nodes.
+  // The first for which there are GPUs run already, in the order of nodes.
   void let_some_stay(Ledger& ledger, int count) {
     for (HostAllocator::Asker& asker : askers) {
       if (count-- == 0) return;

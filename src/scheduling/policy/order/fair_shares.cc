@@ -8,8 +8,8 @@ namespace {
 
 // What a job needs for its ratio to be `ratio`.
 double needed(const FairJob& job, double ratio) {
-  const double room_s = ratio * job.isolated - job.elapsed_s;
-  return room_s > job.remaining_s ? job.remaining_s / room_s : 1;
+  const double left_s = ratio * job.isolated - job.elapsed_s;
+  return left_s > job.remaining_s ? job.remaining_s / left_s : 1;
 }
 
 double gpus_needed(std::span<const FairJob> jobs, double ratio) {
@@ -19,14 +19,14 @@ double gpus_needed(std::span<const FairJob> jobs, double ratio) {
 }
 
 // Each share moves to where it is as far as can be from what it needs, from 1, and from using up
-// the GPUs: the sum of the logarithms of these distances is greatest. `price` is the inverse of the
+// the GPUs: the sum of the logarithms of these distances is greatest. `dual` is the inverse of the
 // GPUs that stay free, and for a given one each share has a closed form.
 class Centre {
  public:
   Centre(std::span<const FairJob> jobs, double gpus, std::span<const double> needed)
       : jobs_(jobs), gpus_(gpus), needed_(needed) {}
 
-  double price() const {
+  double dual() const {
     double low = 0;
     double high = 1 / gpus_;
     while (high * gpus_free(high) < 1) high *= 2;
@@ -36,16 +36,16 @@ class Centre {
     return high;
   }
 
-  double share(std::size_t i, double price) const {
-    const double room = 1 - needed_[i];
-    const double paid = price * jobs_[i].gpus * room;
-    return needed_[i] + 2 * room / (paid + 2 + std::sqrt(paid * paid + 4));
+  double share(std::size_t i, double dual) const {
+    const double slack = 1 - needed_[i];
+    const double weight = dual * jobs_[i].gpus * slack;
+    return needed_[i] + 2 * slack / (weight + 2 + std::sqrt(weight * weight + 4));
   }
 
  private:
-  double gpus_free(double price) const {
+  double gpus_free(double dual) const {
     double free = gpus_;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) free -= jobs_[i].gpus * share(i, price);
+    for (std::size_t i = 0; i < jobs_.size(); ++i) free -= jobs_[i].gpus * share(i, dual);
     return free;
   }
 
@@ -82,11 +82,11 @@ void fair_shares(std::span<const FairJob> jobs, double gpus, Leftover leftover,
   }
   if (lacking <= 0 || used >= gpus) return;
   if (leftover == Leftover::Centre) {
-    // So little is left that the centre is where everybody is.
+    // So little is left that the centre is where all are.
     if (gpus - used < 1e-9 * gpus) return;
     const Centre centre(jobs, gpus, shares);
-    const double price = centre.price();
-    for (std::size_t i = 0; i < jobs.size(); ++i) shares[i] = centre.share(i, price);
+    const double dual = centre.dual();
+    for (std::size_t i = 0; i < jobs.size(); ++i) shares[i] = centre.share(i, dual);
     return;
   }
   const double part = std::min(1.0, (gpus - used) / lacking);

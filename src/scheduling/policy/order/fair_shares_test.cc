@@ -45,7 +45,7 @@ TEST(FairShares, EqualJobsShareEqually) {
   EXPECT_NEAR(shares[1], 0.5, 1e-12);
 }
 
-TEST(FairShares, WhoWaitedLongerGetsMore) {
+TEST(FairShares, AJobThatWaitedLongerGetsMore) {
   std::vector<FairJob> jobs(2, {.gpus = 4, .elapsed_s = 0, .remaining_s = 100, .isolated = 100});
   jobs[1].elapsed_s = 50;
   std::vector<double> shares;
@@ -53,7 +53,7 @@ TEST(FairShares, WhoWaitedLongerGetsMore) {
   EXPECT_GT(shares[1], shares[0]);
 }
 
-TEST(FairShares, WithRoomForAllEverybodyRunsAllTheTime) {
+TEST(FairShares, WhereAllFitAllRunAllTheTime) {
   Random random(1);
   const auto jobs = random_jobs(random, 5);
   std::vector<double> shares;
@@ -83,7 +83,7 @@ TEST(FairShares, NoPointOfAGridIsFairer) {
   }
 }
 
-TEST(FairShares, CapacityIsUsedUpAndWhoIsNotAtTheWorstRatioRunsAllTheTimeOrGotWhatWasLeft) {
+TEST(FairShares, CapacityIsUsedUpAndJobsBelowTheWorstRatioRunAllTheTimeOrGotWhatWasLeft) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     const auto jobs = random_jobs(random, static_cast<int>(random.between(1, 40)));
@@ -94,7 +94,7 @@ TEST(FairShares, CapacityIsUsedUpAndWhoIsNotAtTheWorstRatioRunsAllTheTimeOrGotWh
     double wanted = 0;
     for (const FairJob& job : jobs) wanted += job.gpus;
     ASSERT_NEAR(used(jobs, shares), std::min(gpus, wanted), 1e-6 * gpus) << "seed " << seed;
-    // Nobody can be made better off without making the worst worse: where capacity binds from the
+    // No job can be made better off without making the worst worse: where capacity binds from the
     // start, all ratios below the worst belong to jobs that run all the time.
     const double limit = worst(jobs, shares);
     double least = 0;
@@ -120,7 +120,7 @@ double depth(const std::vector<FairJob>& jobs, double gpus, const std::vector<do
 }
 
 TEST(FairShares, TheCentreIsAsFairAndNoStepLeadsDeeperIn) {
-  int with_room = 0;
+  int with_slack = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     const auto jobs = random_jobs(random, static_cast<int>(random.between(2, 12)));
@@ -133,11 +133,11 @@ TEST(FairShares, TheCentreIsAsFairAndNoStepLeadsDeeperIn) {
     ASSERT_NEAR(worst(jobs, shares) / ratio_of_all, 1, 1e-9) << "seed " << seed;
     ASSERT_LE(used(jobs, shares), gpus * (1 + 1e-9)) << "seed " << seed;
     if (gpus - used(jobs, shares) < 1e-3) continue;
-    ++with_room;
+    ++with_slack;
     std::vector<double> needed;
     for (const FairJob& job : jobs) {
-      const double room_s = ratio_of_all * job.isolated - job.elapsed_s;
-      needed.push_back(std::min(1.0, job.remaining_s / room_s));
+      const double left_s = ratio_of_all * job.isolated - job.elapsed_s;
+      needed.push_back(std::min(1.0, job.remaining_s / left_s));
     }
     const double deep = depth(jobs, gpus, needed, shares);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -149,10 +149,10 @@ TEST(FairShares, TheCentreIsAsFairAndNoStepLeadsDeeperIn) {
       }
     }
   }
-  EXPECT_GT(with_room, 20);
+  EXPECT_GT(with_slack, 20);
 }
 
-TEST(FairShares, NobodyAsksForNothing) {
+TEST(FairShares, NoJobAsksForNothing) {
   std::vector<double> shares = {7};
   fair_shares({}, 4, Leftover::InProportion, shares);
   EXPECT_TRUE(shares.empty());

@@ -33,7 +33,7 @@ std::unique_ptr<Order> make_sjf() { return std::make_unique<Sjf>(); }
 namespace {
 
 constexpr std::array kFifoOptions = {OptionInfo{
-    "backfill", "jobs further back may start while one before them finds no room", "true"}};
+    "backfill", "jobs further back may start while one before them does not fit", "true"}};
 
 Line fifo_order(const Options& /*options*/, const PolicyContext& /*context*/,
                 CountedSpeed /*counted*/) {

@@ -20,7 +20,7 @@ namespace {
 // has another slice at once; while no job waits, no job is stopped.
 //
 // After Gandiva (OSDI '18), its suspend and resume. There a job keeps to a set of nodes with jobs
-// of its size; here the whole cluster is one set, so that no set is idle while another is crowded.
+// of its size; here the whole cluster is one set, so that no set is idle while another is full.
 class TimeSlices final : public Order {
  public:
   explicit TimeSlices(Duration quantum) : quantum_(quantum) {}
@@ -105,6 +105,6 @@ Made gandiva(const Options& options, const PolicyContext& context) {
 }  // namespace
 
 const PolicyInfo kGandivaPolicy = {
-    "gandiva", "time slicing: jobs take over from each other in turn", kOptions, gandiva};
+    "gandiva", "time slicing: waiting jobs take over from running ones", kOptions, gandiva};
 
 }  // namespace orrery

@@ -41,7 +41,7 @@ class Gittins final : public LevelOrder {
     } else {
       for (const JobId id : view.ended) learn(view.job(id));
     }
-    // Learning anew each time the samples have doubled costs little and converges.
+    // Learning again each time the samples have doubled costs little and converges.
     if (services_.size() < 2 * learnt_from_ || services_.size() < kSamplesMin) return;
     use_services();
     for (std::size_t i = 0; i < view.jobs.size(); ++i) {

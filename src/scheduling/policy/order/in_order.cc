@@ -26,9 +26,9 @@ std::unique_ptr<Policy> make_sticky(std::unique_ptr<Order> order, const InOrderO
 }
 
 std::unique_ptr<Policy> make_in_order(std::unique_ptr<Order> order, const InOrderOptions& options) {
-  // Laying out anew would stop or move those who run, which is what preempting means.
+  // A rebuilt plan would stop or move running jobs, which is what preempting means.
   const bool stays = options.sticky || !options.preempt;
-  return stays ? make_sticky(std::move(order), options) : make_anew(std::move(order));
+  return stays ? make_sticky(std::move(order), options) : make_rebuilt_plan(std::move(order));
 }
 
 void fill_exclusive(Grant& grant, const JobSpec& spec) {

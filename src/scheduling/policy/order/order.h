@@ -22,7 +22,7 @@ struct Rank {
   friend bool operator>=(const Rank& a, const Rank& b) { return !(a < b); }
 };
 
-// Who goes first: the only thing in which fifo, sjf, srtf, srsf, las and gittins differ.
+// The order of jobs: the only thing in which fifo, sjf, srtf, srsf, las and gittins differ.
 //
 // The rank of a waiting job must stay as it is until refresh() names the job. The rank of a running
 // job may get better at any time, but worse only when refresh() names it.
@@ -36,7 +36,7 @@ class Order {
   // refresh() names them.
   virtual Rank standing(const View& view, JobId job) const { return rank(view, job); }
 
-  // Whether the ranks of running jobs, too, change only when refresh() names them.
+  // True if the ranks of running jobs, too, change only when refresh() names them.
   virtual bool is_settled() const { return false; }
 
   // Called once for each job, before its first rank().

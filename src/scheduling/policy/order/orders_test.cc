@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "scheduling/policy/order/policies.h"
+#include "scheduling/policy/published/makers.h"
 #include "scheduling/policy/test_view.h"
 
 namespace orrery {
 namespace {
 
-// Who of two jobs goes first. Each test makes the second one win, so that none passes by id.
+// Which of two jobs goes first. Each test makes the second one win, so that none passes by id.
 int winner(const Order& order, const View& view) {
   return order.rank(view, JobId{1}) < order.rank(view, JobId{0}) ? 1 : 0;
 }
@@ -36,7 +38,7 @@ TEST(Sjf, TheShorterGoesFirstWhateverIsLeft) {
   EXPECT_EQ(winner(*make_sjf(), jobs.at(9)), 1);
 }
 
-TEST(Srtf, WhoeverHasLessLeftGoesFirst) {
+TEST(Srtf, TheJobWithLessLeftGoesFirst) {
   TestView jobs;
   jobs.add(0, 50);
   jobs.add(1, 100);
@@ -73,6 +75,13 @@ TEST(Srtf, OfARunningJobOnlyTheRestOfItsStartUpCounts) {
 class LasTest : public testing::Test {
  protected:
   void use(const LasOptions& options) { order = make_las(options); }
+  // Counts the time to start as service, and looks at whole seconds.
+  void use_published(const std::string& limits) {
+    const std::map<std::string, std::string> given = {{"limits", limits}};
+    const Options options(kLasPolicy.options, {}, given);
+    auto made = las_order_of_muri(options, {.workload = jobs.workload}, CountedSpeed::Measured);
+    order = std::move(made).value();
+  }
   void arrive(int id) { order->arrived(jobs.at(0), static_cast<JobId>(id)); }
   void start(int id, double at_s) {
     order->started(jobs.at(at_s), static_cast<JobId>(id));
@@ -115,7 +124,7 @@ TEST_F(LasTest, AJobSinksWhenItsGpuTimeReachesTheLimit) {
   EXPECT_EQ(order->next_change(jobs.at(75)), kNever) << "the last level has no end";
 }
 
-TEST_F(LasTest, WhoHasSunkIsBehindAllWhoHaveNot) {
+TEST_F(LasTest, AJobThatHasSunkIsBehindAllThatHaveNot) {
   jobs.add(0, 1e6);
   jobs.add(1, 1e6);
   arrive(0);
@@ -126,7 +135,7 @@ TEST_F(LasTest, WhoHasSunkIsBehindAllWhoHaveNot) {
   EXPECT_EQ(line(100), (std::vector{1, 0}));
 }
 
-TEST_F(LasTest, InALevelWhoRunsComesBeforeWhoWaits) {
+TEST_F(LasTest, InALevelRunningJobsComeBeforeWaitingOnes) {
   for (int i = 0; i < 3; ++i) {
     jobs.add(0, 1e6);
     arrive(i);
@@ -137,7 +146,7 @@ TEST_F(LasTest, InALevelWhoRunsComesBeforeWhoWaits) {
   EXPECT_EQ(line(2), (std::vector{2, 1, 0}));
 }
 
-TEST_F(LasTest, WhoIsStoppedGoesToTheHeadOfThoseWhoWait) {
+TEST_F(LasTest, AStoppedJobGoesToTheHeadOfTheWaitingOnes) {
   for (int i = 0; i < 3; ++i) {
     jobs.add(0, 1e6);
     arrive(i);
@@ -152,12 +161,12 @@ TEST_F(LasTest, AStoppedJobGoesOnFromTheServiceItHad) {
   arrive(0);
   start(0, 0);
   stop(0, 60);
-  EXPECT_TRUE(refresh(200).empty()) << "what was foreseen for the first run is off";
+  EXPECT_TRUE(refresh(200).empty()) << "what was expected of the first run is off";
   start(0, 200);
   EXPECT_EQ(order->next_change(jobs.at(200)), time_from_seconds(240));
 }
 
-TEST_F(LasTest, WhoWaitedLongEnoughStartsOver) {
+TEST_F(LasTest, AJobThatWaitedLongEnoughStartsOver) {
   use({.limits = {std::chrono::seconds(100)}, .promote = 2});
   jobs.add(0, 1e6);
   jobs.add(0, 1e6);
@@ -169,13 +178,12 @@ TEST_F(LasTest, WhoWaitedLongEnoughStartsOver) {
   EXPECT_EQ(order->next_change(jobs.at(100)), time_from_seconds(300));
   EXPECT_EQ(refresh(300), std::vector{JobId{0}});
   start(0, 300);
-  EXPECT_EQ(order->next_change(jobs.at(300)), time_from_seconds(400)) << "and sinks anew";
+  EXPECT_EQ(order->next_change(jobs.at(300)), time_from_seconds(400)) << "and sinks again";
   EXPECT_EQ(line(300), (std::vector{0, 1}));
 }
 
 TEST_F(LasTest, AJobThatIsStartedTwiceSinksOnce) {
-  use({.limits = {std::chrono::seconds(100), std::chrono::seconds(200)},
-       .tick = std::chrono::seconds(1)});
+  use_published("100s,200s");
   jobs.add(0, 1e6);
   arrive(0);
   start(0, 0);
@@ -184,8 +192,7 @@ TEST_F(LasTest, AJobThatIsStartedTwiceSinksOnce) {
 }
 
 TEST_F(LasTest, AJobThroughTwoLevelsBetweenRoundsIsDueAtOnce) {
-  use({.limits = {std::chrono::seconds(10), std::chrono::seconds(20)},
-       .tick = std::chrono::seconds(1)});
+  use_published("10s,20s");
   jobs.add(0, 1e6);
   arrive(0);
   start(0, 0);
@@ -196,7 +203,7 @@ TEST_F(LasTest, AJobThroughTwoLevelsBetweenRoundsIsDueAtOnce) {
 }
 
 TEST_F(LasTest, ManyGpusForALongTimeDoNotOverflow) {
-  use({.limits = {std::chrono::hours(24 * 365 * 100)}, .tick = std::chrono::seconds(1)});
+  use_published("876000h");
   jobs.add(0, 1e9, 10'000);
   arrive(0);
   start(0, 0);
@@ -207,7 +214,7 @@ TEST_F(LasTest, ManyGpusForALongTimeDoNotOverflow) {
 
 TEST(Gittins, TheIndexIsTheChanceToEndSoonForEachSecondItTakes) {
   // Services 10, 10, 1000 and a look ahead of 20: from 0 two of three end, and 10 + 10 + 20 seconds
-  // are spent; from 20 nobody of one ends within 20.
+  // are spent; from 20 no job of one ends within 20.
   const auto order = make_gittins({.services = {1000, 10, 10}, .delta = std::chrono::seconds(20)});
   TestView jobs;
   jobs.add(0, 1e6);
@@ -221,7 +228,7 @@ TEST(Gittins, TheIndexIsTheChanceToEndSoonForEachSecondItTakes) {
   EXPECT_DOUBLE_EQ(order->rank(jobs.at(20), JobId{0}).key, 0);
 }
 
-TEST(Gittins, LearnsFromWhoFinishes) {
+TEST(Gittins, LearnsFromJobsThatFinish) {
   const auto order = make_gittins({.services = {}, .delta = std::chrono::seconds(20)});
   TestView jobs;
   for (int i = 0; i < 17; ++i) jobs.add(0, 10);

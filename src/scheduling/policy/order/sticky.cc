@@ -43,7 +43,7 @@ void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
     lines_.forget(job);
     if (lines_.add(shape, job, order_->rank(view, job))) {
       lines_.ask(shape);
-      untold_.push_back(job);
+      newcomers_.push_back(job);
     } else {
       plan.wait(job, {.code = Reason::Code::BehindOthers, .wanted = behind(shape)});
     }
@@ -69,13 +69,13 @@ void StickyPlanner::ask(const View& view, Packer& packer, Plan& plan, bool preem
 }
 
 void StickyPlanner::finish(const View& view, Plan& plan, Reason::Code not_asked) {
-  for (const JobId job : untold_) {
+  for (const JobId job : newcomers_) {
     if (!lines_.waits(job) || lines_.was_asked(job)) continue;
     Reason reason{.code = not_asked};
     if (not_asked == Reason::Code::BehindOthers) reason.wanted = behind(view.job(job).shape);
     plan.wait(job, reason);
   }
-  untold_.clear();
+  newcomers_.clear();
   for (const JobId job : changed_) {
     if (view.job(job).state != JobState::Running || lines_.waits(job)) continue;
     order_->started(view, job);
@@ -116,7 +116,7 @@ bool StickyPlanner::grant(const View& view, Packer& packer, Plan& plan,
   return true;
 }
 
-// One for whom room was looked for everywhere before can only gain where something has changed.
+// A job that was searched for everywhere before can only gain where something has changed.
 bool StickyPlanner::preempt_for(const View& view, Packer& packer, const WaitingLines::First& first,
                                 Devices& devices) {
   const int gpus_before = packer.current().gpus_free();
@@ -136,7 +136,7 @@ bool StickyPlanner::preempt_for(const View& view, Packer& packer, const WaitingL
     stop(view, victim);
     lines_.ask(view.job(victim).shape);
   }
-  // What the victims leave over may suit somebody who was told to wait.
+  // What the victims leave over may suit a job that was to wait.
   const bool left_over = packer.current().gpus_free() > gpus_before || others_freed;
   if (options_.backfill && left_over) lines_.ask_all();
   return true;

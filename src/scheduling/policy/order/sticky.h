@@ -10,26 +10,26 @@
 namespace orrery {
 
 // Leaves running jobs where they are and asks only those who wait, best rank first, one line for
-// each shape: if its first finds no room, nobody behind it does. Costs as much as changes.
+// each shape: if its first does not fit, none behind it does. Costs as much as changes.
 //
-// A plan is absorb() and then ask(); a policy that decides otherwise in some plan says who starts
-// and stops by start() and stop(), and ends with finish().
+// A plan is absorb() and then ask(); a policy that decides otherwise in some plan says which jobs
+// start and stops by start() and stop(), and ends with finish().
 class StickyPlanner {
  public:
   StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions& options);
 
   // Takes in what happened since the last plan.
   void absorb(const View& view, const Packer& packer, Plan& plan);
-  // Asks whoever might find room now. Without `preempt`, nobody has to make room in this plan.
+  // Asks the jobs that might fit now. Without `preempt`, no job is preempted in this plan.
   void ask(const View& view, Packer& packer, Plan& plan, bool preempt = true);
 
   void start(const View& view, JobId job);
   void stop(const View& view, JobId job);
-  // `not_asked` is why newcomers wait whose turn it was, and whom nobody asked.
+  // `not_asked` is why newcomers wait that were first in line and were not asked.
   void finish(const View& view, Plan& plan, Reason::Code not_asked);
   void ask_all_next_time() { ask_all_ = true; }
 
-  // Whether anybody came, went or changed rank since the last plan.
+  // True if any job came, went or changed rank since the last plan.
   bool has_news() const { return has_news_; }
 
   const Order& order() const { return *order_; }
@@ -58,11 +58,11 @@ class StickyPlanner {
   bool preempt_now_ = true;
   std::vector<JobId> changed_;
   std::vector<char> known_;    // by job: it is in sight
-  std::vector<NodeId> nodes_;  // where somebody left or sank in rank since the last plan
+  std::vector<NodeId> nodes_;  // where a job left or sank in rank since the last plan
   std::vector<Stopped> stopped_;
   std::vector<JobId> victims_;
-  std::vector<JobId> untold_;   // newcomers who were the first of their line when they came
-  std::vector<JobId> started_;  // in this plan, so they make room for nobody in it
+  std::vector<JobId> newcomers_;  // newcomers who were the first of their line when they came
+  std::vector<JobId> started_;    // in this plan, so they are not preempted in it
 };
 
 }  // namespace orrery

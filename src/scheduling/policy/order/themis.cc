@@ -101,7 +101,7 @@ double Themis::isolated_rate(const Entry& job, double fraction) const {
 
 Themis::Merit Themis::merit(const Entry& job, double share) const {
   const double share_of_had = job.had_s == 0 ? share * 1e9 : share / job.had_s;
-  return {share_of_had, job.owed_s - job.had_s, share};
+  return {share_of_had, job.due_s - job.had_s, share};
 }
 
 void Themis::rank(const View& view, int gpus) {
@@ -125,7 +125,7 @@ void Themis::rank(const View& view, int gpus) {
   for (std::size_t i = 0; i < line_.size(); ++i) {
     merits_.push_back(merit(line_[i], shares_[i]));
     merits_.back().place = static_cast<std::uint32_t>(i);
-    line_[i].owed_s += shares_[i] * seconds(view.now - last_rank_);
+    line_[i].due_s += shares_[i] * seconds(view.now - last_rank_);
   }
   last_rank_ = view.now;
   if (std::ranges::is_sorted(merits_, std::less<>())) return;

@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-// The job goes first that has had the least of the share that finish-time fairness owes it. Shares
-// are computed at most once in a lease; between leases only idle devices are given away.
+// The job goes first that has had the least of the share that is fair to it (finish-time fairness).
+// Shares are computed at most once in a lease; between leases only idle devices are given away.
 //
 // After Themis (NSDI '20), in the formulation of Gavel (OSDI '20).
 class Themis : public Policy {
@@ -33,19 +33,19 @@ class Themis : public Policy {
     double isolated_so_far = 0;  // of the work done, in a share of its own
     double work_before = 0;
     double rate_before = 1;
-    double owed_s = 0;
+    double due_s = 0;
     bool runs = false;
     bool is_new = true;
   };
   struct Merit {
     double share_of_had = 0;
-    double owed_s = 0;
+    double due_s = 0;
     double share = 0;
     std::uint32_t place = 0;  // in the line before; equals stay in this order
 
     bool operator<(const Merit& other) const {
       if (share_of_had != other.share_of_had) return share_of_had > other.share_of_had;
-      if (owed_s != other.owed_s) return owed_s > other.owed_s;
+      if (due_s != other.due_s) return due_s > other.due_s;
       if (share != other.share) return share > other.share;
       return place < other.place;
     }

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Policy>> make(const Options& options, const PolicyContext
 }  // namespace
 
 const PolicyInfo kThemisPolicy = {
-    "themis", "finish-time fairness: the job goes first that has least of the share it is owed",
-    kOptions, make};
+    "themis", "finish-time fairness: the job goes first that has least of its fair share", kOptions,
+    make};
 
 }  // namespace orrery

@@ -14,7 +14,7 @@ void WaitingLines::resize(std::size_t shapes, std::size_t jobs) {
 bool WaitingLines::add(ShapeId shape, JobId job, const Rank& rank) {
   Standing& standing = jobs_[index(job)];
   Line& line = lines_[index(shape)];
-  ++standing.turn;
+  ++standing.version;
   standing.searched = false;
   if (!standing.waits) {
     standing.waits = true;
@@ -22,7 +22,7 @@ bool WaitingLines::add(ShapeId shape, JobId job, const Rank& rank) {
     ++line.length;
     ++waiting_;
   }
-  line.heap.push_back({rank, job, standing.turn});
+  line.heap.push_back({rank, job, standing.version});
   std::ranges::push_heap(line.heap, behind);
   drop_stale(line);
   return line.heap.front().job == job;
@@ -33,7 +33,7 @@ void WaitingLines::remove(JobId job) {
   Standing& standing = jobs_[index(job)];
   if (!standing.waits) return;
   standing.waits = false;
-  ++standing.turn;
+  ++standing.version;
   --lines_[index(standing.shape)].length;
   --waiting_;
 }
@@ -47,7 +47,8 @@ void WaitingLines::remove_first(ShapeId shape) {
 }
 
 void WaitingLines::drop_stale(Line& line) {
-  while (!line.heap.empty() && jobs_[index(line.heap.front().job)].turn != line.heap.front().turn) {
+  while (!line.heap.empty() &&
+         jobs_[index(line.heap.front().job)].version != line.heap.front().version) {
     std::ranges::pop_heap(line.heap, behind);
     line.heap.pop_back();
   }
@@ -58,7 +59,7 @@ void WaitingLines::best(ShapeId shape, std::size_t count,
   const Line& line = lines_[index(shape)];
   const auto begin = static_cast<std::ptrdiff_t>(jobs.size());
   for (const Entry& entry : line.heap) {
-    if (jobs_[index(entry.job)].turn == entry.turn) jobs.emplace_back(entry.rank, entry.job);
+    if (jobs_[index(entry.job)].version == entry.version) jobs.emplace_back(entry.rank, entry.job);
   }
   const auto found = static_cast<std::size_t>(std::ssize(jobs) - begin);
   const auto middle = jobs.begin() + begin + static_cast<std::ptrdiff_t>(std::min(found, count));

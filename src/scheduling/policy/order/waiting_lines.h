@@ -19,7 +19,7 @@ class WaitingLines {
     JobId job = kNoJob;
     Rank rank;
     bool is_new = false;    // has not been asked before
-    bool searched = false;  // room was looked for everywhere while it was the first
+    bool searched = false;  // searched for everywhere while it was the first
   };
 
   void resize(std::size_t shapes, std::size_t jobs);
@@ -40,7 +40,7 @@ class WaitingLines {
 
   void ask(ShapeId shape);
   void ask_all();
-  // Room was looked for everywhere, in vain. Forgotten when the job is put in line again.
+  // It was searched for everywhere, in vain. Forgotten when the job is put in line again.
   void note_search(JobId job) { jobs_[index(job)].searched = true; }
   // The best-ranked first of all lines to be asked; nothing if there is none left.
   std::optional<First> next();
@@ -51,7 +51,7 @@ class WaitingLines {
   struct Entry {
     Rank rank;
     JobId job = kNoJob;
-    std::uint32_t turn = 0;
+    std::uint32_t version = 0;
   };
   struct Line {
     std::vector<Entry> heap;
@@ -59,7 +59,7 @@ class WaitingLines {
     bool asked = false;
   };
   struct Standing {
-    std::uint32_t turn = 0;  // an entry of another turn is stale
+    std::uint32_t version = 0;  // an entry of another version is stale
     ShapeId shape{};
     bool waits = false;
     bool was_first = false;

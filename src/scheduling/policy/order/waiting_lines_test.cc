@@ -21,7 +21,7 @@ class WaitingLinesTest : public testing::Test {
   WaitingLines lines;
 };
 
-TEST_F(WaitingLinesTest, SaysWhoIsFirst) {
+TEST_F(WaitingLinesTest, SaysWhichJobIsFirst) {
   EXPECT_TRUE(add(kSmall, 0, 5));
   EXPECT_FALSE(add(kSmall, 1, 6));
   EXPECT_TRUE(add(kSmall, 2, 4));
@@ -67,7 +67,7 @@ TEST_F(WaitingLinesTest, AddingAgainMovesAJob) {
   EXPECT_EQ(next(), 0);
 }
 
-TEST_F(WaitingLinesTest, WhoIsRemovedFromTheMiddleIsNotAsked) {
+TEST_F(WaitingLinesTest, AJobRemovedFromTheMiddleIsNotAsked) {
   for (int i = 0; i < 3; ++i) add(kSmall, i, i);
   lines.remove(id(1));
   lines.remove(id(1));

@@ -23,10 +23,10 @@ class EdfPublished final : public Edf {
   using Edf::Edf;
 
  private:
-  bool refuses(const EdfEntry& /*newcomer*/) override { return true; }
-  void forecast(const EdfEntry& job, bool admitted, Plan& plan) const override {
+  bool refuses(const EdfJob& /*newcomer*/) override { return true; }
+  void forecast(const EdfJob& job, bool admitted, Plan& plan) const override {
     if ((!admitted && job.gpus == 0) || !job.started) return;
-    plan.expect({.job = job.job, .done = clock().instant(job.end)});
+    plan.expect({.job = job.id, .done = clock().instant(job.end)});
   }
 };
 

@@ -28,9 +28,9 @@ class ElasticFlowOpen final : public ElasticFlow {
     if (clock_ != nullptr) list_put_off_ends();
     if (listed_.size() < view.jobs.size()) listed_.resize(view.jobs.size(), kNoDeadline_s);
     for (const FlowJob* job : line()) {
-      if (view.has_ended(job->job)) list_end(*job, kNoDeadline_s);
+      if (view.has_ended(job->id)) list_end(*job, kNoDeadline_s);
     }
-    const auto ended = [&](const FlowJob* job) { return view.has_ended(job->job); };
+    const auto ended = [&](const FlowJob* job) { return view.has_ended(job->id); };
     std::erase_if(pending_, ended);
     std::erase_if(started_, ended);
   }
@@ -38,16 +38,16 @@ class ElasticFlowOpen final : public ElasticFlow {
   // The last round's cost puts off the ends of the jobs that run.
   void list_put_off_ends() {
     for (const FlowJob* job : started_) {
-      if (listed_[index(job->job)] != kNoDeadline_s) continue;
-      const Time end = clock_->ends[index(job->job)];
+      if (listed_[index(job->id)] != kNoDeadline_s) continue;
+      const Time end = clock_->ends[index(job->id)];
       if (end == kNever) continue;
-      listed_[index(job->job)] = clock().second(end);
-      changes_.end(listed_[index(job->job)]);
+      listed_[index(job->id)] = clock().second(end);
+      changes_.end(listed_[index(job->id)]);
     }
   }
 
   void entered(FlowJob& job, bool runs) override {
-    listed_[index(job.job)] = kNoDeadline_s;
+    listed_[index(job.id)] = kNoDeadline_s;
     (runs ? started_ : pending_).push_back(&job);
   }
 
@@ -68,7 +68,7 @@ class ElasticFlowOpen final : public ElasticFlow {
   }
 
   void list_end(const FlowJob& job, std::int64_t end) {
-    const std::int64_t before = std::exchange(listed_[index(job.job)], end);
+    const std::int64_t before = std::exchange(listed_[index(job.id)], end);
     if (before == end) return;
     if (before != kNoDeadline_s) changes_.leave(before);
     if (end != kNoDeadline_s) changes_.end(end);

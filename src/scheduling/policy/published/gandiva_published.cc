@@ -37,7 +37,7 @@ class GandivaPublished final : public Policy {
     if (released) ask_pending(view);
     sets_->adjust();
     write(view, plan);
-    tell_new(view, packer, plan);
+    report_new(view, packer, plan);
   }
 
  private:
@@ -50,7 +50,7 @@ class GandivaPublished final : public Policy {
     return knows_too_little_;
   }
 
-  // To ours everybody is new who was served by sets until now.
+  // To ours every job is new that was served by sets until now.
   void plan_ours(const View& view, Packer& packer, Plan& plan) {
     View from_now = view;
     if (sets_) {
@@ -61,7 +61,7 @@ class GandivaPublished final : public Policy {
     ours_->plan(from_now, packer, plan);
   }
 
-  // Whoever stands behind one that comes in is passed over, as released.
+  // A job that stands behind one that comes in is passed over, as released.
   void ask_pending(const View& view) {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       if (!sets_->add(pending_[i], view.spec(pending_[i]).gpus)) continue;
@@ -73,7 +73,7 @@ class GandivaPublished final : public Policy {
     for (const auto& [gpus, sets] : sets_->by_size()) {
       for (const NodeSets::Set& set : sets) {
         for (std::size_t i = 0; i < set.jobs.size(); ++i) {
-          if (i < set.turns()) {
+          if (i < set.holders()) {
             grant(view, set, gpus, i, plan);
           } else if (view.job(set.jobs[i]).state == JobState::Running) {
             plan.stop(set.jobs[i], {.code = Reason::Code::Outranked});
@@ -83,18 +83,18 @@ class GandivaPublished final : public Policy {
     }
   }
 
-  void grant(const View& view, const NodeSets::Set& set, int gpus, std::size_t turn,
+  void grant(const View& view, const NodeSets::Set& set, int gpus, std::size_t place,
              Plan& plan) const {
-    const Job& job = view.job(set.jobs[turn]);
-    Grant& grant = plan.grant(set.jobs[turn]);
-    sets_->devices(set, gpus, turn, grant.devices);
+    const Job& job = view.job(set.jobs[place]);
+    Grant& grant = plan.grant(set.jobs[place]);
+    sets_->devices(set, gpus, place, grant.devices);
     fill_exclusive(grant, *job.spec);
     if (job.state == JobState::Running && job.held.devices == grant.devices) {
       plan.withdraw_last_grant();
     }
   }
 
-  void tell_new(const View& view, const Packer& packer, Plan& plan) const {
+  void report_new(const View& view, const Packer& packer, Plan& plan) const {
     const int gpus_free = packer.current().gpus_free();
     for (const JobId job : view.arrived) {
       plan.wait(
@@ -107,7 +107,7 @@ class GandivaPublished final : public Policy {
   const std::unique_ptr<Policy> ours_;
   std::optional<NodeSets> sets_;
   std::vector<JobId> in_sight_;
-  std::vector<JobId> pending_;  // there is no set for them and no room to open one
+  std::vector<JobId> pending_;  // there is no set for them, and too few nodes to open one
 };
 
 }  // namespace

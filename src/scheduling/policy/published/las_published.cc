@@ -46,7 +46,7 @@ class LasPublished final : public LevelOrder {
     std::erase_if(running_, [&](const Running& one) {
       if (view.has_ended(one.job)) return true;
       const bool sinks_now =
-          clock_ != nullptr ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
+          has_clock() ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
       if (sinks_now) changed.push_back(one.job);
       return sinks_now;
     });
@@ -75,6 +75,7 @@ class LasPublished final : public LevelOrder {
   }
   void watch_sinking(const View& /*view*/, JobId /*job*/) override {}
 
+  bool has_clock() const { return clock_ != nullptr && clock_->runs; }
   double held_s(JobId job) const { return clock_->held_s[index(job)]; }
 
   Duration whole_seconds_for_each(const View& view, JobId job) const {
@@ -83,7 +84,7 @@ class LasPublished final : public LevelOrder {
   }
 
   Time next_sinking(const View& view) {
-    if (clock_ == nullptr) {
+    if (!has_clock()) {
       Time next = kNever;
       for (const Running& one : running_) next = std::min(next, sinks_at(view, one.job));
       return next;

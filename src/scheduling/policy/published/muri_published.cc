@@ -14,7 +14,7 @@ namespace {
 constexpr double kSoloOverhead = 1.015;
 
 // Muri as its simulator was released: candidates by rank, groups by matching, everything laid out
-// anew in each plan. What is odd about it is kept on purpose; MuriPolicy is what we would run.
+// again in each plan. What is odd about it is kept on purpose; Muri is what we would run.
 class MuriPublished final : public Policy {
  public:
   explicit MuriPublished(const MuriOptions& options)
@@ -69,7 +69,7 @@ class MuriPublished final : public Policy {
     std::ranges::stable_sort(line_, {}, &Entry::key);
   }
 
-  // As many from each shape as would fill the room its better-ranked ones find, several times over.
+  // As many from each shape as would fill the GPUs its better-ranked ones get, several times over.
   void choose_candidates(Packer& packer) {
     bucket_of_shape_.assign(packer.shape_count(), -1);
     buckets_used_ = 0;

@@ -46,7 +46,7 @@ std::size_t NodeFill::drawer_of(int gpus) {
   return i;
 }
 
-// Where a set with so many free GPUs is filed: under the largest number that divides them.
+// Where a set with that many free GPUs is filed: under the largest number that divides them.
 std::size_t NodeFill::drawer_for(int free) const {
   std::size_t i = drawers_.size() - 1;
   while (drawers_[i].gpus > free || free % drawers_[i].gpus != 0) --i;

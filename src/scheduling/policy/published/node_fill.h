@@ -16,10 +16,10 @@ class NodeFill {
   explicit NodeFill(const Cluster& cluster);
 
   void clear();  // all nodes are empty
-  // Answers false where there is no room.
+  // False if the job does not fit.
   bool place(int gpus, Devices& devices);
 
-  // Whether all nodes have as many GPUs, which it takes for granted.
+  // True if all nodes have as many GPUs, which it takes for granted.
   static bool serves(const Cluster& cluster);
 
  private:

@@ -64,9 +64,9 @@ bool NodeSets::add(JobId job, int gpus) {
   return true;
 }
 
-void NodeSets::rotate_turns(Set& set) {
-  if (set.jobs.size() <= set.turns()) return;
-  std::rotate(set.jobs.begin(), set.jobs.begin() + static_cast<std::ptrdiff_t>(set.turns()),
+void NodeSets::rotate(Set& set) {
+  if (set.jobs.size() <= set.holders()) return;
+  std::rotate(set.jobs.begin(), set.jobs.begin() + static_cast<std::ptrdiff_t>(set.holders()),
               set.jobs.end());
 }
 
@@ -104,7 +104,7 @@ void NodeSets::adjust() {
   }
 }
 
-// Jobs are spread anew only if the last set that was wanted could not be had or has several nodes,
+// Jobs are spread again only if the last set that was wanted could not be had or has several nodes,
 // as released.
 void NodeSets::grow(Sets& sets, int gpus, int count) {
   bool opened = false;
@@ -132,8 +132,8 @@ void NodeSets::shrink(Sets& sets, int count) {
   for (const JobId job : jobs) give_to_first(sets, job);
 }
 
-void NodeSets::devices(const Set& set, int gpus, std::size_t turn, Devices& devices) const {
-  int from = static_cast<int>(turn) * gpus;
+void NodeSets::devices(const Set& set, int gpus, std::size_t place, Devices& devices) const {
+  int from = static_cast<int>(place) * gpus;
   const int end = from + gpus;
   while (from < end) {
     const int node = from / gpus_per_node_;

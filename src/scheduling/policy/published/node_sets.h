@@ -9,9 +9,9 @@
 namespace orrery {
 
 // Gandiva's sets of nodes as ElasticFlow's simulator has them: a set serves jobs of one size, the
-// first of which hold its GPUs while the others wait for their turn.
+// first of which hold its GPUs while the others wait for a time slice.
 //
-// Kept to the letter of that simulator: a set never takes the last job it has room for while there
+// Kept to the letter of that simulator: a set never takes the last job that would fit while there
 // are idle nodes; how full a set is counts those who left; and sets that were grown are sometimes
 // filled and sometimes not.
 class NodeSets {
@@ -22,7 +22,7 @@ class NodeSets {
     int capacity = 0;  // jobs at a time
     int load = 0;      // jobs it was given, even if they have left
 
-    std::size_t turns() const {  // how many of its jobs hold GPUs
+    std::size_t holders() const {  // how many of its jobs hold GPUs
       return std::min(jobs.size(), static_cast<std::size_t>(capacity));
     }
   };
@@ -32,14 +32,14 @@ class NodeSets {
 
   // Answers false where there is no set of its size and too few idle nodes for one.
   bool add(JobId job, int gpus);
-  // Those for whom `ended` holds leave; before that, if `rotate`, who holds GPUs goes behind those
-  // who wait. Answers whether nodes became idle.
+  // Jobs that `ended` names leave; before that, if `rotates`, those that hold GPUs go behind those
+  // that wait. Answers whether nodes became idle.
   template <class Ended>
-  bool leave(const Ended& ended, bool rotate) {
+  bool leave(const Ended& ended, bool rotates) {
     bool released = false;
     for (auto& [gpus, sets] : sets_) {
       for (Set& set : sets) {
-        if (rotate) rotate_turns(set);
+        if (rotates) rotate(set);
         std::erase_if(set.jobs, ended);
         released = release_if_empty(set) || released;
       }
@@ -51,9 +51,9 @@ class NodeSets {
   void adjust();
 
   const std::map<int, Sets>& by_size() const { return sets_; }
-  void devices(const Set& set, int gpus, std::size_t turn, Devices& devices) const;
+  void devices(const Set& set, int gpus, std::size_t place, Devices& devices) const;
 
-  // Whether all nodes have as many GPUs, which it takes for granted.
+  // True if all nodes have as many GPUs, which it takes for granted.
   static bool serves(const Cluster& cluster);
 
  private:
@@ -61,7 +61,7 @@ class NodeSets {
   bool open(Sets& sets, int gpus);
   void grow(Sets& sets, int gpus, int count);
   void shrink(Sets& sets, int count);
-  static void rotate_turns(Set& set);
+  static void rotate(Set& set);
   bool release_if_empty(Set& set);
 
   const int nodes_total_;

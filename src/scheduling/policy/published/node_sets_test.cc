@@ -21,7 +21,7 @@ std::vector<std::size_t> sizes(const NodeSets& sets, int gpus) {
   return sizes;
 }
 
-constexpr auto nobody = [](JobId) { return false; };
+constexpr auto none = [](JobId) { return false; };
 
 TEST(NodeSets, TheLastPlaceOfASetStaysEmptyWhileThereAreIdleNodes) {
   NodeSets sets(nodes(2, 4));
@@ -35,10 +35,10 @@ TEST(NodeSets, WithoutIdleNodesJobsShareASetInTurns) {
   NodeSets sets(nodes(1, 2));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sets.add(job(i), 1));
   const NodeSets::Set& set = sets.by_size().at(1).front();
-  EXPECT_EQ(set.turns(), 2u);
-  sets.leave(nobody, true);
+  EXPECT_EQ(set.holders(), 2u);
+  sets.leave(none, true);
   EXPECT_EQ(set.jobs, (std::vector{job(2), job(0), job(1)}));
-  sets.leave(nobody, false);
+  sets.leave(none, false);
   EXPECT_EQ(set.jobs, (std::vector{job(2), job(0), job(1)}));
 }
 
@@ -46,12 +46,12 @@ TEST(NodeSets, ASizeWithoutASetWaitsUntilNodesAreIdle) {
   NodeSets sets(nodes(1, 4));
   ASSERT_TRUE(sets.add(job(0), 2));
   EXPECT_FALSE(sets.add(job(1), 4));
-  EXPECT_FALSE(sets.leave(nobody, false));
+  EXPECT_FALSE(sets.leave(none, false));
   EXPECT_TRUE(sets.leave([](JobId id) { return id == job(0); }, false));
   EXPECT_TRUE(sets.add(job(1), 4));
 }
 
-TEST(NodeSets, HowFullASetIsCountsThoseWhoLeft) {
+TEST(NodeSets, HowFullASetIsCountsJobsThatLeft) {
   NodeSets sets(nodes(2, 4));
   for (int i = 0; i < 3; ++i) sets.add(job(i), 1);
   sets.leave([](JobId id) { return id != job(0); }, false);
@@ -65,13 +65,13 @@ TEST(NodeSets, SizesGetNodesByTheGpusTheirJobsAskFor) {
   EXPECT_EQ(sizes(sets, 1).size(), 4u);
   sets.adjust();  // 4 GPUs asked for, 8 held: four sets too many, of which one stays
   EXPECT_EQ(sizes(sets, 1), (std::vector<std::size_t>{4}));
-  sets.adjust();  // two GPUs more: two sets of a node, and nobody moves into them
+  sets.adjust();  // two GPUs more: two sets of a node, and no job moves into them
   EXPECT_EQ(sizes(sets, 1), (std::vector<std::size_t>{4, 0, 0}));
-  EXPECT_TRUE(sets.leave(nobody, false));
+  EXPECT_TRUE(sets.leave(none, false));
   EXPECT_EQ(sizes(sets, 1), (std::vector<std::size_t>{4}));
 }
 
-TEST(NodeSets, AWideSetThatGrowsIsFilledAnew) {
+TEST(NodeSets, AWideSetThatGrowsIsFilledAgain) {
   NodeSets sets(nodes(4, 2));
   sets.add(job(0), 4);
   sets.add(job(1), 4);
@@ -79,7 +79,7 @@ TEST(NodeSets, AWideSetThatGrowsIsFilledAnew) {
   sets.add(job(2), 1);
   sets.add(job(3), 1);
   EXPECT_EQ(sizes(sets, 4), (std::vector<std::size_t>{1}));
-  sets.add(job(4), 4);  // no two nodes are idle: in turns with job 1
+  sets.add(job(4), 4);  // no two nodes are idle: in time slices with job 1
   EXPECT_EQ(sizes(sets, 4), (std::vector<std::size_t>{2}));
   sets.leave([](JobId id) { return id == job(2) || id == job(3); }, false);
   sets.adjust();

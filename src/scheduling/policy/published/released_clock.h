@@ -11,6 +11,7 @@ namespace orrery {
 // once, rounding decides which is first, so its policies have to round alike. The world moves it
 // on; only policies in this folder see it.
 struct ReleasedClock {
+  bool runs = false;  // otherwise the loop that is simulated counts in nanoseconds, as all else
   double now_s = 0;
   std::vector<double> held_s;  // by job: how long it has held devices, in all
   std::vector<Time> ends;      // by job: when it ends by what the last round cost; kNever: unknown

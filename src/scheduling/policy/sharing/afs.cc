@@ -18,7 +18,7 @@ Growth growth_of(const Sharer& one) {
   return {speed, with_next, (with_next - speed) / one.gpus_to_grow()};
 }
 
-// Whether the longer of two jobs uses one more GPU so much better that the shorter does without,
+// True if the longer of two jobs uses one more GPU so much better that the shorter does without,
 // although it would leave all it holds to the other the sooner.
 //
 // Let a be the shorter one, with w iterations to go. While it runs, b does p_b/p_a iterations for
@@ -43,7 +43,7 @@ class Afs final : public ShareRule {
     for (Sharer& one : sharers) open_.push_back(&one);
     while (gpus > 0) {
       std::erase_if(open_, [&](const Sharer* one) {
-        return !one->can_grow() || one->gpus_to_grow() > gpus || !one->growth_pays();
+        return !one->can_grow() || one->gpus_to_grow() > gpus || !one->growth_repays_start();
       });
       if (open_.empty()) return;
       Sharer* best = open_.front();

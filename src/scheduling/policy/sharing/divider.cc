@@ -160,7 +160,7 @@ class Divider final : public Policy {
       } else if (one.held > 0) {
         plan.stop(one.job, {.code = Reason::Code::Outranked});
       } else {
-        tell_why(packer, plan, one);
+        report_wait(packer, plan, one);
       }
     }
   }
@@ -174,12 +174,12 @@ class Divider final : public Policy {
         one.is_new = false;
       } else {
         plan.withdraw_last_grant();
-        tell_why(packer, plan, one);
+        report_wait(packer, plan, one);
       }
     }
   }
 
-  static void tell_why(const Packer& packer, Plan& plan, Sharer& one) {
+  static void report_wait(const Packer& packer, Plan& plan, Sharer& one) {
     if (one.is_new) plan.wait(one.job, packer.why_not(packer.current(), one.curve[1].shape));
     one.is_new = false;
   }

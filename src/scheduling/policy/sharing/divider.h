@@ -36,7 +36,7 @@ struct Sharer {
     return work_left / curve[on].speed + (on == held ? 0 : start_s);
   }
   // True if going from what it holds to the next option repays its start.
-  bool growth_pays() const {
+  bool growth_repays_start() const {
     return option != held || option == 0 || remaining_s(option + 1) < remaining_s(option);
   }
 };

@@ -95,7 +95,7 @@ TEST_F(DividerTest, OptimusGivesTheNextGpuWhereItSavesMostTime) {
   EXPECT_EQ(plan(*optimus, 0), (Gpus{2, 2}));
 }
 
-TEST_F(DividerTest, OptimusStartsWhoeverNeedsLeastGpuTimeWhenNotAllCan) {
+TEST_F(DividerTest, OptimusStartsTheJobsOfLeastGpuTimeWhenNotAllCanRun) {
   for (const double iterations : {500.0, 40.0, 300.0, 20.0, 400.0, 30.0}) {
     add(iterations, {{1, 1}, {2, 1.9}});
   }
@@ -183,7 +183,7 @@ TEST_F(DividerTest, ANewJobWaitsForTheQuantumIfNoJobHasGrown) {
   EXPECT_EQ(plan(*policy, 20), (Gpus{4, 0}));
 }
 
-TEST_F(DividerTest, WhoKeepsItsShareStaysWhereItIs) {
+TEST_F(DividerTest, AJobThatKeepsItsShareStaysWhereItIs) {
   const auto policy = make_divider(make_afs(), {.quantum = {}});
   add(1000, {{2, 2}});
   add(10, {{1, 1}});

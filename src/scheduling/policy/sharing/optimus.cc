@@ -16,7 +16,7 @@ class Optimus final : public ShareRule {
     std::priority_queue<Gain> gains;
     const auto offer = [&](std::size_t i) {
       const Sharer& one = sharers[i];
-      if (one.option == 0 || !one.can_grow() || !one.growth_pays()) return;
+      if (one.option == 0 || !one.can_grow() || !one.growth_repays_start()) return;
       const double saved_s = one.remaining_s(one.option) - one.remaining_s(one.option + 1);
       gains.push({saved_s / one.gpus_to_grow(), i});
     };
@@ -41,8 +41,8 @@ class Optimus final : public ShareRule {
     }
   };
 
-  // From nothing to something the time saved has no bound, so whoever is done for the least GPU
-  // time goes first.
+  // From nothing to something the time saved has no bound, so the job with the least GPU time
+  // left goes first.
   int give_smallest(std::span<Sharer> sharers, int gpus) {
     line_.clear();
     for (Sharer& one : sharers) line_.push_back(&one);

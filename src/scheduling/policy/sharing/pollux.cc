@@ -126,8 +126,8 @@ class Pollux final : public ShareRule {
     return 1 / (speedup * (option == one.held ? 1 : after_restart(one)) + kLeast);
   }
 
-  // How little all so far cost with so many GPUs, one more job counted in. Of equals, what a job
-  // holds comes first, then fewer GPUs.
+  // The least that all jobs so far cost with each number of GPUs, one more job counted in. Of
+  // equals, what a job holds comes first, then fewer GPUs.
   void add(const Sharer& one, int fair, std::span<std::int16_t> chosen) {
     next_.assign(least_.size(), std::numeric_limits<double>::infinity());
     const double fair_one = fair_speed(one, fair);
@@ -143,7 +143,7 @@ class Pollux final : public ShareRule {
       }
     };
     offer(one.held);
-    // Nobody knows how it scales beyond twice what it has run on.
+    // How it scales beyond twice what it has run on is not known.
     const int most = std::max(2 * one.most_held, one.curve[1].gpus);
     for (int option = 0; option < one.curve.size(); ++option) {
       if (option != one.held && one.curve[option].gpus <= most) offer(option);

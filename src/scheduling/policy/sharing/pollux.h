@@ -10,7 +10,7 @@
 namespace orrery {
 
 // Pollux (OSDI '21): every so often all jobs get the numbers of GPUs with which the mean of their
-// speedups is greatest. The mean is harmonic, so that nobody is forgotten; a speedup is that over
+// speedups is greatest. The mean is harmonic, so that no job is forgotten; a speedup is that over
 // an equal share of the cluster; and a change counts less, the more of its life a job has spent
 // starting. What a mean of that kind is made of adds up, so the best division is found exactly, by
 // dynamic programming over the GPUs, where the original searches by a genetic algorithm.

@@ -41,14 +41,14 @@ std::vector<int> divided(std::vector<Sharer> sharers, int gpus) {
 
 using Shares = std::vector<int>;
 
-TEST(Pollux, WhoScalesBetterGetsMore) {
+TEST(Pollux, AJobThatScalesBetterGetsMore) {
   // An equal share is two: speedups 1 and 1, or 0.5 and 2 for (1, 3), or 1.1/1 and 0.5.
   const Speeds poor = {{1, 1}, {2, 1.05}, {3, 1.1}};
   const Speeds good = {{1, 1}, {2, 2}, {3, 3}};
   EXPECT_EQ(divided({sharer(poor), sharer(good)}, 4), (Shares{1, 3}));
 }
 
-TEST(Pollux, NobodyIsForgotten) {
+TEST(Pollux, NoJobIsForgotten) {
   const Speeds slow = {{1, 0.001}};
   const Speeds fast = {{1, 100}, {2, 300}};
   EXPECT_EQ(divided({sharer(slow), sharer(fast)}, 2), (Shares{1, 1}));

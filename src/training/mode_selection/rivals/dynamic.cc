@@ -53,7 +53,7 @@ class DynamicDirector final : public RoundDirector {
     });
   }
 
-  // Ward's groups, with those put together whose members the straggler rule does not tell apart.
+  // Ward's groups; those whose members the straggler rule finds alike are put together.
   Mode grouped(const Situation& situation, const std::vector<WorkerTime>& times) const {
     std::vector<ScoreWorker> workers;
     for (const WorkerRecord& record : records()) {
@@ -82,7 +82,7 @@ class DynamicDirector final : public RoundDirector {
     return {.rule = SyncRuleKind::Dynamic, .groups = std::move(groups)};
   }
 
-  // Whether a member straggles among those that wait for it.
+  // True if a member straggles among those that wait for it.
   static bool straggler_among(const std::vector<WorkerId>& group,
                               const std::vector<WorkerTime>& times) {
     const StragglerOptions rule;

@@ -30,7 +30,7 @@ std::vector<ScoreWorker> costs_of(std::span<const WorkerRecord> records) {
   return workers;
 }
 
-// Looks at everybody's times now and then and takes the mode that they speak for, when they have
+// Looks at all workers' times now and then and takes the mode that they speak for, when they have
 // done so often enough.
 class Regrouping final : public RoundDirector {
  public:
@@ -65,8 +65,8 @@ class Regrouping final : public RoundDirector {
   int votes_ = 0;
 };
 
-// The fastest as the ring. Where all are alike, who that is is chance, so the first ring is taken
-// as it comes, and another only when somebody in it is far slower than it need be.
+// The fastest as the ring. Where all are alike, which they are is chance, so the first ring is
+// taken as it comes, and another only when a member is far slower than it need be.
 class RingOfFastest final : public RoundDirector {
  public:
   RingOfFastest(int size, const RegroupingOptions& options)

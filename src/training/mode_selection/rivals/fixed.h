@@ -23,11 +23,11 @@ struct RegroupingOptions {
 std::unique_ptr<Director> make_dynamic_director(const RegroupingOptions& options = {});
 
 // LGC with the K whose predicted time to a decrease of the loss is least (score.h): more for the
-// stragglers' worth, fewer for speed. Chosen anew as times change.
+// stragglers' worth, fewer for speed. Chosen again as times change.
 std::unique_ptr<Director> make_lgc_director(const RegroupingOptions& options = {});
 
-// All-reduce with the `size` fastest as the ring and the others as their children, chosen anew when
-// somebody of it becomes slow; everybody is in the ring until times are known.
+// All-reduce with the `size` fastest as the ring and the others as their children, chosen again
+// when a member becomes slow; all workers are in the ring until times are known.
 std::unique_ptr<Director> make_ring_director(int size, const RegroupingOptions& options = {});
 
 // SSGD, in the words of the architecture.

@@ -38,7 +38,7 @@ class LbBsp final : public RoundDirector {
       furthest = std::max(furthest, std::abs(wanted[i] - batches_[i]));
     }
     if (furthest < options_.change_least * equal) return;
-    // The limits of each first; then all alike by a factor, which moves nobody by much.
+    // The limits of each first; then all alike by a factor, which moves no batch by much.
     double sum = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const double step = options_.step_most * equal;

@@ -18,7 +18,7 @@ struct LbBspOptions {
   int every_rounds = 3;        // global batches between two changes
   int tasks_least = 3;         // of each worker, before the first
   double step_most = 0.25;     // of an equal batch, that a batch may move at once
-  double change_least = 0.05;  // of an equal batch: if nobody would move by more, nothing changes
+  double change_least = 0.05;  // of an equal batch: if none would move by more, nothing changes
   double batch_least = 1;      // samples
   double batch_most = 4;       // times an equal batch
   bool fixed_parts = false;

@@ -10,15 +10,15 @@ namespace orrery {
 
 enum class StragglerRule {
   None,
-  Greedy,   // ASP while somebody straggles, BSP again after
-  Elastic,  // who straggles is taken out of the barrier until it has recovered
+  Greedy,   // ASP while a worker straggles, BSP again after
+  Elastic,  // a straggler is taken out of the barrier until it has recovered
 };
 
 // Sync-Switch, after Li and others (ICDCS '21): BSP for a first part of the work, then ASP to the
 // end. The part is found off line for jobs that recur; the published runs lie between 5 and 12 %.
 // The rules for stragglers hold during BSP.
 //
-// Ours: somebody out of the barrier goes on by itself, its gradients counting as they come, since a
+// Ours: a worker out of the barrier goes on by itself, its gradients counting as they come, since a
 // worker without tasks could not be seen to recover. All-reduce has no ASP; a ring of one, which is
 // a parameter server, stands for it. Learning rate and momentum need no rule at the switch, since a
 // sample has the same weight in all modes.

@@ -9,10 +9,10 @@ namespace orrery {
 struct LossGuardOptions {
   double weight = 1.0 / 32;        // of one gradient's loss in the smoothed one
   double weight_slow = 1.0 / 256;  // and in a smoother one, whose lowest is what counts
-  double deviations = 6;           // the loss has risen if it is above that by so many,
+  double deviations = 6;           // the loss has risen if it is above that by these,
   double rise_least = 0.10;        // and by this share of it,
   int gradients_risen = 96;        // for so long: the loss of SSGD has steep, short rises too
-  double rise_most = 2;            // or if the losses themselves are above it by so many times
+  double rise_most = 2;            // or if the losses themselves are this many times it above it
   int gradients_most = 8;          // so often in a row
   int gradients_least = 32;        // after a switch,
   int gradients_settling = 256;    // or one to a less stale mode

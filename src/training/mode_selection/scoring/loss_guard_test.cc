@@ -45,7 +45,7 @@ TEST(LossGuard, SeesARiseSoon) {
   EXPECT_LT(needed, options.gradients_risen + 32);
 }
 
-// cnn on MNIST under SSGD with nobody slow: from 0.13 to 0.31 and back within 64 gradients.
+// cnn on MNIST under SSGD with no worker slow: from 0.13 to 0.31 and back within 64 gradients.
 TEST(LossGuard, AShortRiseIsNone) {
   LossGuard guard;
   Random random(5);

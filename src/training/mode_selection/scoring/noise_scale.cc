@@ -16,7 +16,7 @@ void NoiseScale::add(const IterationSample& sample) {
 }
 
 // Sum of 1/b over the terms. They are the newest iterations whose norms sum to what the update
-// says; where they are not (an update told late), all are taken to be of one size.
+// says; where they are not (an update reported late), all are taken to be of one size.
 double NoiseScale::inverse_samples(const UpdateSample& update) const {
   const auto terms = static_cast<std::size_t>(update.fresh);
   const double equal = static_cast<double>(update.fresh) * update.fresh / update.fresh_samples;

@@ -17,12 +17,11 @@ class NoiseScale {
  public:
   explicit NoiseScale(double smoothing = 0.98) : smoothing_(smoothing) {}
 
-  // Tells how many samples the terms of the next update have; it needs not to be told, but without
-  // it they are taken to be equal.
+  // How many samples the terms of the next update have; without it they are taken to be equal.
   void add(const IterationSample& sample);
   void add(const UpdateSample& update);
 
-  // None until something has been measured, and while the true gradient cannot be told from 0.
+  // None until something has been measured, and while the true gradient may as well be 0.
   std::optional<double> phi() const;
   double gradient_norm2() const;  // |G|^2
   double variance() const;        // S

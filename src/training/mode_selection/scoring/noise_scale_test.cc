@@ -83,7 +83,7 @@ TEST(NoiseScale, AgreesWithTheTwoBatchFormula) {
   EXPECT_NEAR(scale.variance(), (s - g) / (1 / b - 1 / (x * b)), 1e-9);
 }
 
-TEST(NoiseScale, OneFreshGradientTellsNothing) {
+TEST(NoiseScale, OneFreshGradientMeasuresNothing) {
   NoiseScale scale;
   scale.add(UpdateSample{
       .terms = 8, .fresh = 1, .fresh_samples = 32, .fresh_norm2_sum = 4, .fresh_mean_norm2 = 4});

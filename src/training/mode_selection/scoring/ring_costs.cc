@@ -18,7 +18,7 @@ IterationSample RingCosts::own_part(IterationSample sample, const Mode& mode,
   using Pair = std::pair<WorkerId, WorkerId>;
   const auto pair = std::ranges::find(mode.parents, sample.worker, &Pair::first);
   const bool is_child = pair != mode.parents.end();
-  // Tasks are told of after the sum that they went into.
+  // Tasks are reported after the sum that they went into.
   if (sums_ <= 1 && !is_child) sample = without_meeting(sample);
   const double took_s = seconds(sample.took);
   if (!(took_s > 0) || sample.samples < 1) return sample;

@@ -9,13 +9,13 @@ namespace orrery {
 class RingCosts {
  public:
   // What of a sample's time is its worker's own task. The rest is waiting for its parent, or what
-  // it does for its children; both depend on who is in the ring, and are scored apart. Waiting is
-  // neither computing nor being held back; what is done for children is what a worker computes more
-  // than those who have none, but hardly more than most parents do for theirs: the rest is its own
-  // slowness. Where use is not known, or a link may be what is waited for, a
-  // child's waiting is estimated. What is left never is next to nothing. The first task of a
-  // member ends when it has met the others, one after the other, so only its use tells what it took
-  // itself; where that is not known, nothing is left of it.
+  // it does for its children; both depend on the members of the ring, and are scored apart. Waiting
+  // is neither computing nor being throttled. What is done for children is what a worker computes
+  // more than those without, but hardly more than most parents do for theirs: the rest is its own
+  // slowness. Where use is not known, or a link may be what is waited for, a child's waiting is
+  // estimated. What is left never is next to nothing. The first task of a member ends when it has
+  // met the others, one after the other, so only its use shows what it took itself; where that is
+  // not known, nothing is left of it.
   IterationSample own_part(IterationSample sample, const Mode& mode, const IterationBook& book);
 
   void add_sum(Duration took);

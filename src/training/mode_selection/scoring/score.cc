@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kTimeLeast_s = 1e-9;
 
-// Enough to tell modes apart by a percent or two; looks are frequent, and this is most of their
-// cost.
+// Enough to rank modes that differ by a percent or two; looks are frequent, and this is most of
+// their cost.
 int updates_looked_at(const Mode& mode, std::size_t workers) {
   constexpr int kGradients = 400, kLeast = 40, kMost = 100;
   if (mode.rule != SyncRuleKind::Static) return kMost;
@@ -87,7 +87,7 @@ std::vector<Mode> server_modes(const ScoreSituation& situation, const std::vecto
 }
 
 std::vector<Mode> ring_modes(const ScoreSituation& situation, const std::vector<int>& sizes) {
-  // Nobody waits for children, so their batches need not be such that all end together.
+  // No worker waits for children, so their batches need not be such that all end together.
   std::vector<Mode> modes{{.rule = SyncRuleKind::Ring, .shares = balanced_shares(situation)}};
   for (const int size : sizes) modes.push_back(ring_of_fastest(situation, size));
   return modes;
@@ -211,8 +211,8 @@ Mode ring_of_fastest(const ScoreSituation& situation, int size) {
   const std::vector<WorkerId> fastest_first = mode.ring;
   std::ranges::sort(mode.ring);
   for (std::size_t i = static_cast<std::size_t>(size); i < order.size(); ++i) {
-    const std::size_t turn = i - static_cast<std::size_t>(size);
-    mode.parents.emplace_back(order[i], fastest_first[turn % fastest_first.size()]);
+    const std::size_t next = i - static_cast<std::size_t>(size);
+    mode.parents.emplace_back(order[i], fastest_first[next % fastest_first.size()]);
   }
   std::ranges::sort(mode.parents);
   return mode;
@@ -255,8 +255,8 @@ std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situatio
 std::vector<std::pair<WorkerId, double>> balanced_shares(const ScoreSituation& situation) {
   std::vector<TaskCost> costs;
   for (const ScoreWorker& worker : situation.workers) costs.push_back(worker.cost);
-  // What a task would take with a batch unlike all it had is a guess: nobody gets a great one, nor
-  // one so small that it tells nothing about others.
+  // What a task would take with a batch unlike all it had is a guess: no worker gets a great one,
+  // nor one so small that nothing about others follows from it.
   constexpr double kLeastOfEqual = 0.125, kMostOfEqual = 2;
   const double equal = situation.global_batch / static_cast<double>(costs.size());
   const std::vector<double> batches =

@@ -56,8 +56,8 @@ double needed_updates(double samples_an_update, double global_batch, double stal
 struct SumMembers {
   int members = 0;
   double slowest_way_s = 0;
-  // Of the slowest member's task over the middle one of all workers, no less than 1: who computes
-  // slowly handles messages slowly.
+  // Of the slowest member's task over the middle one of all workers, no less than 1: a worker that
+  // computes slowly handles messages slowly.
   double slowness = 1;
 };
 SumMembers sum_members(std::span<const ScoreWorker> workers, const Mode& mode, double batch);
@@ -78,27 +78,28 @@ ScoredMode score_mode(const ScoreSituation& situation, const Mode& mode);
 // SSGD first, and then every other that could be better. Parameter servers: static-x for all x, the
 // dynamic groups, SSGD and static-x with balanced shares, LGC, SSP. All-reduce: the
 // whole ring with balanced shares, and a ring of every size with the slowest as children. Of more
-// than kEveryX workers only so many x are tried, the number of those who do not straggle among
+// than kEveryX workers only that many x are tried, the number of those that do not straggle among
 // them.
 inline constexpr int kEveryX = 32;
 std::vector<ScoredMode> score_modes(const ScoreSituation& situation);
 
-// Whether two modes differ at most in how batches are divided, and in who is in a ring of one size.
+// True if two modes differ at most in how batches are divided and in the members of a ring of one
+// size.
 bool same_family(const Mode& a, const Mode& b);
 
-// The fastest are the ring; the others hang off its members in turn, the fastest member first.
+// The fastest are the ring; the others hang off its members one by one, the fastest member first.
 Mode ring_of_fastest(const ScoreSituation& situation, int size);
 
-// Whether a ring waits for somebody far slower than any of another of its size, and than most
-// compute. If not, one is as good as the other: whoever is a parent looks slower for what it does
-// for its children, and the fastest of many are so by chance.
+// True if a ring waits for a worker far slower than any of another ring of its size, and than most
+// compute. If not, one is as good as the other: a parent looks slower for what it does for its
+// children, and the fastest of many are so by chance.
 bool is_far_slower_ring(const ScoreSituation& situation, std::span<const WorkerId> ring,
                         std::span<const WorkerId> other);
 
 // Workers by similar times at equal batches (1-D Ward clustering, training/sync/ward.h).
 std::vector<std::vector<WorkerId>> similar_groups(const ScoreSituation& situation);
 
-// Shares that let everybody end together, in whole samples as far as the batch allows.
+// Shares that let all workers end together, in whole samples as far as the batch allows.
 std::vector<std::pair<WorkerId, double>> balanced_shares(const ScoreSituation& situation);
 
 }  // namespace orrery

@@ -78,7 +78,7 @@ TEST(Score, WithTheStalenessTermAsgdWinsInNoneOfThe48Cases) {
       EXPECT_NE(best(plain).mode.x, 1) << phi << " " << slow;
       EXPECT_NE(best(all).mode.x, 1) << phi << " " << slow;
       if (slow >= 1.5) {
-        EXPECT_EQ(best(plain).mode.x, 7) << "those who do not straggle; " << phi << " " << slow;
+        EXPECT_EQ(best(plain).mode.x, 7) << "those that do not straggle; " << phi << " " << slow;
       }
       const double to_beat = 0.85 * all.front().time_s;
       EXPECT_EQ(best(all).time_s<to_beat, slow> 1) << phi << " " << slow;

@@ -32,15 +32,16 @@ double kind_number(SyncRuleKind rule);
 struct SelectorSample {
   ModeFeatures features{};
   // What the loss lost, relative to that at the window's start, in the time that SSGD would have
-  // taken for a global batch. Of a second it would say more about the machine, and about who
-  // straggled, than about the mode; so runs on other servers, and with other stragglers, compare.
+  // taken for a global batch. Of a second it would say more about the machine, and about which
+  // worker straggled, than about the mode; so runs on other servers, and with other stragglers,
+  // compare.
   double loss_drop = 0;
   double lambda = 0;        // the heuristic's, at that time
   double ssgd_batch_s = 0;  // what SSGD would have taken
   Time at{};
 };
 
-// Whether every number is one.
+// True if every number is finite.
 bool is_finite(const SelectorSample& sample);
 
 // Says how fast the loss will fall in a mode. Learned from windows; the caller decides whether it

@@ -13,11 +13,11 @@ namespace orrery {
 
 struct SelectorOptions {
   int samples_least = 200;  // before these are in, the heuristic decides
-  int samples_most = 1000;  // the newest so many are kept, so that a fit takes no longer
+  int samples_most = 1000;  // the newest are kept, so that a fit takes no longer
   int refit_every = 50;     // samples
   double held_out = 0.25;   // the newest so large a part is not learned from but judged by
   int near_least = 5;       // windows of such a mode, before it may be chosen
-  double explore = 0.05;    // of decisions that the regression takes, so many take the runner-up
+  double explore = 0.05;    // share of the regression's decisions that take the runner-up
   std::uint64_t seed = 1;
 };
 
@@ -28,7 +28,7 @@ using SelectorExperience = std::vector<std::vector<SelectorSample>>;
 // predicts the newest windows, which it was not shown, better than the heuristic does
 // (SelectorErrors). What earlier runs have seen counts like windows of this one, so with enough of
 // it the regression may decide from the first look on. It does so between modes of which it has
-// seen a few windows, two of them at least: of others it says what nobody has tested.
+// seen a few windows, two of them at least: of others its predictions are untested.
 class SelectorChoice {
  public:
   // `regression` may be null: then the heuristic always decides.

@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-// Predicts what it was told to.
+// Predicts what it was given.
 class GivenRegression final : public ModeRegression {
  public:
   explicit GivenRegression(double (*says)(const ModeFeatures&)) : says_(says) {}

@@ -12,7 +12,7 @@ double heuristic_worth(const SelectorSample& sample) {
   return sample.features.gradients_ratio / (1 + sample.lambda * sample.features.staleness);
 }
 
-// What is left of the features if nobody says which mode they are of.
+// The features without those of the mode.
 ModeFeatures without_mode(ModeFeatures features) {
   features.kind = features.x_share = features.unequal_shares = 0;
   features.gradients_ratio = features.staleness = 0;

@@ -9,14 +9,13 @@ namespace orrery {
 // How far off each of them was on windows that it had not learned from: root mean squares.
 struct SelectorErrors {
   double regression = 0;
-  double modeless = 0;   // the same regression, but never told which mode it is about
+  double modeless = 0;   // the same regression without the features of the mode
   double heuristic = 0;  // (a + b phase) gradients_ratio / (1 + lambda staleness)
   double mean = 0;       // always the mean of what was learned from
   std::size_t windows = 0;
 
-  // Whether to leave the decision to the regression. To predict how fast the loss falls it is
-  // enough to know how far training is; which mode is best it knows only if it predicts better for
-  // being told the mode.
+  // True if the regression should decide. To predict how fast the loss falls it is enough to know
+  // how far training is; which mode is best it knows only if the mode's features help it.
   bool regression_is_best() const { return regression < heuristic && regression < modeless; }
 };
 

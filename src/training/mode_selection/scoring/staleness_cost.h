@@ -23,7 +23,7 @@ double staleness_prior(double momentum);
 struct StalenessCostOptions {
   double prior = kStalenessCostPrior;
   double prior_factor = 2;    // one deviation of the prior is this factor up or down
-  int windows = 16;           // the newest so many count, so lambda follows the phase of training
+  int windows = 16;           // the newest count, so lambda follows the phase of training
   double model_error = 0.25;  // by which a window's drop may miss the model, share of the mean drop
 };
 

@@ -116,12 +116,12 @@ TEST(StalenessCost, LearnsFromModesThatWereVisited) {
   EXPECT_GT(after(1.5, visits, 0.05, 4).lambda(), 0.8);
 }
 
-TEST(StalenessCost, HopesForLessUntilItHasLearned) {
+TEST(StalenessCost, AssumesALowerCostUntilItHasLearned) {
   EXPECT_DOUBLE_EQ(StalenessCost().lambda_optimistic(), kStalenessCostPrior / 2);
   const std::vector<double> visits = {0, 0, 7, 7, 0, 7, 0, 1, 1, 0, 3, 3, 0, 7};
   const StalenessCost learned = after(1.5, visits, 0.05, 4);
   EXPECT_LT(learned.lambda_optimistic(), learned.lambda());
-  EXPECT_GT(learned.lambda_optimistic(), 0.5) << "what was seen to cost is not hoped away";
+  EXPECT_GT(learned.lambda_optimistic(), 0.5) << "a measured cost is not assumed away";
 }
 
 TEST(StalenessCost, WithoutMomentumStalenessIsTakenToCostATenth) {
@@ -136,7 +136,7 @@ TEST(StalenessCost, NoisyWindowsMoveItLittle) {
   EXPECT_NEAR(lambda, kStalenessCostPrior, 0.1);
 }
 
-TEST(StalenessCost, AnotherLearningRateBeginsAnew) {
+TEST(StalenessCost, AnotherLearningRateForgetsWindows) {
   StalenessCost cost = after(1.5, {0, 7, 0, 7, 0, 7}, 0.01, 6);
   EXPECT_GT(cost.lambda(), 0.5);
   cost.add({.samples = 1e4, .staleness = 7, .rate = 0.01, .drop = 1e-6, .drop_noise = 1e-8});

@@ -13,7 +13,7 @@ namespace orrery {
 // if the window has one.
 class LossEvidence {
  public:
-  // Not more often than every `sample_least` is the present mode described anew.
+  // The present mode is described again no sooner than after `sample_least`.
   LossEvidence(const LossWindowOptions& window, const StalenessCostOptions& staleness,
                Duration sample_least);
 

@@ -15,7 +15,7 @@ constexpr const char* kLessStale = "near the end: less stale";
 std::string reason(bool too_stale, bool selected, bool no_straggler) {
   if (too_stale) return kLessStale;
   if (selected) return "the selector expects the fastest fall of the loss";
-  return no_straggler ? "tried out while nobody straggles" : "least time for the same progress";
+  return no_straggler ? "tried out while no worker straggles" : "least time for the same progress";
 }
 
 }  // namespace

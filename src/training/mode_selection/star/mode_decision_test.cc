@@ -51,24 +51,24 @@ class ModeDecisionTest : public testing::Test {
 TEST_F(ModeDecisionTest, SsgdIsLeftForAModeThatBeatsItByTheMargin) {
   EXPECT_EQ(choose({ssgd_, scored({.x = 7}, 0.86)}, ssgd_), "stays");
   EXPECT_EQ(choose({ssgd_, scored({.x = 6}, 0.84), scored({.x = 7}, 0.83)}, ssgd_),
-            "static-7: tried out while nobody straggles");
+            "static-7: tried out while no worker straggles");
 }
 
 TEST_F(ModeDecisionTest, SsgdIsReturnedToForLessThanAnotherModeNeeds) {
   const ScoredMode present = scored({.x = 7}, 1.05);
   EXPECT_EQ(choose({ssgd_, present, scored({.x = 6}, 1.02)}, present),
-            "ssgd: tried out while nobody straggles");
+            "ssgd: tried out while no worker straggles");
   const ScoredMode slow_ssgd = scored({}, 2);
   EXPECT_EQ(choose({slow_ssgd, present, scored({.x = 6}, 0.96)}, present), "stays");
   EXPECT_EQ(choose({slow_ssgd, present, scored({.x = 6}, 0.94)}, present),
-            "static-6: tried out while nobody straggles");
+            "static-6: tried out while no worker straggles");
 }
 
 TEST_F(ModeDecisionTest, ARefusedModeIsFollowedByTheNextUntilThreeWereAskedFor) {
   const std::vector<ScoredMode> all{ssgd_, scored({.x = 7}, 0.1), scored({.x = 6}, 0.2),
                                     scored({.x = 5}, 0.3), scored({.x = 4}, 0.4)};
   EXPECT_EQ(choose(all, ssgd_, std::make_shared<RefusesX>(std::vector<int>{7, 6})),
-            "static-5: tried out while nobody straggles");
+            "static-5: tried out while no worker straggles");
   const auto refuses = std::make_shared<RefusesX>(std::vector<int>{7, 6, 5});
   EXPECT_EQ(choose(all, ssgd_, refuses), "stays");
   EXPECT_EQ(refuses->asked, 3);
@@ -87,7 +87,7 @@ TEST_F(ModeDecisionTest, NearTheEndAStaleModeIsLeftWhateverItGains) {
 TEST_F(ModeDecisionTest, AModeInWhichTheLossRoseIsNoCandidate) {
   const ScoredMode seven = scored({.x = 7}, 0.1, 0.2), six = scored({.x = 6}, 0.2, 0.1);
   guard_.keep_away(seven.mode, 0.2, now_.now);
-  EXPECT_EQ(choose({ssgd_, seven, six}, ssgd_), "static-6: tried out while nobody straggles");
+  EXPECT_EQ(choose({ssgd_, seven, six}, ssgd_), "static-6: tried out while no worker straggles");
 }
 
 }  // namespace

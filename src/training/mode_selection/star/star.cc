@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "training/mode_selection/rivals/fixed.h"
-#include "training/mode_selection/star/calm_trial.h"
+#include "training/mode_selection/star/calm_try_out.h"
 #include "training/mode_selection/star/evidence.h"
 #include "training/mode_selection/star/hysteresis.h"
 #include "training/mode_selection/star/mode_decision.h"
@@ -103,7 +103,7 @@ class Star final : public StarDirector {
   SwitchHysteresis hysteresis_;
   ModeDecision decision_;
   LossGuard guard_;
-  CalmTrial calm_{};
+  CalmTryOut calm_{};
 
   std::vector<std::variant<IterationSample, UpdateSample>> pending_{};
   std::vector<WorkerId> workers_{};
@@ -145,7 +145,7 @@ void Star::follow_membership(const Situation& situation) {
     mode_ = synchronous_;
     hysteresis_.begin(situation);
   } else if (names_workers(mode_)) {
-    go_to(synchronous_, "somebody joined or left", situation, {});
+    go_to(synchronous_, "a worker joined or left", situation, {});
   }
 }
 
@@ -208,14 +208,15 @@ ScoredMode Star::look_at_ssgd(const Situation& situation, const ScoredMode& pres
 // Tasks that scatter are waited for too, and not waiting for them can be worth it.
 void Star::return_or_stay(const Situation& situation, const ScoredMode& present,
                           const ScoredMode& ssgd) {
-  const CalmTrial::Verdict verdict = calm_.judge(situation, evidence_.losses().lambda());
-  if (verdict == CalmTrial::Verdict::Open) return;
-  const bool helps = verdict == CalmTrial::Verdict::Helps ||
-                     (verdict == CalmTrial::Verdict::None &&
+  const CalmTryOut::Verdict verdict = calm_.judge(situation, evidence_.losses().lambda());
+  if (verdict == CalmTryOut::Verdict::Open) return;
+  const bool helps = verdict == CalmTryOut::Verdict::Helps ||
+                     (verdict == CalmTryOut::Verdict::None &&
                       present.time_s <= (1 - options_.move_margin) * ssgd.time_s);
   if ((helps && !decision_.is_near_end(situation)) || !may_leave(situation)) return;
-  const bool tried = verdict == CalmTrial::Verdict::DoesNot;
-  go_to(synchronous_, tried ? "it did not help" : "nobody straggles", situation, {ssgd, present});
+  const bool tried = verdict == CalmTryOut::Verdict::DoesNot;
+  go_to(synchronous_, tried ? "it did not help" : "no worker straggles", situation,
+        {ssgd, present});
 }
 
 bool Star::decide(const Situation& situation, const std::vector<ScoredMode>& all,

@@ -26,16 +26,16 @@ struct StarOptions {
   Duration look_least = std::chrono::milliseconds(200);
   Duration score_least = std::chrono::seconds(1);  // and all modes are scored no more often
   int tasks_least = 4;                             // of every worker, before the first look,
-  int tasks_slow = 2;                              // or so many if this time has passed:
-  Duration slow_start = std::chrono::seconds(3);   // whoever is slow for all shows it at once
+  int tasks_slow = 2;                              // or that many if this time has passed:
+  Duration slow_start = std::chrono::seconds(3);   // a worker that all wait for shows it at once
   int horizon = 8;                                 // iterations over which times are predicted
 
-  double leave_margin = 0.15;   // by so much a mode must beat SSGD for SSGD to be left for it,
+  double leave_margin = 0.15;   // a mode must beat SSGD by this for SSGD to be left for it,
   double move_margin = 0.10;    // another mode the present one,
   double return_margin = 0.03;  // and SSGD the present one
-  double stay_rounds = 4;       // and none of it before so many global batches
+  double stay_rounds = 4;       // and none of it before that many global batches
   Duration stay_least = std::chrono::seconds(2);  // and this time in the present mode
-  double shares_step = 0.10;  // shares follow speeds when somebody's batch is off by this part
+  double shares_step = 0.10;  // shares follow speeds when a batch is off by this part
   Duration refusal_holds = std::chrono::seconds(10);
 
   // Modes up to this staleness train like SSGD. In the last part of the samples there are no
@@ -67,9 +67,10 @@ struct ModeSwitch {
   std::vector<Score> scores{};  // the best five, the present one and SSGD
 };
 
-// STAR's controller, made anew after specs/star.md: iterations -> what they will be -> who
-// straggles -> every mode scored, or judged by the learned selector -> a grant -> a mode. SSGD
-// while nobody straggles.
+// STAR's controller, our own after specs/star.md: iterations -> what they will be -> stragglers ->
+// every mode scored, or judged by the learned selector -> a grant -> a mode. SSGD while no worker
+// straggles. Evidence (evidence.h), hysteresis (hysteresis.h) and decision (mode_decision.h) are
+// apart.
 class StarDirector : public Director {
  public:
   virtual std::span<const ModeSwitch> notes() const = 0;

@@ -9,7 +9,7 @@ namespace orrery {
 namespace {
 
 // No task of a ring is the longer for a slow link: its sum is.
-TEST(StarInARing, InARingItSeesWhoseLinkIsSlow) {
+TEST(StarInARing, ASlowLinkInARingIsFound) {
   const WorldOptions options{.architecture = Architecture::AllReduce,
                              .target_loss = 0.2,
                              .way_s = 0.02,
@@ -24,8 +24,8 @@ TEST(StarInARing, InARingItSeesWhoseLinkIsSlow) {
 }
 
 TEST(StarInARing, WhatASumTakesIsCounted) {
-  // A message of a sum takes as long as half a task, so seven, who send twelve each, are the worst
-  // ring there is; eight send six.
+  // A message of a sum takes as long as half a task, so seven, which send twelve each, are the
+  // worst ring there is; eight send six.
   const WorldOptions options{.architecture = Architecture::AllReduce,
                              .lambda = 0.02,
                              .target_loss = 0.2,
@@ -39,7 +39,7 @@ TEST(StarInARing, WhatASumTakesIsCounted) {
 
 // A parent's tasks take longer for what it does for its children. If that made it a straggler, a
 // small ring would never be left.
-TEST(StarInARing, WhoServesChildrenIsNoStraggler) {
+TEST(StarInARing, AParentThatServesChildrenIsNoStraggler) {
   const WorldOptions options{.architecture = Architecture::AllReduce,
                              .lambda = 0.02,
                              .target_loss = 0.01,
@@ -57,8 +57,8 @@ TEST(StarInARing, WhoServesChildrenIsNoStraggler) {
   EXPECT_EQ(run.world->mode(), "ring-8");
 }
 
-// Who of a ring becomes slow while others are its children is not kept in it.
-TEST(StarInARing, ARingIsMadeAnewWhenOneOfItBecomesSlow) {
+// A member that becomes slow while others are its children is not kept in the ring.
+TEST(StarInARing, ARingIsFormedAgainWhenAMemberBecomesSlow) {
   const WorldOptions options{.architecture = Architecture::AllReduce,
                              .jitter = 0.15,
                              .lambda = 0.02,
@@ -79,16 +79,16 @@ TEST(StarInARing, ARingIsMadeAnewWhenOneOfItBecomesSlow) {
   EXPECT_FALSE(std::ranges::binary_search(after.ring, WorkerId(victim))) << run.world->mode();
 }
 
-// Members of a new ring wait for each other in their first task, and whoever waits is not slow. Who
-// is, by far, shows it in that task.
-TEST(StarInARing, WhoMeetsOthersInARingIsNoStraggler) {
+// Members of a new ring wait for each other in their first task, and one that waits is not slow.
+// One that is, by far, shows it in that task.
+TEST(StarInARing, AMemberThatMeetsTheOthersIsNoStraggler) {
   const WorldOptions options{.architecture = Architecture::AllReduce,
                              .per_sample_s = 0.01,
                              .jitter = 0.15,
                              .way_s = 0.001,
                              .message_s = 0.001,
                              .meet_s = 0.3};
-  StarWorld alike = under_star(options, nobody);
+  StarWorld alike = under_star(options, none_slow);
   alike.world->run_for(30);
   EXPECT_TRUE(alike.star->notes().empty()) << alike.world->mode();
   StarWorld slow = under_star(options, slow_cpu);
@@ -100,10 +100,10 @@ TEST(StarInARing, WhoMeetsOthersInARingIsNoStraggler) {
   EXPECT_FALSE(std::ranges::binary_search(mode.ring, WorkerId(3))) << slow.world->mode();
 }
 
-// Among many workers whose tasks scatter, the slowest is far from the fastest by chance. Whoever
-// takes that for straggling makes rings anew all the time. That a smaller ring waits for less is
-// tried out, once.
-TEST(StarInARing, ARingIsSeldomMadeAnewForTasksThatScatter) {
+// Among many workers whose tasks scatter, the slowest is far from the fastest by chance. A director
+// that takes that for straggling forms new rings all the time. That a smaller ring waits for less
+// is tried out, once.
+TEST(StarInARing, ARingIsSeldomFormedAgainForTasksThatScatter) {
   std::size_t switches = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     StarWorld run = under_star({.architecture = Architecture::AllReduce,
@@ -111,15 +111,15 @@ TEST(StarInARing, ARingIsSeldomMadeAnewForTasksThatScatter) {
                                 .way_s = 0.01,
                                 .message_s = 0.01,
                                 .seed = seed},
-                               nobody);
+                               none_slow);
     run.world->run_for(120);
-    std::size_t trials = 0;
+    std::size_t tried = 0;
     for (const ModeSwitch& note : run.star->notes()) {
-      const bool trial = note.reason.starts_with("tried out");
-      trials += trial ? 1 : 0;
-      switches += trial || note.reason == "it did not help" ? 0 : 1;
+      const bool try_out = note.reason.starts_with("tried out");
+      tried += try_out ? 1 : 0;
+      switches += try_out || note.reason == "it did not help" ? 0 : 1;
     }
-    EXPECT_LE(trials, 1u) << seed << ' ' << run.world->mode();
+    EXPECT_LE(tried, 1u) << seed << ' ' << run.world->mode();
   }
   EXPECT_LE(switches, 4u);
 }

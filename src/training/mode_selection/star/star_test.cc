@@ -13,9 +13,9 @@
 namespace orrery {
 namespace {
 
-TEST(Star, StaysInSsgdWhileNobodyStraggles) {
+TEST(Star, StaysInSsgdWhileNoWorkerStraggles) {
   for (const double jitter : {0.0, 0.03, 0.15}) {
-    StarWorld run = under_star({.jitter = jitter}, nobody);
+    StarWorld run = under_star({.jitter = jitter}, none_slow);
     run.world->run_for(120);
     EXPECT_TRUE(run.star->notes().empty()) << jitter;
     EXPECT_EQ(run.world->mode(), "ssgd");
@@ -45,7 +45,7 @@ TEST_P(StarAgainstFixedModes, IsNearTheBestInEveryPattern) {
       ring ? std::vector<std::string>{"ssgd", "ring-7", "ring-6", "dynamic", "lb-bsp"}
            : std::vector<std::string>{"ssgd",   "asgd",    "static-7", "static-6", "static-4",
                                       "lb-bsp", "dynamic", "lgc",      "ssp-4"};
-  for (const Case& one : {Case{"none", nobody, 1.01}, Case{"slow cpu", slow_cpu, 0.5},
+  for (const Case& one : {Case{"none", none_slow, 1.01}, Case{"slow cpu", slow_cpu, 0.5},
                           Case{"slow link", slow_link, 0.5}, Case{"on and off", on_and_off, 0.75},
                           Case{"wandering", wandering, 0.6}}) {
     for (const std::uint64_t seed : {1u, 2u}) {
@@ -80,7 +80,7 @@ TEST(Star, WhereEverythingIsSlowItDoesNotWaitForMuch) {
 }
 
 // Every round that makes sure of it waits for the slow one.
-TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
+TEST(Star, APlainlySlowWorkerIsFoundWithinTwoRounds) {
   for (const auto architecture : {Architecture::ParameterServers, Architecture::AllReduce}) {
     for (const double jitter : {0.03, 0.15}) {
       WorldOptions options{.architecture = architecture, .jitter = jitter};
@@ -96,7 +96,7 @@ TEST(Star, WhoIsPlainlySlowIsSeenWithinTwoRounds) {
 }
 
 // It never hands in again, from its first task on or in the middle of the run.
-TEST(Star, WhoHangsIsNotWaitedFor) {
+TEST(Star, AWorkerThatHangsIsNotWaitedFor) {
   for (const int last_task : {0, 100}) {
     StarWorld run = under_star({}, [last_task](int worker, double, std::int64_t task) {
       return Slowness{.compute = worker == 3 && task > last_task ? 1e6 : 1.0};
@@ -113,7 +113,7 @@ TEST(Star, WhoHangsIsNotWaitedFor) {
 }
 
 // A pause that ends is over.
-TEST(Star, WhoHangsForAWhileIsWaitedForAgain) {
+TEST(Star, AWorkerThatHungForAWhileIsWaitedForAgain) {
   bool paused = false;
   StarWorld run = under_star({}, [&paused](int worker, double now_s, std::int64_t) {
     const bool pauses =
@@ -138,7 +138,7 @@ TEST(Star, ReturnsToSsgdWhenTheStragglerHasRecovered) {
   run.world->run_for(15);
   EXPECT_EQ(run.world->mode(), "ssgd");
   ASSERT_EQ(run.star->notes().size(), 2u);
-  EXPECT_EQ(run.star->notes()[1].reason, "nobody straggles");
+  EXPECT_EQ(run.star->notes()[1].reason, "no worker straggles");
 }
 
 TEST(Star, NeverSwitchesFasterThanItMayStay) {
@@ -186,7 +186,7 @@ TEST(Star, TheSameRunGivesTheSameNotes) {
   }
 }
 
-// Whoever is stale does harm here, so that every looser mode makes the loss rise.
+// Stale gradients do harm here, so that every looser mode makes the loss rise.
 TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
   // A link cannot be met by smaller batches, so STAR must try stale modes.
   for (const double harm : {20.0, 100.0}) {
@@ -211,7 +211,7 @@ TEST(Star, GoesBackWhenTheLossRisesAndKeepsAwayForLongerEachTime) {
     }
     EXPECT_GE(rises, 1);
     EXPECT_LE(rises, 8);
-    // Where a gradient undoes what a hundred bring, it is too late before a rise can be told from
+    // Where a gradient undoes what a hundred bring, it is too late before a rise differs from
     // those that SSGD has.
     if (harm < 100) {
       EXPECT_LT(run.world->loss(), 1) << "training goes on";
@@ -302,7 +302,7 @@ TEST(Star, NearTheEndItIsNotStale) {
   EXPECT_EQ(run.world->conductor().counts().staleness_sum, after);
 }
 
-TEST(Star, WhoLeavesIsNotWaitedForNorNamed) {
+TEST(Star, AWorkerThatLeftIsNotWaitedForNorNamed) {
   StarWorld run = under_star({}, slow_cpu);
   run.world->run_for(15);
   EXPECT_EQ(run.world->mode(), "lb-bsp");

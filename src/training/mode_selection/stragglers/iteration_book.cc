@@ -139,10 +139,10 @@ void IterationBook::split(WorkerRecord& record, const Course& course, bool use_k
 
 std::vector<double> balanced_batches(std::span<const TaskCost> costs, double global_batch,
                                      const BatchLimits& limits, bool fixed_parts) {
-  // Somebody whose samples cost nothing would take them all; a floor keeps the sum finite.
-  double dearest = 0;
-  for (const TaskCost& cost : costs) dearest = std::max(dearest, cost.at(1));
-  const double floor = dearest > 0 ? dearest * 1e-6 : 1;
+  // A worker whose samples cost nothing would take them all; a floor keeps the sum finite.
+  double greatest = 0;
+  for (const TaskCost& cost : costs) greatest = std::max(greatest, cost.at(1));
+  const double floor = greatest > 0 ? greatest * 1e-6 : 1;
   const auto batch = [&](const TaskCost& cost, double end_s) {
     const double fixed = fixed_parts ? cost.fixed_s : 0;
     const double each = fixed_parts ? cost.per_sample_s : cost.at(1);

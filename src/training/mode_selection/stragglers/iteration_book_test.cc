@@ -53,7 +53,7 @@ TEST(IterationBook, TimeNeitherComputedNorThrottledIsFixed) {
   EXPECT_NEAR(book.records()[0].cost.at(32), 0.4, 1e-9);
 }
 
-TEST(IterationBook, BatchesOfDifferentSizeTellTheFixedPart) {
+TEST(IterationBook, BatchesOfDifferentSizeShowTheFixedPart) {
   IterationBook book;
   Random random(3);
   for (int i = 0; i < 60; ++i) {
@@ -64,7 +64,7 @@ TEST(IterationBook, BatchesOfDifferentSizeTellTheFixedPart) {
   EXPECT_NEAR(book.records()[0].cost.per_sample_s, 0.005, 0.001);
 }
 
-TEST(IterationBook, AnotherSpeedSplitsAnew) {
+TEST(IterationBook, AnotherSpeedIsSplitByItself) {
   IterationBook book;
   for (int i = 0; i < 60; ++i) {
     const int batch = i % 20 < 10 ? 32 : 16;
@@ -104,7 +104,7 @@ TEST(IterationBook, HistoriesStayBounded) {
   EXPECT_EQ(book.records()[0].tasks, 2000);
 }
 
-TEST(BalancedBatches, EverybodyEndsTogether) {
+TEST(BalancedBatches, AllWorkersEndTogether) {
   const std::vector<TaskCost> costs = {{0, 0.01}, {0, 0.01}, {0, 0.04}};
   const std::vector<double> batches = balanced_batches(costs, 90, {});
   EXPECT_NEAR(batches[0], 40, 1e-6);
@@ -149,14 +149,14 @@ TEST(BalancedBatches, NoOtherSplitHasAShorterLongestTask) {
   }
 }
 
-TEST(BalancedBatches, NobodyGetsLessThanTheLeast) {
+TEST(BalancedBatches, NoWorkerGetsLessThanTheLeast) {
   const std::vector<TaskCost> costs = {{0, 0.001}, {5, 0.001}};
   const std::vector<double> batches = balanced_batches(costs, 64, {.least = 4});
   EXPECT_NEAR(batches[1], 4, 1e-6);
   EXPECT_NEAR(batches[0], 60, 1e-6);
 }
 
-TEST(BalancedBatches, NobodyGetsMoreThanTheMost) {
+TEST(BalancedBatches, NoWorkerGetsMoreThanTheMost) {
   const std::vector<TaskCost> costs{{0.02, 1e-6}, {0.01, 5e-4}, {0.01, 5e-4}, {0.01, 5e-4}};
   const std::vector<double> batches = balanced_batches(costs, 512, {.most = 256});
   EXPECT_NEAR(batches[0], 256, 1e-6);

@@ -65,7 +65,7 @@ double IterationForecast::predicted_factor(const WorkerRecord& record) {
 
 void IterationForecast::predict(const Situation& situation, const Mode& present) {
   const double equal = equal_batch(situation);
-  // What a sum takes beside the bytes is part of everybody's iteration, and nobody's fault.
+  // What a sum takes beside the bytes is part of each iteration, and no worker's fault.
   const double sum_s = all_reduce_ ? messages_of_sum(static_cast<int>(members_)) * message_s_ : 0;
   const auto n = static_cast<double>(book_.records().size());
   times_.clear();
@@ -84,7 +84,7 @@ void IterationForecast::predict(const Situation& situation, const Mode& present)
     compute_share_ += record.compute_share / n;
     jitter_ += kDeviationOverMean * record.noise / n;
   }
-  watch_.look(times_, all_reduce_);  // where a ring is made anew for it
+  watch_.look(times_, all_reduce_);  // where a ring is formed again for it
   for (const auto& [worker, took_s] : hanging_) watch_.learn(std::array{worker});
   for (ScoreWorker& worker : workers_) worker.straggles = watch_.straggles(worker.worker);
   count_messages(situation, present);

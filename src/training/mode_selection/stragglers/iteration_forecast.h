@@ -20,8 +20,8 @@ struct IterationForecastOptions {
   PlainSlowOptions plain{};
 };
 
-// From iterations to what each worker's next ones will take, and who straggles. It is told of
-// everything; predict() and predict_first() then change what is said below them.
+// From iterations to what each worker's next ones will take, and which workers straggle. predict()
+// and predict_first() work out what the accessors below them return.
 class IterationForecast {
  public:
   // `predictors` run against the three built in.
@@ -33,18 +33,18 @@ class IterationForecast {
   void ring_formed() { ring_.formed(); }
   // These are here, ascending; of others everything is forgotten.
   void keep_only(std::span<const WorkerId> workers, Architecture architecture);
-  // Who is waited for in vain: what tasks under way tell, at a tick. In all-reduce nothing can be
-  // done about it before they have ended, since the mode changes while nobody of the ring computes.
+  // At a tick: finds workers that hang. In all-reduce nothing can be done about them before their
+  // tasks have ended, since the mode changes while no member of the ring computes.
   void look_at(std::span<const TaskUnderWay> under_way);
 
-  bool has_seen(int tasks) const;  // so many of every worker
+  bool has_seen(int tasks) const;  // that many of every worker
   const RingCosts& ring() const { return ring_; }
   bool any_worker_hangs() const { return !hanging_.empty(); }
 
-  // What each will need, if somebody predicts it better than persistence does.
+  // What each will need, where a predictor does it better than persistence.
   void predict(const Situation& situation, const Mode& present);
-  // The same from the first task or two, and from those under way: only who is slow beyond doubt
-  // can be told. False if nobody is; then nothing changes.
+  // The same from the first task or two, and from those under way: only workers that are slow
+  // beyond doubt show. False if none is; then nothing changes.
   bool predict_first(const Situation& situation, const Mode& present);
 
   std::span<const WorkerTime> times() const { return times_; }  // at equal batches

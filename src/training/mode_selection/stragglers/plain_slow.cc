@@ -8,8 +8,8 @@
 namespace orrery {
 namespace {
 
-// Whose link alone makes it slower than the middle one by more than the factor. What links take is
-// asked twice before it is told of, so once is enough.
+// True if its link alone makes it slower than the median worker by more than the factor. What links
+// take is measured twice before it is reported, so once is enough.
 bool link_is_slow(const WorkerRecord& record, double middle_way_s, double middle_task_s,
                   const PlainSlowOptions& options) {
   if (!(middle_way_s > 0)) return false;

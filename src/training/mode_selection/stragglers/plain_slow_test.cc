@@ -28,11 +28,11 @@ TEST(PlainlySlow, FarSlowerThanMostTwiceInARow) {
 }
 
 TEST(PlainlySlow, EachTaskIsComparedWithTheOthersOfItsNumber) {
-  // Everybody's first takes long.
+  // Each worker's first takes long.
   EXPECT_EQ(plainly_slow(book_of({{.9, .1}, {1, .1}, {.9, .1}}).records()), Workers{});
 }
 
-TEST(PlainlySlow, OneTaskIsEnoughIfItKeepsEverybodyForLong) {
+TEST(PlainlySlow, OneTaskIsEnoughIfAllWaitForItForLong) {
   EXPECT_EQ(plainly_slow(book_of({{.1}, {.5}, {.1}}).records()), Workers{});
   EXPECT_EQ(plainly_slow(book_of({{.1}, {.7}, {.1}}).records()), Workers{WorkerId(1)});
   // The others have gone on since.
@@ -40,7 +40,7 @@ TEST(PlainlySlow, OneTaskIsEnoughIfItKeepsEverybodyForLong) {
   EXPECT_EQ(plainly_slow(book_of({{5, 5}, {6, 6}, {5, 5}}).records()), Workers{});
 }
 
-TEST(PlainlySlow, ALinkThatKeepsEverybodyIsEnough) {
+TEST(PlainlySlow, ALinkThatAllWaitForIsEnough) {
   const auto with_link = [](double way_s) {
     IterationBook book;
     for (int worker = 0; worker < 4; ++worker) {

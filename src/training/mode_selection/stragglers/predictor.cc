@@ -67,9 +67,9 @@ class Autoregression final : public IterationPredictor {
     for (const double value : values) mean += value;
     mean /= static_cast<double>(values.size());
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    const double room = 0.5 * (*high - *low);
-    const double least = std::max(*low - room, *low / 2);
-    const double most = *high + room;
+    const double margin = 0.5 * (*high - *low);
+    const double least = std::max(*low - margin, *low / 2);
+    const double most = *high + margin;
 
     const std::vector<double> coefficients = fit(values, mean);
     std::vector<double> predicted;
@@ -89,7 +89,7 @@ class Autoregression final : public IterationPredictor {
     std::vector<double> right(order_);
     std::vector<double> off(values.size());
     for (std::size_t t = 0; t < values.size(); ++t) off[t] = values[t] - mean;
-    // Of what was `a` and what was `b` before, over all that have so many before them.
+    // Of the values `a` and `b` before each value, over all values that have both.
     const auto product = [&](std::size_t a, std::size_t b) {
       double sum = 0;
       for (std::size_t t = order_; t < off.size(); ++t) sum += off[t - a] * off[t - b];

@@ -11,7 +11,7 @@ namespace orrery {
 PredictorRace::PredictorRace(std::vector<std::unique_ptr<IterationPredictor>> entrants,
                              RaceOptions options)
     : entrants_(std::move(entrants)), options_(options) {
-  INVARIANT(!entrants_.empty(), "a race needs somebody who runs");
+  INVARIANT(!entrants_.empty(), "a race needs an entrant");
   INVARIANT(options.horizon > 0, "entrants are judged by what they predict");
   for (const auto& entrant : entrants_) standings_.push_back({.name = entrant->name()});
 }
@@ -35,7 +35,7 @@ void PredictorRace::judge(const Forecast& forecast, double fact) {
   for (std::size_t i = 0; i < entrants_.size(); ++i) {
     const std::vector<double>& predicted = forecast.by_entrant[i];
     const auto step = static_cast<std::size_t>(forecast.facts);
-    // Somebody who predicts nothing, or nonsense, is as wrong as a factor of e.
+    // An entrant that predicts nothing, or nonsense, is as wrong as a factor of e.
     double error = 1;
     if (step < predicted.size() && predicted[step] > 0 && std::isfinite(predicted[step])) {
       error = std::min(1.0, std::abs(std::log(predicted[step] / fact)));

@@ -10,7 +10,7 @@
 namespace orrery {
 
 struct RaceOptions {
-  int horizon = 8;          // how far the entrants are held to their word
+  int horizon = 8;          // iterations over which the entrants are judged
   double weight = 0.02;     // of a new error in the rolling one
   int least_errors = 30;    // before these are in, the first entrant speaks
   double better_by = 0.03;  // share of the leader's error that another must be below it
@@ -23,7 +23,7 @@ struct RaceStanding {
 };
 
 // Several predictors that predict the same iterations; the one whose rolling error is least speaks.
-// What is predicted is compared with what comes after, so nobody is judged by what it has seen.
+// Predictions are compared with what comes after, so none is judged by what it has seen.
 // Each entrant is asked once in `horizon` iterations of a worker, and the leader when it is to
 // speak.
 class PredictorRace final : public IterationPredictor {
@@ -32,7 +32,7 @@ class PredictorRace final : public IterationPredictor {
   explicit PredictorRace(std::vector<std::unique_ptr<IterationPredictor>> entrants,
                          RaceOptions options = {});
 
-  // To be told after each iteration of a worker, with its history up to it.
+  // To be called after each iteration of a worker, with its history up to it.
   void add(const IterationHistory& history);
   void forget(WorkerId worker) { forecasts_.erase(worker); }
 

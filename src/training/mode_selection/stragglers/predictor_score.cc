@@ -89,7 +89,7 @@ class Judge {
     }
   }
 
-  // Among those of whom something is known.
+  // Among workers with a history.
   bool straggles(const std::vector<double>& times, std::size_t worker) const {
     std::vector<WorkerTime> known;
     std::size_t mine = 0;

@@ -11,12 +11,12 @@ namespace orrery {
 
 struct PredictorScoreOptions {
   int horizon = 10;  // iterations
-  int warm_up = 20;  // iterations of each worker before anybody is asked
+  int warm_up = 20;  // iterations of each worker before predictors are asked
   double batch = 0;  // samples of a task for which times are compared; 0: the mean of the series
   StragglerOptions straggler{};
 };
 
-// How well a predictor predicts who straggles. Positives are (iteration, distance) pairs for which
+// How well a predictor predicts stragglers. Positives are (iteration, distance) pairs for which
 // straggling was predicted.
 struct PredictorScore {
   std::string name{};
@@ -28,11 +28,11 @@ struct PredictorScore {
                                // said from then on; 0 for one that was not predicted
 
   double precision() const;  // 1 if straggling was never predicted
-  double recall() const;     // 1 if nobody straggled
+  double recall() const;     // 1 if no worker straggled
 };
 
 // Judges predictors on logged series, one for each worker of a run. At each iteration of a worker
-// everybody predicts the next `horizon` of it and of the others, from what had been seen until
+// each predicts the next `horizon` of it and of the others, from what had been seen until
 // then; it is predicted to straggle at a distance if its time there is, by the rule, slower than
 // the fastest's at that distance. The facts are judged by the same rule on the median of three
 // iterations, against the newest of the others.

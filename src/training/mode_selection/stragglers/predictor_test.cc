@@ -145,7 +145,7 @@ TEST(PredictorScore, PersistenceLeadsByNothingAndForesightByAllItSees) {
   EXPECT_NEAR(scores[1].error, 0, 1e-9);
 }
 
-// Predicts far horizon, and takes it back when it is near.
+// Predicts straggling long before, and takes it back shortly before.
 class Fickle final : public IterationPredictor {
  public:
   std::string_view name() const override { return "fickle"; }

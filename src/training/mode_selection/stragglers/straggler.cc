@@ -55,8 +55,8 @@ double straggling_degree(std::span<const WorkerTime> times) {
 void StragglerWatch::look(std::span<const WorkerTime> times, bool be_sure) {
   const std::vector<bool> enters = be_sure ? surely_slower(times, options_)
                                            : slower_than_fastest(times, options_.enter, options_);
-  // Who is known to straggle has recovered when it is near the fastest. Times that scatter so much
-  // that nothing can be said do not say that.
+  // A known straggler has recovered when it is close to the fastest. Times that scatter too much
+  // are no proof of that.
   StragglerOptions without_proof = options_;
   without_proof.noise = 0;
   const std::vector<bool> stays = slower_than_fastest(times, options_.leave, without_proof);

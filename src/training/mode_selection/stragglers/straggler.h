@@ -12,8 +12,8 @@ struct StragglerOptions {
   double enter = 0.20;  // slower than the fastest by more than this share of its time: straggles
   double leave = 0.10;  // and does so until it is below this
   Duration floor = std::chrono::milliseconds(5);  // never by less than this
-  double noise = 3;  // nor by less than so many deviations of the two times, at first
-  int patience = 2;  // looks in a row before somebody becomes or ceases to be one
+  double noise = 3;  // nor by less than that many deviations of the two times, at first
+  int patience = 2;  // looks in a row before a worker becomes or ceases to be one
 };
 
 // The noise of smoothed times, over that of single tasks.
@@ -26,16 +26,16 @@ struct WorkerTime {
   double noise_s = 0;  // mean deviation of that figure
 };
 
-// Who straggles. After STAR's rule (20 % slower than the fastest), on smoothed times, with a floor
-// in seconds and one by noise, since short iterations differ by 20 % for no reason (specs/star.md,
-// section 4), and with hysteresis.
+// Finds stragglers. After STAR's rule (20 % slower than the fastest), on smoothed times, with a
+// floor in seconds and one by noise, since short iterations differ by 20 % for no reason
+// (specs/star.md, section 4), and with hysteresis.
 class StragglerWatch {
  public:
   explicit StragglerWatch(const StragglerOptions& options = {}) : options_(options) {}
 
-  // One look at everybody, in ascending order of workers. Who is not named is forgotten. To be sure
-  // is to ask for more the more workers there are, since the slowest and the fastest of many are
-  // far apart by chance, and twice as often.
+  // One look at all workers, in ascending order. Those not named are forgotten. To be sure is to
+  // ask for more the more workers there are, since the slowest and the fastest of many are far
+  // apart by chance, and twice as often.
   void look(std::span<const WorkerTime> times, bool be_sure = false);
 
   // These straggle, whatever was seen so far: from some better source.

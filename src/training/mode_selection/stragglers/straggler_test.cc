@@ -31,7 +31,7 @@ TEST(StragglerWatch, ShortIterationsDoNotStraggleByAHair) {
   EXPECT_EQ(watch.stragglers().size(), 1u);
 }
 
-TEST(StragglerWatch, WithinTheNoiseNobodyStraggles) {
+TEST(StragglerWatch, WithinTheNoiseNoWorkerStraggles) {
   StragglerWatch watch({.patience = 1});
   watch.look(times({0.100, 0.130}, 0.10));
   EXPECT_TRUE(watch.stragglers().empty());
@@ -54,7 +54,7 @@ TEST(StragglerWatch, AmongManyItTakesMoreToBeSure) {
   EXPECT_EQ(sure.stragglers().size(), 1u);
 }
 
-TEST(StragglerWatch, WhoStragglesDoesSoUntilItIsClearlyBetter) {
+TEST(StragglerWatch, AStragglerRemainsOneUntilItIsClearlyBetter) {
   StragglerWatch watch({.patience = 1});
   watch.look(times({0.1, 0.13}));
   ASSERT_EQ(watch.stragglers().size(), 1u);
@@ -87,7 +87,7 @@ TEST(StragglerWatch, OneLookIsNotEnough) {
   EXPECT_EQ(watch.stragglers().size(), 1u);
 }
 
-TEST(StragglerWatch, WhoIsGoneIsForgotten) {
+TEST(StragglerWatch, AWorkerThatLeftIsForgotten) {
   StragglerWatch watch({.patience = 1});
   watch.look(times({0.1, 0.4}));
   watch.look(times({0.1}));

@@ -11,9 +11,9 @@ std::string percent(double share) {
 
 }  // namespace
 
-std::string LinkUse::text() const { return percent(in) + " in and " + percent(out) + " out"; }
+std::string ServerLinkUse::text() const { return percent(in) + " in and " + percent(out) + " out"; }
 
-LinkUse link_use(const LinkLook& look, double in, double out, bool waits_for_all) {
+ServerLinkUse link_use(const LinkLook& look, double in, double out, bool waits_for_all) {
   const double in_share = look.may_in > 0 ? in / look.may_in : 0;
   const double out_share = look.may_out > 0 ? out / look.may_out : 0;
   return {

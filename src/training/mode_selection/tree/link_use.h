@@ -10,7 +10,7 @@ namespace orrery {
 
 // Shares of the servers' link in which it carries gradients and parameters, and the share in which
 // workers wait for it.
-struct LinkUse {
+struct ServerLinkUse {
   double in = 0, out = 0, waited = 0;
   std::string text() const;  // "44 % in and 44 % out"
 };
@@ -18,7 +18,7 @@ struct LinkUse {
 // `in`, `out`: bytes a second. In a mode that waits for all, parameters, computing and gradients
 // alternate, so both directions are waited for. In others only the one that a tree can relieve
 // counts.
-LinkUse link_use(const LinkLook& look, double in, double out, bool waits_for_all);
+ServerLinkUse link_use(const LinkLook& look, double in, double out, bool waits_for_all);
 
 // How many samples a second updates use, from one update to another.
 class UpdatePace {

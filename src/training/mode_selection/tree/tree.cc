@@ -26,13 +26,13 @@ std::optional<std::vector<std::pair<WorkerId, WorkerId>>> plan_tree(
   if (direct < 1) return std::nullopt;
 
   // For each child a parent receives a gradient and sends parameters on.
-  const auto room = [&](const TreeWorker& worker) {
+  const auto children_most = [&](const TreeWorker& worker) {
     return std::min(streams(links.limit * worker.spare_in, links.gradient_bytes_per_s),
                     streams(links.limit * worker.spare_out, links.parameter_bytes_per_s));
   };
   std::vector<TreeWorker> order(workers.begin(), workers.end());
   std::ranges::sort(order, {}, [&](const TreeWorker& worker) {
-    return std::tuple(worker.straggles, -room(worker), worker.worker);
+    return std::tuple(worker.straggles, -children_most(worker), worker.worker);
   });
   struct Parent {
     WorkerId worker{};
@@ -42,7 +42,7 @@ std::optional<std::vector<std::pair<WorkerId, WorkerId>>> plan_tree(
   for (int i = 0; i < direct; ++i) {
     const TreeWorker& worker = order[static_cast<std::size_t>(i)];
     // A straggler with children would make them wait; it may hand in on its own.
-    parents.push_back({worker.worker, worker.straggles ? 0 : room(worker)});
+    parents.push_back({worker.worker, worker.straggles ? 0 : children_most(worker)});
   }
   for (int i = direct; i < all; ++i) {
     const auto most = std::ranges::max_element(parents, {}, &Parent::left);

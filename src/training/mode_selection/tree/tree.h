@@ -24,14 +24,14 @@ struct TreeLinks {
   double limit = 0.9;                    // of it, how much may be planned with
 };
 
-// Who hands in at whom, so that the parameter server's link is not overloaded: (child, parent) for
+// Which worker hands in at which, so that the server's link is not overloaded: (child, parent) for
 // each child, depth two. Empty if all may hand in at the server; nothing if no tree keeps every
 // link within its limit.
 //
 // A parent adds its children's gradients to its own and hands in one, so the server sees parents
-// alone. As many as the link bears are parents, since every child costs its parent: those who do
-// not straggle and have the most to spare. Children go to the parent with the most left; whoever
-// straggles is a child whenever somebody must be one.
+// alone. As many as the link bears are parents, since every child costs its parent: those that do
+// not straggle and have the most to spare. Children go to the parent with the most left; a
+// straggler is a child whenever some worker must be one.
 std::optional<std::vector<std::pair<WorkerId, WorkerId>>> plan_tree(
     std::span<const TreeWorker> workers, const TreeLinks& links);
 

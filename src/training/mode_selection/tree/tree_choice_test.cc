@@ -78,9 +78,9 @@ TEST(TreeChoice, TasksThatComputeForLongLeaveTheLinkIdle) {
   EXPECT_TRUE(choose_tree(situation).empty());
 }
 
-TEST(LinkUse, BothDirectionsAreWaitedForWhereTheyAlternate) {
+TEST(ServerLinkUse, BothDirectionsAreWaitedForWhereTheyAlternate) {
   const LinkLook look{.may_in = 10, .may_out = 20};
-  const LinkUse alternating = link_use(look, 5, 5, true);
+  const ServerLinkUse alternating = link_use(look, 5, 5, true);
   EXPECT_DOUBLE_EQ(alternating.waited, 0.75);
   EXPECT_EQ(alternating.text(), "50 % in and 25 % out");
   EXPECT_DOUBLE_EQ(link_use(look, 5, 5, false).waited, 0.5);

@@ -30,7 +30,7 @@ std::string tree_text(const ParentPairs& tree) {
 class TreeAdder final : public TreeDirector {
  public:
   TreeAdder(std::unique_ptr<Director> inner, const TreeDirectorOptions& options)
-      : options_(options), inner_(std::move(inner)), trial_{.pause = options.pause} {}
+      : options_(options), inner_(std::move(inner)), try_out_{.pause = options.pause} {}
 
   void on_iteration(const IterationSample& sample) override {
     inner_->on_iteration(watches_ ? times_.add(sample) : sample);
@@ -49,11 +49,11 @@ class TreeAdder final : public TreeDirector {
   std::span<const TreeNote> notes() const override { return notes_; }
 
  private:
-  enum class Stage { None, Settling, Trial, Kept };
+  enum class Stage { None, Settling, TryOut, Kept };
   struct Streaks {  // looks in a row
     int overloaded = 0, relaxed = 0, slow_parent = 0;
   };
-  struct Trial {
+  struct TryOut {
     double before_per_s = 0;  // samples, without the tree
     Time not_before{};
     Duration pause{};
@@ -65,7 +65,7 @@ class TreeAdder final : public TreeDirector {
   void judge(Time now);
   void consider_kept(const Situation& situation);
   bool hands_on() const { return waits_for_all_ && options_.hands_on_parameters; }
-  double limit() const { return waits_for_all_ ? options_.limit_in_turns : options_.limit; }
+  double limit() const { return waits_for_all_ ? options_.limit_alternating : options_.limit; }
   ParentPairs choose(double in_use, std::span<const WorkerId> stragglers) const;
   void end_tree(Time now, const std::string& reason);
   void note(Time now, std::string reason) { notes_.push_back({now, std::move(reason)}); }
@@ -87,7 +87,7 @@ class TreeAdder final : public TreeDirector {
   ParentPairs tree_{};
   bool replan_ = false;
   Streaks streaks_{};
-  Trial trial_;
+  TryOut try_out_;
 };
 
 Mode TreeAdder::direct(const Situation& situation) {
@@ -125,14 +125,14 @@ void TreeAdder::consider(const Situation& situation, const Mode& mode) {
   if (!std::ranges::equal(members_, situation.workers)) members_changed(situation);
   if (!std::exchange(new_look_, false)) return;
   times_.refresh(tree_);
-  pace_.shorten(options_.trial_updates, options_.trial);
+  pace_.shorten(options_.try_out_updates, options_.try_out);
   switch (stage_) {
     case Stage::None:
       return consider_none(situation);
-    case Stage::Settling:  // tasks that began without the tree are no part of its trial
-      stage_ = Stage::Trial;
+    case Stage::Settling:  // tasks that began without the tree are no part of its test
+      stage_ = Stage::TryOut;
       return pace_.clear();
-    case Stage::Trial:
+    case Stage::TryOut:
       return judge(situation.now);
     case Stage::Kept:
       return consider_kept(situation);
@@ -145,9 +145,9 @@ void TreeAdder::members_changed(const Situation& situation) {
   pace_.clear();
   streaks_.overloaded = streaks_.relaxed = 0;
   if (tree_.empty()) return;
-  // There is nothing left that a trial could be compared with.
+  // There is nothing left that a test could be compared with.
   if (stage_ != Stage::Kept) {
-    return end_tree(situation.now, "somebody came or left during its trial");
+    return end_tree(situation.now, "a worker joined or left during its test");
   }
   const auto is_here = [this](WorkerId worker) {
     return std::ranges::binary_search(members_, worker);
@@ -155,7 +155,7 @@ void TreeAdder::members_changed(const Situation& situation) {
   std::erase_if(tree_,
                 [&](const auto& pair) { return !is_here(pair.first) || !is_here(pair.second); });
   replan_ = true;
-  if (tree_.empty()) end_tree(situation.now, "nobody of it is left");
+  if (tree_.empty()) end_tree(situation.now, "no worker of it is left");
 }
 
 ParentPairs TreeAdder::choose(double in_use, std::span<const WorkerId> stragglers) const {
@@ -171,16 +171,16 @@ ParentPairs TreeAdder::choose(double in_use, std::span<const WorkerId> straggler
 }
 
 void TreeAdder::consider_none(const Situation& situation) {
-  const LinkUse use = link_use(look_, look_.in, look_.out, waits_for_all_);
+  const ServerLinkUse use = link_use(look_, look_.in, look_.out, waits_for_all_);
   watches_ = use.waited > options_.watched * limit();
   streaks_.overloaded = use.waited > limit() ? streaks_.overloaded + 1 : 0;
-  if (streaks_.overloaded < options_.looks || situation.now < trial_.not_before) return;
-  if (!pace_.is_long_enough(options_.trial_updates, options_.trial)) return;
+  if (streaks_.overloaded < options_.looks || situation.now < try_out_.not_before) return;
+  if (!pace_.is_long_enough(options_.try_out_updates, options_.try_out)) return;
   const double relieved = hands_on() ? use.waited : use.in;
   ParentPairs tree = choose(std::min(1.0, relieved), times_.stragglers(options_.straggles));
   if (tree.empty()) return;
   tree_ = std::move(tree);
-  trial_.before_per_s = pace_.samples_per_s();
+  try_out_.before_per_s = pace_.samples_per_s();
   times_.tree_begins();
   stage_ = Stage::Settling;
   streaks_.overloaded = 0;
@@ -189,26 +189,27 @@ void TreeAdder::consider_none(const Situation& situation) {
 }
 
 void TreeAdder::judge(Time now) {
-  if (!pace_.is_long_enough(options_.trial_updates, options_.trial)) return;
+  if (!pace_.is_long_enough(options_.try_out_updates, options_.try_out)) return;
   const double after = pace_.samples_per_s();
-  if (after >= trial_.before_per_s * (1 + options_.gain_least)) {
+  if (after >= try_out_.before_per_s * (1 + options_.gain_least)) {
     stage_ = Stage::Kept;
-    trial_.pause = options_.pause;
+    try_out_.pause = options_.pause;
     streaks_.relaxed = streaks_.slow_parent = 0;
     return;
   }
-  trial_.not_before = now + trial_.pause;
-  trial_.pause *= 2;
+  try_out_.not_before = now + try_out_.pause;
+  try_out_.pause *= 2;
   end_tree(now, std::to_string(static_cast<int>(after)) + " samples a second with a tree, " +
-                    std::to_string(static_cast<int>(trial_.before_per_s)) + " without");
+                    std::to_string(static_cast<int>(try_out_.before_per_s)) + " without");
 }
 
 void TreeAdder::consider_kept(const Situation& situation) {
   // What would flow without the tree, at the pace that it made possible.
   if (const double pace = pace_.samples_per_s(); pace > 0 && situation.global_batch > 0) {
     const double gradients = pace * static_cast<double>(members_.size()) / situation.global_batch;
-    const LinkUse use = link_use(look_, gradients * look_.gradient_bytes * look_.part,
-                                 gradients * look_.parameter_bytes * look_.part, waits_for_all_);
+    const ServerLinkUse use =
+        link_use(look_, gradients * look_.gradient_bytes * look_.part,
+                 gradients * look_.parameter_bytes * look_.part, waits_for_all_);
     streaks_.relaxed = use.waited < options_.relaxed * limit() ? streaks_.relaxed + 1 : 0;
     if (streaks_.relaxed >= options_.relaxed_looks) {
       return end_tree(situation.now, "without it the servers' link would be used at " + use.text());
@@ -221,10 +222,10 @@ void TreeAdder::consider_kept(const Situation& situation) {
   if (!replan_ && streaks_.slow_parent < options_.looks) return;
   ParentPairs tree = choose(1, stragglers);
   if (tree.empty()) {
-    return end_tree(situation.now, "no tree would help those who are there now");
+    return end_tree(situation.now, "no tree would help the workers of now");
   }
   if (tree != tree_) {
-    const std::string why = replan_ ? "somebody came or left" : "a parent straggles";
+    const std::string why = replan_ ? "a worker joined or left" : "a parent straggles";
     note(situation.now, why + "; workers " + tree_text(tree));
   }
   tree_ = std::move(tree);

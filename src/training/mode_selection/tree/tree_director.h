@@ -27,14 +27,13 @@ struct LinkLook {
 
 // All constants are ours.
 struct TreeDirectorOptions {
-  // The link is overloaded if this much of it is used in so many looks in a row. In a mode that
-  // waits for all, parameters, computing and gradients take turns, so that no direction is ever
-  // used for long: there it is the sum of both that counts, the part of the time in which everybody
-  // waits for the link.
-  double limit = 0.9, limit_in_turns = 0.6;
+  // The link is overloaded if this much of it is used in that many looks in a row. In a mode that
+  // waits for all, parameters, computing and gradients alternate, so that no direction is ever used
+  // for long. There the sum of both counts: the part of the time in which all wait for the link.
+  double limit = 0.9, limit_alternating = 0.6;
   int looks = 2;
   double watched = 0.6;  // below this part of the limit nothing is noted: that costs too
-  // A tree goes when less than this part of the limit would flow without it in so many looks.
+  // A tree ends when less than this part of the limit would flow without it in that many looks.
   double relaxed = 0.78;
   int relaxed_looks = 5;
   double planned = 0.9;  // of every link, what a tree may be planned to use
@@ -42,11 +41,11 @@ struct TreeDirectorOptions {
   // It stays if samples a second are more by this part over as long a stretch of time as before it:
   // not shorter than either of these.
   double gain_least = 0.03;
-  int trial_updates = 6;
-  Duration trial = std::chrono::seconds(3);
+  int try_out_updates = 6;
+  Duration try_out = std::chrono::seconds(3);
   Duration pause = std::chrono::seconds(30);  // until another try after one that did not help;
                                               // twice as long after each
-  double straggles = 1.5;                     // whose tasks take so many times as long as most
+  double straggles = 1.5;                     // tasks take that many times as long as most
   // In modes that wait for all, children get parameters from their parents too: a tree relieves
   // both directions.
   bool hands_on_parameters = false;

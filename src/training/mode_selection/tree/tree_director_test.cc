@@ -20,7 +20,7 @@ struct LinkWorldOptions {
   double gradient = 1, parameters = 1;
   double compute_s = 0.1;
   double serve_s = 0;  // what each child costs its parent
-  bool in_turns = true;
+  bool alternates = true;
 };
 
 class LinkWorld {
@@ -55,7 +55,7 @@ class LinkWorld {
     }
     const double up = direct_count() * options.gradient / options.server;
     const double down = static_cast<double>(workers.size()) * options.parameters / options.server;
-    return options.in_turns ? down + most + up : std::max({down, up, most});
+    return options.alternates ? down + most + up : std::max({down, up, most});
   }
   void round() {
     const double took = round_s();
@@ -145,8 +145,8 @@ TEST(TreeDirector, AnOverloadedLinkGetsATreeThatMakesItFaster) {
 }
 
 TEST(TreeDirector, ALinkThatBearsAllGetsNone) {
-  for (const bool in_turns : {true, false}) {
-    LinkWorld world({.server = 160, .in_turns = in_turns}, in_turns ? Mode{} : Mode{.x = 1});
+  for (const bool alternates : {true, false}) {
+    LinkWorld world({.server = 160, .alternates = alternates}, alternates ? Mode{} : Mode{.x = 1});
     world.run_for(120);
     EXPECT_FALSE(world.had_tree);
     EXPECT_TRUE(world.director->notes().empty());
@@ -173,12 +173,12 @@ TEST(TreeDirector, OneLookIsNotEnough) {
   EXPECT_FALSE(world.had_tree);
 }
 
-TEST(TreeDirector, WhereNobodyWaitsForAllOneDirectionAloneCounts) {
-  LinkWorld up({.parameters = 0.1, .in_turns = false}, {.x = 1});
+TEST(TreeDirector, InAModeThatDoesNotWaitForAllOneDirectionAloneCounts) {
+  LinkWorld up({.parameters = 0.1, .alternates = false}, {.x = 1});
   up.run_for(60);
   EXPECT_TRUE(up.has_tree());
   expect_tree(up);
-  LinkWorld down({.gradient = 0.1, .in_turns = false}, {.x = 1});
+  LinkWorld down({.gradient = 0.1, .alternates = false}, {.x = 1});
   down.run_for(60);
   EXPECT_FALSE(down.had_tree) << "parameters come from the server all the same";
 }
@@ -208,7 +208,7 @@ TEST(TreeDirector, BetweenBothLimitsNothingChanges) {
   EXPECT_TRUE(busy.has_tree());
 }
 
-TEST(TreeDirector, OneThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
+TEST(TreeDirector, ATreeThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
   LinkWorld world({.serve_s = 0.3});
   std::vector<double> tried;
   bool before = false;
@@ -225,7 +225,7 @@ TEST(TreeDirector, OneThatDoesNotHelpIsGivenUpForAWhileAndThenForLonger) {
   EXPECT_NE(world.reason().find("samples a second with a tree"), std::string::npos);
 }
 
-TEST(TreeDirector, WhoComesOrGoesGetsItPlannedAnew) {
+TEST(TreeDirector, ATreeIsReplannedWhenAWorkerJoinsOrLeaves) {
   LinkWorld world({});
   world.run_for(60);
   ASSERT_TRUE(world.has_tree());
@@ -282,7 +282,7 @@ TEST(TreeDirector, TheOtherDirectorDoesNotSeeTheTree) {
   EXPECT_EQ(director->direct({.workers = two, .global_batch = 8, .mode = &left_over}), Mode{});
 }
 
-TEST(TreeDirector, WhoStragglesIsAChild) {
+TEST(TreeDirector, AStragglerIsAChild) {
   LinkWorld world({.server = 10});
   world.slow[3] = 2.5;
   world.slow[5] = 2.5;
@@ -317,7 +317,7 @@ TEST(TreeDirector, WhateverTheLinksTreesAreTreesAndDoNoLastingHarm) {
   Random random(11);
   int with = 0;
   for (int round = 0; round < 150; ++round) {
-    const bool in_turns = random.uniform() < 0.6;
+    const bool alternates = random.uniform() < 0.6;
     LinkWorld world({.workers = static_cast<int>(random.between(1, 12)),
                      .link = 5 + 40 * random.uniform(),
                      .server = 4 + 60 * random.uniform(),
@@ -325,8 +325,8 @@ TEST(TreeDirector, WhateverTheLinksTreesAreTreesAndDoNoLastingHarm) {
                      .parameters = 0.2 + random.uniform(),
                      .compute_s = 0.02 + 0.5 * random.uniform(),
                      .serve_s = random.uniform() < 0.3 ? 0.2 * random.uniform() : 0,
-                     .in_turns = in_turns},
-                    in_turns ? Mode{} : Mode{.x = 1});
+                     .alternates = alternates},
+                    alternates ? Mode{} : Mode{.x = 1});
     const double alone_s = world.round_s();
     for (int step = 0; step < 12; ++step) {
       world.run_for(8);

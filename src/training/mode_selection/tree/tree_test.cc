@@ -77,7 +77,7 @@ TEST(Tree, HasAsManyParentsAsTheServerBears) {
   const auto straggler =
       std::ranges::find(*tree, WorkerId(0), [](const auto& pair) { return pair.first; });
   ASSERT_NE(straggler, tree->end());
-  EXPECT_EQ(tree->front().second, WorkerId(1)) << "who has the most to spare comes first";
+  EXPECT_EQ(tree->front().second, WorkerId(1)) << "the worker with the most to spare comes first";
 }
 
 }  // namespace

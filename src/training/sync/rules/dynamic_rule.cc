@@ -111,7 +111,7 @@ class DynamicRule final : public SyncRule {
   std::vector<int> group_of_{};             // by seat; -1: has left
   std::vector<int> size_{}, here_{};        // by group; here: those waiting
   std::vector<std::vector<Held>> piles_{};  // by group
-  std::vector<Held> orphans_{};             // of those who have left: go with whoever is next
+  std::vector<Held> orphans_{};             // of workers that left: go with the next group
   std::vector<std::size_t> look_at_{};      // groups that may be complete
 };
 

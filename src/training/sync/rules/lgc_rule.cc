@@ -6,7 +6,7 @@ namespace orrery {
 namespace {
 
 // Live gradient compensation, after Xu et al. (INFOCOM '21). What is one version old waits here for
-// the next update but its worker does not, so it never counts among those who have come.
+// the next update but its worker does not, so it never counts among those that have come.
 class LgcRule final : public SyncRule {
  public:
   explicit LgcRule(int x) : x_(x) {}

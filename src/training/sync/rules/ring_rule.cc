@@ -7,8 +7,7 @@ namespace {
 
 // After STAR (2025), ring with children: the ring waits for its own and never for a child, whose
 // gradient goes with the next update after it came. Nor does a child wait for that: it goes on with
-// the parameters that there are, unless it is so far ahead that its parent would keep more and more
-// for it.
+// the parameters that there are, unless its parent would keep more and more gradients for it.
 class RingRule final : public SyncRule {
  public:
   void regroup(const Membership& membership) override {

@@ -12,7 +12,7 @@ namespace orrery {
 // A gradient that has come, as a rule sees it.
 struct Arrival {
   std::int64_t task = 0;
-  std::span<const int> seats{};  // whose it is: the one who handed it in, then those merged into it
+  std::span<const int> seats{};  // its worker's, then those merged into it
   ParameterVersion age = 0;      // updates made since its parameters
   double norm2 = 0;
   double dot_validation = 0;
@@ -26,9 +26,9 @@ enum class Fate {
   Drop,  // not wanted; whose it is goes on at once
 };
 
-// When gradients become an update, and who may go on: one mode's part of a Conductor, which does
-// all else. A rule keeps the numbers of the tasks whose gradients it holds. Pure, and it sees no
-// time: what matters is the order in which gradients come.
+// When gradients become an update, and which workers may go on: one mode's part of a Conductor,
+// which does all else. A rule keeps the numbers of the tasks whose gradients it holds. Pure, and it
+// sees no time: what matters is the order in which gradients come.
 class SyncRule {
  public:
   virtual ~SyncRule() = default;
@@ -43,14 +43,14 @@ class SyncRule {
   virtual void drain(std::vector<Term>& terms) = 0;
   virtual bool holds_any() const = 0;
   virtual void lose(std::int64_t task) = 0;  // a held gradient is no longer there
-  virtual void freed(int) {}                 // whoever sits here was waiting, and waits no longer
+  virtual void freed(int) {}                 // this seat was waiting, and waits no longer
   virtual void updated() {}  // an update was made, by this rule or of what was drained
 
   virtual bool may_start(int) const { return true; }
-  // Whether somebody who was not allowed to start might be now. Says so once.
+  // True, once, if a worker that was not allowed to start might be now.
   virtual bool reopened() { return false; }
-  virtual bool cuts() const { return false; }  // after its updates, who computes is cut
-  // Whether a fresh validation gradient is wanted. Says so once.
+  virtual bool cuts() const { return false; }  // after its updates, computing workers are cut
+  // True, once, if a fresh validation gradient is wanted.
   virtual bool wants_validation() { return false; }
 };
 

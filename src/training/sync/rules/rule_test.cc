@@ -20,7 +20,7 @@ TEST(DynamicRule, AGroupIsAnUpdateAndGroupsDoNotWaitForEachOther) {
   EXPECT_TRUE(harness.updates.empty());
   harness.done(1);
   harness.done(3);
-  ASSERT_EQ(harness.updates.size(), 2u) << "who is in no group is one alone";
+  ASSERT_EQ(harness.updates.size(), 2u) << "a worker in no group is a group alone";
   EXPECT_EQ(harness.terms(0), Tasks{2});
   EXPECT_EQ(harness.terms(1), Tasks{4});
   harness.done(2);
@@ -38,10 +38,10 @@ TEST(DynamicRule, AGroupIsCompleteWhenItsLastMemberLeaves) {
   EXPECT_TRUE(harness.updates.empty());
   harness.leave(2);
   ASSERT_EQ(harness.updates.size(), 1u);
-  EXPECT_EQ(harness.terms(0), (Tasks{1, 2})) << "what one who left had handed in goes with it";
+  EXPECT_EQ(harness.terms(0), (Tasks{1, 2})) << "the gradient of a worker that left goes with it";
 }
 
-TEST(DynamicRule, WhatThoseWhoLeftHadHandedInIsUsedWhenTheModeIsLeft) {
+TEST(DynamicRule, GradientsOfWorkersThatLeftAreUsedWhenTheModeIsLeft) {
   ConductorHarness harness(options(), 4,
                            {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1), w(2)}}});
   harness.done(0);
@@ -52,7 +52,7 @@ TEST(DynamicRule, WhatThoseWhoLeftHadHandedInIsUsedWhenTheModeIsLeft) {
   EXPECT_EQ(harness.terms(0), Tasks{1});
 }
 
-TEST(DynamicRule, AGroupBeginsAnewAfterItsUpdate) {
+TEST(DynamicRule, AGroupStartsTogetherAfterItsUpdate) {
   ConductorHarness harness(options(), 3, {.rule = SyncRuleKind::Dynamic, .groups = {{w(0), w(1)}}});
   for (int i = 0; i < 3; ++i) {
     harness.done(0);
@@ -76,7 +76,7 @@ TEST(DynamicRule, AChildBelongsToItsParentsGroup) {
   EXPECT_EQ(harness.terms(1), (Tasks{1, 3}));
 }
 
-TEST(SspRule, NobodyGetsMoreThanTheBoundAheadOfTheSlowest) {
+TEST(SspRule, NoWorkerGetsMoreThanTheBoundBeyondTheSlowest) {
   ConductorHarness harness(options(), 2, {.rule = SyncRuleKind::Ssp, .bound = 2});
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(harness.computes(0)) << i;
@@ -90,7 +90,7 @@ TEST(SspRule, NobodyGetsMoreThanTheBoundAheadOfTheSlowest) {
   EXPECT_FALSE(harness.computes(0));
 }
 
-TEST(SspRule, WhoJoinsBeginsWhereTheSlowestIs) {
+TEST(SspRule, AJoiningWorkerBeginsWhereTheSlowestIs) {
   ConductorHarness harness(options(), 2, {.rule = SyncRuleKind::Ssp, .bound = 0});
   for (int i = 0; i < 4; ++i) {
     harness.done(0);
@@ -126,7 +126,7 @@ TEST(LgcRule, TheFastestMakeTheUpdateAndTheOthersAreCut) {
   Gradient part = harness.gradient_of(3);
   part.samples = 1;
   harness.say(part);
-  EXPECT_EQ(harness.task.at(3).version, 1) << "it starts anew at once";
+  EXPECT_EQ(harness.task.at(3).version, 1) << "it starts its next task at once";
   EXPECT_EQ(harness.updates.size(), 1u) << "what is late does not count among the fastest";
   harness.done(0);
   harness.done(1);
@@ -145,7 +145,7 @@ TEST(LgcRule, WhatIsOlderThanOneVersionIsDropped) {
     harness.done(0);
     harness.done(1);
   }
-  EXPECT_EQ(harness.cuts.size(), 1u) << "nobody is cut twice";
+  EXPECT_EQ(harness.cuts.size(), 1u) << "no task is cut twice";
   harness.done(2);
   ASSERT_EQ(harness.drops.size(), 1u);
   EXPECT_EQ(harness.drops[0].task, 3);
@@ -200,7 +200,7 @@ TEST(ZenoRule, TakesAGradientThatHelpsAndDropsOneThatDoesNot) {
   EXPECT_DOUBLE_EQ(terms[0].weight, 0.5);
 }
 
-TEST(ZenoRule, AValidationGradientThatEverybodyContradictsIsRenewed) {
+TEST(ZenoRule, AValidationGradientThatAllContradictIsRenewed) {
   ConductorHarness harness({.global_batch = 8, .zeno = {.period = 2}}, 2,
                            {.rule = SyncRuleKind::ZenoPlus});
   ASSERT_EQ(harness.others.size(), 1u);
@@ -259,7 +259,7 @@ TEST_F(RingTest, TheRingWaitsForItsOwnAndTakesChildrenAlongThatAreThere) {
   for (const int i : {0, 1, 2}) harness.done(i);
   ASSERT_EQ(harness.updates.size(), 1u);
   EXPECT_EQ(harness.terms(0), (Tasks{1, 2, 3}));
-  EXPECT_FALSE(harness.computes(0)) << "nobody goes on before the ring is through";
+  EXPECT_FALSE(harness.computes(0)) << "no worker goes on before the ring has summed";
   harness.applied();
   EXPECT_EQ(harness.task.at(0).version, 1);
   harness.done(3);
@@ -291,7 +291,7 @@ TEST_F(RingTest, AChildGoesOnWithoutItsRingButNotFarAhead) {
   EXPECT_EQ(harness.terms(2).size(), 4u);
 }
 
-TEST_F(RingTest, WhoIsLostWithItsParentsGradientsHasNoneKept) {
+TEST_F(RingTest, AChildLostWithItsParentHasNoGradientKept) {
   ConductorHarness harness(all_reduce(), 4, three_and_a_child_);
   harness.done(3);
   harness.done(3);
@@ -312,7 +312,8 @@ TEST_F(RingTest, AFailedUpdateIsMadeAgainWithoutTheLost) {
   harness.failed({w(0)});
   ASSERT_EQ(harness.updates.size(), 2u);
   EXPECT_EQ(harness.updates[1].update.version, 1);
-  EXPECT_EQ(harness.terms(1), (Tasks{2, 3})) << "the child's lay at the one who is lost";
+  EXPECT_EQ(harness.terms(1), (Tasks{2, 3}))
+      << "the child's gradient was in the lost worker's memory";
   EXPECT_EQ(harness.rings.back().ring, (Workers{w(1), w(2)}));
   harness.applied();
   EXPECT_EQ(harness.conductor->counts().lost, 2);
@@ -330,7 +331,7 @@ TEST_F(RingTest, AnUpdateThatFailedForNoKnownReasonIsMadeAgainInANewRing) {
   EXPECT_EQ(harness.terms(1), harness.terms(0));
 }
 
-TEST_F(RingTest, WhatOneWhoLeavesHadHandedInIsLostWithIt) {
+TEST_F(RingTest, AGradientIsLostWithTheWorkerThatHoldsIt) {
   ConductorHarness harness(all_reduce(), 4, three_and_a_child_);
   harness.done(3);
   harness.done(0);
@@ -342,7 +343,7 @@ TEST_F(RingTest, WhatOneWhoLeavesHadHandedInIsLostWithIt) {
   EXPECT_EQ(harness.terms(0), (Tasks{2, 3}));
 }
 
-TEST_F(RingTest, AChildsGradientThatLiesWhereNobodyIsAnyMoreIsNotUsed) {
+TEST_F(RingTest, AChildsGradientInTheMemoryOfAWorkerThatLeftIsNotUsed) {
   ConductorHarness harness(all_reduce(), 4, three_and_a_child_);
   for (const int i : {0, 1, 2}) harness.done(i);
   harness.leave(0);
@@ -354,7 +355,7 @@ TEST_F(RingTest, AChildsGradientThatLiesWhereNobodyIsAnyMoreIsNotUsed) {
   EXPECT_EQ(harness.task.at(1).samples.first, 6) << "the child's samples are done again";
 }
 
-TEST_F(RingTest, AnUpdateThatNobodyIsLeftForIsNoMore) {
+TEST_F(RingTest, AnUpdateEndsWithTheLastWorker) {
   ConductorHarness harness(all_reduce(), 2, {.rule = SyncRuleKind::Ring});
   harness.done(0);
   harness.done(1);
@@ -368,7 +369,7 @@ TEST_F(RingTest, AnUpdateThatNobodyIsLeftForIsNoMore) {
   EXPECT_EQ(harness.task.at(2).samples.first, 0);
 }
 
-TEST_F(RingTest, WhoJoinsDuringAnUpdateIsInTheNextRing) {
+TEST_F(RingTest, AWorkerThatJoinsDuringAnUpdateIsInTheNextRing) {
   ConductorHarness harness(all_reduce(), 2, {.rule = SyncRuleKind::Ring});
   harness.done(0);
   harness.done(1);
@@ -380,7 +381,7 @@ TEST_F(RingTest, WhoJoinsDuringAnUpdateIsInTheNextRing) {
   EXPECT_TRUE(harness.computes(2));
 }
 
-TEST_F(RingTest, TheRingChangesOnlyWhileNobodyInItComputes) {
+TEST_F(RingTest, TheRingChangesOnlyWhileNoMemberComputes) {
   ConductorHarness harness(all_reduce(), 3, {.rule = SyncRuleKind::Ring});
   harness.done(0);
   harness.director->says = {.rule = SyncRuleKind::Ring, .ring = {w(0), w(1)}};

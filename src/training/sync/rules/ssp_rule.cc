@@ -7,7 +7,8 @@
 namespace orrery {
 namespace {
 
-// Stale synchronous parallel, after Ho et al. (NIPS '13). Who joins begins where the slowest is.
+// Stale synchronous parallel, after Ho et al. (NIPS '13). A worker that joins begins where the
+// slowest is.
 class SspRule final : public SyncRule {
  public:
   explicit SspRule(int bound) : bound_(std::max(0, bound)) {}

@@ -5,8 +5,9 @@
 namespace orrery {
 namespace {
 
-// After STAR (2025), static-x-order. A gradient of one who has left meanwhile goes into the update
-// but does not count to x, so that with x = N everybody who is still there is waited for.
+// After STAR (2025), static-x-order. A gradient of a worker that left meanwhile goes into the
+// update but does not count to x, so that with x = N all workers that are still there are waited
+// for.
 class StaticRule final : public SyncRule {
  public:
   explicit StaticRule(int x) : x_(x) {}

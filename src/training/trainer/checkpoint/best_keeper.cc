@@ -17,7 +17,7 @@ void BestKeeper::recall() {
   if (kept.ok()) best_ = on_disk_ = kept.value().judged;
 }
 
-bool BestKeeper::improves(const Judgement& judged) const {
+bool BestKeeper::improves(const EvaluatedVersion& judged) const {
   if (!std::isfinite(judged.accuracy)) return false;
   if (!best_ || judged.accuracy != best_->accuracy) {
     return !best_ || judged.accuracy > best_->accuracy;

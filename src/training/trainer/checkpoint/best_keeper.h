@@ -16,7 +16,7 @@ namespace orrery {
 // what is better meanwhile replaces what waits. Lives on the thread of `io`, writes on `writer`.
 class BestKeeper {
  public:
-  // Told after each write: how it went.
+  // Called after each write, with how it went.
   using Written = std::function<void(const Status&)>;
   // Without a folder nothing is written, and the best is known all the same.
   BestKeeper(boost::asio::io_context& io, boost::asio::thread_pool& writer, std::string folder,
@@ -24,13 +24,13 @@ class BestKeeper {
 
   // The best of earlier sessions, if there is one that is whole.
   void recall();
-  bool improves(const Judgement& judged) const;
+  bool improves(const EvaluatedVersion& judged) const;
   // `checkpoint` holds the judged parameters and says how they were judged; it improves.
   void keep(std::shared_ptr<Checkpoint> checkpoint);
   bool busy() const { return writing_; }
 
-  const std::optional<Judgement>& best() const { return best_; }
-  const std::optional<Judgement>& on_disk() const { return on_disk_; }
+  const std::optional<EvaluatedVersion>& best() const { return best_; }
+  const std::optional<EvaluatedVersion>& on_disk() const { return on_disk_; }
 
  private:
   void write(const std::shared_ptr<Checkpoint>& checkpoint);
@@ -39,7 +39,7 @@ class BestKeeper {
   boost::asio::thread_pool& writer_;
   const std::string folder_;
   const Written written_;
-  std::optional<Judgement> best_{}, on_disk_{};
+  std::optional<EvaluatedVersion> best_{}, on_disk_{};
   std::shared_ptr<Checkpoint> waiting_{};
   bool writing_ = false;
 };

@@ -15,7 +15,7 @@ std::shared_ptr<Checkpoint> judged(ParameterVersion version, double accuracy, do
   auto checkpoint = std::make_shared<Checkpoint>();
   checkpoint->conductor.version = version;
   checkpoint->parameters = {static_cast<float>(version)};
-  checkpoint->judged = Judgement{.version = version, .accuracy = accuracy, .loss = loss};
+  checkpoint->judged = EvaluatedVersion{.version = version, .accuracy = accuracy, .loss = loss};
   return checkpoint;
 }
 
@@ -70,7 +70,7 @@ TEST(BestKeeper, TheNextSessionKnowsWhatWasBest) {
   EXPECT_EQ(second.best.on_disk()->version, 7);
 }
 
-TEST(BestKeeper, AWriteThatFailsIsToldAndIsNotOnTheDisk) {
+TEST(BestKeeper, AWriteThatFailsIsReportedAndIsNotOnTheDisk) {
   Keeper keeper("/proc/nowhere");
   keeper.offer(judged(1, 0.5));
   keeper.wait();
@@ -91,7 +91,7 @@ TEST(BestKeeper, StandsApartFromTheNewestCheckpoints) {
   EXPECT_TRUE(read_checkpoint(best_checkpoint_path(folder.path())).ok());
 }
 
-TEST(BestKeeper, GoingOnFromTheBestSetsNewerCheckpointsAside) {
+TEST(BestKeeper, GoingOnFromTheBestRenamesNewerCheckpoints) {
   const TestFolder folder;
   ASSERT_TRUE(write_checkpoint(folder.path(), *judged(8, 0.1), 3).ok());
   ASSERT_TRUE(write_best_checkpoint(folder.path(), *judged(9, 0.9)).ok());

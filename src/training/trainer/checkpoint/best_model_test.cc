@@ -109,9 +109,9 @@ TEST(BestModel, ARunGoesOnFromItIfAsked) {
 
 TEST(BestModel, FromTheBestWithoutOneSaysWhatIsMissing) {
   const TestFolder folder;
-  const Outcome anew = run_in(folder.run(), {"--steps", "4", "--from", "best"});
-  EXPECT_EQ(anew.run.exit_code, 2);
-  EXPECT_NE(anew.run.errors.find("--resume"), std::string::npos) << anew.run.errors;
+  const Outcome fresh = run_in(folder.run(), {"--steps", "4", "--from", "best"});
+  EXPECT_EQ(fresh.run.exit_code, 2);
+  EXPECT_NE(fresh.run.errors.find("--resume"), std::string::npos) << fresh.run.errors;
   const Outcome other = run_in(folder.run() + "2", {"--steps", "4", "--from", "first"});
   EXPECT_EQ(other.run.exit_code, 2);
   const TestRun judged = train({"evaluate", folder.path() + "/nowhere"}, folder.run());

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/output_file.h"
 #include "training/trainer/checkpoint/checkpoint_text.h"
 #include "training/trainer/transport/crc32c.h"
 
@@ -25,7 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "ORRCKPT1";
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".orc";
-constexpr std::string_view kDraft = ".orc.part";
 
 struct Preamble {
   char magic[8] = {};
@@ -33,16 +33,6 @@ struct Preamble {
   std::uint64_t parameters = 0;
   std::uint64_t optimizer_floats = 0;
 };
-
-Status write_all(const Fd& fd, const std::string& path, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(path, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
-}
 
 Status read_all(const Fd& fd, const std::string& path, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -91,18 +81,7 @@ void add_recent_slope(Checkpoint& checkpoint) {
   state.insert(state.end(), state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-Status write_draft(const std::string& path, std::span<const std::span<const std::byte>> parts,
-                   std::uint64_t crc) {
-  const Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!fd.ok()) return system_error(path, errno);
-  for (const auto part : parts) TRY(write_all(fd, path, part));
-  TRY(write_all(fd, path, std::as_bytes(std::span(&crc, 1))));
-  if (fsync(fd.get()) != 0) return system_error(path, errno);
-  return {};
-}
-
-Status write_file(const std::string& path, const std::string& folder,
-                  const Checkpoint& checkpoint) {
+Status write_file(const std::string& path, const Checkpoint& checkpoint) {
   const std::string text = checkpoint_text(checkpoint);
   Preamble preamble{.text_bytes = text.size(),
                     .parameters = checkpoint.parameters.size(),
@@ -112,17 +91,14 @@ Status write_file(const std::string& path, const std::string& folder,
                                               std::as_bytes(std::span(text)),
                                               std::as_bytes(std::span(checkpoint.parameters)),
                                               std::as_bytes(std::span(checkpoint.optimizer_state))};
+  TRY_ASSIGN(OutputFile file, OutputFile::open_own(path, {.durable = true}));
   std::uint64_t crc = 0;
-  for (const auto part : parts) crc = crc64(part, crc);
-
-  const std::string temporary = path + ".part";
-  const Status drafted = write_draft(temporary, parts, crc);
-  if (!drafted.ok()) {
-    unlink(temporary.c_str());
-    return drafted;
+  for (const auto part : parts) {
+    crc = crc64(part, crc);
+    TRY(file.write({reinterpret_cast<const char*>(part.data()), part.size()}));
   }
-  if (rename(temporary.c_str(), path.c_str()) != 0) return system_error(path, errno);
-  return sync_folder(folder);
+  TRY(file.write({reinterpret_cast<const char*>(&crc), sizeof crc}));
+  return file.commit();
 }
 
 std::string path_of(const std::string& folder, std::string_view prefix, ParameterVersion version) {
@@ -132,7 +108,7 @@ std::string path_of(const std::string& folder, std::string_view prefix, Paramete
 }  // namespace
 
 Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep) {
-  TRY(write_file(path_of(folder, kPrefix, checkpoint.conductor.version), folder, checkpoint));
+  TRY(write_file(path_of(folder, kPrefix, checkpoint.conductor.version), checkpoint));
   auto found = checkpoints_in(folder);
   while (found.size() > static_cast<std::size_t>(std::max(keep, 1))) {
     unlink(found.begin()->second.c_str());
@@ -146,20 +122,20 @@ std::string best_checkpoint_path(const std::string& folder) {
 }
 
 Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
-  return write_file(best_checkpoint_path(folder), folder, checkpoint);
+  return write_file(best_checkpoint_path(folder), checkpoint);
 }
 
 Status begin_at_best(const std::string& folder) {
-  constexpr std::string_view kAside = "set-aside-";
+  constexpr std::string_view kNewer = "set-aside-";
   TRY_ASSIGN(const Checkpoint best, read_checkpoint(best_checkpoint_path(folder)));
   const ParameterVersion version = best.conductor.version;
   const auto found = checkpoints_in(folder);
   if (!found.contains(version)) {
-    TRY(write_file(path_of(folder, kPrefix, version), folder, best));
+    TRY(write_file(path_of(folder, kPrefix, version), best));
   }
   for (auto newer = found.upper_bound(version); newer != found.end(); ++newer) {
-    const std::string aside = path_of(folder, kAside, newer->first);
-    if (rename(newer->second.c_str(), aside.c_str()) != 0) return system_error(aside, errno);
+    const std::string renamed = path_of(folder, kNewer, newer->first);
+    if (rename(newer->second.c_str(), renamed.c_str()) != 0) return system_error(renamed, errno);
   }
   return sync_folder(folder);
 }
@@ -168,11 +144,7 @@ void remove_drafts(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    const bool checkpoint = name.starts_with(kPrefix) && name.ends_with(kDraft);
-    const bool small =
-        name.ends_with(".new") &&
-        (name.starts_with("run.json.") || name.starts_with("head.") || name.starts_with("token."));
-    if (checkpoint || small) unlink(entry.path().c_str());
+    if (OutputFile::is_draft(name)) unlink(entry.path().c_str());
   }
 }
 

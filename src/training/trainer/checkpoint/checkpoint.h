@@ -7,17 +7,10 @@
 
 #include "base/result.h"
 #include "training/libtorch/learner.h"
+#include "training/result/training_result.h"
 #include "training/sync/conductor.h"
 
 namespace orrery {
-
-// What an evaluation said of a version.
-struct Judgement {
-  ParameterVersion version = 0;
-  double at_s = 0;  // when that version was made
-  std::int64_t samples = 0;
-  double accuracy = 0, loss = 0;
-};
 
 // All that a run goes on from. What is random in a run (the order of samples, what a model draws)
 // follows from the seed and the positions of samples, so these are its random state as well.
@@ -31,7 +24,7 @@ struct Checkpoint {
   double optimizer_batches = 0;  // global batches that the optimizer has stepped by
   std::vector<float> parameters{};
   std::vector<float> optimizer_state{};
-  std::optional<Judgement> judged{};  // of the best model
+  std::optional<EvaluatedVersion> judged{};  // of the best model
 };
 
 // FOLDER/checkpoint-VERSION.orc, written whole or not at all, and on the disk when this returns.

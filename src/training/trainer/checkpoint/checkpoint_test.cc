@@ -109,6 +109,21 @@ TEST(Checkpoint, EveryLengthThatIsCutOffIsNoticed) {
   EXPECT_EQ(newest_checkpoint(folder.path()).error().code, Code::DataLoss);
 }
 
+// On file systems without unnamed files a killed process leaves its draft.
+TEST(Checkpoint, DraftsOfKilledProcessesAreRemovedAndNothingElseIs) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_checkpoint(folder.path(), sample(1), 3).ok());
+  for (const char* const name :
+       {"/.orrery-17-1.part", "/.orrery-4000000-250.part", "/notes.part"}) {
+    std::ofstream(folder.path() + name) << "half";
+  }
+  remove_drafts(folder.path());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/.orrery-17-1.part"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/.orrery-4000000-250.part"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/notes.part"));
+  EXPECT_TRUE(newest_checkpoint(folder.path()).ok());
+}
+
 TEST(Checkpoint, WhereThereIsNoneIsSaid) {
   const TestFolder folder;
   const auto found = newest_checkpoint(folder.path());

@@ -70,7 +70,7 @@ double number_in(const json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-json judgement_of(const std::optional<Judgement>& judged) {
+json judgement_of(const std::optional<EvaluatedVersion>& judged) {
   if (!judged) return nullptr;
   return {{"version", judged->version},
           {"time_s", number(judged->at_s)},
@@ -79,9 +79,9 @@ json judgement_of(const std::optional<Judgement>& judged) {
           {"loss", number(judged->loss)}};
 }
 
-Judgement read_judgement(const json& values) {
-  return {.version = values.at("version").get<ParameterVersion>(),
-          .at_s = number_in(values.at("time_s")),
+EvaluatedVersion read_judgement(const json& values) {
+  return {.at_s = number_in(values.at("time_s")),
+          .version = values.at("version").get<ParameterVersion>(),
           .samples = values.at("samples").get<std::int64_t>(),
           .accuracy = number_in(values.at("accuracy")),
           .loss = number_in(values.at("loss"))};

@@ -25,13 +25,13 @@ Result<Pipe> make_pipe() {
 }
 
 // Between fork and exec only what is safe there may be called: the process has threads.
-[[noreturn]] void become(char* const* command, int input, int go, pid_t parent) {
+[[noreturn]] void exec_child(char* const* command, int input, int go, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // A signal for the group of the head is for the head alone; it ends its children itself.
   setpgid(0, 0);
   char byte = 0;
-  const bool told = read(go, &byte, 1) == 1;
-  if (!told || getppid() != parent || dup2(input, STDIN_FILENO) < 0) _exit(127);
+  const bool allowed = read(go, &byte, 1) == 1;
+  if (!allowed || getppid() != parent || dup2(input, STDIN_FILENO) < 0) _exit(127);
   // What it prints is no part of the head's answer.
   dup2(STDERR_FILENO, STDOUT_FILENO);
   // Libraries open files that they forget to close; a socket that lives on here is never closed.
@@ -84,7 +84,7 @@ Result<pid_t> Children::start(const ChildStart& start) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) return system_error("fork", errno);
-  if (child == 0) become(command.data(), input.out.get(), go.out.get(), parent);
+  if (child == 0) exec_child(command.data(), input.out.get(), go.out.get(), parent);
   running_.insert(child);
   if (start.before) {
     if (auto done = start.before(child); !done.ok()) {

@@ -20,19 +20,19 @@ struct ChildStart {
   std::function<Status(pid_t)> before{};
 };
 
-// The processes that the head has started. They die with it, however it dies. Their ends are told
-// of on the io_context's thread.
+// The processes that the head has started. They die with it, however it dies. Their ends are
+// reported on the io_context's thread.
 class Children {
  public:
   using OnEnd = std::function<void(pid_t, const std::string& how)>;
 
   Children(boost::asio::io_context& io, OnEnd on_end);
-  ~Children();  // kills and waits for whoever is left
+  ~Children();  // kills those that are left and waits for them
 
   Result<pid_t> start(const ChildStart& start);
-  void kill(pid_t child);  // its end is told as any other
+  void kill(pid_t child);  // its end is reported as any other
   const std::set<pid_t>& running() const { return running_; }
-  // Kills all of them and waits; their ends are not told.
+  // Kills all of them and waits; their ends are not reported.
   void clear();
 
  private:

@@ -68,12 +68,12 @@ class LoggedDirector final : public ReasoningDirector {
     return mode;
   }
   std::string reason() const override {
-    const bool steered = star_ != nullptr && !star_->notes().empty();
+    const bool selected = star_ != nullptr && !star_->notes().empty();
     if (trees_ != nullptr && !trees_->notes().empty()) {
       const TreeNote& note = trees_->notes().back();
-      if (!steered || note.at > star_->notes().back().at) return note.reason;
+      if (!selected || note.at > star_->notes().back().at) return note.reason;
     }
-    return steered ? explained(star_->notes().back()) : "";
+    return selected ? explained(star_->notes().back()) : "";
   }
   double cpu_s() const override { return cpu_s_; }
 
@@ -93,7 +93,7 @@ std::string explained(const SelectorChoice& selector, std::size_t runs) {
                                        selector.samples().size(), runs, runs == 1 ? "" : "s");
   if (errors.windows == 0) return with + " the heuristic decides: it takes more of them to learn";
   return fmt::format(
-      "{} {} decides: on the newest {} of them the selector is off by {:.4g}, not told the mode by "
+      "{} {} decides: on the newest {} of them the selector is off by {:.4g}, without the mode by "
       "{:.4g}, the heuristic by {:.4g}",
       with, selector.trusted() ? "the selector (between modes it has seen)" : "the heuristic",
       errors.windows, errors.regression, errors.modeless, errors.heuristic);

@@ -27,13 +27,13 @@ struct SelectorStart {
   SelectorExperience experience{};
 };
 
-// Who decides about the mode of a run, and in which it begins. What the director is told is written
-// to the log.
+// The director of a run, and the mode in which it begins. What the director is given is written to
+// the log.
 struct Direction {
   Mode mode{};
   std::unique_ptr<ReasoningDirector> director{};
-  TreeDirector* trees = nullptr;  // within it: it is to be told what links carry
-  std::string experience{};       // what came of it, for people; empty: there was none
+  TreeDirector* trees = nullptr;  // within it: it needs what links carry
+  std::string experience{};       // what came of it, as a sentence; empty: there was none
 };
 // `predictor` may be none; it runs against those that are built in. So may the selector's
 // regression: then star's heuristic always decides; and `grant`: then every mode is granted.
@@ -42,13 +42,13 @@ Result<Direction> choose_direction(const RunOptions& options,
                                    SelectorStart selector, std::shared_ptr<ModeGrant> grant,
                                    RunLog* log, bool with_trees = false);
 
-// Who decides with what so many earlier runs have seen, and why, for people.
+// What decides about modes after that many earlier runs, and why, as a sentence.
 std::string explained(const SelectorChoice& selector, std::size_t runs);
 
 // Parts in which a task is computed: more than one only where a mode may cut it off.
 int blocks_for(const RunOptions& options);
 
-// One of so many training samples is kept for a mode that judges gradients by others; 0: none is.
+// One training sample in this many is held out, for a mode that judges gradients by them; 0: none.
 int held_out_for(const RunOptions& options);
 
 }  // namespace orrery

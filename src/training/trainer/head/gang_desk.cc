@@ -20,17 +20,17 @@ void GangDesk::welcome(const std::shared_ptr<Connection>& line, int rank,
     return line->close({Code::PermissionDenied, "this rank is not expected"});
   }
   lines_[rank] = line;
-  line->handle(
-      {.frame = [](Connection& from, Frame&) { from.close(invalid("a rank asks for nothing")); },
-       .closed =
-           [this, rank, lost = std::move(lost)](Connection& gone, const Error&) {
-             const auto found = lines_.find(rank);
-             if (found == lines_.end() || found->second.get() != &gone) return;
-             lines_.erase(found);
-             lost(rank);
-           },
-       .place = {}},
-      {.body = 64, .floats = 0});
+  line->handle({.frame = [](Connection& from,
+                            MessageFrame&) { from.close(invalid("a rank asks for nothing")); },
+                .closed =
+                    [this, rank, lost = std::move(lost)](Connection& gone, const Error&) {
+                      const auto found = lines_.find(rank);
+                      if (found == lines_.end() || found->second.get() != &gone) return;
+                      lines_.erase(found);
+                      lost(rank);
+                    },
+                .place = {}},
+               {.body = 64, .floats = 0});
   line->send(MessageType::Answer, 0, CountMessage{GangPlace::workers_of(rank, ranks_, workers_)});
 }
 

@@ -16,8 +16,8 @@ namespace orrery {
 // How a run ended, for the other ranks of its gang. Sent as the number of the message Stop.
 enum class RunOutcome : std::int64_t { Finished, Failed, Stopped };
 
-// The head's side of a gang: tells each other rank how many workers to start, and at the end how
-// the run ended.
+// The head's side of a gang: sends each other rank the number of workers to start, and at the end
+// how the run ended.
 class GangDesk {
  public:
   using Clock = std::chrono::steady_clock;

@@ -50,7 +50,7 @@ Head::Head(const RunOptions& options, const TrainPorts& ports, std::optional<Gan
 
 Head::~Head() { run_.writer.join(); }
 
-Result<RunSummary> Head::run() {
+Result<TrainingResult> Head::run() {
   TRY(open_run());
   TRY(open_parts());
   make_exchange();
@@ -61,15 +61,15 @@ Result<RunSummary> Head::run() {
   while (!run_.over && run_.io.run_one() > 0) {
   }
   write_tables();
-  const RunSummary result = summary();
+  const TrainingResult came_to = result();
   end_gang();
-  run_.job.close(run_.failure.ok() && session_.conductor->finished() && result.kept.ok() &&
-                 run_.tally.reason.find("asked to stop") == std::string::npos);
+  run_.job.close(run_.failure.ok() && session_.conductor->finished() && came_to.failure.empty() &&
+                 run_.tally.ended.find("asked to stop") == std::string::npos);
   if (!run_.failure.ok()) return run_.failure.error();
   // Parts end by themselves when they are asked to. Those that do not are killed.
   members_.stop_all();
   members_.wait_until(std::chrono::steady_clock::now() + kEndPatience);
-  return result;
+  return came_to;
 }
 
 Status Head::open_run() {
@@ -219,7 +219,7 @@ void Head::restart(const std::string& why) {
   run_.clock.pause();
   silence_.forget_all();
   run_.tally.counts = run_.tally.counts + session_.conductor->counts();
-  run_.tally.steer_cpu_s += session_.director->cpu_s();
+  run_.tally.director_cpu_s += session_.director->cpu_s();
   if (++run_.tally.restarts > kRestartsMost) {
     return run_.fail({Code::Aborted, "too many restarts"});
   }
@@ -309,21 +309,34 @@ void Head::tick_training() {
   run_.progress.show(state);
 }
 
-RunSummary Head::summary() {
-  RunSummary result{
+TrainingResult Head::result() {
+  const std::vector<EvaluatedVersion>& curve = run_.curve;
+  TargetWatch watch(run_.options.target, run_.options.target_over);
+  for (const EvaluatedVersion& point : curve) watch.add(point.at_s, point.accuracy);
+  const BestKeeper& best = snapshots_->best();
+  TrainingResult result{
       .tally = run_.tally,
-      .counts = run_.tally.counts + session_.conductor->counts(),
       .target = run_.options.target,
       .target_over = run_.options.target_over,
+      .time_to_target_s = watch.reached_s(),
+      .best = run_.own_folder ? best.best() : best.on_disk(),
       .training_s = seconds(run_.finishing ? run_.ended_at : run_.now()),
       .wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count(),
       .workers = static_cast<int>(members_.workers().size()),
-      .steer_cpu_s = run_.tally.steer_cpu_s + session_.director->cpu_s(),
       .worker_cpu_s = run_.worker_clocks.mean_s(),
-      .best = run_.own_folder ? snapshots_->best().best() : snapshots_->best().on_disk(),
       .folder = run_.own_folder ? "" : run_.folder};
-  if (run_.failure.ok()) result.kept = run_.end.outcome(session_.conductor->state().version);
+  if (!curve.empty()) {
+    result.final_accuracy = curve.back().accuracy;
+    result.final_loss = curve.back().loss;
+  }
+  if (!result.folder.empty()) result.best_file = best_checkpoint_path(result.folder);
+  result.tally.counts = run_.tally.counts + session_.conductor->counts();
+  result.tally.director_cpu_s += session_.director->cpu_s();
   result.tally.refused_connections += host_->refused();
+  if (run_.failure.ok()) {
+    const Status kept = run_.end.outcome(session_.conductor->state().version);
+    if (!kept.ok()) result.failure = kept.error().message;
+  }
   emulation_.describe(result);
   return result;
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "training/result/training_result.h"
 #include "training/trainer/head/emulated/server_emulation.h"
 #include "training/trainer/head/exchange/parameter_exchange.h"
 #include "training/trainer/head/exchange/task_book.h"
@@ -19,7 +20,6 @@
 #include "training/trainer/head/session/training_session.h"
 #include "training/trainer/head/snapshots/snapshots.h"
 #include "training/trainer/run_folder/folder_lock.h"
-#include "training/trainer/run_folder/run_summary.h"
 #include "training/trainer/transport/host.h"
 
 namespace orrery {
@@ -34,7 +34,7 @@ class Head {
   Head(const RunOptions& options, const TrainPorts& ports, std::optional<GangPlace> gang = {});
   ~Head();
 
-  Result<RunSummary> run();
+  Result<TrainingResult> run();
 
  private:
   // head.cc: the whole run.
@@ -50,19 +50,19 @@ class Head {
   void write_tables();
   void on_tick();
   void tick_training();
-  RunSummary summary();
+  TrainingResult result();
   Status begin_session(const Checkpoint* from);
   void restart(const std::string& why);
 
   // head_frames.cc: what processes report.
   void greet(const std::shared_ptr<Connection>& line, const Hello& hello);
   void adopt(PartState& part, const std::shared_ptr<Connection>& line);
-  void from_part(PartRole role, int id, Frame& frame);
-  void part_ready(PartState& part, Frame& frame);
-  void applied(int id, Frame& frame);
+  void from_part(PartRole role, int id, MessageFrame& frame);
+  void part_ready(PartState& part, MessageFrame& frame);
+  void applied(int id, MessageFrame& frame);
   void complete(std::int64_t task);
   void leaves(PartState& part);
-  void command_came(Connection& from, Frame& frame);
+  void command_came(Connection& from, MessageFrame& frame);
   void resize(Connection& from, const ResizeMessage& request);
   void look_at_gang();
   void end_gang();

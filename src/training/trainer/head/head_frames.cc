@@ -16,11 +16,12 @@ constexpr std::uint64_t kProbeMost = std::uint64_t{1} << 20;
 void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
   if (hello.role == PartRole::Command) {
     commands_.insert(line);
-    line->handle({.frame = [this](Connection& from, Frame& frame) { command_came(from, frame); },
-                  .closed = [this](Connection& gone,
-                                   const Error&) { commands_.erase(gone.shared_from_this()); },
-                  .place = {}},
-                 {});
+    line->handle(
+        {.frame = [this](Connection& from, MessageFrame& frame) { command_came(from, frame); },
+         .closed = [this](Connection& gone,
+                          const Error&) { commands_.erase(gone.shared_from_this()); },
+         .place = {}},
+        {});
     return;
   }
   if (hello.role == PartRole::Pulse) return silence_.listen(line);
@@ -49,7 +50,7 @@ void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
   part.line = line;
   const auto count = static_cast<std::uint64_t>(session_.parameter_count);
   line->handle(
-      {.frame = [this, role, id](Connection&, Frame& frame) { from_part(role, id, frame); },
+      {.frame = [this, role, id](Connection&, MessageFrame& frame) { from_part(role, id, frame); },
        .closed = [this, role, id](Connection& gone,
                                   const Error& why) { line_closed(role, id, &gone, why); },
        .place = {}},
@@ -58,7 +59,7 @@ void Head::adopt(PartState& part, const std::shared_ptr<Connection>& line) {
   emulation_.send_link_rate(part);
 }
 
-void Head::from_part(PartRole role, int id, Frame& frame) {
+void Head::from_part(PartRole role, int id, MessageFrame& frame) {
   PartState* const part = members_.find(role, id);
   if (part == nullptr || run_.over) return;
   const bool worker = role == PartRole::Worker;
@@ -100,7 +101,7 @@ void Head::from_part(PartRole role, int id, Frame& frame) {
   }
 }
 
-void Head::part_ready(PartState& part, Frame& frame) {
+void Head::part_ready(PartState& part, MessageFrame& frame) {
   const PartRole role = part.role;
   const int id = part.id;
   const bool replaced = role == PartRole::Evaluator && !session_.tensors.empty();
@@ -109,7 +110,7 @@ void Head::part_ready(PartState& part, Frame& frame) {
   if (replaced) snapshots_->send_evaluations();
 }
 
-void Head::applied(int id, Frame& frame) {
+void Head::applied(int id, MessageFrame& frame) {
   auto message = read_fields<AppliedMessage>(frame.body);
   if (message.ok()) exchange_->applied(id, frame.header.number, message.value());
 }
@@ -131,7 +132,7 @@ void Head::leaves(PartState& part) {
   pump();
 }
 
-void Head::command_came(Connection& from, Frame& frame) {
+void Head::command_came(Connection& from, MessageFrame& frame) {
   ResizeMessage message;
   if (frame.header.type != MessageType::Resize) return from.close(invalid("no such command"));
   if (take(from, frame, message)) resize(from, message);
@@ -170,7 +171,7 @@ void Head::end_gang() {
   if (!gang_) return;
   const bool whole =
       run_.failure.ok() && run_.end.outcome(session_.conductor->state().version).ok();
-  const bool stopped = run_.tally.reason.find("asked to stop") != std::string::npos;
+  const bool stopped = run_.tally.ended.find("asked to stop") != std::string::npos;
   gang_->end(!whole ? RunOutcome::Failed : stopped ? RunOutcome::Stopped : RunOutcome::Finished);
 }
 

@@ -60,7 +60,7 @@ void Head::cut_task(const CutTask& order) {
 }
 
 void Head::finish(const FinishRun& order) {
-  run_.tally.reason = order.reason;
+  run_.tally.ended = order.reason;
   if (order.failed) run_.end.fail(Error{Code::Aborted, order.reason});
   run_.ended_at = run_.now();
   run_.worker_clocks.sample(run_.ended_at);

@@ -85,13 +85,13 @@ TEST(Head, ATargetEndsTheRun) {
   EXPECT_EQ(outcome.summary["injector"], "none");
 }
 
-TEST(Head, ARunSaysWhatSteeringCost) {
+TEST(Head, ARunReportsTheCostOfModeSelection) {
   const TestFolder one, two;
   const Outcome star = run_in(one.run(), {"--mode", "star", "--steps", "2000"});
   const Outcome fixed = run_in(two.run(), {"--mode", "ssgd", "--steps", "2000"});
   ASSERT_EQ(star.run.exit_code, 0) << star.run.errors;
-  EXPECT_GT(star.summary["steer_cpu_s"], fixed.summary["steer_cpu_s"]);
-  EXPECT_GT(fixed.summary["steer_cpu_s"], 0.0);
+  EXPECT_GT(star.summary["director_cpu_s"], fixed.summary["director_cpu_s"]);
+  EXPECT_GT(fixed.summary["director_cpu_s"], 0.0);
   for (const Outcome* const outcome : {&star, &fixed}) {
     // A worker has one thread that learns, and one process cannot be busier than that for long.
     EXPECT_GT(outcome->summary["worker_cpu_s"], 0.0);
@@ -99,7 +99,7 @@ TEST(Head, ARunSaysWhatSteeringCost) {
   }
 }
 
-TEST(Head, ZenoJudgesBySamplesThatNobodyTrainsOn) {
+TEST(Head, ZenoJudgesBySamplesThatNoWorkerTrainsOn) {
   for (const auto& [mode, asked] : {std::pair("zeno++", true), std::pair("asgd", false)}) {
     const TestFolder folder;
     const Outcome outcome = run_in(folder.run(), {"--mode", mode, "--steps", "400"});
@@ -252,7 +252,7 @@ TEST(TreeRun, AnOverloadedLinkGetsOneAndEveryGradientIsUsedOnce) {
   for (std::size_t i = 0; i < alone.size(); ++i) ASSERT_NEAR(last.parameters[i], alone[i], 1e-4);
 }
 
-// In the 24th update, by who is a parent and by who is a child if there is a tree.
+// In the 24th update: one task is a parent's and one a child's if there is a tree.
 class InATree : public testing::TestWithParam<const char*> {};
 
 TEST_P(InATree, ADeathDoesNotHoldUpTheOthers) {
@@ -275,15 +275,15 @@ TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
   std::filesystem::create_directories(folder.path() + "/build/data");
   std::filesystem::current_path(folder.path());
   const Outcome found = run_in(folder.path() + "/found", {"--steps", "4"});
-  const Outcome told =
-      run_in(folder.path() + "/told", {"--steps", "4", "--data-folder", "elsewhere"});
+  const Outcome named =
+      run_in(folder.path() + "/named", {"--steps", "4", "--data-folder", "elsewhere"});
   std::filesystem::current_path(before);
   ASSERT_EQ(found.run.exit_code, 0) << found.run.errors;
   const auto folder_in = [](const std::string& run) {
     return json::parse(std::ifstream(run + "/run.json"))["learner"]["data_folder"];
   };
   EXPECT_EQ(folder_in(folder.path() + "/found"), folder.path() + "/build/data");
-  EXPECT_EQ(folder_in(folder.path() + "/told"), "elsewhere");
+  EXPECT_EQ(folder_in(folder.path() + "/named"), "elsewhere");
 }
 
 TEST(Head, BadCallsSayWhatToWriteInstead) {

@@ -1,4 +1,4 @@
-// What a run tells the scheduler of its progress.
+// What a run reports to the scheduler.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -76,9 +76,9 @@ std::vector<json> said_by_run(const TestFolder& folder, const std::vector<std::s
   return agent.said();
 }
 
-class ProgressTold : public testing::TestWithParam<const char*> {};
+class ReportedProgress : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProgressTold, CountsBatchesOfSamplesInEveryMode) {
+TEST_P(ReportedProgress, CountsBatchesOfSamplesInEveryMode) {
   const TestFolder folder;
   const auto said = said_by_run(folder, {"--mode", GetParam(), "--steps", "400"});
   json last;
@@ -96,7 +96,7 @@ TEST_P(ProgressTold, CountsBatchesOfSamplesInEveryMode) {
   EXPECT_EQ(saved, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, ProgressTold, testing::Values("ssgd", "asgd", "static-3"));
+INSTANTIATE_TEST_SUITE_P(Modes, ReportedProgress, testing::Values("ssgd", "asgd", "static-3"));
 
 }  // namespace
 }  // namespace orrery

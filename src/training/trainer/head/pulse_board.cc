@@ -22,7 +22,7 @@ void PulseBoard::listen(const std::shared_ptr<Connection>& line) {
   lines_.insert(line);
   line->handle(
       {.frame =
-           [this](Connection& from, Frame& frame) {
+           [this](Connection& from, MessageFrame& frame) {
              auto read = read_fields<PulseMessage>(frame.body);
              if (frame.header.type != MessageType::Pulse || !read.ok()) {
                return from.close(invalid("a heartbeat is expected here"));

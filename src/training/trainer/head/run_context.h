@@ -6,15 +6,16 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/time.h"
+#include "training/result/training_result.h"
 #include "training/trainer/head/job_link.h"
 #include "training/trainer/head/progress_line.h"
 #include "training/trainer/head/run_end.h"
 #include "training/trainer/head/run_progress.h"
 #include "training/trainer/head/worker_clocks.h"
 #include "training/trainer/run_folder/run_log.h"
-#include "training/trainer/run_folder/run_summary.h"
 #include "training/trainer/run_options.h"
 #include "training/trainer/transport/part.h"
 
@@ -58,6 +59,7 @@ class RunContext {
   TrainingClock clock{};
   WorkerClocks worker_clocks{};
   RunTally tally{};
+  std::vector<EvaluatedVersion> curve{};
   RunEnd end{};
   std::string folder{};
   bool own_folder = false;  // made for this run, and removed after it

@@ -9,7 +9,7 @@
 
 namespace orrery {
 
-// What a run owes at its end: the checkpoint that it promised, within a bounded time.
+// The end of a run: it leaves the checkpoint that it promised, within a bounded time.
 class RunEnd {
  public:
   // A run with a folder promises a checkpoint of its last version.

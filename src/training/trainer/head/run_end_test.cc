@@ -5,7 +5,7 @@
 namespace orrery {
 namespace {
 
-TEST(RunEnd, WithoutAPromiseNothingIsOwed) { EXPECT_TRUE(RunEnd().outcome(7).ok()); }
+TEST(RunEnd, WithoutAPromiseNoCheckpointIsMissing) { EXPECT_TRUE(RunEnd().outcome(7).ok()); }
 
 TEST(RunEnd, ThePromisedCheckpointIsThatOfTheLastVersion) {
   RunEnd end;

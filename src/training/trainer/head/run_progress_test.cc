@@ -25,7 +25,7 @@ TEST(RunProgress, TheEarlierEndCounts) {
   EXPECT_DOUBLE_EQ(*state.left_s, 5);
 }
 
-TEST(RunProgress, ATargetAloneSaysWhereItIsAndPredictsNoEnd) {
+TEST(RunProgress, ATargetAloneShowsTheAccuracyAndPredictsNoEnd) {
   RunProgress progress({.accuracy = 0.97});
   progress.begin(0, 0);
   progress.gradient(0.5);

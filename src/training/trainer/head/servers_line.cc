@@ -47,7 +47,7 @@ ServersLine::~ServersLine() { connection_->close({Code::Cancelled, "the run is o
 
 Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
                                                        const std::string& folder,
-                                                       const JoinServersMessage& wishes) {
+                                                       const JoinServersMessage& requests) {
   TRY_ASSIGN(const ServersAt at, find_servers(folder));
   TRY_ASSIGN(const std::string text, read_file(folder + "/token"));
   const auto transport = std::make_shared<Transport>();
@@ -55,12 +55,12 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
   if (!token.ok()) return std::move(token).error().at(folder + "/token");
   transport->token = token.value();
   TRY_ASSIGN(auto connection, connect_to(io, at.host, at.port, transport));
-  const auto workers = std::ranges::count(wishes.wishes, false, &TaskRequest::makes_updates);
+  const auto workers = std::ranges::count(requests.requests, false, &TaskRequest::makes_updates);
   const std::shared_ptr<ServersLine> line(
       new ServersLine(std::move(connection), static_cast<int>(workers)));
   const std::weak_ptr<ServersLine> weak = line;
   line->connection_->start({.frame =
-                                [weak](Connection&, Frame& frame) {
+                                [weak](Connection&, MessageFrame& frame) {
                                   if (const auto self = weak.lock()) self->came(frame);
                                 },
                             .closed =
@@ -74,7 +74,7 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
                            {});
   line->connection_->send(MessageType::Hello, 0,
                           Hello{.role = PartRole::Run, .id = 0, .pid = getpid()});
-  line->connection_->send(MessageType::JoinServers, 0, wishes);
+  line->connection_->send(MessageType::JoinServers, 0, requests);
   const auto deadline = std::chrono::steady_clock::now() + kJoinPatience;
   while (line->places_.empty() && line->end_.ok()) {
     if (io.run_one_until(deadline) == 0) break;
@@ -82,13 +82,13 @@ Result<std::shared_ptr<ServersLine>> ServersLine::join(asio::io_context& io,
   const std::string place = "--servers " + folder;
   if (!line->end_.ok()) return std::move(line->end_).error().at(place);
   if (line->places_.empty()) return Error{Code::DeadlineExceeded, "no answer"}.at(place);
-  if (line->places_.size() != wishes.wishes.size()) {
-    return Error{Code::Internal, "an answer to somebody else"}.at(place);
+  if (line->places_.size() != requests.requests.size()) {
+    return Error{Code::Internal, "an answer to another request"}.at(place);
   }
   return line;
 }
 
-void ServersLine::came(Frame& frame) {
+void ServersLine::came(MessageFrame& frame) {
   bool good = false;
   switch (frame.header.type) {
     case MessageType::Places:
@@ -106,7 +106,7 @@ void ServersLine::came(Frame& frame) {
   if (!good) connection_->close(invalid("the servers said what makes no sense"));
 }
 
-bool ServersLine::take_places(Frame& frame) {
+bool ServersLine::take_places(MessageFrame& frame) {
   auto message = read_fields<PlacesMessage>(frame.body);
   if (!message.ok()) return false;
   const PlacesMessage& answer = message.value();
@@ -118,7 +118,7 @@ bool ServersLine::take_places(Frame& frame) {
   return std::ranges::all_of(places_, [](const TaskPlace& p) { return is_limit(p.limit); });
 }
 
-bool ServersLine::take_limits(Frame& frame) {
+bool ServersLine::take_limits(MessageFrame& frame) {
   auto message = read_fields<LimitsMessage>(frame.body);
   if (!message.ok()) return false;
   for (const auto& [task, limit] : message.value().limits) {
@@ -133,14 +133,14 @@ bool ServersLine::take_limits(Frame& frame) {
   return true;
 }
 
-bool ServersLine::take_answer(Frame& frame) {
+bool ServersLine::take_answer(MessageFrame& frame) {
   auto message = read_fields<ModeAnswerMessage>(frame.body);
   if (!message.ok()) return false;
   const bool granted = message.value().granted;
   if (question_ && question_->number == frame.header.number) {
     question_->granted = granted;
   } else if (granted && !in_use_) {
-    give_back();  // nobody waits for it any more
+    give_back();  // the director no longer waits for it
   }
   return true;
 }

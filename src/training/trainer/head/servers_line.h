@@ -28,18 +28,18 @@ class ServersLine final : public ModeGrant, public std::enable_shared_from_this<
   // `folder` is that of the servers. Blocks until they have answered.
   static Result<std::shared_ptr<ServersLine>> join(boost::asio::io_context& io,
                                                    const std::string& folder,
-                                                   const JoinServersMessage& wishes);
+                                                   const JoinServersMessage& requests);
   ~ServersLine() override;
   ServersLine(const ServersLine&) = delete;
   ServersLine& operator=(const ServersLine&) = delete;
 
   const std::vector<TaskPlace>& places() const { return places_; }
-  // Limits that have come before are told at once.
+  // Limits that have come before are passed on at once.
   void handle(Handlers handlers);
   void report(const JobReport& report);
   // A grant that was not made use of for a while goes back.
   void tick(Time now);
-  // All begins anew, in SSGD.
+  // Another session begins, in SSGD.
   void restart();
 
   // Later, until the answer has come.
@@ -48,10 +48,10 @@ class ServersLine final : public ModeGrant, public std::enable_shared_from_this<
 
  private:
   ServersLine(std::shared_ptr<Connection> connection, int workers);
-  void came(Frame& frame);
-  bool take_places(Frame& frame);
-  bool take_limits(Frame& frame);
-  bool take_answer(Frame& frame);
+  void came(MessageFrame& frame);
+  bool take_places(MessageFrame& frame);
+  bool take_limits(MessageFrame& frame);
+  bool take_answer(MessageFrame& frame);
   void give_back();
 
   struct Question {

@@ -32,7 +32,7 @@ class WorkerClocks {
 
   std::map<int, Running> running_{};
   std::optional<Time> first_{};
-  // Of those who left.
+  // Of workers that have left.
   Time last_{};
   double cpu_s_ = 0, present_s_ = 0;
 };

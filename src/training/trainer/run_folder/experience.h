@@ -17,7 +17,7 @@ namespace orrery {
 Result<SelectorExperience> read_experience(const std::vector<std::string>& folders,
                                            const RunOptions& like);
 
-// What a run was told, from its folder.
+// The options of a run, from its folder.
 Result<RunOptions> read_run_options(const std::string& folder);
 
 // With what the learned selector of a run begins; with nothing, if it has none.

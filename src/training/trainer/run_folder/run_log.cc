@@ -88,7 +88,7 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
   return log;
 }
 
-void RunLog::curve(const CurvePoint& point) {
+void RunLog::curve(const EvaluatedVersion& point) {
   if (!curve_) return;
   curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
                            point.accuracy, point.loss));

@@ -7,23 +7,10 @@
 
 #include "base/result.h"
 #include "training/mode_selection/scoring/selector.h"
+#include "training/result/training_result.h"
 #include "training/sync/director.h"
 
 namespace orrery {
-
-struct CurvePoint {
-  double at_s = 0;
-  ParameterVersion version = 0;
-  std::int64_t samples = 0;
-  double accuracy = 0;
-  double loss = 0;
-};
-
-struct ModeChange {
-  double at_s = 0;
-  std::string mode{};
-  std::string reason{};
-};
 
 // The tables a run leaves in its folder: docs/formats/training-run.md. A resumed run adds to them,
 // in place of half a line that it left when it was killed. A table on a full disk ends with a whole
@@ -33,7 +20,7 @@ class RunLog {
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder);
   ~RunLog();
 
-  void curve(const CurvePoint& point);
+  void curve(const EvaluatedVersion& point);
   void iteration(const IterationSample& sample);
   void mode(const ModeChange& change);
   void window(const SelectorSample& window);

@@ -30,7 +30,7 @@ class FlatOptimizer {
   void step(std::span<float> parameters, std::span<const float> gradient, double rate,
             double share = 1);
 
-  // What it remembers: so many floats for each parameter, one run of `parameters` after the other
+  // What it remembers: this many floats for each parameter, one run of `parameters` after the other
   // (momentum: velocity; adam: first moment, second moment, recent slope), and how many global
   // batches it has stepped by.
   static std::size_t state_per_parameter(const OptimizerOptions& options);

@@ -6,8 +6,8 @@
 
 namespace orrery {
 
-// Buffers that were used before, so that a gradient's pages are not asked of the kernel anew for
-// every task. One thread.
+// Buffers that are used again, so that the kernel need not provide pages for each task's gradient.
+// One thread.
 class FloatPool {
  public:
   std::vector<float> take(std::size_t size) {

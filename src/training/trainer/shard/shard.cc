@@ -18,7 +18,7 @@ namespace {
 class Shard {
  public:
   Status run(const PartStart& start) {
-    auto part = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+    auto part = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
     if (!part.ok()) return std::move(part).error();
     part_ = std::move(part).value();
     part_->run();
@@ -26,7 +26,7 @@ class Shard {
   }
 
  private:
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (part_->common(frame)) return;
     if (frame.header.type == MessageType::Setup) return set_up(frame);
     if (!store_) return part_->fail(invalid("a shard is set up first"));
@@ -39,8 +39,9 @@ class Shard {
         return send_parameters(frame);
       case MessageType::Drop:
         expected_.erase(frame.header.number);
-        std::erase_if(
-            owed_, [&frame](const auto& owed) { return owed.second.task == frame.header.number; });
+        std::erase_if(pending_, [&frame](const auto& pending) {
+          return pending.second.task == frame.header.number;
+        });
         return store_->drop(frame.header.number);
       case MessageType::TakeSnapshot:
         return send_snapshot(frame);
@@ -54,7 +55,7 @@ class Shard {
     }
   }
 
-  void set_up(Frame& frame) {
+  void set_up(MessageFrame& frame) {
     Text text;
     if (!take(*part_->head, frame, text)) return;
     auto setup = parse_setup(text.text);
@@ -73,7 +74,7 @@ class Shard {
                       ReadyMessage{.address = host_->address(), .port = host_->port()});
   }
 
-  void load(Frame& frame) {
+  void load(MessageFrame& frame) {
     SnapshotMessage state;
     if (!take(*part_->head, frame, state)) return;
     if (auto done = store_->load(frame.floats, state.batches, state.version); !done.ok()) {
@@ -81,7 +82,7 @@ class Shard {
     }
   }
 
-  void apply(Frame& frame) {
+  void apply(MessageFrame& frame) {
     ApplyMessage message;
     if (!take(*part_->head, frame, message)) return;
     auto done = store_->apply(message);
@@ -90,7 +91,7 @@ class Shard {
                       AppliedMessage{.fresh_mean_norm2 = done.value()});
   }
 
-  void send_parameters(Frame& frame) {
+  void send_parameters(MessageFrame& frame) {
     SendParametersMessage message;
     if (!take(*part_->head, frame, message)) return;
     expected_.insert(frame.header.number);
@@ -101,26 +102,26 @@ class Shard {
       gradient_came(frame.header.number, values);
     }
     if (!message.send) return;
-    const Owed owed{.task = frame.header.number, .parameters = store_->parameters()};
+    const Pending pending{.task = frame.header.number, .parameters = store_->parameters()};
     const auto found = workers_.find(message.worker);
     // The head may be quicker than a worker's hello; or it died, and the task will be dropped.
     if (found == workers_.end()) {
-      owed_[message.worker] = owed;
+      pending_[message.worker] = pending;
     } else {
-      pay(*found->second, owed);
+      send_parameters(*found->second, pending);
     }
   }
 
-  struct Owed {
+  struct Pending {
     std::int64_t task = 0;
     ShardStore::Shared parameters{};
   };
-  static void pay(Connection& worker, const Owed& owed) {
-    worker.send(MessageType::Parameters, owed.task, Nothing{},
-                {.floats = {*owed.parameters}, .keep = owed.parameters, .sent = {}});
+  static void send_parameters(Connection& worker, const Pending& pending) {
+    worker.send(MessageType::Parameters, pending.task, Nothing{},
+                {.floats = {*pending.parameters}, .keep = pending.parameters, .sent = {}});
   }
 
-  void send_snapshot(Frame& frame) {
+  void send_snapshot(MessageFrame& frame) {
     SnapshotMessage message;
     if (!take(*part_->head, frame, message)) return;
     const auto parameters = store_->parameters();
@@ -144,7 +145,7 @@ class Shard {
     const WorkerId worker{hello.id};
     workers_[worker] = connection;
     connection->handle(
-        {.frame = [this](Connection& from, Frame& frame) { from_worker(from, frame); },
+        {.frame = [this](Connection& from, MessageFrame& frame) { from_worker(from, frame); },
          .closed =
              [this, worker](Connection& gone, const Error&) {
                const auto found = workers_.find(worker);
@@ -152,17 +153,17 @@ class Shard {
              },
          .place = {}},
         {.body = 4096, .floats = count_});
-    if (const auto owed = owed_.find(worker); owed != owed_.end()) {
-      pay(*connection, owed->second);
-      owed_.erase(owed);
+    if (const auto pending = pending_.find(worker); pending != pending_.end()) {
+      send_parameters(*connection, pending->second);
+      pending_.erase(pending);
     }
   }
 
-  void from_worker(Connection& from, Frame& frame) {
+  void from_worker(Connection& from, MessageFrame& frame) {
     if (frame.header.type != MessageType::Gradient) {
       return from.close(invalid("a worker sends gradients to a shard"));
     }
-    // Who got its parameters from a parent can be quicker than the head.
+    // A worker with parameters from its parent can be quicker than the head.
     if (frame.header.number > heard_of_) {
       if (early_.size() >= workers_.size()) return from.close(invalid("gradients of no task"));
       early_[frame.header.number] = std::move(frame.floats);
@@ -172,7 +173,7 @@ class Shard {
   }
 
   void gradient_came(std::int64_t task, std::vector<float>& values) {
-    // Nobody waits for it: it was dropped while it was under way.
+    // No update waits for it: it was dropped while it was under way.
     if (expected_.erase(task) == 0) return;
     const PieceMessage facts = store_->keep(task, values);
     part_->head->send(MessageType::Piece, task, facts);
@@ -186,7 +187,7 @@ class Shard {
   std::set<std::int64_t> expected_{};
   std::int64_t heard_of_ = 0;  // the newest task
   std::map<std::int64_t, std::vector<float>> early_{};
-  std::map<WorkerId, Owed> owed_{};
+  std::map<WorkerId, Pending> pending_{};
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace orrery {
 
 // One shard's parameters, and the pieces of gradients that wait for their update. What is shared
-// out is never changed afterwards: an update makes a new copy while somebody still reads the old.
+// out is never changed afterwards: an update makes a new copy while a reader still holds the old.
 class ShardStore {
  public:
   ShardStore(std::size_t parameters, const OptimizerOptions& optimizer);

@@ -92,7 +92,7 @@ void Connection::read_next() {
 
 // The answer has no token: it must not give ours away.
 void Connection::refuse(const Error& why) {
-  if (tells_refusals_ && why.code == Code::PermissionDenied) {
+  if (sends_refusals_ && why.code == Code::PermissionDenied) {
     boost::system::error_code ignored;
     const auto answer = write_header({.type = MessageType::Refused});
     asio::write(socket_, asio::buffer(answer), ignored);
@@ -114,9 +114,9 @@ void Connection::read_payload() {
       frame_.floats = transport_->pool.take(header.floats);
       placed_.emplace_back(frame_.floats);
     }
-    std::uint64_t room = 0;
-    for (const std::span<float> span : placed_) room += span.size();
-    INVARIANT(room == header.floats, "the place for a message's numbers is as long as they are");
+    std::uint64_t floats = 0;
+    for (const std::span<float> span : placed_) floats += span.size();
+    INVARIANT(floats == header.floats, "the place for a message's numbers is as long as they are");
   }
   for (const std::span<float> span : placed_) {
     buffers.emplace_back(span.data(), span.size_bytes());

@@ -20,7 +20,7 @@ namespace orrery {
 
 using boost::asio::ip::tcp;
 
-struct Frame {
+struct MessageFrame {
   FrameHeader header{};
   std::vector<std::byte> body{};
   std::vector<float> floats{};                     // empty if they were placed elsewhere
@@ -40,7 +40,7 @@ struct Transport {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Handlers {
-    std::function<void(Connection&, Frame&)> frame{};
+    std::function<void(Connection&, MessageFrame&)> frame{};
     std::function<void(Connection&, const Error&)> closed{};  // once, never from within send()
     // Where the floats of a message go, in all just as many as it has; none: into the frame.
     std::function<std::vector<std::span<float>>(const FrameHeader&)> place{};
@@ -70,7 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void close(const Error& why);
   void close_when_sent();
-  void tell_refusals() { tells_refusals_ = true; }  // a peer with another token is told so
+  void send_refusals() { sends_refusals_ = true; }  // to a peer with another token
   bool open() const { return socket_.is_open(); }
   std::string peer() const;
   std::string own_address() const;
@@ -94,15 +94,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Handlers handlers_{};
   FrameLimits limits_{};
   std::array<std::byte, kHeaderBytes> header_bytes_{};
-  Frame frame_{};
+  MessageFrame frame_{};
   std::chrono::steady_clock::time_point header_came_{};
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};
-  bool writing_ = false, closing_ = false, closed_ = false, tells_refusals_ = false;
+  bool writing_ = false, closing_ = false, closed_ = false, sends_refusals_ = false;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 
-// Blocks until it is there or has failed; tries again for a few seconds where nobody listens yet.
+// Blocks until it is there or has failed; tries again for a few seconds while no process listens
+// there.
 Result<std::shared_ptr<Connection>> connect_to(boost::asio::io_context& io, const std::string& host,
                                                std::uint16_t port,
                                                std::shared_ptr<Transport> transport);

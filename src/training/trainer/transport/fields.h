@@ -54,8 +54,8 @@ class FieldWriter {
   std::vector<std::byte> bytes_;
 };
 
-// Reads what a stranger may have written: ok() is false once anything was missing, and nothing is
-// ever allocated beyond what the bytes at hand could hold.
+// Reads what an unknown sender may have written: ok() is false once anything was missing, and
+// nothing is ever allocated beyond what the bytes at hand could hold.
 class FieldReader {
  public:
   explicit FieldReader(std::span<const std::byte> bytes) : bytes_(bytes) {}

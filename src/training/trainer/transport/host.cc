@@ -8,7 +8,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr auto kPatience = std::chrono::seconds(10);
-constexpr std::size_t kStrangersMost = 64;
+constexpr std::size_t kCallersMost = 64;
 constexpr FrameLimits kHelloLimits{.body = 4096, .floats = 0};
 
 }  // namespace
@@ -48,7 +48,7 @@ Host::~Host() {
   *alive_ = false;
   boost::system::error_code ignored;
   acceptor_.close(ignored);
-  for (const auto& stranger : strangers_) stranger->close({Code::Cancelled, "closed"});
+  for (const auto& caller : callers_) caller->close({Code::Cancelled, "closed"});
 }
 
 std::string Host::address() const {
@@ -71,15 +71,15 @@ void Host::accept() {
 }
 
 void Host::greet(tcp::socket socket) {
-  if (strangers_.size() >= kStrangersMost) {
+  if (callers_.size() >= kCallersMost) {
     ++refused_;
     return;
   }
   auto timer = std::make_shared<asio::steady_timer>(socket.get_executor(), kPatience);
-  const auto stranger = std::make_shared<Connection>(std::move(socket), transport_);
-  stranger->tell_refusals();
-  strangers_.insert(stranger);
-  std::weak_ptr<Connection> weak = stranger;
+  const auto caller = std::make_shared<Connection>(std::move(socket), transport_);
+  caller->send_refusals();
+  callers_.insert(caller);
+  std::weak_ptr<Connection> weak = caller;
   timer->async_wait([weak, timer](const boost::system::error_code& error) {
     const auto late = weak.lock();
     if (!error && late) late->close({Code::DeadlineExceeded, "no hello in time"});
@@ -88,9 +88,9 @@ void Host::greet(tcp::socket socket) {
     if (!*alive) return;
     timer->cancel();
     ++refused_;
-    strangers_.erase(connection.shared_from_this());
+    callers_.erase(connection.shared_from_this());
   };
-  const auto first = [this, alive = alive_, timer](Connection& connection, Frame& frame) {
+  const auto first = [this, alive = alive_, timer](Connection& connection, MessageFrame& frame) {
     if (!*alive) return;
     auto hello = read_fields<Hello>(frame.body);
     if (frame.header.type != MessageType::Hello || !hello.ok()) {
@@ -98,10 +98,10 @@ void Host::greet(tcp::socket socket) {
     }
     timer->cancel();
     const auto self = connection.shared_from_this();
-    strangers_.erase(self);
+    callers_.erase(self);
     on_peer_(self, hello.value());
   };
-  stranger->start({.frame = first, .closed = refuse, .place = {}}, kHelloLimits);
+  caller->start({.frame = first, .closed = refuse, .place = {}}, kHelloLimits);
 }
 
 }  // namespace orrery

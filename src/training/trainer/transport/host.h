@@ -13,8 +13,8 @@
 
 namespace orrery {
 
-// Where the other parts of a run connect to. Whoever does not say hello with the run's token, in
-// time and first of all, is refused and counted.
+// Where the other parts of a run connect to. A caller whose first message is not a hello with the
+// run's token, in time, is refused and counted.
 class Host {
  public:
   // Takes the connection over: it must be given handlers at once, or closed.
@@ -38,7 +38,7 @@ class Host {
   tcp::acceptor acceptor_;
   std::shared_ptr<Transport> transport_;
   OnPeer on_peer_;
-  std::set<std::shared_ptr<Connection>> strangers_{};
+  std::set<std::shared_ptr<Connection>> callers_{};
   std::int64_t refused_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -13,7 +13,7 @@
 
 namespace orrery {
 
-// Run: a head, where it is not the one who is asked. Pulse: a part's connection for heartbeats.
+// Run: a head that connects to shared servers. Pulse: a part's connection for heartbeats.
 // Gang: another rank of the same job, whose number the hello gives.
 enum class PartRole : std::uint8_t { Shard = 1, Worker, Evaluator, Command, Run, Pulse, Gang };
 
@@ -71,8 +71,8 @@ struct AppliedMessage {
 };
 struct SendParametersMessage {
   WorkerId worker{};
-  ParameterVersion version = 0;  // with a tree: which the parent shall hand on
-  bool send = true;              // to a shard: false: somebody else does, but a gradient may come
+  ParameterVersion version = 0;  // with a tree: which the parent passes on
+  bool send = true;              // to a shard: false: a parent does, but a gradient may come
 };
 struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the optimiser's state
   bool floats = true;     // false: only the hash
@@ -106,7 +106,7 @@ struct RingFormedMessage {
 struct ParentMessage {    // FormTree
   std::string address{};  // empty: hand in at the shards
   std::uint16_t port = 0;
-  bool waits = false;  // who has children waits for them, however long they take
+  bool waits = false;  // a parent waits for its children, however long they take
 };
 struct LinkMessage {
   double bytes_per_s = 0;

@@ -63,7 +63,7 @@ void Part::start_pulse() {
 }
 
 Connection::Handlers Part::handlers() {
-  return {.frame = [this](Connection&, Frame& frame) { on_frame_(frame); },
+  return {.frame = [this](Connection&, MessageFrame& frame) { on_frame_(frame); },
           .closed =
               [this](Connection&, const Error& why) {
                 const bool refused = why.code == Code::PermissionDenied;
@@ -74,7 +74,7 @@ Connection::Handlers Part::handlers() {
           .place = {}};
 }
 
-bool Part::common(Frame& frame) {
+bool Part::common(MessageFrame& frame) {
   switch (frame.header.type) {
     case MessageType::Stop:
       over = true;

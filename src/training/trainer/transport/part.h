@@ -17,7 +17,7 @@
 
 namespace orrery {
 
-// What a run needs of the room with torch in it, so that tests can do without.
+// What a run needs of libtorch, so that tests can do without.
 struct TrainPorts {
   std::function<Result<std::unique_ptr<Learner>>(const LearnerOptions&)> make_learner{};
   std::function<Result<std::unique_ptr<MeetingPlace>>(const std::string&)> open_meeting_place{};
@@ -55,7 +55,7 @@ class Pulse;
 
 class Part {
  public:
-  using OnFrame = std::function<void(Frame&)>;
+  using OnFrame = std::function<void(MessageFrame&)>;
 
   static Result<std::unique_ptr<Part>> connect(const PartStart& start, OnFrame on_frame);
   ~Part();
@@ -68,9 +68,9 @@ class Part {
   Status end{};
 
   // What every part does the same way; false: something else.
-  bool common(Frame& frame);
+  bool common(MessageFrame& frame);
   void limit(FrameLimits limits);  // of what the head may send from now on
-  void fail(const Error& error);   // tells the head, and ends
+  void fail(const Error& error);   // reports it to the head, and ends
   void run();                      // until it is over
   void start_pulse();              // once the part has its number
 
@@ -85,12 +85,12 @@ Status run_shard(const PartStart& start);
 Status run_worker(const PartStart& start, const TrainPorts& ports);
 Status run_evaluator(const PartStart& start, const TrainPorts& ports);
 
-// `part`: whichever of them standard input asks for.
+// `part`: the process that standard input asks for.
 Status run_part(const TrainPorts& ports);
 
 // A body that is not what its kind says is a fault of our own processes; it ends the connection.
 template <class M>
-bool take(Connection& connection, const Frame& frame, M& message) {
+bool take(Connection& connection, const MessageFrame& frame, M& message) {
   auto read = read_fields<M>(frame.body);
   if (!read.ok()) {
     connection.close(read.error());

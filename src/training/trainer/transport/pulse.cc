@@ -26,7 +26,7 @@ void Pulse::beat(const PartStart& start, std::int32_t id) {
   if (!line.ok()) return;
   Connection& head = *line.value();
   head.send(MessageType::Hello, 0, Hello{.role = PartRole::Pulse, .id = id, .pid = getpid()});
-  head.start({.frame = [](Connection&, Frame&) {}, .closed = {}, .place = {}}, {});
+  head.start({.frame = [](Connection&, MessageFrame&) {}, .closed = {}, .place = {}}, {});
   while (!over_ && head.open()) {
     head.send(MessageType::Pulse, 0, PulseMessage{.role = start.role, .id = id});
     const auto next = std::chrono::steady_clock::now() + kEvery;

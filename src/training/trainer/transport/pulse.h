@@ -8,7 +8,7 @@
 
 namespace orrery {
 
-// A part's heartbeat: a thread that tells the head five times a second that the
+// A part's heartbeat: a thread that reports to the head five times a second that the
 // process runs. It has a connection of its own, so it goes on while the part computes, sums or
 // sends.
 class Pulse {

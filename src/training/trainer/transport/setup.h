@@ -9,8 +9,8 @@
 
 namespace orrery {
 
-// What the head tells a process first. A shard needs the optimiser and its number of parameters;
-// whoever learns, the rest.
+// What the head sends a process first. A shard needs the optimiser and its number of parameters;
+// workers and the evaluator need the rest.
 struct PartSetup {
   Architecture architecture = Architecture::ParameterServers;
   LearnerOptions learner{};

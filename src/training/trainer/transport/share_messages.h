@@ -14,7 +14,7 @@ namespace orrery {
 // first, then the shards.
 struct JoinServersMessage {
   std::string name{};
-  std::vector<TaskRequest> wishes{};
+  std::vector<TaskRequest> requests{};
 };
 struct PlacesMessage {
   std::string error{};  // why there are none
@@ -27,7 +27,7 @@ struct ReportMessage {
   JobReport report{};
 };
 struct AskModeMessage {
-  std::string mode{};  // for people
+  std::string mode{};  // for the log
   double rate_ratio = 1;
   double time_saved = 0;
 };
@@ -57,7 +57,7 @@ void fields(A& a, JobReport& m) {
 }
 template <class A>
 void fields(A& a, JoinServersMessage& m) {
-  a(m.name, m.wishes);
+  a(m.name, m.requests);
 }
 template <class A>
 void fields(A& a, PlacesMessage& m) {

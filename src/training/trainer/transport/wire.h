@@ -13,14 +13,14 @@
 
 namespace orrery {
 
-// Whoever cannot show it does not belong to the run.
+// A process without it does not belong to the run.
 using RunToken = std::array<std::uint64_t, 2>;
 RunToken random_token();  // from the kernel's generator
 std::string token_text(const RunToken& token);
 Result<RunToken> parse_token(std::string_view text);
 
 enum class MessageType : std::uint16_t {
-  Hello = 1,       // part -> whoever it connects to
+  Hello = 1,       // part -> head, part or servers
   Setup,           // head -> part
   Joined,          // worker -> head: it has reached all it needs
   Ready,           // part -> head
@@ -60,7 +60,7 @@ enum class MessageType : std::uint16_t {
   GiveBack,        // head -> shared servers
   Limits,          // shared servers -> head
   Pulse,           // a part's heartbeat -> head
-  Refused,         // whoever was connected to -> a caller without the token
+  Refused,         // head or part -> a caller without the token
   Last = Refused
 };
 bool carries_floats(MessageType type);

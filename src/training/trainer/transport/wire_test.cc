@@ -109,7 +109,7 @@ TEST(Wire, EveryPrefixOfAMessageIsRefused) {
   EXPECT_FALSE(read_fields<ReadyMessage>(longer).ok());
 }
 
-TEST(Wire, ACountBeyondTheMessageIsRefusedWithoutRoomForIt) {
+TEST(Wire, ACountBeyondTheMessageIsRefusedBeforeMemoryIsTaken) {
   const std::vector<std::byte> body(sizeof(std::uint32_t), std::byte(0xFF));
   EXPECT_FALSE(read_fields<PeersMessage>(body).ok());
 }

@@ -14,7 +14,7 @@ class Evaluator {
  public:
   Status run(const PartStart& start, const TrainPorts& ports) {
     ports_ = &ports;
-    auto part = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+    auto part = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
     if (!part.ok()) return std::move(part).error();
     part_ = std::move(part).value();
     part_->run();
@@ -22,7 +22,7 @@ class Evaluator {
   }
 
  private:
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (part_->common(frame)) return;
     if (frame.header.type == MessageType::Setup) return set_up(frame);
     if (!learner_) return part_->fail(invalid("an evaluator is set up first"));
@@ -31,7 +31,7 @@ class Evaluator {
     part_->fail(invalid("the head asked an evaluator for what it does not do"));
   }
 
-  void set_up(Frame& frame) {
+  void set_up(MessageFrame& frame) {
     Text text;
     if (!take(*part_->head, frame, text)) return;
     auto setup = parse_setup(text.text);
@@ -54,7 +54,7 @@ class Evaluator {
     return EvaluatedMessage{.evaluation = evaluation};
   }
 
-  void evaluate(Frame& frame) {
+  void evaluate(MessageFrame& frame) {
     auto judged = judge(frame.floats);
     part_->head->send(
         MessageType::Evaluated, frame.header.number,
@@ -68,7 +68,7 @@ class Evaluator {
     return learner_->compute_held_out({.first = first, .count = samples});
   }
 
-  void validate(Frame& frame) {
+  void validate(MessageFrame& frame) {
     ValidateMessage message;
     if (!take(*part_->head, frame, message)) return;
     auto computed = validation_gradient(frame.floats, message.samples);

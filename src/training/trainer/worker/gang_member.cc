@@ -37,7 +37,7 @@ class GangMember {
     TRY(reach_head());
     while (!outcome_ && end_.ok() && io_.run_one() > 0) {
     }
-    // The workers are told by the head as well.
+    // The head stops the workers as well.
     const auto deadline = Clock::now() + kEndPatience;
     while (!children_.running().empty() && io_.run_one_until(deadline) > 0) {
     }
@@ -63,7 +63,7 @@ class GangMember {
     }
     line_->send(MessageType::Hello, 0,
                 Hello{.role = PartRole::Gang, .id = place_.rank, .pid = getpid()});
-    line_->start({.frame = [this](Connection&, Frame& frame) { from_head(frame); },
+    line_->start({.frame = [this](Connection&, MessageFrame& frame) { from_head(frame); },
                   .closed =
                       [this](Connection&, const Error& why) {
                         if (!outcome_) end_ = Error(why).at("the head of the gang is gone");
@@ -73,7 +73,7 @@ class GangMember {
     return {};
   }
 
-  void from_head(Frame& frame) {
+  void from_head(MessageFrame& frame) {
     if (frame.header.type == MessageType::Stop) {
       outcome_ = static_cast<RunOutcome>(frame.header.number);
       return;
@@ -94,7 +94,7 @@ class GangMember {
     if (!started.ok()) end_ = started.error();
   }
 
-  // When the head begins a session anew it drops its workers, and expects them again.
+  // When the head begins another session it drops its workers, and expects them again.
   void worker_ended(const std::string& how) {
     constexpr int kRestartsMost = 100;
     // One that was killed is missed by the head, as any other worker.

@@ -15,7 +15,7 @@ class GradientPath {
   virtual ~GradientPath() = default;
 
   // A message of the head that Worker does not handle itself.
-  virtual void act(Frame& frame) = 0;
+  virtual void act(MessageFrame& frame) = 0;
   // The shards, or none. An error ends the worker.
   virtual Status meet(const PeersMessage& peers) = 0;
   virtual void welcome_child(const std::shared_ptr<Connection>& connection, const Hello& hello) = 0;

@@ -84,9 +84,10 @@ Status RingMember::take_over_state() {
   const double batches = pop_number(all);
   if (version != place_.version) {
     group_.reset();
-    return Error{Code::DataLoss,
-                 fmt::format("whoever was to have version {} of the parameters has version {}",
-                             place_.version, version)};
+    return Error{
+        Code::DataLoss,
+        fmt::format("the member that should have version {} of the parameters has version {}",
+                    place_.version, version)};
   }
   return place_.rank == place_.source ? Status{} : store_.load(all, batches, version);
 }

@@ -23,7 +23,7 @@ class RingMember {
   bool in_ring() const { return place_.rank >= 0; }
   const RingPlace& place() const { return place_; }
 
-  // Joins the epoch's group, and takes over the parameters if somebody needs them.
+  // Joins the epoch's group, and takes over the parameters if a member needs them.
   Status form(const RingPlace& place);
   Result<double> apply(const ApplyMessage& message);
 

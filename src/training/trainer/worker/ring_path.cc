@@ -15,7 +15,7 @@ class RingPath final : public GradientPath {
  public:
   RingPath(WorkerContext& worker, const PartSetup& setup);
 
-  void act(Frame& frame) override;
+  void act(MessageFrame& frame) override;
   Status meet(const PeersMessage& /*peers*/) override { return {}; }
   void welcome_child(const std::shared_ptr<Connection>& connection, const Hello& hello) override;
   bool has_children() const override { return children_.count() > 0; }
@@ -35,13 +35,13 @@ class RingPath final : public GradientPath {
   bool handing_in() const override { return false; }
 
  private:
-  void form(Frame& frame);
-  void apply(Frame& frame);
+  void form(MessageFrame& frame);
+  void apply(MessageFrame& frame);
   void send_parameters(std::int64_t task, WorkerId child);
-  void show_link(Frame& frame);
-  void send_snapshot(Frame& frame);
-  void load_state(Frame& frame);
-  void from_child(Connection& from, Frame& frame);
+  void show_link(MessageFrame& frame);
+  void send_snapshot(MessageFrame& frame);
+  void load_state(MessageFrame& frame);
+  void from_child(Connection& from, MessageFrame& frame);
   void report_piece(std::int64_t task, const PieceMessage& piece) {
     worker_.part->head->send(MessageType::Piece, task, piece);
   }
@@ -66,11 +66,11 @@ RingPath::RingPath(WorkerContext& worker, const PartSetup& setup)
                            [this](const Gradient& gradient) {
                              report_piece(gradient.task, {.fault = "it went with its parent"});
                            }}),
-      children_(worker,
-                {.frame = [this](Connection& from, Frame& frame) { from_child(from, frame); },
-                 .lost = [] {}}) {}
+      children_(worker, {.frame = [this](Connection& from,
+                                         MessageFrame& frame) { from_child(from, frame); },
+                         .lost = [] {}}) {}
 
-void RingPath::act(Frame& frame) {
+void RingPath::act(MessageFrame& frame) {
   switch (frame.header.type) {
     case MessageType::FormRing:
       return form(frame);
@@ -94,7 +94,7 @@ void RingPath::act(Frame& frame) {
   }
 }
 
-void RingPath::form(Frame& frame) {
+void RingPath::form(MessageFrame& frame) {
   RingPlace place;
   if (!take(*worker_.part->head, frame, place)) return;
   const Status formed = member_.form(place);
@@ -104,7 +104,7 @@ void RingPath::form(Frame& frame) {
       RingFormedMessage{.ok = formed.ok(), .error = formed.ok() ? "" : formed.error().message});
 }
 
-void RingPath::apply(Frame& frame) {
+void RingPath::apply(MessageFrame& frame) {
   ApplyMessage message;
   if (!take(*worker_.part->head, frame, message)) return;
   auto done = member_.apply(message);
@@ -135,7 +135,7 @@ void RingPath::send_parameters(std::int64_t task, WorkerId child) {
               {.floats = {*parameters}, .keep = parameters, .sent = {}});
 }
 
-void RingPath::from_child(Connection& from, Frame& frame) {
+void RingPath::from_child(Connection& from, MessageFrame& frame) {
   GradientMessage message;
   if (frame.header.type != MessageType::Gradient) {
     return from.close(invalid("a child sends gradients"));
@@ -145,7 +145,7 @@ void RingPath::from_child(Connection& from, Frame& frame) {
 }
 
 // Nothing is computed while it is on its way, or a busy thread would look like a slow link.
-void RingPath::show_link(Frame& frame) {
+void RingPath::show_link(MessageFrame& frame) {
   CountMessage message;
   if (!take(*worker_.part->head, frame, message)) return;
   constexpr std::int32_t kMost = 1 << 20;
@@ -157,7 +157,7 @@ void RingPath::show_link(Frame& frame) {
       {.floats = {*sent}, .keep = sent, .sent = [this] { --worker_.sends_under_way; }});
 }
 
-void RingPath::send_snapshot(Frame& frame) {
+void RingPath::send_snapshot(MessageFrame& frame) {
   SnapshotMessage message;
   if (!take(*worker_.part->head, frame, message)) return;
   ShardStore& store = member_.store();
@@ -175,7 +175,7 @@ void RingPath::send_snapshot(Frame& frame) {
                            {.floats = {*all}, .keep = all, .sent = {}});
 }
 
-void RingPath::load_state(Frame& frame) {
+void RingPath::load_state(MessageFrame& frame) {
   SnapshotMessage state;
   if (!take(*worker_.part->head, frame, state)) return;
   const auto loaded = member_.store().load(frame.floats, state.batches, state.version);

@@ -15,22 +15,23 @@ Status ShardLinks::connect(const PeersMessage& peers) {
   arrived_.assign(places_.size(), 0);
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const auto floats = static_cast<std::uint64_t>(places_[i].count());
-    TRY_ASSIGN(auto shard,
-               worker_.connect(peers.shards[i].first, peers.shards[i].second,
-                               {.frame = [this, i](Connection&, Frame& got) { piece_came(i, got); },
-                                .closed = [this](Connection&, const Error& why) { closed(why); },
-                                .place = [this, i, floats](const FrameHeader& header)
-                                    -> std::vector<std::span<float>> {
-                                  if (header.floats != floats) return {};
-                                  return worker_.incoming.overwrite(&places_[i]);
-                                }},
-                               floats));
+    TRY_ASSIGN(
+        auto shard,
+        worker_.connect(peers.shards[i].first, peers.shards[i].second,
+                        {.frame = [this, i](Connection&, MessageFrame& got) { piece_came(i, got); },
+                         .closed = [this](Connection&, const Error& why) { closed(why); },
+                         .place = [this, i, floats](
+                                      const FrameHeader& header) -> std::vector<std::span<float>> {
+                           if (header.floats != floats) return {};
+                           return worker_.incoming.overwrite(&places_[i]);
+                         }},
+                        floats));
     shards_.push_back(std::move(shard));
   }
   return {};
 }
 
-void ShardLinks::piece_came(std::size_t shard, Frame& frame) {
+void ShardLinks::piece_came(std::size_t shard, MessageFrame& frame) {
   if (frame.header.type != MessageType::Parameters || !frame.floats.empty()) {
     return worker_.part->fail(invalid("parameters of the wrong shape"));
   }

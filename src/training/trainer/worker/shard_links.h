@@ -22,7 +22,7 @@ class ShardLinks {
                const std::shared_ptr<const void>& keep);
 
  private:
-  void piece_came(std::size_t shard, Frame& frame);
+  void piece_came(std::size_t shard, MessageFrame& frame);
   void closed(const Error& why);
 
   WorkerContext& worker_;

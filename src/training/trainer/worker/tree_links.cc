@@ -15,7 +15,7 @@ void ParentLink::follow(const std::string& address, std::uint16_t port) {
   const std::uint64_t floats = worker_.count();
   auto parent = worker_.connect(
       address_, port_,
-      {.frame = [this](Connection&, Frame& got) { parameters_came(got); },
+      {.frame = [this](Connection&, MessageFrame& got) { parameters_came(got); },
        .closed = [this](Connection& gone, const Error&) { closed(gone); },
        .place = [this, floats](const FrameHeader& header) -> std::vector<std::span<float>> {
          if (header.floats != floats) return {};
@@ -26,7 +26,7 @@ void ParentLink::follow(const std::string& address, std::uint16_t port) {
   if (parent.ok()) parent_ = std::move(parent).value();
 }
 
-void ParentLink::parameters_came(Frame& frame) {
+void ParentLink::parameters_came(MessageFrame& frame) {
   if (frame.header.type != MessageType::Parameters || !frame.floats.empty()) {
     return worker_.part->fail(invalid("parameters of the wrong shape"));
   }

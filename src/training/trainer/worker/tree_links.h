@@ -32,7 +32,7 @@ class ParentLink {
   void release_former();  // one that only holds what was handed in before
 
  private:
-  void parameters_came(Frame& frame);
+  void parameters_came(MessageFrame& frame);
   void closed(Connection& gone);
 
   WorkerContext& worker_;
@@ -49,7 +49,7 @@ class ParentLink {
 class ChildLinks {
  public:
   struct Calls {
-    std::function<void(Connection&, Frame&)> frame{};
+    std::function<void(Connection&, MessageFrame&)> frame{};
     std::function<void()> lost{};
   };
   ChildLinks(WorkerContext& worker, Calls calls) : worker_(worker), calls_(std::move(calls)) {}

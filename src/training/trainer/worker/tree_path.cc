@@ -23,7 +23,7 @@ class TreePath final : public GradientPath {
  public:
   explicit TreePath(WorkerContext& worker);
 
-  void act(Frame& frame) override;
+  void act(MessageFrame& frame) override;
   Status meet(const PeersMessage& peers) override { return shards_.connect(peers); }
   void welcome_child(const std::shared_ptr<Connection>& connection, const Hello& hello) override {
     if (children_.welcome(connection, hello)) serve_children();
@@ -48,7 +48,7 @@ class TreePath final : public GradientPath {
   void note_parameters();
   void serve_children();
   void ask_for_parameters();
-  void from_child(Connection& from, Frame& frame);
+  void from_child(Connection& from, MessageFrame& frame);
   void hand_in_if_complete();
   void hand_in_merged();
   void forward(ChildGradient child);
@@ -81,12 +81,12 @@ TreePath::TreePath(WorkerContext& worker)
                    [this](const Gradient& gradient) {
                      shards_.hand_in(gradient, worker_.learner->gradient(), nullptr);
                    }}),
-      children_(worker,
-                {.frame = [this](Connection& from, Frame& frame) { from_child(from, frame); },
-                 .lost = [this] { hand_in_if_complete(); }}),
+      children_(worker, {.frame = [this](Connection& from,
+                                         MessageFrame& frame) { from_child(from, frame); },
+                         .lost = [this] { hand_in_if_complete(); }}),
       patience_(worker.part->io) {}
 
-void TreePath::act(Frame& frame) {
+void TreePath::act(MessageFrame& frame) {
   if (frame.header.type == MessageType::FormTree) {
     ParentMessage message;
     if (!take(*worker_.part->head, frame, message)) return;
@@ -152,7 +152,7 @@ void TreePath::ask_for_parameters() {
                            SendParametersMessage{.worker = worker_.task->worker});
 }
 
-void TreePath::from_child(Connection& from, Frame& frame) {
+void TreePath::from_child(Connection& from, MessageFrame& frame) {
   GradientMessage message;
   if (frame.header.type != MessageType::Gradient) {
     return from.close(invalid("a child sends gradients"));

@@ -26,7 +26,7 @@ double cpu_seconds() {
 }  // namespace
 
 Status WorkerProcess::run(const PartStart& start) {
-  auto connected = Part::connect(start, [this](Frame& frame) { from_head(frame); });
+  auto connected = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
   if (!connected.ok()) return std::move(connected).error();
   worker_.part = std::move(connected).value();
   Part& part = *worker_.part;
@@ -37,7 +37,7 @@ Status WorkerProcess::run(const PartStart& start) {
   });
   while (!part.over) {
     if (!worker_.computing && !deferred_.empty()) {
-      Frame frame = std::move(deferred_.front());
+      MessageFrame frame = std::move(deferred_.front());
       deferred_.pop_front();
       act(frame);
     } else if (can_compute()) {
@@ -53,7 +53,7 @@ Status WorkerProcess::run(const PartStart& start) {
   return std::move(part.end);
 }
 
-void WorkerProcess::from_head(Frame& frame) {
+void WorkerProcess::from_head(MessageFrame& frame) {
   // A cut is meant for what is being computed, and a child waits for its parameters; all else waits
   // until that is done.
   if (frame.header.type == MessageType::CutTask) {
@@ -65,7 +65,7 @@ void WorkerProcess::from_head(Frame& frame) {
   }
 }
 
-void WorkerProcess::act(Frame& frame) {
+void WorkerProcess::act(MessageFrame& frame) {
   if (worker_.part->common(frame)) return;
   if (frame.header.type == MessageType::Setup) return set_up(frame);
   if (!path_) return worker_.part->fail(invalid("a worker is set up first"));
@@ -74,7 +74,7 @@ void WorkerProcess::act(Frame& frame) {
   path_->act(frame);
 }
 
-void WorkerProcess::set_up(Frame& frame) {
+void WorkerProcess::set_up(MessageFrame& frame) {
   Part& part = *worker_.part;
   Text text;
   if (!take(*part.head, frame, text)) return;
@@ -105,7 +105,7 @@ void WorkerProcess::set_up(Frame& frame) {
                                .gpu = worker_.ports.gpu_name(worker_.learner->device())});
 }
 
-void WorkerProcess::meet_peers(Frame& frame) {
+void WorkerProcess::meet_peers(MessageFrame& frame) {
   Part& part = *worker_.part;
   PeersMessage peers;
   if (!take(*part.head, frame, peers)) return;
@@ -115,7 +115,7 @@ void WorkerProcess::meet_peers(Frame& frame) {
   part.head->send(MessageType::Joined, 0, Nothing{});
 }
 
-void WorkerProcess::start_task(Frame& frame) {
+void WorkerProcess::start_task(MessageFrame& frame) {
   TaskMessage message;
   if (!take(*worker_.part->head, frame, message)) return;
   worker_.task = message.task;

@@ -28,11 +28,11 @@ class WorkerProcess {
     double cpu_s = 0;
   };
 
-  void from_head(Frame& frame);
-  void act(Frame& frame);
-  void set_up(Frame& frame);
-  void meet_peers(Frame& frame);
-  void start_task(Frame& frame);
+  void from_head(MessageFrame& frame);
+  void act(MessageFrame& frame);
+  void set_up(MessageFrame& frame);
+  void meet_peers(MessageFrame& frame);
+  void start_task(MessageFrame& frame);
   bool can_compute() const;
   void compute();
   Result<Gradient> compute_now(const Task& task, const std::function<void()>& between);
@@ -40,7 +40,7 @@ class WorkerProcess {
 
   WorkerContext worker_;
   std::unique_ptr<GradientPath> path_{};
-  std::deque<Frame> deferred_{};
+  std::deque<MessageFrame> deferred_{};
   TaskArrival arrival_{};              // of the task that is not being computed yet
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
   std::atomic<bool> leaving_ = false;

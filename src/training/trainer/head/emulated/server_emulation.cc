@@ -150,12 +150,11 @@ Result<std::vector<EmulatedSize>> ServerEmulation::server_sizes() {
   return sizes;
 }
 
-void ServerEmulation::describe(RunSummary& result) const {
+void ServerEmulation::describe(TrainingResult& result) const {
   if (!active()) return;
   result.cpu_means = servers_->cpu_means();
   result.link_means = servers_->link_means();
   result.load = load_->load();
-  result.measured_load = true;
 }
 
 }  // namespace orrery

@@ -50,7 +50,7 @@ class ServerEmulation {
   void mode_changes();  // what was counted is about one mode alone
   void task_took(int slot, double took_s);
   std::shared_ptr<ModeGrant> grant() const { return shared_; }
-  void describe(RunSummary& result) const;
+  void describe(TrainingResult& result) const;
 
  private:
   // What is counted between two reports to servers that are shared.

@@ -26,7 +26,7 @@ Status ServerEmulation::join_shared(std::vector<EmulatedSize>& sizes) {
   const auto slots = static_cast<std::size_t>(worker_slots());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const EmulatedSize& size = sizes[i];
-    join.wishes.push_back(
+    join.requests.push_back(
         {.makes_updates = i >= slots,
          .limit = {.cpu = size.cores, .in = size.bytes_per_s, .out = size.bytes_per_s}});
   }

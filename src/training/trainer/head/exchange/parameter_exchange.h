@@ -41,11 +41,11 @@ class ParameterExchange {
 
   // What processes report.
   virtual int pieces_needed() const = 0;
-  virtual void piece_came(PartRole role, int from, Frame& frame) = 0;
+  virtual void piece_came(PartRole role, int from, MessageFrame& frame) = 0;
   virtual void applied(int from, ParameterVersion version, const AppliedMessage& message) = 0;
   virtual void task_completed(WorkerId /*worker*/) {}
-  virtual void ring_formed(int /*worker*/, Frame& /*frame*/) {}
-  virtual void link_measured(PartState& /*worker*/, const Frame& /*frame*/) {}
+  virtual void ring_formed(int /*worker*/, MessageFrame& /*frame*/) {}
+  virtual void link_measured(PartState& /*worker*/, const MessageFrame& /*frame*/) {}
   // A parent does not have the parameters that a child's task begins with.
   virtual void parent_has_none(std::int64_t /*task*/) {}
 

@@ -145,7 +145,7 @@ void RingExchange::form(const FormRing& order) {
   }
 }
 
-void RingExchange::piece_came(PartRole /*role*/, int from, Frame& frame) {
+void RingExchange::piece_came(PartRole /*role*/, int from, MessageFrame& frame) {
   // A child may have handed in to the parent it had before the ring changed.
   tasks_.piece_came(frame, is_member(from) ? "" : "its parent is no longer in the ring");
 }
@@ -182,7 +182,7 @@ void RingExchange::check_update() {
   run_.pump();
 }
 
-void RingExchange::ring_formed(int worker, Frame& frame) {
+void RingExchange::ring_formed(int worker, MessageFrame& frame) {
   auto read = read_fields<RingFormedMessage>(frame.body);
   if (!read.ok() || frame.header.number != epoch_ || !is_member(worker)) return;
   if (!read.value().ok) return ring_failed(frame.header.number, read.value().error);
@@ -232,7 +232,7 @@ void RingExchange::probe_link(PartState& worker) {
   worker.line->send(MessageType::ProbeLink, ++worker.probes, probe);
 }
 
-void RingExchange::link_measured(PartState& worker, const Frame& frame) {
+void RingExchange::link_measured(PartState& worker, const MessageFrame& frame) {
   const double took = std::chrono::duration<double>(frame.arriving).count();
   const auto count = static_cast<double>(session_.parameter_count);
   double way_s = took * count / static_cast<double>(frame.header.floats);

@@ -37,11 +37,11 @@ class RingExchange final : public ParameterExchange {
   void drop(std::int64_t task) override;
   void form(const FormRing& order) override;
   int pieces_needed() const override { return 1; }
-  void piece_came(PartRole role, int from, Frame& frame) override;
+  void piece_came(PartRole role, int from, MessageFrame& frame) override;
   void task_completed(WorkerId worker) override;
   void applied(int from, ParameterVersion version, const AppliedMessage& message) override;
-  void ring_formed(int worker, Frame& frame) override;
-  void link_measured(PartState& worker, const Frame& frame) override;
+  void ring_formed(int worker, MessageFrame& frame) override;
+  void link_measured(PartState& worker, const MessageFrame& frame) override;
   std::set<int> ask_for_parameters(std::int64_t number, bool for_checkpoint) override;
   std::set<int> waiting() const override { return update_.waiting; }
   void watch() override;

@@ -115,7 +115,7 @@ void ShardExchange::form(const FormTree& order) {
 
 int ShardExchange::pieces_needed() const { return static_cast<int>(members_.shards().size()); }
 
-void ShardExchange::piece_came(PartRole role, int from, Frame& frame) {
+void ShardExchange::piece_came(PartRole role, int from, MessageFrame& frame) {
   if (role == PartRole::Shard) {
     links_.got_bytes.resize(members_.shards().size());
     const auto shard = static_cast<std::size_t>(from);

@@ -26,7 +26,7 @@ class ShardExchange final : public ParameterExchange {
   void drop(std::int64_t task) override;
   void form(const FormTree& order) override;
   int pieces_needed() const override;
-  void piece_came(PartRole role, int from, Frame& frame) override;
+  void piece_came(PartRole role, int from, MessageFrame& frame) override;
   void applied(int from, ParameterVersion version, const AppliedMessage& message) override;
   void parent_has_none(std::int64_t task) override;
   std::set<int> ask_for_parameters(std::int64_t number, bool for_checkpoint) override;

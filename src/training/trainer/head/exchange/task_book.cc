@@ -19,7 +19,7 @@ RunningTask* TaskBook::find(std::int64_t task) {
   return found == open_.end() ? nullptr : &found->second;
 }
 
-void TaskBook::described(Frame& frame) {
+void TaskBook::described(MessageFrame& frame) {
   RunningTask* const task = find(frame.header.number);
   auto message = read_fields<GradientMessage>(frame.body);
   if (task == nullptr || !message.ok()) return;
@@ -27,7 +27,7 @@ void TaskBook::described(Frame& frame) {
   task->gradient = std::move(message).value().gradient;
 }
 
-void TaskBook::piece_came(Frame& frame, const std::string& fault) {
+void TaskBook::piece_came(MessageFrame& frame, const std::string& fault) {
   RunningTask* const task = find(frame.header.number);
   if (task == nullptr) return;
   auto piece = read_fields<PieceMessage>(frame.body);

@@ -37,9 +37,9 @@ class TaskBook {
   RunningTask& open(const Task& task);
   RunningTask* find(std::int64_t task);
   std::map<std::int64_t, RunningTask>& all() { return open_; }
-  void described(Frame& frame);
+  void described(MessageFrame& frame);
   // `fault`: why the piece cannot be used whatever it says; empty: it can.
-  void piece_came(Frame& frame, const std::string& fault);
+  void piece_came(MessageFrame& frame, const std::string& fault);
   // True if the task is complete now. It is then taken out and given to the Conductor.
   bool complete(std::int64_t task, int pieces_needed);
   void drop(std::int64_t task);

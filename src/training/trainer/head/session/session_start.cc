@@ -96,7 +96,7 @@ std::string SessionStart::setup_for(const PartState& part, const Host& host,
   return setup_text(setup);
 }
 
-Status SessionStart::part_ready(PartState& part, Frame& frame) {
+Status SessionStart::part_ready(PartState& part, MessageFrame& frame) {
   ReadyMessage ready;
   if (!take(*part.line, frame, ready)) return {};
   if (!ready.error.empty()) {
@@ -123,7 +123,7 @@ Status SessionStart::part_ready(PartState& part, Frame& frame) {
   return {};
 }
 
-void SessionStart::evaluator_ready(const ReadyMessage& ready, Frame& frame) {
+void SessionStart::evaluator_ready(const ReadyMessage& ready, MessageFrame& frame) {
   session_.tensors = ready.tensors;
   session_.parameter_count = 0;
   for (const TensorPlace& tensor : session_.tensors) session_.parameter_count += tensor.count;

@@ -28,12 +28,12 @@ class SessionStart {
   Status begin(const Checkpoint* from, int workers_first, int workers_own);
   std::string setup_for(const PartState& part, const Host& host, const MeetingPlace* meeting) const;
   // A part has loaded what it needs. An error concerns that part alone.
-  Status part_ready(PartState& part, Frame& frame);
+  Status part_ready(PartState& part, MessageFrame& frame);
   void worker_joined(PartState& worker);
 
  private:
   Status make_conductor();
-  void evaluator_ready(const ReadyMessage& ready, Frame& frame);
+  void evaluator_ready(const ReadyMessage& ready, MessageFrame& frame);
   void admit_if_ready();
   void admit(PartState& worker);
   void send_state(PartState& part, const ShardPlace& place);

@@ -85,7 +85,7 @@ void Snapshots::ask_others(int lost) {
   for (ParameterSnapshot& snapshot : again) ask(std::move(snapshot));
 }
 
-void Snapshots::came(PartRole role, int id, Frame& frame) {
+void Snapshots::came(PartRole role, int id, MessageFrame& frame) {
   const auto found = snapshots_.find(frame.header.number);
   auto read = read_fields<SnapshotMessage>(frame.body);
   if (found == snapshots_.end() || !read.ok()) return;
@@ -175,7 +175,7 @@ void Snapshots::send_evaluations() {
   for (const auto& [number, evaluation] : evaluations_) send_evaluation(number);
 }
 
-void Snapshots::evaluated(Frame& frame) {
+void Snapshots::evaluated(MessageFrame& frame) {
   const auto found = evaluations_.find(frame.header.number);
   auto read = read_fields<EvaluatedMessage>(frame.body);
   if (found == evaluations_.end() || !read.ok()) return;
@@ -185,19 +185,15 @@ void Snapshots::evaluated(Frame& frame) {
   const PendingEvaluation pending = std::move(found->second);
   evaluations_.erase(found);
   const Evaluation& evaluation = read.value().evaluation;
-  const CurvePoint point{.at_s = seconds(pending.at),
-                         .version = pending.version,
-                         .samples = pending.samples,
-                         .accuracy = evaluation.accuracy,
-                         .loss = evaluation.loss};
-  run_.tally.curve.push_back(point);
+  const EvaluatedVersion point{.at_s = seconds(pending.at),
+                               .version = pending.version,
+                               .samples = pending.samples,
+                               .accuracy = evaluation.accuracy,
+                               .loss = evaluation.loss};
+  run_.curve.push_back(point);
   run_.log->curve(point);
   run_.pace.evaluated(evaluation.accuracy);
-  judge_best(pending, {.version = pending.version,
-                       .at_s = point.at_s,
-                       .samples = pending.samples,
-                       .accuracy = evaluation.accuracy,
-                       .loss = evaluation.loss});
+  keep_if_best(pending, point);
   session_.conductor->evaluated({.version = pending.version,
                                  .at = pending.at,
                                  .accuracy = evaluation.accuracy,
@@ -206,7 +202,7 @@ void Snapshots::evaluated(Frame& frame) {
   run_.pump();
 }
 
-void Snapshots::validated(Frame& frame) {
+void Snapshots::validated(MessageFrame& frame) {
   validating_ = false;
   if (frame.floats.size() != static_cast<std::size_t>(session_.parameter_count)) return;
   exchange_.send_validation(frame.header.number, frame.floats);
@@ -222,7 +218,7 @@ Checkpoint Snapshots::checkpoint_at(const ConductorState& state, Time at) const 
           .tensors = session_.tensors};
 }
 
-void Snapshots::judge_best(const PendingEvaluation& pending, const Judgement& judged) {
+void Snapshots::keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged) {
   if (!best_.improves(judged)) return;
   auto checkpoint = std::make_shared<Checkpoint>(checkpoint_at(pending.state, pending.at));
   checkpoint->parameters = *pending.parameters;

@@ -27,9 +27,9 @@ class Snapshots {
   void evaluate(const EvaluateVersion& order);
   void refresh_validation();
 
-  void came(PartRole role, int id, Frame& frame);
-  void evaluated(Frame& frame);
-  void validated(Frame& frame);
+  void came(PartRole role, int id, MessageFrame& frame);
+  void evaluated(MessageFrame& frame);
+  void validated(MessageFrame& frame);
   void send_evaluations();  // to an evaluator that is new
   void evaluator_lost() { validating_ = false; }
   void ask_others(int lost);  // in place of a worker that is gone
@@ -67,7 +67,7 @@ class Snapshots {
   void use(ParameterSnapshot& snapshot);
   void write(ParameterSnapshot& snapshot);
   void send_evaluation(std::int64_t number);
-  void judge_best(const PendingEvaluation& pending, const Judgement& judged);
+  void keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged);
   Checkpoint checkpoint_at(const ConductorState& state, Time at) const;
   void saved(const Status& status, const ConductorState& state);
   void note_failure(const Status& status);

@@ -1,0 +1,181 @@
+#include "scheduling/scheduler/plan_laws.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace orrery {
+namespace {
+
+constexpr JobId kFirst{0};
+constexpr JobId kSecond{1};
+constexpr JobId kThird{2};
+
+// Two nodes of 4 GPUs, 8 CPUs and 8 bytes. The first job runs on the first two GPUs of the first
+// node; two others wait.
+class PlanLawsTest : public testing::Test {
+ protected:
+  PlanLawsTest() {
+    cluster_.nodes.resize(2);
+    for (Node& node : cluster_.nodes) {
+      node.gpus = 4;
+      node.cpu_milli = 8000;
+      node.memory_bytes = 8;
+    }
+    for (const JobId id : {kFirst, kSecond, kThird}) {
+      JobSpec& spec = workload_.jobs.emplace_back();
+      spec.id = id;
+      spec.gpus = 2;
+    }
+    for (std::size_t i = 0; i < jobs_.size(); ++i) jobs_[i].spec = &workload_.jobs[i];
+    jobs_[0].state = JobState::Running;
+    jobs_[0].held.job = kFirst;
+    jobs_[0].held.devices = {{NodeId{0}, 0b0011}};
+    on_nodes_[0] = {kFirst};
+  }
+
+  Grant& grant(JobId job, NodeId node, std::uint64_t gpus) {
+    Grant& grant = plan_.grant(job);
+    grant.devices = {{node, gpus}};
+    return grant;
+  }
+  void share(JobId job, NodeId node, std::uint64_t gpus, int position) {
+    Grant& shared = grant(job, node, gpus);
+    shared.sharing = Sharing::Interleaved;
+    shared.group = GroupId{1};
+    shared.position = position;
+  }
+
+  void check() {
+    View view;
+    view.workload = &workload_;
+    view.cluster = &cluster_;
+    view.jobs = jobs_;
+    view.on_nodes = on_nodes_;
+    const Ledger ledger(cluster_, workload_.names);
+    laws_.check(view, ledger, plan_);
+    plan_.clear();
+  }
+
+  Workload workload_;
+  Cluster cluster_;
+  std::array<Job, 3> jobs_;
+  std::array<std::vector<JobId>, 2> on_nodes_;
+  Plan plan_;
+  PlanLaws laws_;
+};
+
+using PlanLawsDeathTest = PlanLawsTest;
+
+TEST_F(PlanLawsTest, AcceptsPlansThatKeepThem) {
+  grant(kSecond, NodeId{0}, 0b1100);
+  check();
+  plan_.stop(kFirst, {});
+  grant(kSecond, NodeId{0}, 0b0011);  // what the stopped job held
+  check();
+  plan_.stop(kFirst, {});
+  grant(kFirst, NodeId{1}, 0b0011);  // a move
+  grant(kSecond, NodeId{0}, 0b0011);
+  check();
+  share(kSecond, NodeId{1}, 0b0011, 0);
+  share(kThird, NodeId{1}, 0b0011, 1);
+  check();
+  grant(kSecond, NodeId{1}, 0b0011).sharing = Sharing::Guaranteed;
+  grant(kThird, NodeId{1}, 0b0001).sharing = Sharing::Opportunistic;
+  check();
+}
+
+TEST_F(PlanLawsDeathTest, NoDeviceIsGivenTwice) {
+  grant(kSecond, NodeId{0}, 0b0110);  // the first job has one of them
+  EXPECT_DEATH(check(), "a device is given to one job");
+  plan_.clear();
+  grant(kSecond, NodeId{1}, 0b0011);
+  grant(kThird, NodeId{1}, 0b0010);
+  EXPECT_DEATH(check(), "a device is given to one job");
+}
+
+TEST_F(PlanLawsDeathTest, OnlyMembersOfOneGroupAtDifferentPositionsShare) {
+  share(kSecond, NodeId{1}, 0b0011, 1);
+  share(kThird, NodeId{1}, 0b0011, 1);
+  EXPECT_DEATH(check(), "members of a group have different positions");
+  plan_.clear();
+  share(kSecond, NodeId{1}, 0b0011, 0);
+  share(kThird, NodeId{1}, 0b0011, 1);
+  plan_.grants()[1].group = GroupId{2};
+  EXPECT_DEATH(check(), "a device is given to one job");
+}
+
+TEST_F(PlanLawsDeathTest, NoJobIsNamedTwice) {
+  grant(kSecond, NodeId{0}, 0b0100);
+  grant(kSecond, NodeId{0}, 0b1000);
+  EXPECT_DEATH(check(), "a plan grants a job devices once");
+  plan_.clear();
+  plan_.stop(kFirst, {});
+  plan_.stop(kFirst, {});
+  EXPECT_DEATH(check(), "a plan stops a job once");
+  plan_.clear();
+  grant(kSecond, NodeId{1}, 0b0001);
+  plan_.reject(kSecond, {});
+  EXPECT_DEATH(check(), "a job is rejected once");
+}
+
+TEST_F(PlanLawsDeathTest, NothingGrantedIsNegativeOrMissing) {
+  grant(kSecond, NodeId{1}, 0b0001).cpu_milli = -1;
+  EXPECT_DEATH(check(), "nothing negative");
+  plan_.clear();
+  grant(kSecond, NodeId{1}, 0b0001).memory_bytes = -1;
+  EXPECT_DEATH(check(), "nothing negative");
+  plan_.clear();
+  plan_.grant(kSecond);
+  EXPECT_DEATH(check(), "a grant names devices");
+  plan_.clear();
+  grant(kSecond, NodeId{1}, 0);
+  EXPECT_DEATH(check(), "devices that are granted exist");
+}
+
+TEST_F(PlanLawsDeathTest, DevicesExistOnOpenNodes) {
+  grant(kSecond, NodeId{1}, 0b10000);
+  EXPECT_DEATH(check(), "devices that are granted exist");
+  plan_.clear();
+  grant(kSecond, NodeId{2}, 0b1);
+  EXPECT_DEATH(check(), "a node that is granted exists");
+  plan_.clear();
+  cluster_.nodes[1].open = false;
+  grant(kSecond, NodeId{1}, 0b1);
+  EXPECT_DEATH(check(), "on open nodes");
+  plan_.clear();
+  grant(kSecond, NodeId{0}, 0b0100).devices.push_back({NodeId{0}, 0b1000});
+  EXPECT_DEATH(check(), "a grant names a node once");
+}
+
+TEST_F(PlanLawsDeathTest, JobsThatHaveEndedOrDoNotRunAreLeftAlone) {
+  jobs_[1].state = JobState::Done;
+  grant(kSecond, NodeId{1}, 0b1);
+  EXPECT_DEATH(check(), "a job that has ended is granted nothing");
+  plan_.clear();
+  plan_.stop(kThird, {});
+  EXPECT_DEATH(check(), "a job that is stopped runs");
+  plan_.clear();
+  plan_.reject(kFirst, {});
+  EXPECT_DEATH(check(), "neither runs nor has ended");
+}
+
+TEST_F(PlanLawsDeathTest, NodesGiveNoMoreThanTheyHave) {
+  Ledger ledger(cluster_, workload_.names);
+  grant(kSecond, NodeId{1}, 0b0011).cpu_milli = 9000;
+  View view;
+  view.workload = &workload_;
+  view.cluster = &cluster_;
+  view.jobs = jobs_;
+  view.on_nodes = on_nodes_;
+  laws_.check(view, ledger, plan_);
+  Shape shape;
+  shape.gpus = 2;
+  shape.cpu_milli = 9000;
+  const Devices devices = {{NodeId{1}, 0b0011}};
+  ledger.take(devices, shape);
+  EXPECT_DEATH(laws_.check_carried_out(ledger), "no more CPUs than it has");
+}
+
+}  // namespace
+}  // namespace orrery
