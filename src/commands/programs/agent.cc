@@ -72,9 +72,16 @@ Status agent_command(const AgentArguments& arguments) {
   TRY(check_address(arguments.server));
   TRY_ASSIGN(const std::string directory,
              credentials_directory(arguments.credentials, process_context().environment));
-  TRY_ASSIGN(Credentials kept, load_credentials(directory, kAgentCertificate));
+  auto kept = load_credentials(directory, kAgentCertificate);
+  if (!kept.ok() && kept.error().code == Code::NotFound) {
+    return Error{Code::NotFound,
+                 fmt::format("{}; get a token from the cluster's admin and run `orrery join --role "
+                             "agent --server {} --credentials {} --token-file FILE`",
+                             kept.error().message, arguments.server, directory)};
+  }
+  if (!kept.ok()) return std::move(kept).error();
   OwnCertificate own(
-      directory, kAgentCertificate, std::move(kept),
+      directory, kAgentCertificate, std::move(kept).value(),
       [&](const TlsMaterial& old, const JoinRequest& request) {
         RpcClient client(
             {.address = arguments.server, .tls = old, .https_port = https_port_in(directory)});

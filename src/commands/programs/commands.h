@@ -23,6 +23,7 @@ struct JobLimitArguments {
   std::string core = "0";       // a size, or unlimited
   std::string log_size = "1G";  // or unlimited
   std::string log_age = "30d";  // 0: for ever
+  bool operator==(const JobLimitArguments&) const = default;
 };
 
 struct ServeArguments {

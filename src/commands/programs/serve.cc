@@ -89,6 +89,21 @@ Status check_address_to_listen(const char* option, const std::string& address) {
   return {};
 }
 
+// What is for an agent is of no use to a scheduler without one, and would be missed later.
+Status check_agent_options(const ServeArguments& arguments) {
+  if (arguments.local) return {};
+  const std::pair<const char*, bool> given[] = {
+      {"--gpus", arguments.gpus >= 0},
+      {"--name", !arguments.name.empty()},
+      {"a limit of jobs", arguments.limits != JobLimitArguments{}}};
+  for (const auto& [name, is_given] : given) {
+    if (!is_given) continue;
+    return invalid(fmt::format(
+        "{} is for the agent of this machine: add --local, or give it to `orrery agent`", name));
+  }
+  return {};
+}
+
 // The scheduler's process: what it owns is ended in the reverse order.
 class Service {
  public:
@@ -96,6 +111,7 @@ class Service {
 
   Status start() {
     // Before anything is made, and the log has begun.
+    TRY(check_agent_options(arguments_));
     TRY(check_address_to_listen("--listen", arguments_.listen));
     if (!arguments_.rest.empty() && arguments_.rest != "off") {
       TRY(check_address_to_listen("--rest", arguments_.rest));
@@ -142,11 +158,12 @@ class Service {
       failed_ = true;
       ::kill(::getpid(), SIGTERM);
     });
+    if (arguments_.local) TRY(open_agent());
     TRY(open_unix_socket());
     TRY(listen());
     look_after_certificates();
     TRY(write_address());
-    if (arguments_.local) TRY(start_agent());
+    if (arguments_.local) start_agent();
     return {};
   }
 
@@ -262,7 +279,7 @@ class Service {
     return out;
   }
 
-  Status start_agent() {
+  Status open_agent() {
     AgentOptions options{
         .state = state_ + "/agent", .name = arguments_.name, .address = "127.0.0.1"};
     TRY(set_job_limits(arguments_.limits, options));
@@ -277,6 +294,10 @@ class Service {
       agent_.reset();
       TRY_ASSIGN(agent_, AgentLoop::open(options, log_to_stderr));
     }
+    return {};
+  }
+
+  void start_agent() {
     const std::string node = offer_of(agent_->node()).name;
     agent_thread_ = std::thread([this, node] {
       const Status run = agent_->run([&](OnOrders on_orders) {
@@ -285,7 +306,6 @@ class Service {
       });
       if (!run.ok()) log_to_stderr("the agent ends: " + run.error().message);
     });
-    return {};
   }
 
   const ServeArguments& arguments_;
