@@ -19,8 +19,7 @@ namespace orrery {
 // sockets, no threads: it acts when it is called, through Processes, and depends on the calls
 // alone. `now` is boot_time() and never goes back.
 //
-// Only orders that OrderGate admits are taken; so what is lost, doubled or late on the way changes
-// nothing.
+// Only orders that OrderGate admits are taken, so a lost, doubled or late one changes nothing.
 //
 // A launch that the newest orders name and that was never here is started once every launch that
 // holds its GPUs (unless both share) has left and none that is leaving has its CPUs. A launch that
