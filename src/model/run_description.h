@@ -21,7 +21,7 @@ struct ChosenPolicy {
   bool operator==(const ChosenPolicy&) const = default;
 };
 
-// The rules by which jobs progress and pay for what happens to them: ours, or those of a simulator
+// The rules by which jobs progress and what each event costs them: ours, or those of a simulator
 // that was published.
 enum class SemanticsKind : std::uint8_t { Orrery, Muri, ElasticFlow, Synergy };
 

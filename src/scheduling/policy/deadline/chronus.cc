@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scheduling/policy/deadline/lease_book.h"
-#include "scheduling/policy/grouping/seating.h"
+#include "scheduling/policy/grouping/device_assignment.h"
 #include "scheduling/policy/order/in_order.h"
 
 namespace orrery {
@@ -30,7 +30,7 @@ class Chronus final : public Policy {
     if (new_slot) accept_newcomers(view);
     rank(view);
     if (new_lease) {
-      seat_all(view, packer, plan);
+      assign_all(view, packer, plan);
     } else if (new_slot) {
       fill_idle(view, packer, plan);
     }
@@ -146,25 +146,25 @@ class Chronus final : public Policy {
     return one.has_lease || one.kind != Class::Accepted || options_.early;
   }
 
-  void seat_all(const View& view, Packer& packer, Plan& plan) {
-    seated_.clear();
+  void assign_all(const View& view, Packer& packer, Plan& plan) {
+    assigned_.clear();
     for (const Entry& one : line_) {
       if (!may_run(one)) continue;
-      Seated& seated = seated_.emplace_back();
-      seated.group.jobs[0] = one.job;
-      seated.group.size = 1;
-      seated.shape = view.job(one.job).shape;
-      seated.gpus = one.gpus;
+      AssignedGroup& assigned = assigned_.emplace_back();
+      assigned.group.jobs[0] = one.job;
+      assigned.group.size = 1;
+      assigned.shape = view.job(one.job).shape;
+      assigned.gpus = one.gpus;
     }
-    seating_.seat(view, packer, seated_);
-    const auto job_of = [](const Seated& seated) { return seated.group.jobs[0]; };
-    std::ranges::sort(seated_, {}, job_of);
+    assignment_.assign(view, packer, assigned_);
+    const auto job_of = [](const AssignedGroup& assigned) { return assigned.group.jobs[0]; };
+    std::ranges::sort(assigned_, {}, job_of);
     for (Entry& one : line_) {
-      const auto seat = std::ranges::lower_bound(seated_, one.job, {}, job_of);
-      if (seat != seated_.end() && job_of(*seat) == one.job) {
+      const auto found = std::ranges::lower_bound(assigned_, one.job, {}, job_of);
+      if (found != assigned_.end() && job_of(*found) == one.job) {
         Grant& grant = plan.grant(one.job);
         fill_exclusive(grant, view.spec(one.job));
-        grant.devices = seat->devices;
+        grant.devices = found->devices;
         one.is_new = false;
       } else if (one.runs) {
         plan.stop(one.job, why(one, {.code = Reason::Code::Outranked}));
@@ -205,8 +205,8 @@ class Chronus final : public Policy {
   int slot_ = -1;
   std::vector<Entry> line_;
   std::vector<JobId> jobs_;
-  std::vector<Seated> seated_;
-  Seating seating_;
+  std::vector<AssignedGroup> assigned_;
+  DeviceAssignment assignment_;
 };
 
 }  // namespace

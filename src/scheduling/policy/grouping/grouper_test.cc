@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "scheduling/policy/grouping/device_assignment.h"
 #include "scheduling/policy/grouping/layout.h"
-#include "scheduling/policy/grouping/seating.h"
 #include "scheduling/policy/test_view.h"
 
 namespace orrery {
@@ -167,7 +167,7 @@ TEST(Layout, AsManyShareAsFitTheMemory) {
   EXPECT_EQ(Layout::size_max(packer, packer.intern({.gpus = 2}), 4), 4);
 }
 
-class SeatingTest : public testing::Test {
+class DeviceAssignmentTest : public testing::Test {
  protected:
   // A job that runs on these GPUs of a node; none: it waits.
   void add(int gpus, int node = -1, std::uint64_t held = 0) {
@@ -178,16 +178,16 @@ class SeatingTest : public testing::Test {
     jobs.run(id, id);
     jobs.job(id).held.devices = {{static_cast<NodeId>(node), held}};
   }
-  std::vector<Seated> seat() {
+  std::vector<AssignedGroup> assign() {
     Grouper grouper(jobs.workload, {}, {});
-    std::vector<Seated> seated;
+    std::vector<AssignedGroup> assigned;
     const View view = jobs.at(100);
     for (const JobSpec& spec : jobs.workload.jobs) {
-      seated.push_back(
+      assigned.push_back(
           {.group = grouper.single(spec.id), .shape = view.job(spec.id).shape, .gpus = spec.gpus});
     }
-    Seating().seat(view, packer, seated);
-    return seated;
+    DeviceAssignment().assign(view, packer, assigned);
+    return assigned;
   }
   static Devices on(int node, std::uint64_t gpus) { return {{static_cast<NodeId>(node), gpus}}; }
 
@@ -196,36 +196,36 @@ class SeatingTest : public testing::Test {
   TestView jobs;
 };
 
-TEST_F(SeatingTest, ARunningJobStaysWhereItIs) {
+TEST_F(DeviceAssignmentTest, ARunningJobStaysWhereItIs) {
   add(1, 1, 0b1000);
   add(2, 0, 0b1100);
   add(3);
-  const auto seated = seat();
-  ASSERT_EQ(seated.size(), 3u);
-  EXPECT_EQ(seated[0].devices, on(1, 0b1000));
-  EXPECT_EQ(seated[1].devices, on(0, 0b1100));
-  EXPECT_EQ(seated[2].devices, on(1, 0b0111));
+  const auto assigned = assign();
+  ASSERT_EQ(assigned.size(), 3u);
+  EXPECT_EQ(assigned[0].devices, on(1, 0b1000));
+  EXPECT_EQ(assigned[1].devices, on(0, 0b1100));
+  EXPECT_EQ(assigned[2].devices, on(1, 0b0111));
 }
 
-TEST_F(SeatingTest, AHoleIsMadeByMovingAsFewAsPossible) {
+TEST_F(DeviceAssignmentTest, AHoleIsMadeByMovingAsFewAsPossible) {
   add(2, 0, 0b0011);
   add(1, 1, 0b1000);
   add(4);
-  const auto seated = seat();
-  ASSERT_EQ(seated.size(), 3u);
-  EXPECT_EQ(seated[0].devices, on(0, 0b0011)) << "the emptier node is cleared";
-  EXPECT_EQ(static_cast<int>(seated[1].devices[0].node), 0);
-  EXPECT_EQ(seated[2].devices, on(1, 0b1111));
+  const auto assigned = assign();
+  ASSERT_EQ(assigned.size(), 3u);
+  EXPECT_EQ(assigned[0].devices, on(0, 0b0011)) << "the emptier node is cleared";
+  EXPECT_EQ(static_cast<int>(assigned[1].devices[0].node), 0);
+  EXPECT_EQ(assigned[2].devices, on(1, 0b1111));
 }
 
-TEST_F(SeatingTest, AJobThatRanksBehindAndDoesNotFitIsLeftOut) {
+TEST_F(DeviceAssignmentTest, AJobThatRanksBehindAndDoesNotFitIsLeftOut) {
   add(4);
   add(4);
   add(4, 0, 0b1111);
-  const auto seated = seat();
-  ASSERT_EQ(seated.size(), 2u);
-  EXPECT_EQ(seated[0].group.jobs[0], JobId{0});
-  EXPECT_EQ(seated[1].group.jobs[0], JobId{1});
+  const auto assigned = assign();
+  ASSERT_EQ(assigned.size(), 2u);
+  EXPECT_EQ(assigned[0].group.jobs[0], JobId{0});
+  EXPECT_EQ(assigned[1].group.jobs[0], JobId{1});
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "scheduling/policy/families.h"
+#include "scheduling/policy/grouping/device_assignment.h"
 #include "scheduling/policy/grouping/layout.h"
-#include "scheduling/policy/grouping/seating.h"
 #include "scheduling/policy/order/sticky.h"
 
 namespace orrery {
@@ -60,7 +60,7 @@ class Muri final : public Policy {
     next_regroup_ = view.now + options_.quantum;
     news_ = false;
     if (!merged && !shared) return false;
-    seat(view, packer);
+    assign(view, packer);
     carry_out(view, plan);
     planner_.ask_all_next_time();
     planner_.finish(view, plan, Reason::Code::Quantum);
@@ -130,31 +130,31 @@ class Muri final : public Policy {
     buckets_.push_back(std::move(bucket));
   }
 
-  void seat(const View& view, Packer& packer) {
+  void assign(const View& view, Packer& packer) {
     rank_of_.resize(view.jobs.size());
     for (const Candidate& candidate : candidates_) rank_of_[index(candidate.job)] = candidate.rank;
-    seated_.clear();
+    assigned_.clear();
     for (const Bucket& bucket : buckets_) {
       for (const Group& group : bucket.groups) {
-        seated_.push_back({.group = group,
-                           .shape = Layout::shape_of(packer, bucket.shape, group.size),
-                           .gpus = bucket.gpus});
+        assigned_.push_back({.group = group,
+                             .shape = Layout::shape_of(packer, bucket.shape, group.size),
+                             .gpus = bucket.gpus});
       }
     }
-    const auto best_rank = [&](const Seated& seated) {
+    const auto best_rank = [&](const AssignedGroup& assigned) {
       const auto rank = [&](JobId job) { return rank_of_[index(job)]; };
-      return rank(*std::ranges::min_element(seated.group.members(), {}, rank));
+      return rank(*std::ranges::min_element(assigned.group.members(), {}, rank));
     };
-    std::ranges::sort(seated_, {}, best_rank);
-    seating_.seat(view, packer, seated_);
+    std::ranges::sort(assigned_, {}, best_rank);
+    assignment_.assign(view, packer, assigned_);
   }
 
   void carry_out(const View& view, Plan& plan) {
     runs_.assign(view.jobs.size(), false);
     layout_.begin(view);
-    for (const Seated& seated : seated_) {
-      layout_.grant(view, grouper_.kinds(), seated.group, seated.devices, plan);
-      for (const JobId job : seated.group.members()) {
+    for (const AssignedGroup& assigned : assigned_) {
+      layout_.grant(view, grouper_.kinds(), assigned.group, assigned.devices, plan);
+      for (const JobId job : assigned.group.members()) {
         runs_[index(job)] = true;
         if (view.job(job).state != JobState::Running) planner_.start(view, job);
       }
@@ -171,7 +171,7 @@ class Muri final : public Policy {
   Grouper grouper_;
   StickyPlanner planner_;
   Layout layout_;
-  Seating seating_;
+  DeviceAssignment assignment_;
   Time next_regroup_{};
   bool news_ = false;  // something happened since groups were formed
   std::vector<Candidate> candidates_;
@@ -180,7 +180,7 @@ class Muri final : public Policy {
   std::vector<std::size_t> chosen_;                 // by shape: how many of them
   std::vector<bool> open_;
   std::vector<Bucket> buckets_;
-  std::vector<Seated> seated_;
+  std::vector<AssignedGroup> assigned_;
   std::vector<Rank> rank_of_;
   std::vector<bool> runs_;
   Devices devices_;

@@ -142,28 +142,28 @@ void Themis::reorder(const View& view, std::span<const Merit> line) {
 }
 
 void Themis::place(const View& view, Packer& packer, Plan& plan) {
-  seated_.clear();
+  assigned_.clear();
   const bool counting = packer.counting_is_enough();
   int gpus_free = packer.current().gpus_total();
   for (const Entry& entry : line_) {
     if (counting && entry.gpus > gpus_free) continue;
     gpus_free -= entry.gpus;
-    seated_.push_back(
+    assigned_.push_back(
         {.group = grouper_.single(entry.job), .shape = entry.shape, .gpus = entry.gpus});
   }
-  seating_.seat(view, packer, seated_);
-  seat_of_place_.assign(line_.size(), -1);
-  for (std::size_t i = 0; i < seated_.size(); ++i) {
-    const std::int32_t place = place_of_job_[index(seated_[i].group.jobs[0])];
-    seat_of_place_[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(i);
+  assignment_.assign(view, packer, assigned_);
+  assigned_at_.assign(line_.size(), -1);
+  for (std::size_t i = 0; i < assigned_.size(); ++i) {
+    const std::int32_t place = place_of_job_[index(assigned_[i].group.jobs[0])];
+    assigned_at_[static_cast<std::size_t>(place)] = static_cast<std::int32_t>(i);
   }
   for (std::size_t place = 0; place < line_.size(); ++place) {
     Entry& entry = line_[place];
-    const std::int32_t seat = seat_of_place_[place];
-    if (seat < 0 && !entry.runs && !entry.is_new) continue;
+    const std::int32_t found = assigned_at_[place];
+    if (found < 0 && !entry.runs && !entry.is_new) continue;
     Grant& grant = plan.grant(entry.job);
-    if (seat >= 0) grant.devices = seated_[static_cast<std::size_t>(seat)].devices;
-    conclude(view, packer, plan, entry, seat >= 0, grant);
+    if (found >= 0) grant.devices = assigned_[static_cast<std::size_t>(found)].devices;
+    conclude(view, packer, plan, entry, found >= 0, grant);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "scheduling/policy/families.h"
-#include "scheduling/policy/grouping/seating.h"
+#include "scheduling/policy/grouping/device_assignment.h"
 
 namespace orrery {
 
@@ -77,14 +77,14 @@ class Themis : public Policy {
 
   const ThemisOptions options_;
   Grouper grouper_;
-  Seating seating_;
+  DeviceAssignment assignment_;
   std::vector<Entry> line_;
   std::vector<FairJob> fair_;
   std::vector<double> shares_;
   std::vector<Merit> merits_;
   std::vector<Entry> sorted_;
-  std::vector<Seated> seated_;
-  std::vector<std::int32_t> seat_of_place_;
+  std::vector<AssignedGroup> assigned_;
+  std::vector<std::int32_t> assigned_at_;
   std::vector<std::int32_t> place_of_job_;  // in the line; -1: it is not there
   std::vector<JobId> running_;              // all with `runs`, and those stopped by the last plan
   std::size_t runs_count_ = 0;

@@ -66,7 +66,7 @@ class Divider final : public Policy {
       next_ = view.now + options_.quantum;
       for (Sharer& one : line_) rule_->refresh(view, packer, one);
       rule_->divide(line_, packer.current().gpus_total());
-      seat(view, packer);
+      assign(view, packer);
       grant_all(view, packer, plan);
     } else {
       fill_idle(packer, plan);
@@ -117,7 +117,7 @@ class Divider final : public Policy {
 
   // Shares were counted in GPUs. Where the devices, CPUs or memory left are not of a kind that
   // makes a share, it becomes smaller; large ones are placed first, so that few do.
-  void seat(const View& view, Packer& packer) {
+  void assign(const View& view, Packer& packer) {
     by_size_.clear();
     for (Sharer& one : line_) {
       if (one.option > 0) by_size_.push_back(&one);
@@ -130,27 +130,27 @@ class Divider final : public Policy {
         --one->option;
       }
     }
-    seated_.clear();
+    assigned_.clear();
     for (const Sharer* one : by_size_) {
       if (one->option == 0) continue;
-      Seated& seated = seated_.emplace_back();
-      seated.group.jobs[0] = one->job;
-      seated.group.size = 1;
-      seated.shape = one->curve[one->option].shape;
-      seated.gpus = one->gpus();
+      AssignedGroup& assigned = assigned_.emplace_back();
+      assigned.group.jobs[0] = one->job;
+      assigned.group.size = 1;
+      assigned.shape = one->curve[one->option].shape;
+      assigned.gpus = one->gpus();
     }
-    seating_.seat(view, packer, seated_);
+    assignment_.assign(view, packer, assigned_);
   }
 
   void grant_all(const View& view, Packer& packer, Plan& plan) {
     place_of_.assign(view.jobs.size(), -1);
-    for (std::size_t i = 0; i < seated_.size(); ++i) {
-      place_of_[index(seated_[i].group.jobs[0])] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < assigned_.size(); ++i) {
+      place_of_[index(assigned_[i].group.jobs[0])] = static_cast<std::int32_t>(i);
     }
     for (Sharer& one : line_) {
       const std::int32_t place = place_of_[index(one.job)];
       if (place >= 0) {
-        const Devices& devices = seated_[static_cast<std::size_t>(place)].devices;
+        const Devices& devices = assigned_[static_cast<std::size_t>(place)].devices;
         one.is_new = false;
         if (one.held > 0 && view.job(one.job).held.devices == devices) continue;
         Grant& grant = plan.grant(one.job);
@@ -188,9 +188,9 @@ class Divider final : public Policy {
   const DividerOptions options_;
   std::vector<Sharer> line_;  // in order of arrival
   std::vector<Sharer*> by_size_;
-  std::vector<Seated> seated_;
+  std::vector<AssignedGroup> assigned_;
   std::vector<std::int32_t> place_of_;
-  Seating seating_;
+  DeviceAssignment assignment_;
   Devices devices_;
   Time next_{};
   bool news_ = false;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/policy/grouping/seating.h"
+#include "scheduling/policy/grouping/device_assignment.h"
 #include "scheduling/policy/policy.h"
 #include "scheduling/prediction/scaling_curve.h"
 
