@@ -9,9 +9,11 @@
 namespace orrery {
 namespace {
 
-constexpr std::uint8_t kGranted = 1;
-constexpr std::uint8_t kStopped = 2;
-constexpr std::uint8_t kRejected = 4;
+// Flags of a job in a plan; the rest of a mark is the number of the plan.
+constexpr std::uint64_t kGranted = 1;
+constexpr std::uint64_t kStopped = 2;
+constexpr std::uint64_t kRejected = 4;
+constexpr int kFlagBits = 3;
 
 bool may_share(Sharing a, Sharing b) {
   return (a == Sharing::Guaranteed && b == Sharing::Opportunistic) ||
@@ -56,19 +58,101 @@ void check_grant(const View& view, const Grant& grant) {
 
 void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan& plan,
                              bool only_grants) {
+  ++number_;
   overdrawn_.clear();
-  const auto grants = plan.grants();
-  // A single grant names nothing twice.
-  bool alone = only_grants && grants.size() == 1;
-  for (const Grant& grant : grants) {
+  changed_.clear();
+  if (only_grants && plan.grants().size() == 1) {  // which names nothing twice
+    const Grant& grant = plan.grants().front();
     check_grant(view, grant);
-    alone = alone && all_free(ledger, grant);
     if (takes_host(grant)) note_overdrawn(ledger, grant);
+    if (all_free(ledger, grant)) return;
   }
-  if (alone) return;
-  check_names(view, plan);
-  check_all_devices(view, plan);
-  forget_marks(plan);
+  if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
+  bool exclusive = check_stops(view, ledger, plan);
+  exclusive = check_grants(view, ledger, plan) && exclusive;
+  check_rejections(view, plan);
+  for (const Grant* grant : changed_) exclusive = exclusive && take(ledger, *grant);
+  if (!exclusive) check_claims(view, plan);
+}
+
+std::uint64_t PlanLaws::mark(const View& view, JobId job, std::uint64_t flag) {
+  INVARIANT(index(job) < view.jobs.size(), "a plan names jobs that were submitted");
+  std::uint64_t& mark = marks_[index(job)];
+  const std::uint64_t before = mark >> kFlagBits == number_ ? mark & ((1U << kFlagBits) - 1) : 0;
+  mark = number_ << kFlagBits | before | flag;
+  return before;
+}
+
+bool PlanLaws::is_marked(JobId job) const { return marks_[index(job)] >> kFlagBits == number_; }
+
+// Each of these is true if the jobs it meets hold their devices alone.
+bool PlanLaws::check_stops(const View& view, const Ledger& ledger, const Plan& plan) {
+  bool exclusive = true;
+  for (const Plan::Verdict& verdict : plan.stops()) {
+    INVARIANT(mark(view, verdict.job, kStopped) == 0, "a plan stops a job once");
+    const Job& job = view.job(verdict.job);
+    INVARIANT(job.state == JobState::Running, "a job that is stopped runs");
+    exclusive = release(ledger, job.held) && exclusive;
+  }
+  return exclusive;
+}
+
+bool PlanLaws::check_grants(const View& view, const Ledger& ledger, const Plan& plan) {
+  bool exclusive = true;
+  for (const Grant& grant : plan.grants()) {
+    check_grant(view, grant);
+    const std::uint64_t before = mark(view, grant.job, kGranted);
+    INVARIANT((before & kGranted) == 0, "a plan grants a job devices once");
+    if (!changes(view, grant)) continue;
+    changed_.push_back(&grant);
+    if (takes_host(grant)) note_overdrawn(ledger, grant);
+    const Job& job = view.job(grant.job);
+    if (job.state == JobState::Running) exclusive = release(ledger, job.held) && exclusive;
+  }
+  return exclusive;
+}
+
+void PlanLaws::check_rejections(const View& view, const Plan& plan) {
+  for (const Plan::Verdict& verdict : plan.rejections()) {
+    const std::uint64_t before = mark(view, verdict.job, kRejected);
+    INVARIANT((before & ~kStopped) == 0, "a job is rejected once, or granted devices");
+    const JobState state = view.job(verdict.job).state;
+    const bool runs = state == JobState::Running && (before & kStopped) == 0;
+    INVARIANT(!is_final(state) && !runs, "a job that is rejected neither runs nor has ended");
+  }
+}
+
+std::uint64_t& PlanLaws::available(const Ledger& ledger, NodeId node) {
+  if (free_.size() <= index(node)) {
+    free_.resize(static_cast<std::size_t>(ledger.node_count()));
+    free_from_.resize(free_.size(), 0);
+  }
+  if (free_from_[index(node)] != number_) {
+    free_from_[index(node)] = number_;
+    free_[index(node)] = ledger.free_mask(static_cast<int>(node));
+  }
+  return free_[index(node)];
+}
+
+bool PlanLaws::release(const Ledger& ledger, const Grant& held) {
+  if (held.sharing != Sharing::Exclusive) return false;
+  for (const NodeShare& share : held.devices) {
+    if (index(share.node) >= static_cast<std::size_t>(ledger.node_count())) return false;
+    available(ledger, share.node) |= share.gpus;
+  }
+  return true;
+}
+
+bool PlanLaws::take(const Ledger& ledger, const Grant& grant) {
+  if (grant.sharing != Sharing::Exclusive) return false;
+  for (const NodeShare& share : grant.devices) {
+    INVARIANT(index(share.node) < static_cast<std::size_t>(ledger.node_count()),
+              "a node that is granted exists");
+    std::uint64_t& free = available(ledger, share.node);
+    if (share.gpus == 0 || (share.gpus & ~free) != 0) return false;
+    free &= ~share.gpus;
+  }
+  return true;
 }
 
 void PlanLaws::note_overdrawn(const Ledger& ledger, const Grant& grant) {
@@ -78,61 +162,17 @@ void PlanLaws::note_overdrawn(const Ledger& ledger, const Grant& grant) {
   }
 }
 
-std::uint8_t& PlanLaws::mark(JobId job) {
-  INVARIANT(index(job) < marks_.size(), "a plan names jobs that were submitted");
-  return marks_[index(job)];
-}
-
-void PlanLaws::forget_marks(const Plan& plan) {
-  for (const Plan::Verdict& verdict : plan.stops()) marks_[index(verdict.job)] = 0;
-  for (const Plan::Verdict& verdict : plan.rejections()) marks_[index(verdict.job)] = 0;
-  for (const Grant& grant : plan.grants()) marks_[index(grant.job)] = 0;
-}
-
-void PlanLaws::check_names(const View& view, const Plan& plan) {
-  if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
-  for (const Plan::Verdict& verdict : plan.stops()) {
-    std::uint8_t& marked = mark(verdict.job);
-    INVARIANT(marked == 0, "a plan stops a job once");
-    INVARIANT(view.job(verdict.job).state == JobState::Running, "a job that is stopped runs");
-    marked = kStopped;
-  }
-  for (const Grant& grant : plan.grants()) {
-    std::uint8_t& marked = mark(grant.job);
-    INVARIANT((marked & kGranted) == 0, "a plan grants a job devices once");
-    marked |= kGranted;
-  }
-  for (const Plan::Verdict& verdict : plan.rejections()) {
-    std::uint8_t& marked = mark(verdict.job);
-    INVARIANT((marked & (kGranted | kRejected)) == 0, "a job is rejected once, or granted devices");
-    marked |= kRejected;
-    const JobState state = view.job(verdict.job).state;
-    const bool runs = state == JobState::Running && (marked & kStopped) == 0;
-    INVARIANT(!is_final(state) && !runs, "a job that is rejected neither runs nor has ended");
-  }
-}
-
 // On each node on which something changes, all that jobs have there after the plan.
-void PlanLaws::check_all_devices(const View& view, const Plan& plan) {
+void PlanLaws::check_claims(const View& view, const Plan& plan) {
   touched_count_ = 0;
   touched_by_node_.resize(view.cluster->nodes.size(), -1);
-  for (const Grant& grant : plan.grants()) {
-    if (!changes(view, grant)) continue;
-    for (const NodeShare& share : grant.devices) {
-      INVARIANT(index(share.node) < view.cluster->nodes.size(), "a node that is granted exists");
-      const Node& node = view.cluster->nodes[index(share.node)];
-      const int highest = 64 - std::countl_zero(share.gpus);
-      INVARIANT(node.open && share.gpus != 0 && highest <= node.gpus,
-                "devices that are granted exist, on open nodes");
-    }
-    touch(grant);
-  }
+  for (const Grant* grant : changed_) touch(view, *grant);
   for (const Grant& grant : plan.grants()) claim(grant);
   for (std::size_t i = 0; i < touched_count_; ++i) {
     Touched& touched = touched_[i];
     const auto node = static_cast<NodeId>(touched.node);
     for (const JobId id : view.on_nodes[index(node)]) {
-      if (marks_[index(id)] != 0) continue;
+      if (is_marked(id)) continue;
       const Grant& held = view.job(id).held;
       const auto here = std::ranges::find(held.devices, node, &NodeShare::node);
       touched.claims.push_back({here->gpus, held.group, held.sharing, held.position});
@@ -142,8 +182,13 @@ void PlanLaws::check_all_devices(const View& view, const Plan& plan) {
   }
 }
 
-void PlanLaws::touch(const Grant& grant) {
+void PlanLaws::touch(const View& view, const Grant& grant) {
   for (const NodeShare& share : grant.devices) {
+    INVARIANT(index(share.node) < view.cluster->nodes.size(), "a node that is granted exists");
+    const Node& node = view.cluster->nodes[index(share.node)];
+    const int highest = 64 - std::countl_zero(share.gpus);
+    INVARIANT(node.open && share.gpus != 0 && highest <= node.gpus,
+              "devices that are granted exist, on open nodes");
     std::int32_t& place = touched_by_node_[index(share.node)];
     if (place >= 0) continue;
     place = static_cast<std::int32_t>(touched_count_++);
@@ -163,7 +208,7 @@ void PlanLaws::claim(const Grant& grant) {
   }
 }
 
-void PlanLaws::check_claims(const Touched& touched) const {
+void PlanLaws::check_claims(const Touched& touched) {
   std::uint64_t taken = 0;
   for (std::size_t i = 0; i < touched.claims.size(); ++i) {
     const Claim& claim = touched.claims[i];

@@ -18,8 +18,8 @@ namespace orrery {
 //     guaranteed job and one opportunistic one;
 //   - when the plan has been carried out, no node has given more CPUs or memory than it has.
 //
-// Costs as much as the plan changes. Where all devices that are granted were free, as for most
-// plans, the ledger answers; only otherwise the jobs on those nodes are looked at.
+// Costs as much as the plan changes. Where jobs hold their devices alone, masks of what is free
+// answer; the jobs on a node are looked at only where devices are shared.
 class PlanLaws {
  public:
   // Before the plan is carried out; the ledger is that of what jobs hold now.
@@ -50,21 +50,33 @@ class PlanLaws {
 
   static bool takes_host(const Grant& grant) { return (grant.cpu_milli | grant.memory_bytes) != 0; }
   void check_changes(const View& view, const Ledger& ledger, const Plan& plan, bool only_grants);
+  bool check_stops(const View& view, const Ledger& ledger, const Plan& plan);
+  bool check_grants(const View& view, const Ledger& ledger, const Plan& plan);
+  void check_rejections(const View& view, const Plan& plan);
+  bool release(const Ledger& ledger, const Grant& held);
+  bool take(const Ledger& ledger, const Grant& grant);
+  std::uint64_t& available(const Ledger& ledger, NodeId node);
   void check_host(const Ledger& ledger, const Grant& grant) const;
   void note_overdrawn(const Ledger& ledger, const Grant& grant);
-  void check_names(const View& view, const Plan& plan);
-  void check_all_devices(const View& view, const Plan& plan);
-  void touch(const Grant& grant);
-  void claim(const Grant& grant);
-  void check_claims(const Touched& touched) const;
-  std::uint8_t& mark(JobId job);
-  void forget_marks(const Plan& plan);
+  std::uint64_t mark(const View& view, JobId job, std::uint64_t flag);  // answers those before
+  bool is_marked(JobId job) const;
 
-  std::vector<std::uint8_t> marks_;            // by job, all 0 between plans
+  void check_claims(const View& view, const Plan& plan);
+  void touch(const View& view, const Grant& grant);
+  void claim(const Grant& grant);
+  static void check_claims(const Touched& touched);
+
+  // What a plan before has left in the arrays is stale by its number.
+  std::uint64_t number_ = 0;
+  std::vector<std::uint64_t> marks_;      // by job
+  std::vector<const Grant*> changed_;     // grants that change something
+  std::vector<std::uint64_t> free_;       // by node, after what is let go of
+  std::vector<std::uint64_t> free_from_;  // by node: the plan in which it was asked for
+  std::vector<int> overdrawn_;            // nodes that had given more than they have before
+
   std::vector<std::int32_t> touched_by_node_;  // -1: not touched
   std::vector<Touched> touched_;               // memory is used again
   std::size_t touched_count_ = 0;
-  std::vector<int> overdrawn_;  // nodes that had given more than they have before the plan
 };
 
 }  // namespace orrery
