@@ -1,4 +1,4 @@
-// How many empty jobs (/bin/true) a second one agent starts, sees end and forgets, with so many at
+// How many empty jobs (/bin/true) a second one agent starts, sees end and forgets, with that many at
 // a time, and what that costs in CPU time of the agent, the supervisors and the jobs together.
 // `whole_program` is supervised by this program, which links as much as `orrery` does; `small` by
 // orrery-job. `spawn_alone` is what /bin/true takes without any of it. State is kept in the folder
@@ -59,7 +59,7 @@ class Stream {
     for (int i = 0; i < width; ++i) wanted_.push_back(next(std::uint64_t{1} << i));
   }
 
-  // Until so many jobs have ended, and are known to.
+  // Until that many jobs have ended, and are known to.
   void run(std::int64_t jobs) {
     while (ended_ < jobs) {
       const Duration now = boot_time();

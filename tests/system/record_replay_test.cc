@@ -187,7 +187,7 @@ TEST_F(RecordReplay, WhatCannotBeDoneIsRefusedWithTheRemedy) {
   const std::size_t policy = lines[0].find("\"fifo\"");
   lines[0].replace(policy, 6, "\"unknown\"");
   has(complaint(replay(folder_.write("policy.jsonl", joined(lines)))), "no policy 'unknown'");
-  lines[0].replace(policy, 8, "\"\"");
+  lines[0].replace(policy, std::string_view("\"unknown\"").size(), "\"\"");
   has(complaint(replay(folder_.write("none.jsonl", joined(lines)))),
       "does not say under which policy");
 }

@@ -27,8 +27,7 @@ namespace orrery {
 // they do not name is stopped. An end is reported until the scheduler confirms it. A launch is
 // started at most once.
 //
-// A StopOrder is handed on to the job once. Whether a job that then ends well is done is the
-// scheduler's to judge, by LaunchReport::finished.
+// A StopOrder is handed on to the job once. LaunchReport::finished says if its work was done.
 //
 // The lease. A launch may run until U = (when the report was sent that the newest orders answer) +
 // its node timeout, or + Orders::lease if it has none. A report is received after it was sent, so a

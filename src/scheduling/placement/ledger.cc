@@ -178,6 +178,14 @@ void Ledger::change(bool taken, const NodeShare& share, const Shape& shape) {
   if (journaled_) journal_.push_back(change);
 }
 
+bool Ledger::can_take(std::span<const NodeShare> devices, const Shape& shape) const {
+  return std::ranges::all_of(devices, [&](const NodeShare& share) {
+    const NodeState& state = nodes_[index(share.node)];
+    return (share.gpus & ~state.free) == 0 &&
+           fits_besides_gpus(state, std::popcount(share.gpus), shape);
+  });
+}
+
 void Ledger::take(std::span<const NodeShare> devices, const Shape& shape) {
   const bool gpus_alone = !journaled_ && (shape.cpu_milli | shape.memory_bytes) == 0;
   for (const NodeShare& share : devices) {

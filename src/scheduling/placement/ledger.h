@@ -85,6 +85,8 @@ class Ledger {
   // The lowest `count` free GPUs of a node.
   std::uint64_t lowest_free(int node, int count) const;
 
+  // True if all of these devices are free, and the CPUs and memory that go with them.
+  bool can_take(std::span<const NodeShare> devices, const Shape& shape) const;
   void take(std::span<const NodeShare> devices, const Shape& shape);
   void release(std::span<const NodeShare> devices, const Shape& shape);
 

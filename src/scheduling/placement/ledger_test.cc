@@ -128,5 +128,21 @@ TEST(Ledger, ClearFreesEverythingButKeepsTheMachines) {
   EXPECT_EQ(ledger.gpus_free(), 8);
 }
 
+TEST(Ledger, DevicesCanBeTakenIfTheyAndWhatGoesWithThemAreFree) {
+  Cluster cluster;
+  cluster.nodes.resize(2);
+  for (Node& node : cluster.nodes) {
+    node.gpus = 4;
+    node.cpu_milli = 4000;
+  }
+  Ledger ledger(cluster, {});
+  const Shape shape{.gpus = 3, .cpu_milli = 6000};
+  EXPECT_TRUE(ledger.can_take(Devices{{NodeId{0}, 0b11}, {NodeId{1}, 0b1}}, shape));
+  ledger.take(Devices{{NodeId{1}, 0b1}}, {.gpus = 1, .cpu_milli = 1000});
+  EXPECT_FALSE(ledger.can_take(Devices{{NodeId{0}, 0b11}, {NodeId{1}, 0b1}}, shape)) << "a GPU";
+  EXPECT_TRUE(ledger.can_take(Devices{{NodeId{0}, 0b11}, {NodeId{1}, 0b10}}, shape));
+  EXPECT_FALSE(ledger.can_take(Devices{{NodeId{0}, 0b1}, {NodeId{1}, 0b110}}, shape)) << "CPUs";
+}
+
 }  // namespace
 }  // namespace orrery

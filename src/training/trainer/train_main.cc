@@ -41,11 +41,13 @@ void add_learning(CLI::App& command, RunOptions& o) {
   command.add_option("--data", o.learner.data, "one of `orrery-train data`")->capture_default_str();
   command.add_option("--data-folder", o.learner.data_folder,
                      "where `make data` has put things; build/data if that is there");
-  command.add_option("--seed", o.learner.seed, "of parameters and the order of samples")
+  command
+      .add_option("--seed", o.learner.seed,
+                  "seed of the first parameters and of the order of samples")
       ->check(whole(0, INT64_MAX))
       ->capture_default_str();
   command.add_option("--device", o.learner.device, "cpu or cuda")->capture_default_str();
-  command.add_option("--threads", o.learner.threads, "of each worker")
+  command.add_option("--threads", o.learner.threads, "threads of each worker")
       ->check(whole(1, 4096))
       ->capture_default_str();
   command.add_option("--batch", o.batch, "samples of all workers together")
@@ -56,17 +58,21 @@ void add_learning(CLI::App& command, RunOptions& o) {
       ->capture_default_str();
   command
       .add_option("--rate-scaling", o.rate_scaling,
-                  "with the number of workers: none, linear or sqrt")
+                  "how the rate grows with the number of workers: none, linear or sqrt")
       ->capture_default_str();
-  command.add_option("--rate-step", o.rate_steps, "SAMPLES:FACTOR (repeatable)")
+  command
+      .add_option("--rate-step", o.rate_steps,
+                  "SAMPLES:FACTOR: multiply the rate after that many samples (repeatable)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--warm-up", o.warm_up, "samples until the rate is reached")
+  command.add_option("--warm-up", o.warm_up, "samples until the full rate is reached")
       ->check(whole(0, kLargestCount));
   command.add_option("--optimizer", o.optimizer.kind, "sgd or adam")->capture_default_str();
-  command.add_option("--momentum", o.optimizer.momentum, "of sgd")
+  command.add_option("--momentum", o.optimizer.momentum, "momentum of sgd")
       ->check(between(0, 1))
       ->capture_default_str();
-  command.add_option("--weight-decay", o.optimizer.weight_decay, "")
+  command
+      .add_option("--weight-decay", o.optimizer.weight_decay,
+                  "share of each parameter that a step takes away")
       ->check(between(0, kLargest))
       ->capture_default_str();
 }
@@ -82,11 +88,15 @@ void add_end(CLI::App& command, RunOptions& o) {
   command.add_option("--steps", o.steps, "end after this many gradients")
       ->check(whole(0, kLargestCount));
   command.add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
-  command.add_option("--evaluate-every", o.evaluate_every, "samples; 0: twenty batches")
+  command
+      .add_option("--evaluate-every", o.evaluate_every,
+                  "samples between evaluations; 0: twenty batches")
       ->check(whole(0, kLargestCount));
-  command.add_option("--checkpoint-every", o.checkpoint_every, "samples; 0: when it is stopped")
+  command
+      .add_option("--checkpoint-every", o.checkpoint_every,
+                  "samples between checkpoints; 0: only when the run ends")
       ->check(whole(0, kLargestCount));
-  command.add_option("--keep", o.keep, "checkpoints")
+  command.add_option("--keep", o.keep, "number of checkpoints that are kept")
       ->check(whole(1, 1 << 20))
       ->capture_default_str();
   command
@@ -97,16 +107,24 @@ void add_end(CLI::App& command, RunOptions& o) {
 }
 
 void add_emulation(CLI::App& command, RunOptions& o) {
-  command.add_option("--stragglers", o.stragglers, "script of which worker is slow when");
-  command.add_option("--straggler-seed", o.straggler_seed, "0: the run's")
+  command.add_option("--stragglers", o.stragglers,
+                     "file that says which worker is slow when: docs/formats/stragglers.md");
+  command
+      .add_option("--straggler-seed", o.straggler_seed,
+                  "seed of the script's random parts; 0: the run's")
       ->check(whole(0, INT64_MAX));
-  command.add_option("--cores", o.cores, "of each worker's emulated server")
+  command.add_option("--cores", o.cores, "CPU cores of each worker's emulated server")
       ->check(between(0, 4096));
-  command.add_option("--link", o.link, "bytes a second of each worker's emulated server")
+  command
+      .add_option("--link", o.link, "bytes a second of the link of each worker's emulated server")
       ->check(between(0, kLargest));
-  command.add_option("--shard-cores", o.shard_cores, "of each shard's; 0: what workers leave")
+  command
+      .add_option("--shard-cores", o.shard_cores,
+                  "CPU cores of each shard's emulated server; 0: what workers leave")
       ->check(between(0, 4096));
-  command.add_option("--shard-link", o.shard_link, "of each shard's; 0: as all workers' together")
+  command
+      .add_option("--shard-link", o.shard_link,
+                  "bytes a second of each shard's link; 0: as all workers' together")
       ->check(between(0, kLargest));
   command
       .add_option("--tree", o.tree,
@@ -115,9 +133,13 @@ void add_emulation(CLI::App& command, RunOptions& o) {
   command.add_option(
       "--servers", o.servers,
       "share those of `orrery-train servers --dir`; the sizes above are then requests");
-  command.add_option("--cpu-means", o.cpu_means, "auto, cgroup-v1, cgroup-v2, duty-cycle, none")
+  command
+      .add_option("--cpu-means", o.cpu_means,
+                  "how CPU quotas are kept: auto, cgroup-v1, cgroup-v2, duty-cycle, none")
       ->capture_default_str();
-  command.add_option("--link-means", o.link_means, "auto, tbf, token-bucket, none")
+  command
+      .add_option("--link-means", o.link_means,
+                  "how link rates are kept: auto, tbf, token-bucket, none")
       ->capture_default_str();
 }
 
@@ -125,29 +147,33 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   CLI::App* command = app.add_subcommand("run", "train a model in several processes");
   command->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command->add_option("--arch", o.arch, "ps or allreduce")->capture_default_str();
-  command->add_option("--workers", o.workers, "")
+  command->add_option("--workers", o.workers, "number of worker processes")
       ->check(whole(1, kWorkersMost))
       ->capture_default_str();
-  command->add_option("--workers-most", o.workers_most, "to which it may be resized")
+  command
+      ->add_option("--workers-most", o.workers_most,
+                   "largest number of workers that `resize` may ask for")
       ->check(whole(0, kWorkersMost));
   command->add_flag("--anyway", o.anyway,
                     "more workers than cores and memory of this machine allow");
-  command->add_option("--shards", o.shards, "of the parameters, with ps")
+  command->add_option("--shards", o.shards, "number of processes that hold the parameters, with ps")
       ->check(whole(1, kShardsMost))
       ->capture_default_str();
   command
       ->add_option("--mode", o.mode,
                    "ssgd, asgd, static-x, ssp, lgc, zeno++, dynamic, lb-bsp, sync-switch, star")
       ->capture_default_str();
-  command->add_option("--x", o.x, "of static-x, K of lgc, bound of ssp")->check(whole(0, 1 << 30));
-  command->add_option("--predictor", o.predictor, "of star: what `predictor fit` made");
-  command->add_option("--selector", o.selector, "of star: learned or heuristic")
+  command->add_option("--x", o.x, "parameter of the mode: x of static-x, K of lgc, bound of ssp")
+      ->check(whole(0, 1 << 30));
+  command->add_option("--predictor", o.predictor, "for star: a file that `predictor fit` made");
+  command->add_option("--selector", o.selector, "for star: learned or heuristic")
       ->capture_default_str();
   command
       ->add_option("--experience", o.experience,
-                   "of star: --dir of an earlier run of the same training (repeatable)")
+                   "for star: --dir of an earlier run of the same training (repeatable)")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--blocks", o.blocks, "in which a task is computed; 0: as the mode needs")
+  command
+      ->add_option("--blocks", o.blocks, "parts in which a task is computed; 0: as the mode needs")
       ->check(whole(0, 1 << 20));
   add_learning(*command, o);
   add_end(*command, o);
@@ -166,7 +192,10 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--dir", o.folder, "folder for tables and checkpoints");
   command->add_option("--resume", o.resume, "go on with the run in this folder");
-  command->add_option("--from", o.from, "of --resume: the last checkpoint, or the best model")
+  command
+      ->add_option(
+          "--from", o.from,
+          "what --resume goes on from: the last checkpoint (last), or the best model (best)")
       ->capture_default_str();
   command->add_flag("--json", o.json, "print one JSON object");
   command->add_flag("--quiet", o.quiet, "no progress");
@@ -205,9 +234,15 @@ void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainP
 void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
   CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
   command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
-  command->add_option("--count", a.count, "")->check(whole(1, 10000))->capture_default_str();
-  command->add_option("--cores", a.cores, "of each server")->check(above_0(4096))->required();
-  command->add_option("--link", a.link, "bytes a second of each; 0: not accounted for")
+  command->add_option("--count", a.count, "number of servers")
+      ->check(whole(1, 10000))
+      ->capture_default_str();
+  command->add_option("--cores", a.cores, "CPU cores of each server")
+      ->check(above_0(4096))
+      ->required();
+  command
+      ->add_option("--link", a.link,
+                   "bytes a second of each server's link; 0: links are not counted")
       ->check(between(0, kLargest));
   command->add_option("--listen", a.listen, "address to listen at")->capture_default_str();
   command->add_flag("!--no-consideration", a.considers,

@@ -128,15 +128,11 @@ bool ElasticLayout::shrink(const View& view, Packer& packer, ElasticJob& job) {
   for (const NodeShare& share : view.job(job.id).held.devices) {
     std::uint64_t gpus = share.gpus;
     while (std::popcount(gpus) > left) gpus ^= std::bit_floor(gpus);
-    const int node = static_cast<int>(share.node);
-    if ((gpus & ~packer.current().free_mask(node)) != 0 ||
-        !packer.current().fits(node, std::popcount(gpus), own)) {
-      return false;
-    }
     devices.push_back({share.node, gpus});
     left -= std::popcount(gpus);
     if (left == 0) break;
   }
+  if (!packer.current().can_take(devices, own)) return false;
   packer.current().take(devices, own);
   set_placed(job);
   return true;

@@ -1,7 +1,6 @@
 #include "scheduling/policy/deadline/fixed_placements.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace orrery {
 
@@ -35,11 +34,7 @@ bool FixedPlacements::stay(ElasticJob& job, Time due) {
   const Devices& held = view_->job(job.id).held.devices;
   const Shape& own = packer_->shape(job.shape(job.now.held));
   Ledger& ledger = packer_->current();
-  for (const NodeShare& share : held) {
-    const int node = static_cast<int>(share.node);
-    if ((share.gpus & ~ledger.free_mask(node)) != 0) return false;
-    if (!ledger.fits(node, std::popcount(share.gpus), own)) return false;
-  }
+  if (!ledger.can_take(held, own)) return false;
   ledger.take(held, own);
   job.promise.place = held;
   job.round.target = job.now.held;

@@ -1,7 +1,6 @@
 #include "scheduling/policy/grouping/device_assignment.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace orrery {
 
@@ -58,11 +57,7 @@ bool DeviceAssignment::keep(const View& view, const Packer& packer, Ledger& ledg
   }
   if (oldest == nullptr || gpu_count(oldest->held.devices) != assigned.gpus) return false;
   const Shape& shape = packer.shape(assigned.shape);
-  for (const NodeShare& share : oldest->held.devices) {
-    const int node = static_cast<int>(share.node);
-    if ((ledger.free_mask(node) & share.gpus) != share.gpus) return false;
-    if (!ledger.fits(node, std::popcount(share.gpus), shape)) return false;
-  }
+  if (!ledger.can_take(oldest->held.devices, shape)) return false;
   assigned.devices = oldest->held.devices;
   ledger.take(assigned.devices, shape);
   return true;

@@ -4,18 +4,6 @@
 #include <bit>
 
 namespace orrery {
-namespace {
-
-bool still_free(const Ledger& ledger, const Devices& devices, const Shape& shape) {
-  return std::ranges::all_of(devices, [&](const NodeShare& share) {
-    const int node = static_cast<int>(share.node);
-    return (ledger.free_mask(node) & share.gpus) == share.gpus &&
-           ledger.fits(node, std::popcount(share.gpus), shape);
-  });
-}
-
-}  // namespace
-
 void PreemptionCandidates::begin(const View& view, const Packer& packer) {
   if (entries_.size() < view.jobs.size()) entries_.resize(view.jobs.size());
   gain_.resize(static_cast<std::size_t>(packer.current().node_count()), 0);
@@ -180,7 +168,7 @@ bool PreemptionCandidates::keep_the_unneeded(const View& view, Packer& packer) {
   std::erase_if(stopped_, [&](JobId id) {
     const Job& job = view.job(id);
     const Shape& shape = packer.shape(job.shape);
-    if (!still_free(ledger, job.held.devices, shape)) return false;
+    if (!ledger.can_take(job.held.devices, shape)) return false;
     ledger.take(job.held.devices, shape);
     return true;
   });
