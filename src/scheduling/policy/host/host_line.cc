@@ -40,7 +40,7 @@ void HostLine::update(const View& view) {
   if (boost_ > Duration::zero()) boost(view);
 }
 
-// From the next round on, as in the published simulator.
+// From the next round on.
 void HostLine::boost(const View& view) {
   for (Entry& entry : line_) {
     if (entry.boosted || entry.runs) continue;

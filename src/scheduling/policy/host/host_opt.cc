@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "scheduling/policy/host/host_seating.h"
+#include "scheduling/policy/host/host_assignment.h"
 
 namespace orrery {
 namespace {
@@ -13,14 +13,14 @@ class Opt final : public HostAllocator {
 
   void seat(Hosting& hosting, std::span<const Asker> askers, std::size_t /*same*/) override {
     hosting_ = &hosting;
-    seating_.begin(hosting);
+    assignment_.begin(hosting);
     const HostCapacity capacity = capacity_in(ledger());
     kinds_.begin(capacity);
     choose(askers);
     all_.clear();
     for (HostRequest& request : requests_) all_.push_back(&request);
     share_out(all_, capacity.total);
-    seating_.seat(requests_);
+    assignment_.seat(requests_);
     fill_gaps(askers);
     raise_wide();
     raise();
@@ -75,7 +75,7 @@ class Opt final : public HostAllocator {
   void fill_gaps(std::span<const Asker> askers) {
     for (std::size_t i = 0; i < askers.size() && ledger().gpus_free() > 0; ++i) {
       if (chosen_[i] || askers[i].gpus.gpus > ledger().gpus_free()) continue;
-      seating_.seat_anywhere(add(askers[i]));
+      assignment_.seat_anywhere(add(askers[i]));
     }
   }
 
@@ -85,7 +85,7 @@ class Opt final : public HostAllocator {
       if (request.seat < 0 || request.node >= 0) continue;
       const std::span<const HostCell> cells = kinds_[request.kind].cells;
       const auto meant = std::ranges::find(cells, request.meant, &HostCell::share);
-      seating_.raise(request, cells.subspan(static_cast<std::size_t>(meant - cells.begin())));
+      assignment_.raise(request, cells.subspan(static_cast<std::size_t>(meant - cells.begin())));
     }
   }
 
@@ -126,7 +126,7 @@ class Opt final : public HostAllocator {
   const HostWeight weight_;
   Hosting* hosting_ = nullptr;
   HostKinds kinds_;
-  HostSeating seating_;
+  HostAssignment assignment_;
   std::vector<HostRequest> requests_;
   std::vector<HostRequest*> all_;
   std::vector<char> chosen_;  // by asker

@@ -85,7 +85,7 @@ inline Shape with_host(Shape shape, const HostShare& host) {
 
 // Where the GPUs of a job go if each of its CPUs and bytes is to be had: any free ones in the order
 // of nodes; or, gathered, the node that is left with the fewest free GPUs, and for what does not
-// fit one node those with the fewest. After Synergy's simulator, without and with its placement.
+// fit one node those with the fewest. After Synergy (OSDI '22), without and with its placement.
 bool find_scattered(const Ledger& ledger, const Shape& shape, Devices& devices);
 bool find_gathered(const Ledger& ledger, const Shape& shape, Devices& devices);
 

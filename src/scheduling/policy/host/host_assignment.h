@@ -19,7 +19,7 @@ struct HostRequest {
 
 // Gives requests seats with what they can do with: where they stay, or else where what they are
 // meant to have is likely to fit.
-class HostSeating {
+class HostAssignment {
  public:
   void begin(Hosting& hosting) { hosting_ = &hosting; }
 

@@ -1,4 +1,4 @@
-#include "scheduling/policy/host/host_seating.h"
+#include "scheduling/policy/host/host_assignment.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +16,7 @@ bool stays_on_one(const Asker& asker) { return asker.stays != nullptr && asker.s
 
 }  // namespace
 
-void HostSeating::seat(std::span<HostRequest> requests) {
+void HostAssignment::seat(std::span<HostRequest> requests) {
   for (HostRequest& request : requests) seat_wide(request);
   seat_singles(requests);
   for (HostRequest& request : requests) {
@@ -25,7 +25,7 @@ void HostSeating::seat(std::span<HostRequest> requests) {
 }
 
 // Those on several servers come first: the others fit in the gaps.
-void HostSeating::seat_wide(HostRequest& request) {
+void HostAssignment::seat_wide(HostRequest& request) {
   const Devices* stays = request.asker->stays;
   if (stays != nullptr && stays->size() > 1) {
     ledger().release(*stays, request.asker->gpus);
@@ -35,7 +35,7 @@ void HostSeating::seat_wide(HostRequest& request) {
   }
 }
 
-void HostSeating::seat_singles(std::span<HostRequest> requests) {
+void HostAssignment::seat_singles(std::span<HostRequest> requests) {
   servers_.begin(ledger());
   singles_.clear();
   on_servers_.clear();
@@ -59,7 +59,7 @@ void HostSeating::seat_singles(std::span<HostRequest> requests) {
   }
 }
 
-void HostSeating::seat_at(HostRequest& request, const HostServers::Job& job) {
+void HostAssignment::seat_at(HostRequest& request, const HostServers::Job& job) {
   if (job.node < 0) return;
   const Shape shape = minimum_shape(request);
   if (job.stays) return sit(request, shape, *request.asker->stays);
@@ -68,12 +68,12 @@ void HostSeating::seat_at(HostRequest& request, const HostServers::Job& job) {
   sit(request, shape, devices_);
 }
 
-void HostSeating::seat_anywhere(HostRequest& request) {
+void HostAssignment::seat_anywhere(HostRequest& request) {
   const Shape shape = minimum_shape(request);
   if (find_gathered(ledger(), shape, devices_)) sit(request, shape, devices_);
 }
 
-void HostSeating::raise(const HostRequest& request, std::span<const HostCell> cells) {
+void HostAssignment::raise(const HostRequest& request, std::span<const HostCell> cells) {
   const auto seat = static_cast<std::uint32_t>(request.seat);
   const HostShare held = hosting_->seat(seat).held();
   hosting_->change(seat, {});
@@ -84,14 +84,14 @@ void HostSeating::raise(const HostRequest& request, std::span<const HostCell> ce
   hosting_->change(seat, cell == cells.end() ? held : cell->share);
 }
 
-bool HostSeating::fits_at(const Devices& devices, const Shape& shape) {
+bool HostAssignment::fits_at(const Devices& devices, const Shape& shape) {
   return std::ranges::all_of(devices, [&](const NodeShare& share) {
     return ledger().fits_besides_gpus(static_cast<int>(share.node), std::popcount(share.gpus),
                                       shape);
   });
 }
 
-void HostSeating::sit(HostRequest& request, const Shape& shape, const Devices& devices) {
+void HostAssignment::sit(HostRequest& request, const Shape& shape, const Devices& devices) {
   request.seat = static_cast<int>(hosting_->seats().size());
   if (devices.size() == 1) request.node = static_cast<int>(devices.front().node);
   hosting_->sit(request.asker->job, *request.asker->need, shape, devices);
