@@ -37,7 +37,7 @@ void BM_Computing(benchmark::State& state) {
   std::int64_t events = 0, gradients = 0;
   for (auto _ : state) {
     const TwinResult run = run_twin(setup);
-    events += run.events, gradients += run.gradients;
+    events += run.events, gradients += run.tally.counts.gradients;
   }
   count(state, events, gradients);
 }
@@ -57,7 +57,7 @@ void BM_SharedLinks(benchmark::State& state) {
   std::int64_t events = 0, gradients = 0;
   for (auto _ : state) {
     const TwinResult run = run_twin(setup);
-    events += run.events, gradients += run.gradients;
+    events += run.events, gradients += run.tally.counts.gradients;
   }
   count(state, events, gradients);
 }
@@ -74,7 +74,7 @@ void BM_Star(benchmark::State& state) {
   for (auto _ : state) {
     const TwinResult run =
         run_twin(setup, director_by_name("star", 0, {.workers = workers}).value());
-    events += run.events, gradients += run.gradients;
+    events += run.events, gradients += run.tally.counts.gradients;
   }
   count(state, events, gradients);
 }

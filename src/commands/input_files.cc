@@ -31,10 +31,6 @@ std::vector<NamedFile> inputs_of(const SimulateArguments& arguments) {
   return files;
 }
 
-std::vector<NamedFile> outputs_of(const SimulateArguments& arguments) {
-  return {{"--report", arguments.report}, {"--events", arguments.events}};
-}
-
 Status check_report(const std::string& report, std::span<const NamedFile> inputs) {
   const NamedFile output{"--report", report};
   return check_outputs({&output, 1}, inputs);

@@ -16,9 +16,6 @@ void add_inputs(std::vector<NamedFile>& files, std::string_view option, const st
 // Traces, cluster and profiles. What is no file (a generator, 16x8) does no harm.
 std::vector<NamedFile> inputs_of(const SimulateArguments& arguments);
 
-// --report and --events, as far as they name one file.
-std::vector<NamedFile> outputs_of(const SimulateArguments& arguments);
-
 // The report of a command that reads these.
 Status check_report(const std::string& report, std::span<const NamedFile> inputs);
 

@@ -31,8 +31,8 @@ struct Checked {
 
   double interval_error() const { return interval_s / run->interval_s - 1; }
   double own_pace_error() const { return own_pace_s / run->interval_s - 1; }
-  bool both_reach() const { return run->time_to_target_s > 0 && time_to_target_s > 0; }
-  double target_error() const { return time_to_target_s / run->time_to_target_s - 1; }
+  bool both_reach() const { return run->target_s() > 0 && time_to_target_s > 0; }
+  double target_error() const { return time_to_target_s / run->target_s() - 1; }
 };
 
 TwinSetup setup_of(const MeasuredRun& run, const TwinModel& model, std::uint64_t seed) {
@@ -86,9 +86,10 @@ Result<Predicted> predict(const MeasuredRun& run, const TwinModel& model) {
     with.star.staleness.prior = staleness_prior(run.momentum);
     TRY_ASSIGN(auto director, director_by_name(run.mode, 0, std::move(with)));
     const TwinResult result = run_twin(setup, std::move(director));
-    const auto updates = static_cast<double>(std::max<std::int64_t>(1, result.updates));
+    const auto updates =
+        static_cast<double>(std::max<std::int64_t>(1, result.tally.counts.updates));
     intervals.push_back(result.wall_s / updates);
-    times.push_back(result.time_to_target_s < 0 ? HUGE_VAL : result.time_to_target_s);
+    times.push_back(result.time_to_target_s.value_or(HUGE_VAL));
   }
   const double time = median(times);
   return Predicted{median(intervals), std::isfinite(time) ? time : -1};
@@ -172,9 +173,9 @@ Summary summed_up(const std::vector<Checked>& all, double noise) {
   for (const Checked& one : all) {
     auto& [intervals, times] = cells[one.run->cell];
     intervals.emplace_back(one.run->interval_s, one.interval_s);
-    if (one.both_reach()) times.emplace_back(one.run->time_to_target_s, one.time_to_target_s);
+    if (one.both_reach()) times.emplace_back(one.run->target_s(), one.time_to_target_s);
     if (one.fitted) continue;
-    const bool selects = one.run->mode_switches > 0;
+    const bool selects = one.run->result.tally.counts.mode_switches > 0;
     if (!selects) summary.intervals_fixed.add(std::abs(one.interval_error()));
     if (!selects && one.own_pace_s > 0) summary.own_pace_fixed.add(std::abs(one.own_pace_error()));
     if (!one.both_reach()) continue;
@@ -210,7 +211,7 @@ std::string table_of(const std::vector<Checked>& all, const Summary& summary,
     text += fmt::format(
         kRow, one.run->name + (one.fitted ? " *" : ""), number(1e3 * one.run->interval_s),
         number(1e3 * one.interval_s), percent(one.interval_error()),
-        one.own_pace_s > 0 ? percent(one.own_pace_error()) : "-", number(one.run->time_to_target_s),
+        one.own_pace_s > 0 ? percent(one.own_pace_error()) : "-", number(one.run->target_s()),
         number(one.time_to_target_s), one.both_reach() ? percent(one.target_error()) : "-",
         number(1e3 * one.work_s), number(1e3 * one.fitted_work_s));
   }
@@ -247,11 +248,11 @@ nlohmann::ordered_json json_of(const std::vector<Checked>& all, const Summary& s
          {"mode", one.run->mode},
          {"cell", one.run->cell},
          {"fitted", one.fitted},
-         {"mode_switches", one.run->mode_switches},
+         {"mode_switches", one.run->result.tally.counts.mode_switches},
          {"interval_s", one.run->interval_s},
          {"interval_predicted_s", one.interval_s},
          {"interval_at_own_pace_s", time(one.own_pace_s > 0 ? one.own_pace_s : -1)},
-         {"time_to_target_s", time(one.run->time_to_target_s)},
+         {"time_to_target_s", time(one.run->target_s())},
          {"time_to_target_predicted_s", time(one.time_to_target_s)},
          {"task_work_s", one.work_s},
          {"task_work_fitted_s", one.fitted_work_s}});

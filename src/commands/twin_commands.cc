@@ -71,15 +71,14 @@ nlohmann::ordered_json json_of(const std::string& mode, std::uint64_t seed, cons
   nlohmann::ordered_json json;
   json["mode"] = mode;
   json["seed"] = seed;
-  json["time_to_target_s"] = run.time_to_target_s < 0
-                                 ? nlohmann::ordered_json()
-                                 : nlohmann::ordered_json(run.time_to_target_s);
-  json["final_accuracy"] = run.final_accuracy;
+  json["time_to_target_s"] = !run.time_to_target_s ? nlohmann::ordered_json()
+                                                   : nlohmann::ordered_json(*run.time_to_target_s);
+  json["final_accuracy"] = run.final_accuracy.value_or(0);
   json["wall_s"] = run.wall_s;
-  json["gradients"] = run.gradients;
-  json["updates"] = run.updates;
-  json["mean_staleness"] = run.mean_staleness;
-  json["mode_switches"] = run.mode_switches;
+  json["gradients"] = run.tally.counts.gradients;
+  json["updates"] = run.tally.counts.updates;
+  json["mean_staleness"] = run.mean_staleness();
+  json["mode_switches"] = run.tally.counts.mode_switches;
   json["injector"] = "twin";
   return json;
 }
@@ -97,10 +96,10 @@ std::string curve_text(const TwinResult& run) {
 std::string row_of(const std::string& mode, const std::vector<TwinResult>& runs) {
   std::vector<double> times, staleness, rates, switches;
   for (const TwinResult& run : runs) {
-    times.push_back(run.time_to_target_s < 0 ? HUGE_VAL : run.time_to_target_s);
-    staleness.push_back(run.mean_staleness);
-    rates.push_back(static_cast<double>(run.gradients) / run.wall_s);
-    switches.push_back(static_cast<double>(run.mode_switches));
+    times.push_back(run.time_to_target_s.value_or(HUGE_VAL));
+    staleness.push_back(run.mean_staleness());
+    rates.push_back(static_cast<double>(run.tally.counts.gradients) / run.wall_s);
+    switches.push_back(static_cast<double>(run.tally.counts.mode_switches));
   }
   const auto time = [](double value) {
     return std::isfinite(value) ? fmt::format("{:.1f}", value) : std::string("never");

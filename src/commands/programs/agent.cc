@@ -91,7 +91,8 @@ Status agent_command(const AgentArguments& arguments) {
   const MakeLink make_link = [&](OnOrders on_orders) {
     LinkOptions link{.client = {.address = arguments.server,
                                 .tls = own.material(),
-                                .https_port = https_port_in(directory)},
+                                .https_port = https_port_in(directory),
+                                .reconnect_most = std::chrono::seconds(5)},
                      .newest_certificate = [&own] { return std::optional(own.material()); },
                      .on_lost = say_lost()};
     return Result<std::unique_ptr<SchedulerLink>>(

@@ -18,57 +18,6 @@
 #include "live/unix_socket/client.h"
 
 namespace orrery {
-namespace {
-
-class RemoteClient final : public Client {
- public:
-  explicit RemoteClient(ClientOptions options) : client_(std::move(options)) {}
-
-  Result<SubmitAnswer> submit(const SubmitRequest& request) override {
-    return client_.submit(request);
-  }
-  Result<StatusAnswer> status(const StatusRequest& request) override {
-    return client_.status(request);
-  }
-  Result<CancelAnswer> cancel(const CancelRequest& request) override {
-    return client_.cancel(request);
-  }
-  Result<LogsAnswer> logs(const LogsRequest& request) override { return client_.logs(request); }
-  Result<NodesAnswer> nodes() override { return client_.nodes(); }
-  Status drain(const DrainRequest& request) override { return client_.drain(request); }
-  Status set_policy(const PolicyRequest& request) override { return client_.set_policy(request); }
-  Status set_quota(const QuotaRequest& request) override { return client_.set_quota(request); }
-  Result<QuotasAnswer> quotas() override { return client_.quotas(); }
-  Status set_tenant(const TenantRequest& request) override { return client_.set_tenant(request); }
-  Result<TenantsAnswer> tenants() override { return client_.tenants(); }
-  Status set_limits(const LimitsRequest& request) override { return client_.set_limits(request); }
-  Result<LimitsAnswer> limits() override { return client_.limits(); }
-  Result<EventsAnswer> events(const EventsRequest& request) override {
-    return client_.events(request);
-  }
-  Result<WhatIfAnswer> what_if(const WhatIfRequest& request) override {
-    return client_.what_if(request);
-  }
-  Result<SituationAnswer> situation() override { return client_.situation(); }
-  Result<TokenAnswer> make_token(const TokenRequest& request) override {
-    return client_.make_token(request);
-  }
-  Result<TokensAnswer> tokens(const TokensRequest& request) override {
-    return client_.tokens(request);
-  }
-  Result<CertificatesAnswer> certificates(const CertificatesRequest& request) override {
-    return client_.certificates(request);
-  }
-  Status remove_node(const RemoveNodeRequest& request) override {
-    return client_.remove_node(request);
-  }
-  Result<JoinAnswer> join(const JoinRequest& request) override { return client_.join(request); }
-
- private:
-  RpcClient client_;
-};
-
-}  // namespace
 
 Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
   if (!endpoint.socket.empty()) {
@@ -89,7 +38,7 @@ Result<std::unique_ptr<Client>> connect_remote(const Endpoint& endpoint) {
                                       });
     if (renewed.ok()) options.tls = tls_material(own);
   }
-  return std::unique_ptr<Client>(std::make_unique<RemoteClient>(std::move(options)));
+  return std::unique_ptr<Client>(std::make_unique<RpcClient>(std::move(options)));
 }
 
 Status keep_https_port(const std::string& directory, int port) {

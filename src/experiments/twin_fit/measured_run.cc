@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/statistics.h"
 #include "training/result/training_result.h"
 #include "training/twin/fit.h"
 
@@ -38,7 +39,7 @@ Result<nlohmann::json> read_json(const std::string& path) {
 }
 
 // "static-x" with x = 7 is "static-7".
-std::string mode_told(std::string mode, int x) {
+std::string mode_given(std::string mode, int x) {
   if (x <= 0) return mode;
   if (mode.ends_with("-x")) mode.resize(mode.size() - 2);
   return fmt::format("{}-{}", mode, x);
@@ -80,9 +81,7 @@ Status take_settings(const nlohmann::json& json, const std::string& folder, Meas
 }
 
 void take_result(const TrainingResult& result, MeasuredRun& run) {
-  run.time_to_target_s = result.time_to_target_s.value_or(-1);
-  run.mode_switches = static_cast<int>(result.tally.counts.mode_switches);
-  run.worker_cpu_s = result.worker_cpu_s.value_or(0);
+  run.result = result;
   if (!result.trusted()) {
     run.not_trusted = result.load->why.empty() ? "the machine was too busy" : result.load->why;
   }
@@ -94,7 +93,7 @@ void take_result(const TrainingResult& result, MeasuredRun& run) {
 
 std::string cell_of(const MeasuredRun& run) {
   // static-x 7 is called static-7 there, but ssp with 4 just ssp.
-  for (const std::string& mode : {mode_told(run.mode, run.x), run.mode}) {
+  for (const std::string& mode : {mode_given(run.mode, run.x), run.mode}) {
     const std::size_t at = run.name.rfind("-" + mode + "-s");
     if (at != std::string::npos) {
       return run.name.substr(0, at) + run.name.substr(at + 1 + mode.size());
@@ -131,12 +130,6 @@ bool is_whole_ring(const MeasuredRun& run) {
   return run.architecture != "ps" && (run.mode == "ssgd" || run.mode == "lb-bsp");
 }
 
-double middle(std::vector<double>& values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 }  // namespace
 
 Result<MeasuredRun> read_measured_run(const std::string& folder) {
@@ -161,10 +154,11 @@ Result<MeasuredRun> read_measured_run(const std::string& folder) {
     run.not_trusted = "there is no result.json; it did not end";
   }
   run.cell = cell_of(run);
-  run.mode = mode_told(run.mode, run.x);
+  run.mode = mode_given(run.mode, run.x);
   if (run.servers.cores > 0 && (run.architecture == "ps" || is_whole_ring(run))) {
     if (run.servers.all_reduce) {
-      run.servers.sum_work_s = measured_sum_work(run.run, run.servers, run.worker_cpu_s);
+      run.servers.sum_work_s =
+          measured_sum_work(run.run, run.servers, run.result.worker_cpu_s.value_or(0));
     }
     run.work = measured_work(run.run, run.servers);
     run.unequal = std::ranges::any_of(run.run.tasks, [&](const RunTask& task) {
@@ -209,10 +203,10 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
   } else if (!paces.empty()) {
     // The whole way is in what a sample took, so that nothing is left to be added.
     fit.model.worker.fixed_s = 0;
-    fit.model.worker.per_sample_s = middle(paces);
-    fit.model.jitter = middle(jitters);
+    fit.model.worker.per_sample_s = median(paces);
+    fit.model.jitter = median(jitters);
   }
-  if (!bytes.empty()) fit.model.parameter_bytes = middle(bytes);
+  if (!bytes.empty()) fit.model.parameter_bytes = median(bytes);
   std::vector<double> messages, served, served_waiting;
   for (const MeasuredRun* const run : runs) {
     if (!is_whole_ring(*run)) continue;
@@ -223,9 +217,9 @@ Result<ModelFit> fit_model(std::span<const MeasuredRun* const> runs, const TwinM
     std::ranges::copy(measured_messages(run->run, run->servers, fit.model.parameter_bytes),
                       std::back_inserter(messages));
   }
-  if (!messages.empty()) fit.model.message_s = middle(messages);
+  if (!messages.empty()) fit.model.message_s = median(messages);
   if (served.empty()) std::swap(served, served_waiting);
-  if (!served.empty()) fit.model.sum_work_s = middle(served);
+  if (!served.empty()) fit.model.sum_work_s = median(served);
   TRY_ASSIGN(const ConvergenceFit learned, fit_convergence(curves, from.convergence));
   fit.model.convergence = learned.model;
   fit.points = learned.points;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/twin_fit/twin_model.h"
+#include "training/result/training_result.h"
 #include "training/twin/pace.h"
 
 namespace orrery {
@@ -29,13 +30,13 @@ struct MeasuredRun {
   RunServers servers{};
   std::vector<TaskWork> work{};
 
-  double interval_s = 0;         // between updates
-  double time_to_target_s = -1;  // -1: not reached, or not known
-  double worker_cpu_s = 0;       // of one, on average
-  int mode_switches = 0;
+  double interval_s = 0;  // between updates
+  TrainingResult result{};
   std::string not_trusted{};  // why its figures are not to be used
 
   bool unequal = false;  // tasks were not all of the same number of samples
+
+  double target_s() const { return result.time_to_target_s.value_or(-1); }  // -1: not reached
 };
 Result<MeasuredRun> read_measured_run(const std::string& folder);
 

@@ -23,6 +23,7 @@ TEST(Cgroup, ADirectoryThatIsNoneIsRefusedWithAdvice) {
   const auto home = open_cgroup_home(tree / "plain");
   ASSERT_FALSE(home.ok());
   EXPECT_NE(home.error().message.find("is no cgroup with a memory controller"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(tree / "plain")) << "a directory of no use is left behind";
   EXPECT_FALSE(open_cgroup_home(tree / "not/there").ok());
 }
 

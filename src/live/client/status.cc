@@ -93,6 +93,8 @@ Status status_command(const StatusArguments& arguments, const CommandContext& co
   }
   TRY_ASSIGN(const StatusAnswer answer,
              ask_again(context, [&] { return client->status(request); }));
+  const bool none_found = !request.ids.empty() && answer.jobs.empty();
+  if (none_found && !arguments.json) return all_there(request, answer);
   TRY(context.print(arguments.json ? status_json(answer) : text_of(answer, request, context)));
   return all_there(request, answer);
 }

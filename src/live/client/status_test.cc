@@ -147,6 +147,15 @@ TEST(StatusCommand, OneJobIsACardWithItsForecast) {
   }
 }
 
+TEST(StatusCommand, ANumberWithoutAJobIsAnErrorWithoutATable) {
+  FakeCommandContext fake;
+  fake.script.status = [](const StatusRequest&) -> Result<StatusAnswer> { return StatusAnswer{}; };
+  const Status status = call(fake, {"status", "99"});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, Code::NotFound);
+  EXPECT_EQ(fake.out, "");
+}
+
 TEST(StatusCommand, EndedJobsAreListedWhenAskedForAndInJson) {
   FakeCommandContext fake;
   std::vector<bool> finished;

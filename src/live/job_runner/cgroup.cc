@@ -45,7 +45,8 @@ Error unusable(Error error) {
 }  // namespace
 
 Result<CgroupHome> open_cgroup_home(const std::string& path) {
-  if (Status made = make_directory(path); !made.ok()) return unusable(std::move(made).error());
+  const bool made = ::mkdir(path.c_str(), 0755) == 0;
+  if (!made && errno != EEXIST) return unusable(system_error(path, errno));
   if (exists(path + "/memory.limit_in_bytes")) {
     if (exists(path + "/memory.use_hierarchy")) {
       // Refused where it is on already, which is as good.
@@ -54,6 +55,7 @@ Result<CgroupHome> open_cgroup_home(const std::string& path) {
     return CgroupHome{.path = path, .version = 1};
   }
   if (!exists(path + "/cgroup.controllers")) {
+    if (made) ::rmdir(path.c_str());
     return unusable({Code::FailedPrecondition, path + ": is no cgroup with a memory controller"});
   }
   for (const char* const more : {"+pids", "+cpu"}) {

@@ -43,7 +43,9 @@ struct RpcClient::Parts {
   };
 
   explicit Parts(ClientOptions given)
-      : options(std::move(given)), stub(v1::Scheduler::NewStub(open_channel(options))) {}
+      : options(std::move(given)),
+        channel(open_channel(options)),
+        stub(v1::Scheduler::NewStub(channel)) {}
   ~Parts() {
     std::unique_lock lock(mutex);
     all_ended.wait(lock, [this] { return under_way == 0; });
@@ -52,6 +54,7 @@ struct RpcClient::Parts {
   template <class Answer, class Request, class In, class Out>
   Result<Answer> call(grpc::Status (Stub::*method)(grpc::ClientContext*, const In&, Out*),
                       const Request& request) {
+    wait_for_reconnection();
     grpc::ClientContext context;
     context.set_deadline(deadline_in(options.deadline + wait_of(request)));
     In in;
@@ -60,6 +63,13 @@ struct RpcClient::Parts {
     const grpc::Status status = ((*stub).*method)(&context, in, &out);
     if (!status.ok()) return error_with_reason(status);
     return read_wire<Answer>(out);
+  }
+
+  // After a failed connection the library makes the next one only while a call polls, and a call
+  // fails at once meanwhile. Without this a client that asks now and then connects after 5 s.
+  void wait_for_reconnection() {
+    if (channel->GetState(false) != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
+    channel->WaitForConnected(deadline_in(options.reconnect_most));
   }
 
   Error error_with_reason(const grpc::Status& status) const {
@@ -83,6 +93,7 @@ struct RpcClient::Parts {
   }
 
   ClientOptions options;
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<Stub> stub;
   std::mutex mutex;
   std::condition_variable all_ended;

@@ -281,6 +281,19 @@ TEST_F(RpcServerTest, AnAddressWhereNoServerListensIsNamed) {
   EXPECT_NE(answer.error().message.find("orrery serve"), std::string::npos);
 }
 
+TEST_F(RpcServerTest, AClientThatCouldNotConnectReachesAServerThatStartsLater) {
+  start();
+  const std::string place = address();
+  RpcClient client(as("ann"));
+  server_.reset();
+  EXPECT_FALSE(client.nodes().ok());
+  start([&](RpcServerOptions& options) { options.address = place; });
+  // The library tries again after a tenth of a second, and these calls would fail within less.
+  bool reached = false;
+  for (int call = 0; call < 5 && !reached; ++call) reached = client.nodes().ok();
+  EXPECT_TRUE(reached);
+}
+
 TEST_F(RpcServerTest, AMessageThatIsTooLargeIsRefusedAndNothingElseSuffers) {
   start([](RpcServerOptions& options) { options.message_bytes_max = 10'000; });
   RpcClient client(as("ann"));

@@ -41,7 +41,10 @@ Status UnixSocketClient::connect() {
     return Error{Code::Unavailable, fmt::format("{}: {}", options_.path, why)};
   };
   auto made = connect_to(options_.path);
-  if (!made.ok()) return Error{Code::Unavailable, made.error().message};
+  if (!made.ok()) {
+    return Error{Code::Unavailable,
+                 made.error().message + "; see whether `orrery serve` runs there"};
+  }
   TRY_ASSIGN(const uid_t server, peer_uid(made.value()));
   struct stat folder {};
   const std::string above = options_.path.substr(0, options_.path.rfind('/') + 1);

@@ -347,6 +347,8 @@ TEST_F(UnixSocketTest, AClientFindsASchedulerThatWasRestarted) {
   ASSERT_TRUE(socket.nodes().ok());
   server_->stop();
   EXPECT_EQ(socket.nodes().error().code, Code::Unavailable);
+  const std::string gone = socket.nodes().error().message;
+  EXPECT_NE(gone.find("see whether `orrery serve` runs"), std::string::npos) << gone;
   start();
   EXPECT_TRUE(socket.nodes().ok());
 }

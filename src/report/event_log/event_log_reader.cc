@@ -24,6 +24,22 @@ std::optional<EventKind> kind_named(std::string_view text) {
   return std::nullopt;
 }
 
+// The id of an entry of a table, which is spelled out by `body` where it is first used. Null: there
+// is no id, or its entry is known. Otherwise the table has a place for it.
+template <class Id, class Entry>
+Result<const json*> new_entry(const LogLine& spec, const char* key, const char* body, Id& id,
+                              std::vector<Entry>& table) {
+  const std::size_t known = table.size();
+  TRY(spec.integer(key, id, Need::Optional, 0, static_cast<std::int64_t>(known) + kIdGapMax));
+  if (id == Id{-1}) return nullptr;
+  if (spec.find(body) != nullptr) {
+    if (index(id) >= known) table.resize(index(id) + 1);
+    return spec.nested(body);
+  }
+  if (index(id) < known && table[index(id)] != Entry{}) return nullptr;
+  return invalid(fmt::format("\"{}\" has not been spelled out by \"{}\" so far", key, body));
+}
+
 }  // namespace
 
 EventLogReader::EventLogReader(std::unique_ptr<LogLines> lines, std::string name)
@@ -174,14 +190,9 @@ Status EventLogReader::read_deadline(const LogLine& spec) {
 }
 
 Status EventLogReader::read_profile(const LogLine& spec) {
-  const auto known = static_cast<std::int64_t>(workload_.profiles.size());
-  TRY(spec.integer("profile", spec_.profile, Need::Optional, 0, known + kIdGapMax));
-  if (spec_.profile == kNoProfile) return {};
-  if (spec.find("stages") == nullptr) {
-    if (index(spec_.profile) < workload_.profiles.size()) return {};
-    return invalid("\"profile\" has not been spelled out by \"stages\" so far");
-  }
-  TRY_ASSIGN(const json* stages, spec.nested("stages"));
+  TRY_ASSIGN(const json* stages,
+             new_entry(spec, "profile", "stages", spec_.profile, workload_.profiles));
+  if (stages == nullptr) return {};
   TRY_ASSIGN(const json* seconds_list, LogLine(*stages).list("stage_s"));
   TRY_ASSIGN(const json* slots_list, LogLine(*stages).list("slots"));
   if (seconds_list->size() != slots_list->size()) {
@@ -195,22 +206,13 @@ Status EventLogReader::read_profile(const LogLine& spec) {
     TRY_ASSIGN(const std::int64_t slot, LogLine::whole(entry, "slots", 0, kMax<int>));
     profile.slots.push_back(static_cast<int>(slot));
   }
-  if (index(spec_.profile) >= workload_.profiles.size()) {
-    workload_.profiles.resize(index(spec_.profile) + 1);
-  }
   workload_.profiles[index(spec_.profile)] = std::move(profile);
   return {};
 }
 
 Status EventLogReader::read_curve(const LogLine& spec) {
-  const auto known = static_cast<std::int64_t>(workload_.curves.size());
-  TRY(spec.integer("curve", spec_.curve, Need::Optional, 0, known + kIdGapMax));
-  if (spec_.curve == kNoCurve) return {};
-  if (spec.find("speeds") == nullptr) {
-    if (index(spec_.curve) < workload_.curves.size()) return {};
-    return invalid("\"curve\" has not been spelled out by \"speeds\" so far");
-  }
-  TRY_ASSIGN(const json* speeds, spec.nested("speeds"));
+  TRY_ASSIGN(const json* speeds, new_entry(spec, "curve", "speeds", spec_.curve, workload_.curves));
+  if (speeds == nullptr) return {};
   TRY_ASSIGN(const json* points, LogLine(*speeds).list("points"));
   SpeedCurve curve;
   TRY(LogLine(*speeds).integer("widest", curve.widest, Need::Optional, 0, kMax<int>));
@@ -235,27 +237,16 @@ Status EventLogReader::read_curve(const LogLine& spec) {
       curve.spreads.push_back({gpus, nodes, spread.iterations_per_s});
     }
   }
-  if (index(spec_.curve) >= workload_.curves.size()) {
-    workload_.curves.resize(index(spec_.curve) + 1);
-  }
   workload_.curves[index(spec_.curve)] = std::move(curve);
   return {};
 }
 
 Status EventLogReader::read_sensitivity(const LogLine& spec) {
-  const std::size_t known = workload_.sensitivities.size();
-  TRY(spec.integer("sensitivity", spec_.sensitivity, Need::Optional, 0,
-                   static_cast<std::int64_t>(known) + kIdGapMax));
-  if (spec_.sensitivity == kNoSensitivity) return {};
-  const std::size_t at = index(spec_.sensitivity);
-  if (spec.find("host_speeds") == nullptr) {
-    if (at < known && !workload_.sensitivities[at].speed.empty()) return {};
-    return invalid("\"sensitivity\" has not been spelled out by \"host_speeds\" so far");
-  }
-  TRY_ASSIGN(const json* table, spec.nested("host_speeds"));
-  TRY_ASSIGN(Sensitivity sensitivity, orrery::read_sensitivity(LogLine(*table)));
-  if (at >= known) workload_.sensitivities.resize(at + 1);
-  workload_.sensitivities[at] = std::move(sensitivity);
+  TRY_ASSIGN(const json* table, new_entry(spec, "sensitivity", "host_speeds", spec_.sensitivity,
+                                          workload_.sensitivities));
+  if (table == nullptr) return {};
+  TRY_ASSIGN(workload_.sensitivities[index(spec_.sensitivity)],
+             orrery::read_sensitivity(LogLine(*table)));
   return {};
 }
 

@@ -18,28 +18,89 @@ bool may_share(Sharing a, Sharing b) {
          (a == Sharing::Opportunistic && b == Sharing::Guaranteed);
 }
 
+bool changes(const View& view, const Grant& grant) {
+  const Job& job = view.job(grant.job);
+  return job.state != JobState::Running || job.held != grant;
+}
+
+bool is_overdrawn(const Ledger& ledger, int node) {
+  return (ledger.free_cpu_milli(node) | ledger.free_memory_bytes(node)) < 0;
+}
+
+// True if all devices of the grant are free, and so exist on open nodes.
+bool all_free(const Ledger& ledger, const Grant& grant) {
+  for (const NodeShare& share : grant.devices) {
+    INVARIANT(index(share.node) < static_cast<std::size_t>(ledger.node_count()),
+              "a node that is granted exists");
+    if (share.gpus == 0 || (share.gpus & ~ledger.free_mask(static_cast<int>(share.node))) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void check_grant(const View& view, const Grant& grant) {
+  INVARIANT(index(grant.job) < view.jobs.size(), "a plan names jobs that were submitted");
+  INVARIANT(!is_final(view.job(grant.job).state), "a job that has ended is granted nothing");
+  INVARIANT(!grant.devices.empty(), "a grant names devices");
+  INVARIANT((grant.cpu_milli | grant.memory_bytes) >= 0 && grant.iterations_per_s >= 0,
+            "a grant takes nothing negative");
+  if (grant.devices.size() == 1) return;
+  for (const NodeShare& share : grant.devices) {
+    const auto same = [&](const NodeShare& other) { return other.node == share.node; };
+    INVARIANT(std::ranges::count_if(grant.devices, same) == 1, "a grant names a node once");
+  }
+}
+
 }  // namespace
+
+void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan& plan,
+                             bool only_grants) {
+  overdrawn_.clear();
+  const auto grants = plan.grants();
+  // A single grant names nothing twice.
+  bool alone = only_grants && grants.size() == 1;
+  for (const Grant& grant : grants) {
+    check_grant(view, grant);
+    alone = alone && all_free(ledger, grant);
+    if (takes_host(grant)) note_overdrawn(ledger, grant);
+  }
+  if (alone) return;
+  check_names(view, plan);
+  check_all_devices(view, plan);
+  forget_marks(plan);
+}
+
+void PlanLaws::note_overdrawn(const Ledger& ledger, const Grant& grant) {
+  for (const NodeShare& share : grant.devices) {
+    const int node = static_cast<int>(share.node);
+    if (node < ledger.node_count() && is_overdrawn(ledger, node)) overdrawn_.push_back(node);
+  }
+}
 
 std::uint8_t& PlanLaws::mark(JobId job) {
   INVARIANT(index(job) < marks_.size(), "a plan names jobs that were submitted");
   return marks_[index(job)];
 }
 
-void PlanLaws::check(const View& view, const Ledger& ledger, const Plan& plan) {
-  touched_count_ = 0;
-  if (plan.grants().empty() && plan.stops().empty() && plan.rejections().empty()) return;
-  marks_.resize(view.jobs.size(), 0);
-  touched_by_node_.resize(view.cluster->nodes.size(), -1);
-  check_stops(view, plan);
+void PlanLaws::forget_marks(const Plan& plan) {
+  for (const Plan::Verdict& verdict : plan.stops()) marks_[index(verdict.job)] = 0;
+  for (const Plan::Verdict& verdict : plan.rejections()) marks_[index(verdict.job)] = 0;
+  for (const Grant& grant : plan.grants()) marks_[index(grant.job)] = 0;
+}
+
+void PlanLaws::check_names(const View& view, const Plan& plan) {
+  if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
+  for (const Plan::Verdict& verdict : plan.stops()) {
+    std::uint8_t& marked = mark(verdict.job);
+    INVARIANT(marked == 0, "a plan stops a job once");
+    INVARIANT(view.job(verdict.job).state == JobState::Running, "a job that is stopped runs");
+    marked = kStopped;
+  }
   for (const Grant& grant : plan.grants()) {
     std::uint8_t& marked = mark(grant.job);
     INVARIANT((marked & kGranted) == 0, "a plan grants a job devices once");
     marked |= kGranted;
-    const Job& job = view.job(grant.job);
-    INVARIANT(!is_final(job.state), "a job that has ended is granted nothing");
-    if (job.state == JobState::Running && job.held == grant) continue;
-    check_grant(view, grant);
-    touch(ledger, grant.devices);
   }
   for (const Plan::Verdict& verdict : plan.rejections()) {
     std::uint8_t& marked = mark(verdict.job);
@@ -49,58 +110,46 @@ void PlanLaws::check(const View& view, const Ledger& ledger, const Plan& plan) {
     const bool runs = state == JobState::Running && (marked & kStopped) == 0;
     INVARIANT(!is_final(state) && !runs, "a job that is rejected neither runs nor has ended");
   }
+}
+
+// On each node on which something changes, all that jobs have there after the plan.
+void PlanLaws::check_all_devices(const View& view, const Plan& plan) {
+  touched_count_ = 0;
+  touched_by_node_.resize(view.cluster->nodes.size(), -1);
+  for (const Grant& grant : plan.grants()) {
+    if (!changes(view, grant)) continue;
+    for (const NodeShare& share : grant.devices) {
+      INVARIANT(index(share.node) < view.cluster->nodes.size(), "a node that is granted exists");
+      const Node& node = view.cluster->nodes[index(share.node)];
+      const int highest = 64 - std::countl_zero(share.gpus);
+      INVARIANT(node.open && share.gpus != 0 && highest <= node.gpus,
+                "devices that are granted exist, on open nodes");
+    }
+    touch(grant);
+  }
   for (const Grant& grant : plan.grants()) claim(grant);
   for (std::size_t i = 0; i < touched_count_; ++i) {
     Touched& touched = touched_[i];
-    for (const JobId id : view.on_nodes[static_cast<std::size_t>(touched.node)]) {
+    const auto node = static_cast<NodeId>(touched.node);
+    for (const JobId id : view.on_nodes[index(node)]) {
       if (marks_[index(id)] != 0) continue;
       const Grant& held = view.job(id).held;
-      const auto here =
-          std::ranges::find(held.devices, static_cast<NodeId>(touched.node), &NodeShare::node);
+      const auto here = std::ranges::find(held.devices, node, &NodeShare::node);
       touched.claims.push_back({here->gpus, held.group, held.sharing, held.position});
     }
-    check_devices(touched);
-    touched_by_node_[static_cast<std::size_t>(touched.node)] = -1;
-  }
-  for (const Plan::Verdict& verdict : plan.stops()) marks_[index(verdict.job)] = 0;
-  for (const Plan::Verdict& verdict : plan.rejections()) marks_[index(verdict.job)] = 0;
-  for (const Grant& grant : plan.grants()) marks_[index(grant.job)] = 0;
-}
-
-void PlanLaws::check_stops(const View& view, const Plan& plan) {
-  for (const Plan::Verdict& verdict : plan.stops()) {
-    std::uint8_t& marked = mark(verdict.job);
-    INVARIANT(marked == 0, "a plan stops a job once");
-    INVARIANT(view.job(verdict.job).state == JobState::Running, "a job that is stopped runs");
-    marked = kStopped;
+    check_claims(touched);
+    touched_by_node_[index(node)] = -1;
   }
 }
 
-void PlanLaws::check_grant(const View& view, const Grant& grant) {
-  INVARIANT(!grant.devices.empty(), "a grant names devices");
-  INVARIANT(grant.cpu_milli >= 0 && grant.memory_bytes >= 0 && grant.iterations_per_s >= 0,
-            "a grant takes nothing negative");
+void PlanLaws::touch(const Grant& grant) {
   for (const NodeShare& share : grant.devices) {
-    INVARIANT(index(share.node) < view.cluster->nodes.size(), "a node that is granted exists");
-    const Node& node = view.cluster->nodes[index(share.node)];
-    const int highest = 64 - std::countl_zero(share.gpus);
-    INVARIANT(node.open && share.gpus != 0 && highest <= node.gpus,
-              "devices that are granted exist, on open nodes");
-    const auto same = [&](const NodeShare& other) { return other.node == share.node; };
-    INVARIANT(std::ranges::count_if(grant.devices, same) == 1, "a grant names a node once");
-  }
-}
-
-void PlanLaws::touch(const Ledger& ledger, const Devices& devices) {
-  for (const NodeShare& share : devices) {
     std::int32_t& place = touched_by_node_[index(share.node)];
     if (place >= 0) continue;
     place = static_cast<std::int32_t>(touched_count_++);
     if (touched_.size() < touched_count_) touched_.emplace_back();
     Touched& touched = touched_[static_cast<std::size_t>(place)];
     touched.node = static_cast<int>(share.node);
-    touched.free_cpu_milli = ledger.free_cpu_milli(touched.node);
-    touched.free_memory_bytes = ledger.free_memory_bytes(touched.node);
     touched.claims.clear();
   }
 }
@@ -114,7 +163,7 @@ void PlanLaws::claim(const Grant& grant) {
   }
 }
 
-void PlanLaws::check_devices(const Touched& touched) const {
+void PlanLaws::check_claims(const Touched& touched) const {
   std::uint64_t taken = 0;
   for (std::size_t i = 0; i < touched.claims.size(); ++i) {
     const Claim& claim = touched.claims[i];
@@ -138,16 +187,13 @@ void PlanLaws::check_devices(const Touched& touched) const {
   }
 }
 
-// Less than nothing was free before where a node came back with less than jobs hold.
-void PlanLaws::check_carried_out(const Ledger& ledger) const {
-  for (std::size_t i = 0; i < touched_count_; ++i) {
-    const Touched& touched = touched_[i];
-    INVARIANT(
-        ledger.free_cpu_milli(touched.node) >= std::min<std::int64_t>(0, touched.free_cpu_milli),
-        "a node gives no more CPUs than it has");
-    INVARIANT(ledger.free_memory_bytes(touched.node) >=
-                  std::min<std::int64_t>(0, touched.free_memory_bytes),
-              "a node gives no more memory than it has");
+void PlanLaws::check_host(const Ledger& ledger, const Grant& grant) const {
+  for (const NodeShare& share : grant.devices) {
+    const int node = static_cast<int>(share.node);
+    if (!is_overdrawn(ledger, node)) continue;
+    // It was before where a node came back with less than jobs hold.
+    INVARIANT(std::ranges::find(overdrawn_, node) != overdrawn_.end(),
+              "a node gives no more CPUs or memory than it has");
   }
 }
 

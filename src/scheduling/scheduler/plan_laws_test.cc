@@ -52,7 +52,8 @@ class PlanLawsTest : public testing::Test {
     view.cluster = &cluster_;
     view.jobs = jobs_;
     view.on_nodes = on_nodes_;
-    const Ledger ledger(cluster_, workload_.names);
+    Ledger ledger(cluster_, workload_.names);
+    ledger.take(jobs_[0].held.devices, {.gpus = 2});
     laws_.check(view, ledger, plan_);
     plan_.clear();
   }
@@ -174,7 +175,7 @@ TEST_F(PlanLawsDeathTest, NodesGiveNoMoreThanTheyHave) {
   shape.cpu_milli = 9000;
   const Devices devices = {{NodeId{1}, 0b0011}};
   ledger.take(devices, shape);
-  EXPECT_DEATH(laws_.check_carried_out(ledger), "no more CPUs than it has");
+  EXPECT_DEATH(laws_.check_carried_out(ledger, plan_), "no more CPUs or memory than it has");
 }
 
 }  // namespace

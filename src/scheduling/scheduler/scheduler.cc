@@ -140,7 +140,7 @@ Time Scheduler::hold_round(Time now) {
   acting_ = true;
   act(plan_);
   acting_ = taken_over_ = false;
-  laws_.check_carried_out(ledger);
+  laws_.check_carried_out(ledger, plan_);
   return plan_.wake_at();
 }
 

@@ -31,9 +31,13 @@ std::vector<std::vector<std::size_t>> ward_groups(std::span<const double> values
   std::iota(sorted.begin(), sorted.end(), std::size_t{0});
   std::ranges::stable_sort(sorted, {}, [&](std::size_t i) { return values[i]; });
 
+  std::vector<double> ascending;
   std::vector<Run> runs;
-  for (std::size_t i = 0; i < sorted.size(); ++i) runs.push_back({i, 1, values[sorted[i]]});
-  const double limit = sorted.empty() ? 0 : threshold * median({values.begin(), values.end()});
+  for (const std::size_t i : sorted) {
+    runs.push_back({runs.size(), 1, values[i]});
+    ascending.push_back(values[i]);
+  }
+  const double limit = ascending.empty() ? 0 : threshold * median_of_sorted(ascending);
   std::vector<double> gaps;  // between neighbours: on a line the nearest two are always such
   for (std::size_t i = 1; i < runs.size(); ++i) gaps.push_back(distance(runs[i - 1], runs[i]));
   while (!gaps.empty()) {

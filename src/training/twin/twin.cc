@@ -128,18 +128,9 @@ void TwinRun::change(const TwinChange& change) {
 }
 
 TwinResult TwinRun::conclude() {
-  const ConductorCounts& counts = conductor_.counts();
+  result_.tally.counts = conductor_.counts();
   result_.final_accuracy = learning_.accuracy();
   result_.wall_s = seconds(now_);
-  result_.gradients = counts.gradients;
-  result_.updates = counts.updates;
-  result_.dropped = counts.dropped;
-  result_.lost = counts.lost;
-  result_.mode_switches = counts.mode_switches;
-  if (counts.gradients > 0) {
-    result_.mean_staleness =
-        static_cast<double>(counts.staleness_sum) / static_cast<double>(counts.gradients);
-  }
   return std::move(result_);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "training/emulation/straggler_script.h"
+#include "training/result/training_result.h"
 #include "training/sync/conductor.h"
 #include "training/twin/convergence.h"
 
@@ -62,18 +63,12 @@ struct TwinPoint {
   std::string mode{};
 };
 
-struct TwinResult {
-  double time_to_target_s = -1;  // -1: not reached
-  double final_accuracy = 0;
-  double wall_s = 0;  // simulated, from the first task on
-  std::int64_t gradients = 0, updates = 0, dropped = 0, lost = 0;
-  double mean_staleness = 0;
+// Its wall_s is of the run's time, from the first task on.
+struct TwinResult : TrainingResult {
   std::int64_t max_staleness = 0;
-  std::int64_t mode_switches = 0;
   std::vector<std::int64_t> gradients_of{};  // applied, by worker
   std::vector<TwinPoint> curve{};
   std::int64_t events = 0;
-  std::string ended{};
 };
 
 // A training run without the training: workers that take as long as they are said to, links that

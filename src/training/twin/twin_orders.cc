@@ -26,7 +26,7 @@ void TwinRun::carry_out() {
       } else if (const auto* const judge = std::get_if<EvaluateVersion>(&order)) {
         evaluate(judge->version);
       } else if (const auto* const finish = std::get_if<FinishRun>(&order)) {
-        result_.ended = finish->reason;
+        result_.tally.ended = finish->reason;
       }
     }
   }
@@ -76,7 +76,7 @@ void TwinRun::evaluate(ParameterVersion version) {
   conductor_.evaluated(
       {.version = version, .at = made, .accuracy = point.accuracy, .loss = point.loss}, now_);
   result_.curve.push_back(std::move(point));
-  result_.time_to_target_s = conductor_.target_reached_s().value_or(-1);
+  result_.time_to_target_s = conductor_.target_reached_s();
 }
 
 }  // namespace orrery

@@ -38,12 +38,12 @@ TEST(Twin, StaticXHasTheIntervalsRatesAndStalenessOfTheTable) {
   for (const StaticX& row : kStaticX) {
     const TwinResult run = run_twin(eight_workers(row.slow, row.x));
     const std::string place = "x " + std::to_string(row.x) + " slow " + std::to_string(row.slow);
-    const double interval_ms = 1e3 * run.wall_s / static_cast<double>(run.updates);
+    const double interval_ms = 1e3 * run.wall_s / static_cast<double>(run.tally.counts.updates);
     EXPECT_NEAR(interval_ms, row.interval_ms, 0.05 * row.interval_ms) << place;
-    EXPECT_NEAR(static_cast<double>(run.gradients) / run.wall_s, row.gradients_per_s,
+    EXPECT_NEAR(static_cast<double>(run.tally.counts.gradients) / run.wall_s, row.gradients_per_s,
                 0.05 * row.gradients_per_s)
         << place;
-    EXPECT_NEAR(run.mean_staleness, row.staleness, 0.02) << place;
+    EXPECT_NEAR(run.mean_staleness(), row.staleness, 0.02) << place;
   }
 }
 
@@ -51,7 +51,7 @@ TEST(Twin, AStragglersShareOfTheGradientsIsWhatItsSpeedAllows) {
   const TwinResult run = run_twin(eight_workers(4, 1));
   const std::int64_t all =
       std::accumulate(run.gradients_of.begin(), run.gradients_of.end(), std::int64_t{0});
-  EXPECT_EQ(all, run.gradients);
+  EXPECT_EQ(all, run.tally.counts.gradients);
   EXPECT_NEAR(static_cast<double>(run.gradients_of.back()) / static_cast<double>(all), 0.035,
               0.002);
   EXPECT_NEAR(static_cast<double>(run.max_staleness), 31, 5);
@@ -118,7 +118,8 @@ TEST(Twin, ShardsTakeGradientsOneAfterTheOther) {
   setup.mode.x = 1;
   setup.conductor.samples_limit = 800 * 32;
   const TwinResult run = run_twin(setup);
-  EXPECT_NEAR(run.wall_s / static_cast<double>(run.updates), 0.025, 0.0005) << "they are the limit";
+  EXPECT_NEAR(run.wall_s / static_cast<double>(run.tally.counts.updates), 0.025, 0.0005)
+      << "they are the limit";
 }
 
 TEST(Twin, ARingTakesAsLongAsItsSlowestLinkAndLeavesChildrenBehind) {
@@ -188,15 +189,15 @@ TEST(Twin, EveryModeGoesOnWhenWorkersDieAndJoin) {
     setup.changes = {
         {at(1.23), 0, false}, {at(2.34), 3, false}, {at(3.01), 7, false}, {at(5), 6, true}};
     const TwinResult run = run_twin(setup);
-    EXPECT_EQ(run.ended, "as many samples as asked for were used")
-        << mode_name(mode, 8) << " " << run.gradients;
+    EXPECT_EQ(run.tally.ended, "as many samples as asked for were used")
+        << mode_name(mode, 8) << " " << run.tally.counts.gradients;
   }
 }
 
 TEST(Twin, WhenNoWorkerIsLeftItEnds) {
   TwinSetup setup = eight_workers(1, 0, 4000);
   for (int i = 0; i < 8; ++i) setup.changes.push_back({Time(std::chrono::seconds(3)), i, false});
-  EXPECT_EQ(run_twin(setup).ended, "no worker is left");
+  EXPECT_EQ(run_twin(setup).tally.ended, "no worker is left");
 }
 
 TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
@@ -206,8 +207,8 @@ TEST(Twin, TheTargetIsReachedSoonerWhereLessIsWaitedFor) {
     setup.conductor.target_accuracy = 0.7;
     setup.convergence.staleness_cost = lambda;
     const TwinResult run = run_twin(setup);
-    EXPECT_EQ(run.ended, "the target was reached");
-    return run.time_to_target_s;
+    EXPECT_EQ(run.tally.ended, "the target was reached");
+    return run.time_to_target_s.value_or(-1);
   };
   EXPECT_LT(time_to_target(7, 0.25), 0.5 * time_to_target(8, 0.25));
   EXPECT_LT(time_to_target(7, 0.25), time_to_target(1, 0.25)) << "staleness has its cost";
@@ -233,7 +234,7 @@ TEST(Twin, ADirectorSeesTheScriptAndChangesTheMode) {
           .value();
   const TwinResult fixed = run_twin(setup);
   const TwinResult left = run_twin(setup, std::make_unique<Leaver>());
-  EXPECT_EQ(left.mode_switches, 1);
+  EXPECT_EQ(left.tally.counts.mode_switches, 1);
   EXPECT_LT(left.wall_s, 0.5 * fixed.wall_s);
 }
 

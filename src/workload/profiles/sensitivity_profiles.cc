@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "workload/profiles/numbered.h"
+
 namespace orrery {
 namespace {
 
@@ -29,24 +31,6 @@ int match(const Value& measured, const Value& asked) {
   if (asked == Value{}) return 0;
   return measured == asked ? 2 : -1;
 }
-
-// Numbers the sensitivities by first use, each value once.
-class Table {
- public:
-  SensitivityId id_of(const Sensitivity& sensitivity) {
-    const auto [place, fresh] = ids_.try_emplace(&sensitivity);
-    if (!fresh) return place->second;
-    const auto same = std::ranges::find(list, sensitivity);
-    place->second = SensitivityId{static_cast<std::int32_t>(same - list.begin())};
-    if (same == list.end()) list.push_back(sensitivity);
-    return place->second;
-  }
-
-  std::vector<Sensitivity> list;
-
- private:
-  std::map<const Sensitivity*, SensitivityId> ids_;
-};
 
 }  // namespace
 
@@ -90,7 +74,7 @@ Result<const SensitivityProfiles::Entry*> SensitivityProfiles::find(
 Status make_sensitive(const SensitivityProfiles& profiles, std::string_view gpu_type,
                       std::string_view trace, Workload& workload) {
   if (profiles.entries().empty()) return {};
-  Table table;
+  Numbered<SensitivityId, Sensitivity> table;
   for (JobSpec& job : workload.jobs) {
     if (job.sensitivity != kNoSensitivity) {
       job.sensitivity = table.id_of(workload.sensitivities[index(job.sensitivity)]);
@@ -105,7 +89,7 @@ Status make_sensitive(const SensitivityProfiles& profiles, std::string_view gpu_
     }
     if (found.value() != nullptr) job.sensitivity = table.id_of(found.value()->sensitivity);
   }
-  workload.sensitivities = std::move(table.list);
+  workload.sensitivities = std::move(table).list();
   return {};
 }
 

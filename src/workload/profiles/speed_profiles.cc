@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "workload/profiles/numbered.h"
+
 namespace orrery {
 namespace {
 
@@ -25,24 +27,6 @@ std::string missing(const SpeedProfiles& profiles, std::string_view model, const
   return fmt::format("{} with batch {} is not in {}; the batches of {} there: {}", model,
                      job.batch_size, profiles.name(), model, fmt::join(batches, ", "));
 }
-
-// Numbers the curves by first use, each value once.
-class Curves {
- public:
-  CurveId id_of(const SpeedCurve& curve) {
-    const auto [place, fresh] = ids_.try_emplace(&curve);
-    if (!fresh) return place->second;
-    const auto same = std::ranges::find(list, curve);
-    place->second = CurveId{static_cast<std::int32_t>(same - list.begin())};
-    if (same == list.end()) list.push_back(curve);
-    return place->second;
-  }
-
-  std::vector<SpeedCurve> list;
-
- private:
-  std::map<const SpeedCurve*, CurveId> ids_;
-};
 
 }  // namespace
 
@@ -115,7 +99,7 @@ std::vector<int> SpeedProfiles::batches(std::string_view model, std::string_view
 Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
                     std::string_view trace, Workload& workload) {
   if (!gpu_type.empty()) TRY(profiles.choose_type(gpu_type));
-  Curves curves;
+  Numbered<CurveId, SpeedCurve> curves;
   for (JobSpec& job : workload.jobs) {
     if (job.curve != kNoCurve) {
       job.curve = curves.id_of(workload.curves[index(job.curve)]);
@@ -133,7 +117,7 @@ Status make_elastic(const SpeedProfiles& profiles, std::string_view gpu_type,
     }
     job.curve = curves.id_of(*curve);
   }
-  workload.curves = std::move(curves.list);
+  workload.curves = std::move(curves).list();
   return {};
 }
 

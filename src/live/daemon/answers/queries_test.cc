@@ -66,7 +66,7 @@ TEST(NodesOf, ALostNodeNamesTheWorkThatIsLostWithIt) {
   test.join("n", 1, 1);
   const JobNumber job = test.submit({});
   lose_node_after_an_hour(test, {.name = {job, 1, 0}, .state = LaunchState::Running});
-  EXPECT_NE(note_of(test).find("orrery drain n --lost (job 1 loses 1h02m of work)"),
+  EXPECT_NE(note_of(test).find("orrery drain n --lost (job 1 loses 61m of work)"),
             std::string::npos)
       << note_of(test);
   EXPECT_EQ(status_of(test, job).reason,

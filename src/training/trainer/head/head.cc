@@ -48,7 +48,12 @@ Head::Head(const RunOptions& options, const TrainPorts& ports, std::optional<Gan
   run_.pump = [this] { pump(); };
 }
 
-Head::~Head() { run_.writer.join(); }
+// Processes end before the emulated servers that they are on.
+Head::~Head() {
+  run_.over = true;
+  run_.writer.join();
+  members_.clear();
+}
 
 Result<TrainingResult> Head::run() {
   TRY(open_run());

@@ -204,7 +204,11 @@ void RunMembers::grow() {
   WorkerStart start{.wanted = wanted_, .cores = machine_cores()};
   for (const auto& [id, worker] : workers_) {
     if (worker.dismissed) continue;
-    ++(worker.ready ? start.ready : start.starting);
+    if (worker.pid == 0) {
+      --start.wanted;  // it joined by itself: it delays no other, however long it takes
+    } else {
+      ++(worker.ready ? start.ready : start.starting);
+    }
   }
   for (int missing = workers_to_start(start); missing > 0; --missing) {
     const int slot = free_slot();
