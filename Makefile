@@ -96,7 +96,7 @@ check-format:
 
 check-rooms:
 	$(say) "rooms, sizes, classes and walks"
-	@fault=0; for check in rooms sizes classes walks; do \
+	@fault=0; for check in rooms sizes classes walks words; do \
 	  $(PYTHON) -B tools/check_$$check.py . || fault=1; done; exit $$fault
 
 check-tidy:

@@ -1,5 +1,5 @@
-// How many empty jobs (/bin/true) a second one agent starts, sees end and forgets, with that many at
-// a time, and what that costs in CPU time of the agent, the supervisors and the jobs together.
+// How many empty jobs (/bin/true) a second one agent starts, sees end and forgets, with that many
+// at a time, and what that costs in CPU time of the agent, the supervisors and the jobs together.
 // `whole_program` is supervised by this program, which links as much as `orrery` does; `small` by
 // orrery-job. `spawn_alone` is what /bin/true takes without any of it. State is kept in the folder
 // ORRERY_BENCH_DIR names, or else in the current one.
