@@ -23,7 +23,7 @@ namespace {
 
 // A submission with its options takes about as much.
 Record submission() {
-  return {.kind = "submitted", .job = JobId{1}, .body = std::string(400, 'x')};
+  return {.kind = "submitted", .job = 1, .body = std::string(400, 'x')};
 }
 
 class BenchFile {
