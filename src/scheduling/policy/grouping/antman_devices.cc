@@ -21,11 +21,14 @@ NodeShare& share_on(Devices& held, int node) {
 }
 
 template <class Visit>
+void for_each_gpu(int node, std::uint64_t gpus, Visit visit) {
+  for (; gpus != 0; gpus &= gpus - 1) visit(node, std::countr_zero(gpus));
+}
+
+template <class Visit>
 void for_each_gpu(const Devices& held, Visit visit) {
   for (const NodeShare& share : held) {
-    for (std::uint64_t gpus = share.gpus; gpus != 0; gpus &= gpus - 1) {
-      visit(static_cast<int>(share.node), std::countr_zero(gpus));
-    }
+    for_each_gpu(static_cast<int>(share.node), share.gpus, visit);
   }
 }
 
@@ -34,10 +37,10 @@ void for_each_gpu(const Devices& held, Visit visit) {
 AntmanDevices::AntmanDevices(const Ledger& blank)
     : devices_(static_cast<std::size_t>(blank.node_count() * kGpusPerNodeMax)) {
   for (int node = 0; node < blank.node_count(); ++node) {
+    usable_.push_back(blank.free_mask(node));
     for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
       at(node, gpu).memory_free = blank.gpu_memory_of(node);
       at(node, gpu).memory_known = blank.gpu_memory_of(node) > 0;
-      at(node, gpu).usable = (blank.free_mask(node) >> gpu & 1) != 0;
     }
   }
   unguaranteed_ = blank.gpus_total();
@@ -61,11 +64,11 @@ std::uint64_t AntmanDevices::open(const Ledger& blank, int node, const Request& 
   if (!blank.serves(node, request.shape)) return 0;
   std::uint64_t gpus = 0;
   if (blank.gpus_of(node) == 0) return 0;
-  for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
+  for_each_gpu(node, usable_[static_cast<std::size_t>(node)], [&](int /*node*/, int gpu) {
     const Device& device = at(node, gpu);
     const bool memory = !request.at_once || memory_fits(device, request.shape);
-    if (device.usable && device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
-  }
+    if (device.guaranteed == kNoJob && memory) gpus |= 1ULL << gpu;
+  });
   return gpus;
 }
 
@@ -154,13 +157,12 @@ bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, De
   for (int node = 0; node < ledger.node_count(); ++node) {
     const int fitting = ledger.gpus_fitting_shared(node, shape);
     if (fitting == 0) continue;
-    for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
+    for_each_gpu(node, usable_[static_cast<std::size_t>(node)], [&](int /*node*/, int gpu) {
       const Device& device = at(node, gpu);
-      if (device.usable && device.use < kFull && device.opportunistic == kNoJob &&
-          memory_fits(device, shape)) {
+      if (device.use < kFull && device.opportunistic == kNoJob && memory_fits(device, shape)) {
         seats_.push_back({node, gpu, device.use});
       }
-    }
+    });
   }
   if (static_cast<int>(seats_.size()) < shape.gpus) return false;
   std::ranges::stable_sort(seats_, {}, &Seat::use);

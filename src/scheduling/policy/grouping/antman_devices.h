@@ -41,7 +41,6 @@ class AntmanDevices {
     double use = 0;
     std::int64_t memory_free = 0;  // on the GPU, as far as jobs state it
     bool memory_known = false;
-    bool usable = false;
   };
   struct Seat {
     int node = 0;
@@ -71,6 +70,7 @@ class AntmanDevices {
   void reserve_on(const Ledger& blank, int node, int count, const Request& request, Devices& held);
 
   std::vector<Device> devices_;
+  std::vector<std::uint64_t> usable_;  // by node: its GPUs
   std::vector<Seat> seats_;
   std::vector<Found> found_;
   int unguaranteed_ = 0;  // devices without a guaranteed job
