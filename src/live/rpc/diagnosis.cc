@@ -6,6 +6,7 @@
 #include <ctime>
 #include <optional>
 
+#include "live/rpc/http_tls.h"
 #include "live/rpc/https_client.h"
 #include "live/rpc/openssl_handles.h"
 #include "live/rpc/seen_server.h"
@@ -84,21 +85,30 @@ std::optional<Error> wrong_with_caller(const ClientOptions& options, const SeenS
                  fmt::format("{} wants a certificate; {}", options.address, kJoinAgain)};
   }
   // The scheduler's clock and list decide, so its words come first.
+  std::optional<Result<Caller>> answer;
   if (seen.closed && options.https_port > 0) {
     const std::string host = options.address.substr(0, options.address.rfind(':'));
-    const auto answer = ask_own_name(
+    answer = ask_own_name(
         {.address = fmt::format("{}:{}", host, options.https_port), .tls = *options.tls});
-    if (!answer.ok() && answer.error().code == Code::Unauthenticated) return answer.error();
+    if (!answer->ok() && answer->error().code == Code::Unauthenticated) return answer->error();
   }
   if (const auto wrong = wrong_time(own.get())) {
     return Error{Code::Unauthenticated, fmt::format("the certificate of {} {}: {}",
                                                     name_in(own.get()), *wrong, kJoinAgain)};
   }
-  if (!seen.closed) return std::nullopt;
-  return Error{Code::Unauthenticated,
-               fmt::format("{} refuses the certificate of {}: it was revoked, or has expired by "
-                           "the scheduler's clock; {}",
-                           options.address, name_in(own.get()), kJoinAgain)};
+  if (!seen.closed || (answer && answer->ok())) return std::nullopt;
+  if (!is_signed_by(options.tls->authority, options.tls->certificate)) {
+    return Error{Code::Unauthenticated,
+                 fmt::format("the certificate of {} is not from the authority of the scheduler at "
+                             "{}; {}",
+                             name_in(own.get()), options.address, kJoinAgain)};
+  }
+  // A scheduler that stops closes the connection in the same way, so to ask again may help.
+  return Error{
+      Code::Unavailable,
+      fmt::format("{} closes the connection of {}: the scheduler stops, or the certificate "
+                  "was revoked or has expired by its clock; if this stays so, {}",
+                  options.address, name_in(own.get()), kJoinAgain)};
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct RpcSchedulerLink::Parts {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
+  bool reconnecting = false;  // asked for since the newest certificate was read
   std::optional<v1::Report> newest;
   bool unsent = false;  // on the connection there is
   Connection* connection = nullptr;
@@ -126,6 +127,10 @@ RpcSchedulerLink::Parts::~Parts() {
 }
 
 bool RpcSchedulerLink::Parts::attend() {
+  {
+    const std::lock_guard lock(mutex);
+    reconnecting = false;
+  }
   if (options.newest_certificate) {
     if (auto material = options.newest_certificate()) options.client.tls = std::move(material);
   }
@@ -134,7 +139,7 @@ bool RpcSchedulerLink::Parts::attend() {
   stream.start(*stub);
   std::unique_lock lock(mutex);
   connection = &stream;
-  if (stopping) stream.cancel();
+  if (stopping || reconnecting) stream.cancel();
   unsent = newest.has_value();
   stream.write_next();
   changed.wait(lock, [&] { return stream.done(); });
@@ -169,6 +174,7 @@ RpcSchedulerLink::~RpcSchedulerLink() = default;
 
 void RpcSchedulerLink::reconnect() {
   const std::lock_guard lock(parts_->mutex);
+  parts_->reconnecting = true;
   if (parts_->connection != nullptr) parts_->connection->cancel();
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <mutex>
 
@@ -236,6 +237,27 @@ TEST_F(SchedulerLinkTest, ALinkGoesOverToItsNewestCertificate) {
   server_->let_agents_reconnect();
   host_.wait_for_link(3);
   EXPECT_EQ(host_.names().back(), "node-1-renewed");
+}
+
+TEST_F(SchedulerLinkTest, ALinkThatIsConnectingGoesOverToItsNewestCertificateToo) {
+  start();
+  std::promise<void> reading;
+  std::promise<void> renewed;
+  LinkOptions options;
+  options.newest_certificate = [&, first = true]() mutable -> std::optional<TlsMaterial> {
+    if (!std::exchange(first, false)) return authority_.issue("node-1-renewed");
+    reading.set_value();
+    renewed.get_future().wait();
+    return std::nullopt;
+  };
+  const auto agent = link("node-1", options);
+  reading.get_future().wait();
+  agent->reconnect();
+  renewed.set_value();
+  std::size_t links = 0;
+  do host_.wait_for_link(++links);
+  while (host_.names()[links - 1] != "node-1-renewed");
+  EXPECT_LE(links, 2u);
 }
 
 TEST_F(SchedulerLinkTest, TheSchedulerCanCloseAConnection) {

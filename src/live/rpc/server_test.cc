@@ -200,8 +200,6 @@ TEST_F(RpcServerTest, AnExpiredCertificateIsCalledExpiredByTheClient) {
 TEST_F(RpcServerTest, ARefusedCallerGetsTheReasonFromTheHttpsPort) {
   start();
   ClientOptions revoked = as("revoked");
-  EXPECT_NE(RpcClient(revoked).nodes().error().message.find("refuses the certificate of revoked"),
-            std::string::npos);
   RestOptions rest{.access = {.identify = by_common_name}};
   rest.http.tls = authority_.issue("server");
   const auto https = RestServer::start(rest, api_);
@@ -216,6 +214,33 @@ TEST_F(RpcServerTest, ARefusedCallerGetsTheReasonFromTheHttpsPort) {
   const auto confused = RpcClient(wrong_port).nodes();
   EXPECT_NE(confused.error().message.find("is the scheduler's HTTPS port"), std::string::npos)
       << confused.error().message;
+}
+
+// As one that stops does, too, between the handshake and its first byte.
+TEST_F(RpcServerTest, AServerThatClosesTheConnectionMayBeAskedAgainUnlessItGivesAReason) {
+  start([](RpcServerOptions& options) {
+    options.access.identify = [](const std::string&) -> Result<Caller> {
+      return Error{Code::Unauthenticated, "this port takes no caller"};
+    };
+  });
+  ClientOptions ann = as("ann");
+  const auto unknown = RpcClient(ann).nodes();
+  EXPECT_EQ(unknown.error().code, Code::Unavailable) << unknown.error().message;
+  EXPECT_NE(unknown.error().message.find("closes the connection of ann"), std::string::npos)
+      << unknown.error().message;
+  EXPECT_NE(unknown.error().message.find("revoked"), std::string::npos) << unknown.error().message;
+  RestOptions rest{.access = {.identify = by_common_name}};
+  rest.http.tls = authority_.issue("server");
+  auto started = RestServer::start(rest, api_);
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  auto https = std::move(started).value();
+  ann.https_port = https->port();
+  const auto valid = RpcClient(ann).nodes();
+  EXPECT_EQ(valid.error().code, Code::Unavailable) << valid.error().message;
+  EXPECT_EQ(valid.error().message.find("certificate of ann"), std::string::npos)
+      << valid.error().message;
+  https.reset();
+  EXPECT_EQ(RpcClient(ann).nodes().error().code, Code::Unavailable);
 }
 
 TEST_F(RpcServerTest, ANewCertificateInItsFilesIsShownWithoutARestart) {
