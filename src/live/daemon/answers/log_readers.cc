@@ -30,7 +30,10 @@ void LogReaders::ask(Core& core, Time now, const LogsRequest& request, Reply<Log
 }
 
 void LogReaders::send(Core& core, Time now, const LogsRequest& request, Reply<LogsAnswer> reply) {
-  const std::int64_t number = ++last_;
+  // Agents keep requests of an earlier term, and answer them by their numbers.
+  constexpr int kNumbersOfTermBits = 31;
+  last_ = std::max(last_, core.book().term() << kNumbersOfTermBits) + 1;
+  const std::int64_t number = last_;
   const auto node = core.ask_for_log(request, number);
   if (!node.ok()) return reply(node.error());
   const Time until = now + request.wait + kAgentPatience;

@@ -33,7 +33,7 @@ class LogReaders {
 
   std::map<std::int64_t, Reader> asked_{};  // by the number of the request
   std::vector<Reader> unstarted_{};         // their jobs have not started yet
-  std::int64_t last_ = 0;
+  std::int64_t last_ = 0;                   // a request's number; never used again in any term
   Time due_ = kNever;
 };
 

@@ -58,6 +58,26 @@ TEST_F(LogReading, AFollowerHearsInTimeThatTheJobStillWaits) {
   EXPECT_EQ(last().next, 0);
 }
 
+// An agent may still hold requests of the scheduler before this one, of other users' jobs.
+TEST_F(LogReading, ARequestAfterARestartHasANumberThatNoEarlierOneHad) {
+  test_.join("a", 1, 1);
+  test_.submit({});
+  test_.obey("a", 1, 1);
+  ask({.id = 1, .wait = seconds(30)});
+  ASSERT_EQ(test_.orders[1].logs.size(), 1U);
+  const std::int64_t before = test_.orders[1].logs.back().request;
+
+  ASSERT_TRUE(test_.core.begin(1, test_.now).ok());
+  test_.join("a", 1, 2);
+  LogReaders restarted;
+  restarted.ask(test_.core, test_.now, {.id = 1, .wait = seconds(30)}, [](const auto& answer) {
+    FAIL() << "the node was not asked: " << answer.error().message;
+  });
+  test_.pass();
+  ASSERT_EQ(test_.orders[2].logs.size(), 1U);
+  EXPECT_GT(test_.orders[2].logs.back().request, before);
+}
+
 TEST_F(LogReading, AJobThatNeverStartedEndsItsFollowers) {
   test_.submit({});
   ask({.id = 1, .wait = seconds(30)});
