@@ -17,27 +17,27 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
     r"CLI/": {"client", "commands", "local_client", "programs", "trainer"},
-    r"nlohmann/": {"agent", "api", "client", "commands", "daemon", "figures", "libtorch", "report", "result", "rpc", "runs", "star",
+    r"nlohmann/": {"agent", "api", "client", "commands", "gce", "market", "daemon", "figures", "libtorch", "report", "result", "rpc", "runs", "star",
                    "trainer", "twin_fit", "workload"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
     r"Cbc|Coin|OsiClp": {"integer_program"},
-    r"sqlite3": {"store"},
+    r"sqlite3": {"database", "store"},
     r"zlib": {"store"},
-    r"grpc(?:pp)?/|absl/|orrery/v\d+/.*\.grpc\.pb\.h|httplib": {"rpc"},
+    r"grpc(?:pp)?/|absl/|orrery/v\d+/.*\.grpc\.pb\.h|httplib": {"gce", "rpc"},
     r"google/protobuf/|orrery/v\d+/\w+\.pb\.h": {"codec", "unix_socket", "rpc"},
-    r"openssl/|live/auth/openssl\.h": {"rpc", "auth"},
+    r"openssl/|live/auth/openssl\.h": {"rpc", "auth", "gce"},
     r"torch/|ATen/|c10": {"libtorch"},
     r"boost/": {"trainer"},
-    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "emulation", "job_runner", "star", "trainer"},
+    r"spawn\.h|sys/wait\.h|dlfcn\.h": {"agent", "emulation", "job_runner", "local_servers", "star", "trainer", "transient_run"},
 }
 
 # commands/, client/, programs/, terminal/ and runs/ talk to a person and measure, agent/ and job_runner/ run
-# real processes, rpc/ and unix_socket/ talk to other processes, daemon/ is the scheduler's, emulation/ slows
+# real processes, so do local_servers/ and transient_run/; rpc/, gce/ and unix_socket/ talk to other processes, daemon/ is the scheduler's, emulation/ slows
 # real processes down, trainer/ is made of them; everything below is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "client", "commands", "daemon", "emulation", "job_runner", "programs", "rpc", "runs",
-                 "terminal", "trainer", "unix_socket"}
+OUTSIDE_WORLD = {"agent", "client", "commands", "daemon", "emulation", "gce", "job_runner", "local_servers", "programs",
+                 "rpc", "runs", "terminal", "trainer", "transient_run", "unix_socket"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"
     r"|\brandom_device\b|\bsleep_(?:for|until)\b|(?<![\w.>])s?rand\s*\("
