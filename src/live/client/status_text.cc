@@ -168,7 +168,9 @@ Json json_of(const JobStatus& job) {
           {"promised_s", or_null(job.promised_s)},
           {"promise_missed", job.promise_missed},
           {"time_limit_s", or_null(job.time_limit_s)},
-          {"ran_s", or_null(job.ran_s)}};
+          {"ran_s", or_null(job.ran_s)},
+          {"gpu_type", or_null(job.gpu_type)},
+          {"waits_for_devices", job.waits_for_devices}};
 }
 
 }  // namespace

@@ -81,6 +81,8 @@ void fields(auto& io, Like<JobStatus> auto& v) {
   io("promise_missed", v.promise_missed);
   io("time_limit_s", v.time_limit_s);
   io("ran_s", v.ran_s);
+  io("gpu_type", v.gpu_type);
+  io("waits_for_devices", v.waits_for_devices);
 }
 void fields(auto& io, Like<StatusRequest> auto& v) {
   io("ids", v.ids);

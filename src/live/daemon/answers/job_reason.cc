@@ -102,6 +102,15 @@ std::string moment_text(const Book& book, Time at, Time now) {
   return fmt::format("{} ({})", std::string_view(date.data(), size), distance);
 }
 
+bool waits_for_devices(Reason::Code code) {
+  constexpr auto kCodes = std::to_array<Reason::Code>(
+      {Reason::Code::None, Reason::Code::GpusBusy, Reason::Code::Fragmented, Reason::Code::CpusBusy,
+       Reason::Code::MemoryBusy, Reason::Code::BehindOthers, Reason::Code::Outranked,
+       Reason::Code::Reserved, Reason::Code::TooLarge, Reason::Code::NoSuchNode,
+       Reason::Code::NodeLost, Reason::Code::NotHere});
+  return std::ranges::find(kCodes, code) != kCodes.end();
+}
+
 std::string reason_text(const Book& book, const Reason& reason, Time now) {
   switch (reason.code) {
     case Reason::Code::TooLate:
