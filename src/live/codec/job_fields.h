@@ -103,20 +103,4 @@ void fields(auto& io, Like<StatusAnswer> auto& v) {
 void fields(auto& io, Like<CancelRequest> auto& v) { io("ids", v.ids); }
 void fields(auto& io, Like<CancelAnswer> auto& v) { io("cancelled", v.cancelled); }
 
-void fields(auto& io, Like<LogsRequest> auto& v) {
-  io("id", v.id);
-  io("rank", v.rank, kCount);
-  io("offset", v.offset);
-  io("most", v.most, kPiece);
-  io("wait_ns", v.wait, kCount);
-  io("errors", v.errors);
-  io("node", v.node);
-}
-void fields(auto& io, Like<LogsAnswer> auto& v) {
-  io("bytes", v.bytes);
-  io("next", v.next);
-  io("ended", v.ended);
-  io("node", v.node);
-}
-
 }  // namespace orrery
