@@ -26,7 +26,7 @@ class Fleet {
     }
   }
 
-  std::size_t size() const { return view_.held.size() + created_.size(); }
+  std::size_t size() const { return view_.held.size() + added_; }
   double rate() const { return rate_; }
   double spent() const { return spent_; }
   // What is committed once every server has been stopped from now on.
@@ -61,11 +61,12 @@ class Fleet {
     }
     const auto count = static_cast<std::size_t>((job.gpus + chosen->gpus - 1) / chosen->gpus);
     if (!may_add(*chosen, count)) return false;
+    created_.push_back({*chosen, static_cast<int>(count), count > 1});
+    added_ += count;
     int wanted = job.gpus;
     for (std::size_t i = 0; i < count; ++i) {
       const int taken = std::min(wanted, chosen->gpus);
       wanted -= taken;
-      created_.push_back(*chosen);
       rate_ += chosen->price_usd_per_hour;
       ++zones_[chosen->zone];
       free_.push_back({*chosen, chosen->gpus - taken, ""});
@@ -79,7 +80,7 @@ class Fleet {
     return found != free_.end() && found->taken;
   }
 
-  std::vector<Offer> take_created() { return std::move(created_); }
+  std::vector<AutoscalingPlan::Creation> take_created() { return std::move(created_); }
   std::string take_shortage() { return std::move(shortage_); }
 
  private:
@@ -169,7 +170,8 @@ class Fleet {
   const AutoscalingView& view_;
   const AutoscalingOptions& options_;
   std::vector<Free> free_;
-  std::vector<Offer> created_;
+  std::vector<AutoscalingPlan::Creation> created_;
+  std::size_t added_ = 0;
   std::map<std::string, int> zones_;
   double rate_ = 0;
   double spent_ = 0;

@@ -57,7 +57,12 @@ struct AutoscalingView {
 };
 
 struct AutoscalingPlan {
-  std::vector<Offer> create{};
+  struct Creation {
+    Offer offer;
+    int count = 1;
+    bool together = false;  // a part of them is of no use
+  };
+  std::vector<Creation> create{};
   struct Stop {
     std::string server;
     std::string reason;

@@ -50,9 +50,9 @@ TEST(PlanServers, TakesSpotServersAndSpreadsThemOverZones) {
   view.waiting = {{.gpus = 4}, {.gpus = 4}};
   const AutoscalingPlan plan = plan_servers(view, {});
   ASSERT_EQ(plan.create.size(), 2U);
-  EXPECT_EQ(plan.create[0].zone, "a");
-  EXPECT_EQ(plan.create[1].zone, "b");
-  EXPECT_EQ(plan.create[0].offer_class, OfferClass::Spot);
+  EXPECT_EQ(plan.create[0].offer.zone, "a");
+  EXPECT_EQ(plan.create[1].offer.zone, "b");
+  EXPECT_EQ(plan.create[0].offer.offer_class, OfferClass::Spot);
   EXPECT_EQ(plan.shortage, "");
 }
 
@@ -61,7 +61,7 @@ TEST(PlanServers, ServesAnUrgentJobOnDemand) {
   view.waiting = {{.gpus = 1, .start_latest = view.now}};
   const AutoscalingPlan plan = plan_servers(view, {});
   ASSERT_EQ(plan.create.size(), 1U);
-  EXPECT_EQ(plan.create[0].offer_class, OfferClass::OnDemand);
+  EXPECT_EQ(plan.create[0].offer.offer_class, OfferClass::OnDemand);
 }
 
 TEST(PlanServers, CountsFreeGpusOfHeldAndStartingServers) {
@@ -79,8 +79,9 @@ TEST(PlanServers, GivesAJobLargerThanAMachineSeveralOfOneZone) {
   AutoscalingView view = view_of_two_zones();
   view.waiting = {{.gpus = 10}};
   const AutoscalingPlan plan = plan_servers(view, {});
-  ASSERT_EQ(plan.create.size(), 3U);
-  for (const Offer& created : plan.create) EXPECT_EQ(created.zone, plan.create[0].zone);
+  ASSERT_EQ(plan.create.size(), 1U);
+  EXPECT_EQ(plan.create[0].count, 3);
+  EXPECT_TRUE(plan.create[0].together);
 }
 
 TEST(PlanServers, LeavesAnOfferAloneAfterAStockOut) {
@@ -89,7 +90,7 @@ TEST(PlanServers, LeavesAnOfferAloneAfterAStockOut) {
   view.stock_outs[offer_key(view.offers[1])] = view.now - minutes(1);
   const AutoscalingPlan plan = plan_servers(view, {});
   ASSERT_EQ(plan.create.size(), 1U);
-  EXPECT_EQ(plan.create[0].zone, "b");
+  EXPECT_EQ(plan.create[0].offer.zone, "b");
   EXPECT_EQ(plan.wake_at, view.now + minutes(4));
 }
 
@@ -172,8 +173,10 @@ TEST(PlanServersLaw, NeverExceedsLimitsAndBudgets) {
         view.ended_cost_usd += found->cost_usd + found->offer.price_usd_per_hour / 30;
         view.held.erase(found);
       }
-      for (const Offer& created : plan.create) {
-        view.held.push_back(held(("s" + std::to_string(++made)).c_str(), created, 4));
+      for (const auto& created : plan.create) {
+        for (int i = 0; i < created.count; ++i) {
+          view.held.push_back(held(("s" + std::to_string(++made)).c_str(), created.offer, 4));
+        }
       }
       double rate = 0;
       double spent = view.ended_cost_usd;
