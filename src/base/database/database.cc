@@ -1,4 +1,4 @@
-#include "live/store/database.h"
+#include "base/database/database.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
