@@ -22,9 +22,9 @@ constexpr auto kNodeKeys = std::to_array<std::string_view>(
     {"count", "name", "gpus", "cpus", "memory_gb", "gpu_memory_gb", "gpu_type", "switch"});
 
 // A table of the file, and the readers of its values. Errors say file, line and key.
-class Table {
+class TomlTable {
  public:
-  Table(std::string_view file, const toml::table& table) : file_(file), table_(table) {}
+  TomlTable(std::string_view file, const toml::table& table) : file_(file), table_(table) {}
 
   Error wrong(const toml::node& where, std::string_view what) const {
     return invalid(fmt::format("{}:{}: {}", file_, where.source().begin.line, what));
@@ -74,7 +74,6 @@ class Table {
     if (node == nullptr) return std::string(fallback);
     const auto value = node->value_exact<std::string>();
     if (!value || value->empty()) return wrong(key, "must be a string that is not empty");
-    if (auto named = check_name(*value); !named.ok()) return wrong(key, named.error().message);
     return *value;
   }
 
@@ -83,9 +82,18 @@ class Table {
   const toml::table& table_;
 };
 
+Result<std::string> name_in(const TomlTable& table, std::string_view key,
+                            std::string_view fallback) {
+  TRY_ASSIGN(const std::string name, table.text(key, fallback));
+  if (auto named = check_name(name); !named.ok() && table.find(key) != nullptr) {
+    return table.wrong(key, named.error().message);
+  }
+  return name;
+}
+
 // Adds `count` nodes. A name given for one node is its name; for several, or when it is left out,
 // a number follows it.
-Status add_nodes(const Table& table, Cluster& cluster) {
+Status add_nodes(const TomlTable& table, Cluster& cluster) {
   TRY(table.check_keys(kNodeKeys));
   TRY_ASSIGN(const std::int64_t count, table.integer("count", 1));
   const auto before = static_cast<std::int64_t>(cluster.nodes.size());
@@ -106,8 +114,8 @@ Status add_nodes(const Table& table, Cluster& cluster) {
     return table.wrong("switch", fmt::format("is outside 0 to {}", kSwitchMax));
   }
   Node node;
-  TRY_ASSIGN(const std::string name, table.text("name", "node"));
-  TRY_ASSIGN(node.gpu_type, table.text("gpu_type", ""));
+  TRY_ASSIGN(const std::string name, name_in(table, "name", "node"));
+  TRY_ASSIGN(node.gpu_type, name_in(table, "gpu_type", ""));
   node.gpus = static_cast<int>(gpus);
   node.cpu_milli = std::llround(cpus * 1e3);
   node.memory_bytes = std::llround(memory_gb * 1e9);
@@ -146,10 +154,10 @@ void gather_switches(Cluster& cluster) {
 
 Result<Cluster> parse(std::string_view name, std::string_view text) {
   TRY_ASSIGN(const toml::table document, parse_toml(name, text));
-  const Table top(name, document);
+  const TomlTable top(name, document);
   TRY(top.check_keys(kTopKeys));
   Cluster cluster;
-  TRY_ASSIGN(cluster.name, top.text("name", std::filesystem::path(name).stem().string()));
+  TRY_ASSIGN(cluster.name, name_in(top, "name", std::filesystem::path(name).stem().string()));
   const toml::node* nodes = top.find("nodes");
   if (nodes == nullptr) {
     return invalid(fmt::format("{}: has no [[nodes]]; write one for each kind of node", name));
@@ -159,7 +167,7 @@ Result<Cluster> parse(std::string_view name, std::string_view text) {
   for (const toml::node& entry : *list) {
     const toml::table* table = entry.as_table();
     if (table == nullptr) return top.wrong(entry, "'nodes' must hold tables, written [[nodes]]");
-    TRY(add_nodes(Table(name, *table), cluster));
+    TRY(add_nodes(TomlTable(name, *table), cluster));
   }
   if (cluster.nodes.empty()) return top.wrong("nodes", "is empty; a cluster needs a node");
   TRY(check_names(name, cluster));
