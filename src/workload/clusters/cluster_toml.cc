@@ -20,6 +20,7 @@ constexpr std::int64_t kSwitchMax = 1'000'000;
 constexpr auto kTopKeys = std::to_array<std::string_view>({"name", "nodes"});
 constexpr auto kNodeKeys = std::to_array<std::string_view>(
     {"count", "name", "gpus", "cpus", "memory_gb", "gpu_memory_gb", "gpu_type", "switch"});
+constexpr auto kNodeNeeds = std::to_array<std::string_view>({"gpus"});
 
 Result<std::string> name_in(const TomlTable& table, std::string_view key,
                             std::string_view fallback) {
@@ -40,7 +41,7 @@ Status add_nodes(const TomlTable& table, Cluster& cluster) {
     return table.wrong("count",
                        fmt::format("a cluster may have 1 to {} nodes in all", kClusterNodesMax));
   }
-  if (table.find("gpus") == nullptr) return table.wrong("'gpus' is missing in [[nodes]]");
+  TRY(table.check_present(kNodeNeeds, "[[nodes]]"));
   TRY_ASSIGN(const std::int64_t gpus, table.integer("gpus", 0));
   if (auto checked = check_node_gpus(gpus); !checked.ok()) {
     return table.wrong("gpus", checked.error().message);
@@ -97,17 +98,11 @@ Result<Cluster> parse(std::string_view name, std::string_view text) {
   TRY(top.check_keys(kTopKeys));
   Cluster cluster;
   TRY_ASSIGN(cluster.name, name_in(top, "name", std::filesystem::path(name).stem().string()));
-  const toml::node* nodes = top.find("nodes");
-  if (nodes == nullptr) {
+  if (top.find("nodes") == nullptr) {
     return invalid(fmt::format("{}: has no [[nodes]]; write one for each kind of node", name));
   }
-  const toml::array* list = nodes->as_array();
-  if (list == nullptr) return top.wrong("nodes", "must be written [[nodes]]");
-  for (const toml::node& entry : *list) {
-    const toml::table* table = entry.as_table();
-    if (table == nullptr) return top.wrong(entry, "'nodes' must hold tables, written [[nodes]]");
-    TRY(add_nodes(TomlTable(name, *table), cluster));
-  }
+  TRY_ASSIGN(const std::vector<TomlTable> tables, top.tables("nodes"));
+  for (const TomlTable& table : tables) TRY(add_nodes(table, cluster));
   if (cluster.nodes.empty()) return top.wrong("nodes", "is empty; a cluster needs a node");
   TRY(check_names(name, cluster));
   gather_switches(cluster);
