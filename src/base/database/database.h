@@ -47,6 +47,9 @@ class Database {
  public:
   // Makes the file if there is none. `disk` names the SQLite VFS; empty: the system's own.
   static Result<Database> open(const std::string& path, const std::string& disk);
+  // A file of another program that nothing writes to meanwhile. Nothing is written, neither to it
+  // nor beside it.
+  static Result<Database> open_to_read(const std::string& path);
 
   Status run(const std::string& sql);
   Result<Statement> prepare(std::string_view sql);
