@@ -164,7 +164,7 @@ Result<Database> Database::open(const std::string& path, const std::string& disk
   return database;
 }
 
-Result<Database> Database::open_to_read(const std::string& path) {
+Result<Database> Database::open_to_follow(const std::string& path) {
   TRY(check_path(path));
   std::error_code problem;
   if (!std::filesystem::exists(path, problem)) {

@@ -49,8 +49,8 @@ class Database {
  public:
   // Makes the file if there is none. `disk` names the SQLite VFS; empty: the system's own.
   static Result<Database> open(const std::string& path, const std::string& disk);
-  // NotFound if there is no such file. Nothing is written, and nothing may be.
-  static Result<Database> open_to_read(const std::string& path);
+  // To read a file that another process may write to meanwhile. NotFound: there is none.
+  static Result<Database> open_to_follow(const std::string& path);
 
   Status run(const std::string& sql);
   Result<Statement> prepare(std::string_view sql);

@@ -17,7 +17,7 @@ Result<CostLedger> CostLedger::open(const std::string& path, const std::string& 
 }
 
 Result<CostLedger> CostLedger::open_to_read(const std::string& path) {
-  TRY_ASSIGN(Database database, Database::open_to_read(path));
+  TRY_ASSIGN(Database database, Database::open_to_follow(path));
   TRY(check_ledger(database));
   return CostLedger(std::move(database));
 }

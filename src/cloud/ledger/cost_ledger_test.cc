@@ -208,7 +208,7 @@ TEST(CostLedger, TheViewShowsThePublishedColumns) {
     end(3, Kind::Stopped, EndReason::Completed);
     end(5, Kind::Failed, EndReason::StockOut);
   }
-  auto database = Database::open_to_read(path);
+  auto database = Database::open_to_follow(path);
   ASSERT_TRUE(database.ok());
   Database raw = std::move(database).value();
   const auto text = raw.text(

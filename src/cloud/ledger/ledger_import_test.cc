@@ -171,7 +171,7 @@ TEST(LedgerImport, ThePublishedDatabasesComeBackThroughTheView) {
       revoked += cost.revoked;
     }
     EXPECT_EQ(revoked, counts.second) << name;
-    auto opened = Database::open_to_read(path);
+    auto opened = Database::open_to_follow(path);
     ASSERT_TRUE(opened.ok());
     Database raw = std::move(opened).value();
     ASSERT_TRUE(raw.run("ATTACH '" + data + "/" + name + "' AS old").ok());
