@@ -180,6 +180,26 @@ Result<Database> Database::open_to_follow(const std::string& path) {
   return database;
 }
 
+Result<Database> Database::open_to_read(const std::string& path) {
+  TRY(check_path(path));
+  // An address says that the file does not change, so that a folder without permission will do.
+  std::string address = "file:";
+  for (const char c : std::filesystem::absolute(path).string()) {
+    const bool mark = c == '%' || c == '?' || c == '#';
+    address += mark ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  address += "?immutable=1";
+  sqlite3* connection = nullptr;
+  const int answer = sqlite3_open_v2(
+      address.c_str(), &connection,
+      SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+      nullptr);
+  if (connection == nullptr) return Error{Code::ResourceExhausted, path + ": out of memory"};
+  Database database(path, connection);
+  if (answer != SQLITE_OK) return failure(connection, path);
+  return database;
+}
+
 Status Database::run(const std::string& sql) {
   if (sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
     return failure(connection_.get(), path_);

@@ -51,6 +51,9 @@ class Database {
   static Result<Database> open(const std::string& path, const std::string& disk);
   // To read a file that another process may write to meanwhile. NotFound: there is none.
   static Result<Database> open_to_follow(const std::string& path);
+  // A file of another program that nothing writes to meanwhile. Nothing is written, neither to it
+  // nor beside it.
+  static Result<Database> open_to_read(const std::string& path);
 
   Status run(const std::string& sql);
   Result<Statement> prepare(std::string_view sql);
