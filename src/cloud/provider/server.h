@@ -21,7 +21,8 @@ struct ServerSpec {
   int index = 0;
   Offer offer;
   std::map<std::string, std::string> labels{};
-  std::string startup{};  // a script that the server runs at its start; empty: none
+  std::string startup{};   // a script that the server runs at its start; empty: none
+  std::string shutdown{};  // a script that it runs when its end is near, as far as time allows
   // Two requests with one identity make one server. 128 bits in hexadecimal with dashes (a UUID).
   std::string request_id;
 };
