@@ -79,7 +79,7 @@ struct ServerEvent {
   std::int64_t sequence = 0;  // counts from 1 without gaps, over all servers of the provider
   Time at{};
   Kind kind{};
-  std::string server;
+  std::string server{};
   Time deadline = kNever;  // of Notice
   EndReason reason = EndReason::None;
   std::string detail{};  // the provider's own words
