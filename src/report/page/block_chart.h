@@ -21,9 +21,9 @@ struct BlockChart {
     std::string title;
     std::vector<Row> rows;
   };
-  std::string title;  // for screen readers
-  std::vector<std::string> kinds;
-  std::vector<Panel> panels;
+  std::string title{};  // for screen readers
+  std::vector<std::string> kinds{};
+  std::vector<Panel> panels{};
 };
 std::string svg(const BlockChart& chart);
 
