@@ -23,12 +23,12 @@ std::optional<std::int64_t> index_of(std::string_view name, std::string_view clu
   return index;
 }
 
-// A job with a deadline starts on a machine that is not revoked when no time is left to start
-// twice.
+// A job with a deadline starts on a machine that is not revoked once half of its spare time has
+// passed.
 Time start_latest(const JobStatus& job, double now_s, Time now) {
   if (!job.deadline_s) return kNever;
-  const double spare_s = *job.deadline_s - now_s - job.time_limit_s.value_or(0);
-  return now + from_seconds(spare_s / 2);
+  const double spare_s = *job.deadline_s - job.submitted_s - job.time_limit_s.value_or(0);
+  return now + from_seconds(job.submitted_s + spare_s / 2 - now_s);
 }
 
 }  // namespace
