@@ -65,7 +65,7 @@ Result<MeasuredEnd> parse_end(std::string_view text) {
 constexpr std::string_view kStatusColumns[] = {"host_name", "status", "creation_time",
                                                "termination_time", "role"};
 
-// Whether the table has the column `revoked`; an error if another one is missing.
+// True if the table has the column `revoked`; an error if another one is missing.
 Result<bool> check_schema(Database& database) {
   TRY_ASSIGN(Statement question,
              database.prepare("SELECT name FROM pragma_table_info('cluster_status')"));

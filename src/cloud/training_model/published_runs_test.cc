@@ -103,14 +103,14 @@ TransientOutcome predicted(const PublishedRun& run, int workers, const Calibrati
   training.speeds = {.steps_per_s = {{"K80", calibration.worker_steps_per_s}}};
   const Lifetime never = Lifetime::exponential(0);
   training.lifetime_of = [&](const Offer&) -> const Lifetime& { return never; };
-  std::map<std::string, Duration> ends;
+  ServerWorld world;
+  world.offers = {spot, server};
+  world.start_up = [&](const Offer&, Random&) { return from_seconds(startup_s); };
   for (std::size_t i = 0; i < run.revoked_uptimes_s.size(); ++i) {
-    ends["job-worker-" + std::to_string(i + 1)] = from_seconds(run.revoked_uptimes_s[i]);
+    world.revocations.push_back({.server = "job-worker-" + std::to_string(i + 1),
+                                 .at = time_from_seconds(run.revoked_uptimes_s[i]) - spot.notice});
   }
-  EventProvider provider({.offers = {spot, server},
-                          .startup = same_for_all(from_seconds(startup_s)),
-                          .life = scheduled(ends)},
-                         1);
+  DiscreteEventProvider provider(world);
   const auto outcome = run_training(training, provider);
   EXPECT_TRUE(outcome.ok() && outcome.value().finished);
   return outcome.value();
@@ -192,10 +192,7 @@ TEST(PublishedRuns, CostsAreThePublishedOnes) {
         spec.offer = i < workers ? spot : server;
         specs.push_back(std::move(spec));
       }
-      EventProvider provider({.offers = {spot, server},
-                              .startup = same_for_all(Duration{}),
-                              .life = same_for_all(kNoEnd)},
-                             1);
+      DiscreteEventProvider provider({.offers = {spot, server}});
       ASSERT_TRUE(provider.create_all(specs, specs.size()).ok());
       provider.advance(time_from_seconds(std::max(run.duration_s, 1e4)));
       double usd = 0;
@@ -253,10 +250,12 @@ double mean_time_s(const TableRow& row, const PriceList& prices) {
     std::vector<Offer> offers = training.workers;
     offers.insert(offers.end(), training.parameter_servers.begin(),
                   training.parameter_servers.end());
-    EventProvider provider({.offers = offers,
-                            .startup = same_for_all(std::chrono::seconds(80)),
-                            .life = drawn_from(training.lifetime_of)},
-                           seed);
+    ServerWorld world;
+    world.offers = offers;
+    world.seed = seed;
+    world.start_up = [](const Offer&, Random&) { return Duration(std::chrono::seconds(80)); };
+    world.lifetime = [&](const Offer& offer) { return lifetimes.of(offer); };
+    DiscreteEventProvider provider(world);
     const auto outcome = run_training(training, provider);
     EXPECT_TRUE(outcome.ok());
     if (!outcome.value().finished) continue;

@@ -50,7 +50,7 @@ TrainingSpeeds resnet32_speeds() {
           .remote_step_s = 0.176};
 }
 
-ServerCap server_cap(const TrainingSpeeds& speeds, std::size_t servers) {
+SpeedCap server_cap(const TrainingSpeeds& speeds, std::size_t servers) {
   if (servers == 0 || speeds.caps.empty()) return {};
   const std::size_t known = speeds.caps.size();
   const double cap = servers <= known ? speeds.caps[servers - 1]

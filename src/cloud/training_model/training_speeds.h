@@ -23,7 +23,7 @@ struct TrainingSpeeds {
 TrainingSpeeds resnet32_speeds();
 
 // Of all parameter servers together; no limit if there is none.
-ServerCap server_cap(const TrainingSpeeds& speeds, std::size_t servers);
+SpeedCap server_cap(const TrainingSpeeds& speeds, std::size_t servers);
 // Of a worker alone; 0 for a GPU that is not in `speeds`. `home` is a zone of the parameter
 // servers; empty: near the worker.
 double worker_speed(const TrainingSpeeds& speeds, const Offer& offer, std::string_view home);

@@ -20,7 +20,7 @@ constexpr std::chrono::minutes kBackOff(5);
 
 class TrainingRun {
  public:
-  TrainingRun(const TransientTraining& training, EventProvider& provider)
+  TrainingRun(const TransientTraining& training, DiscreteEventProvider& provider)
       : training_(training),
         provider_(provider),
         members_(training),
@@ -63,7 +63,7 @@ class TrainingRun {
 
   // The next instant at which anything may change.
   Time next_instant(Time now, double speed) const {
-    Time next = std::min(provider_.next(), began_ + training_.horizon);
+    Time next = std::min(provider_.next_event(), began_ + training_.horizon);
     next = std::min(next, members_.next_join(now));
     if (retry_at_ > now) next = std::min(next, retry_at_);
     if (save_ends_ > now) next = std::min(next, save_ends_);
@@ -274,7 +274,7 @@ class TrainingRun {
   }
 
   const TransientTraining& training_;
-  EventProvider& provider_;
+  DiscreteEventProvider& provider_;
   TrainingMembers members_;
   TransientOutcome outcome_{};
   Time began_;
@@ -293,7 +293,8 @@ class TrainingRun {
 
 }  // namespace
 
-Result<TransientOutcome> run_training(const TransientTraining& training, EventProvider& provider) {
+Result<TransientOutcome> run_training(const TransientTraining& training,
+                                      DiscreteEventProvider& provider) {
   double fastest = 0;
   for (const Offer& offer : training.workers) {
     fastest = std::max(fastest, worker_speed(training.speeds, offer, {}));

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "cloud/decisions/replacement.h"
-#include "cloud/discrete_events/event_provider.h"
+#include "cloud/discrete_events/discrete_event_provider.h"
 #include "cloud/training_model/training_speeds.h"
 
 namespace orrery {
@@ -62,7 +62,8 @@ struct TransientOutcome {
 
 // Runs the job on the provider, whose clock goes on to the end of the job, and stops its servers.
 // InvalidArgument: the provider does not have an offer, or no worker makes progress.
-Result<TransientOutcome> run_training(const TransientTraining& training, EventProvider& provider);
+Result<TransientOutcome> run_training(const TransientTraining& training,
+                                      DiscreteEventProvider& provider);
 
 std::string_view text_of(ChiefLoss loss);
 std::optional<ChiefLoss> chief_loss_of(std::string_view word);

@@ -35,15 +35,17 @@ class Job {
     training.replacements = {spot, firm, elsewhere};
     training.startup = seconds(100);
     training.lifetime_of = [](const Offer&) -> const Lifetime& { return kForever; };
-    model = {.offers = {spot, firm, server, elsewhere},
-             .startup = same_for_all(seconds(100)),
-             .life = same_for_all(kNoEnd)};
+    world.offers = {spot, firm, server, elsewhere};
+    world.start_up = [](const Offer&, Random&) { return Duration(seconds(100)); };
   }
 
-  // The servers of these names are revoked at these ages.
-  TransientOutcome run(std::map<std::string, Duration> ends = {}) {
-    model.life = scheduled(std::move(ends));
-    EventProvider provider(model, 1);
+  // The servers of these names are revoked then, after a notice.
+  TransientOutcome run(const std::map<std::string, Duration>& ends = {}) {
+    world.revocations.clear();
+    for (const auto& [name, end] : ends) {
+      world.revocations.push_back({.server = name, .at = Time(end) - spot.notice});
+    }
+    DiscreteEventProvider provider(world);
     const auto outcome = run_training(training, provider);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     servers = provider.list("").value();
@@ -55,7 +57,7 @@ class Job {
   Offer elsewhere = machine("east-b", "K80", OfferClass::Spot, 0.36);
   Offer server = machine("east-a", "", OfferClass::OnDemand, 0.18);
   TransientTraining training;
-  CloudModel model;
+  ServerWorld world;
   std::vector<Server> servers;
 };
 
@@ -135,7 +137,7 @@ TEST(TransientTraining, TheClusterOf2019StopsWithItsChief) {
 TEST(TransientTraining, ALostParameterServerIsReplacedAndRollsBack) {
   Job job;
   job.training.parameter_servers = {machine("east-a", "", OfferClass::Spot, 0.05)};
-  job.model.offers.push_back(job.training.parameter_servers[0]);
+  job.world.offers.push_back(job.training.parameter_servers[0]);
   job.training.checkpoints = {
       .save = seconds(4), .every = Duration(seconds(150)), .on_notice = false};
   const TransientOutcome outcome = job.run({{"job-ps-0", seconds(500)}});
@@ -161,7 +163,7 @@ TEST(TransientTraining, WithoutCapacityTheNextBestOfferIsTaken) {
   Job job;
   job.training.replacement = ReplacementRule::CheapestSpot;
   job.training.steps = 160'000;
-  job.model.capacities["east-a"] = {{.from = Time{}, .servers = 4}};
+  job.world.traces["east-a"] = {.tick = hours(1), .available = {4}};
   const TransientOutcome outcome = job.run({{"job-worker-2", seconds(500)}});
   EXPECT_EQ(outcome.refused, 1);
   EXPECT_EQ(outcome.replacements, 1);
@@ -193,8 +195,7 @@ TEST(TransientTraining, AJobThatLosesAllWorkersEndsOrWaits) {
 
 TEST(TransientTraining, WaitsForTheCapacityOfItsCluster) {
   Job job;
-  job.model.capacities["east-a"] = {{.from = Time{}, .servers = 3},
-                                    {.from = Time(seconds(1000)), .servers = 4}};
+  job.world.traces["east-a"] = {.tick = seconds(1000), .available = {3, 4}};
   const TransientOutcome outcome = job.run();
   EXPECT_TRUE(outcome.finished);
   EXPECT_NEAR(outcome.wait_s, 1300, 1e-6);  // the fifth request, at 1200 s
@@ -205,13 +206,13 @@ TEST(TransientTraining, WorkersInAnotherRegionAreSlower) {
   Job job;
   job.training.speeds.remote_step_s = 0.25;
   job.training.workers[3].zone = "west-a";
-  job.model.offers.push_back(job.training.workers[3]);
+  job.world.offers.push_back(job.training.workers[3]);
   EXPECT_NEAR(job.run().train_s, 16'000 / 14.0, 1e-6);
 }
 
 TEST(TransientTraining, ClustersThatCannotTrainAreRefused) {
   Job job;
-  EventProvider provider(job.model, 1);
+  DiscreteEventProvider provider(job.world);
   job.training.workers.assign(2, machine("east-a", "T4", OfferClass::Spot, 1));
   EXPECT_EQ(run_training(job.training, provider).error().message,
             "no worker has a GPU whose speed is known");

@@ -136,7 +136,7 @@ class Service {
     const ForecastOptions limits{.specs = core.specs};
     TRY_ASSIGN(
         server_,
-        Server::start(
+        SchedulerServer::start(
             {.state = state_,
              .core = std::move(core),
              .say = [](const std::string& line) { log_to_stderr(line); },
@@ -314,7 +314,7 @@ class Service {
   const std::shared_ptr<Revocations> revocations_ = std::make_shared<Revocations>();
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<LocalTrust> trust_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<SchedulerServer> server_;
   Listeners listeners_;
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Ticker> ticker_;
