@@ -12,6 +12,7 @@
 #include "commands/live_commands.h"
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
+#include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
 #include "report/terminal/words.h"
@@ -289,6 +290,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinRunArguments twin_run;
   TwinFitArguments twin_fit;
   TwinCheckArguments twin_check;
+  TransientArguments transient;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -307,6 +309,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, twin_check, run);
+  add_transient(app, transient, run);
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
