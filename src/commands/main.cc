@@ -13,6 +13,7 @@
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
 #include "commands/stragglers.h"
+#include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
 #include "report/terminal/words.h"
@@ -306,6 +307,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinFitArguments twin_fit;
   TwinCheckArguments twin_check;
   StragglersArguments stragglers;
+  TransientArguments transient;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -325,6 +327,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, twin_check, run);
   add_stragglers(app, stragglers, run);
+  add_transient(app, transient, run);
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
