@@ -18,7 +18,7 @@ class DeadlineGuard {
     return job_.deadline - view.elapsed - view.work_left;
   }
 
-  bool keeps_deadline(const SpotView& view, Machine next) const {
+  bool keeps_deadline(const SpotView& view, MachineChoice next) const {
     const bool started = next.kind != MachineKind::None && next != view.held;
     const Duration cold = started ? job_.changeover : view.changeover_left;
     const Duration time_left = job_.deadline - view.elapsed;
@@ -30,8 +30,9 @@ class DeadlineGuard {
   }
 
   // The first choice that keeps the deadline.
-  Machine first_safe(const SpotView& view, std::initializer_list<Machine> choices) const {
-    for (const Machine& choice : choices) {
+  MachineChoice first_safe(const SpotView& view,
+                           std::initializer_list<MachineChoice> choices) const {
+    for (const MachineChoice& choice : choices) {
       if (keeps_deadline(view, choice)) return choice;
     }
     return kOnDemand;

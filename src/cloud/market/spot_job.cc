@@ -45,23 +45,24 @@ Status check_spot_job(const SpotJob& job) {
   return {};
 }
 
-Status check_spot_start(const SpotMarket& market, const SpotJob& job, std::size_t start) {
+Result<std::size_t> last_spot_start(const SpotMarket& market, const SpotJob& job) {
   const auto needed =
       static_cast<std::size_t>((job.deadline + market.tick() - Duration(1)) / market.tick());
-  if (needed > market.ticks()) {
-    return invalid(fmt::format(
-        "the trace ends after {} ticks and the deadline is at tick {}; write a shorter deadline, "
-        "or use a longer trace",
-        market.ticks(), needed));
-  }
-  const std::size_t last = market.ticks() - needed;
-  if (start > last) {
-    return invalid(fmt::format(
-        "the trace ends before the deadline of a start at tick {}; the last possible start is "
-        "tick {}",
-        start, last));
-  }
-  return {};
+  if (needed <= market.ticks()) return market.ticks() - needed;
+  return invalid(
+      fmt::format("the trace ends after {} ticks of {} s and the deadline {} takes {}; write a "
+                  "shorter deadline "
+                  "or use a longer trace",
+                  market.ticks(), seconds(market.tick()), duration_text(job.deadline), needed));
+}
+
+Status check_spot_start(const SpotMarket& market, const SpotJob& job, std::size_t start) {
+  TRY_ASSIGN(const std::size_t last, last_spot_start(market, job));
+  if (start <= last) return {};
+  return invalid(
+      fmt::format("the trace ends before the deadline of a start at tick {}; the last possible "
+                  "start is tick {}",
+                  start, last));
 }
 
 }  // namespace orrery

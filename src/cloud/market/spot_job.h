@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "base/result.h"
 #include "model/time.h"
 
@@ -27,7 +29,9 @@ struct SpotJob {
 
 // Fails where a value is out of range, or where the deadline cannot be kept even on demand.
 Status check_spot_job(const SpotJob& job);
-// Fails where the market ends before the deadline of a plan that starts at tick `start`.
+// The last tick at which a plan can start, so that the market lasts until its deadline. Fails where
+// there is none.
+Result<std::size_t> last_spot_start(const SpotMarket& market, const SpotJob& job);
 Status check_spot_start(const SpotMarket& market, const SpotJob& job, std::size_t start);
 
 }  // namespace orrery

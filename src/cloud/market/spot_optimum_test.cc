@@ -17,26 +17,26 @@ using std::chrono::minutes;
 // Follows a list of choices, one for each tick.
 class Scripted final : public SpotPolicy {
  public:
-  explicit Scripted(std::vector<Machine> choices) : choices_(std::move(choices)) {}
-  Machine decide(const SpotView& view) override {
-    const Machine next = choices_[at_++];
+  explicit Scripted(std::vector<MachineChoice> choices) : choices_(std::move(choices)) {}
+  MachineChoice decide(const SpotView& view) override {
+    const MachineChoice next = choices_[at_++];
     return next.kind == MachineKind::Spot && !view.zones.has(next.zone) ? kNoMachine : next;
   }
 
  private:
-  std::vector<Machine> choices_;
+  std::vector<MachineChoice> choices_;
   std::size_t at_ = 0;
 };
 
 // Tries every plan.
 double least_cost_of_all(const SpotMarket& market, const SpotJob& job) {
-  std::vector<Machine> machines = {kNoMachine, kOnDemand};
+  std::vector<MachineChoice> machines = {kNoMachine, kOnDemand};
   for (int zone = 0; zone < market.zones(); ++zone) machines.push_back(spot_in(zone));
   const std::size_t ticks = market.ticks();
   std::vector<std::size_t> digits(ticks, 0);
   double least = 1e300;
   while (true) {
-    std::vector<Machine> choices;
+    std::vector<MachineChoice> choices;
     for (const std::size_t digit : digits) choices.push_back(machines[digit]);
     Scripted policy(choices);
     const SpotRun run = run_spot_policy(market, job, 0, policy);

@@ -15,6 +15,20 @@ constexpr double kUnlikely = 1e-3;
 // days can turn bad, so slack is worth more than it says.
 constexpr double kIdlePrice = 0.3;
 
+// Work that is planned at once. The steps of a table for more would be too long for lifetimes.
+constexpr double kHorizon_h = 72;
+
+// A job whose table holds every part of `job`, and slack that grows to twice its part.
+SpotJob longest_part(const SpotJob& job) {
+  const double work = seconds(job.work) / 3600;
+  if (work <= kHorizon_h) return job;
+  SpotJob part = job;
+  part.work = from_seconds(kHorizon_h * 3600);
+  const double slack = seconds(job.deadline - job.earliest_end());
+  part.deadline = part.earliest_end() + from_seconds(slack * std::min(1.0, 2 * kHorizon_h / work));
+  return part;
+}
+
 bool close(double a, double b) { return std::abs(a - b) <= 0.05 * std::abs(b) + 5e-3; }
 
 bool close(const SpotRates& a, const SpotRates& b) {
@@ -30,7 +44,12 @@ SpotOutlook::SpotOutlook(const SpotJob& job, Duration tick, int zones)
       tick_h_(seconds(tick) / 3600),
       changeover_h_(seconds(job.changeover) / 3600),
       model_(zones, tick),
-      value_(job, kWorkSteps, kSlackSteps) {}
+      value_(longest_part(job), kWorkSteps, kSlackSteps) {}
+
+JobLeft SpotOutlook::next_part(JobLeft left) {
+  const double part = std::min(1.0, kHorizon_h / left.work);
+  return {left.work * part, left.slack * part};
+}
 
 void SpotOutlook::update() {
   const SpotRates rates = model_.rates();

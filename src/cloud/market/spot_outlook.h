@@ -24,6 +24,9 @@ class SpotOutlook {
   void observe(ZoneSet zones) { model_.observe(zones); }
   // Before the costs are asked for, in the same tick.
   void update();
+  // The part of a long job that is planned now: some days of work, and as large a part of the
+  // slack. The costs below are those of that part.
+  static JobLeft next_part(JobLeft left);
 
   // Of a spot machine that starts when the zone's capacity is older by `later`. Infinite where the
   // slack does not suffice.

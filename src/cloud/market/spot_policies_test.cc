@@ -45,7 +45,7 @@ class Adversary {
         view.changeover_left = {};
         ++run.revocations;
       }
-      const Machine next = policy.decide(view);
+      const MachineChoice next = policy.decide(view);
       EXPECT_TRUE(next.kind != MachineKind::Spot || view.zones.has(next.zone));
       if (next != view.held)
         view.changeover_left = next == kNoMachine ? Duration{} : job_.changeover;

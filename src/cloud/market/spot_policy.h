@@ -10,22 +10,22 @@ namespace orrery {
 enum class MachineKind { None, OnDemand, Spot };
 
 // The machine of a job: none, one on demand, or a spot machine of a zone.
-struct Machine {
+struct MachineChoice {
   MachineKind kind = MachineKind::None;
   int zone = -1;  // of a spot machine
 
-  bool operator==(const Machine&) const = default;
+  bool operator==(const MachineChoice&) const = default;
 };
 
-inline constexpr Machine kNoMachine{};
-inline constexpr Machine kOnDemand{.kind = MachineKind::OnDemand};
-constexpr Machine spot_in(int zone) { return {.kind = MachineKind::Spot, .zone = zone}; }
+inline constexpr MachineChoice kNoMachine{};
+inline constexpr MachineChoice kOnDemand{.kind = MachineKind::OnDemand};
+constexpr MachineChoice spot_in(int zone) { return {.kind = MachineKind::Spot, .zone = zone}; }
 
 // What is known at the begin of a tick.
 struct SpotView {
   Duration elapsed{};          // since the start of the plan
   Duration work_left{};        // above 0
-  Machine held{};              // a spot machine whose zone lost its capacity is gone
+  MachineChoice held{};        // a spot machine whose zone lost its capacity is gone
   Duration changeover_left{};  // of the held machine
   ZoneSet zones{};             // that have capacity for the whole tick
 };
@@ -38,7 +38,7 @@ class SpotPolicy {
   virtual ~SpotPolicy() = default;
   // The machine for the tick that begins; a spot machine only where the zone has capacity. Any
   // other machine than the held one starts with a change-over.
-  virtual Machine decide(const SpotView& view) = 0;
+  virtual MachineChoice decide(const SpotView& view) = 0;
 };
 
 }  // namespace orrery

@@ -35,7 +35,7 @@ SpotRun run_spot_policy(const SpotMarket& market, const SpotJob& job, std::size_
       view.changeover_left = {};
       ++run.revocations;
     }
-    const Machine next = late ? kOnDemand : policy.decide(view);
+    const MachineChoice next = late ? kOnDemand : policy.decide(view);
     INVARIANT(next.kind != MachineKind::Spot || view.zones.has(next.zone),
               "a policy starts spot machines only where there is capacity");
     if (next != view.held) {

@@ -11,11 +11,12 @@ using std::chrono::minutes;
 
 class Choosing final : public SpotPolicy {
  public:
-  explicit Choosing(std::function<Machine(const SpotView&)> choose) : choose_(std::move(choose)) {}
-  Machine decide(const SpotView& view) override { return choose_(view); }
+  explicit Choosing(std::function<MachineChoice(const SpotView&)> choose)
+      : choose_(std::move(choose)) {}
+  MachineChoice decide(const SpotView& view) override { return choose_(view); }
 
  private:
-  std::function<Machine(const SpotView&)> choose_;
+  std::function<MachineChoice(const SpotView&)> choose_;
 };
 
 SpotMarket market_of(std::vector<std::int32_t> capacity) {

@@ -10,9 +10,9 @@ class Greedy final : public SpotPolicy {
  public:
   explicit Greedy(const SpotPlan& plan) : guard_(plan.job, plan.tick) {}
 
-  Machine decide(const SpotView& view) override {
+  MachineChoice decide(const SpotView& view) override {
     if (view.held == kOnDemand) return kOnDemand;
-    Machine wanted = view.held;
+    MachineChoice wanted = view.held;
     if (wanted == kNoMachine && !view.zones.empty()) wanted = spot_in(view.zones.first());
     return guard_.first_safe(view, {wanted, kNoMachine});
   }

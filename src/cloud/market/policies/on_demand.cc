@@ -5,7 +5,7 @@ namespace {
 
 class OnDemandOnly final : public SpotPolicy {
  public:
-  Machine decide(const SpotView& /*view*/) override { return kOnDemand; }
+  MachineChoice decide(const SpotView& /*view*/) override { return kOnDemand; }
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ class OrrerySpot final : public SpotPolicy {
         guard_(plan.job, plan.tick),
         outlook_(plan.job, plan.tick, plan.zones) {}
 
-  Machine decide(const SpotView& view) override {
+  MachineChoice decide(const SpotView& view) override {
     outlook_.observe(view.zones);
     if (view.held.kind == MachineKind::Spot) return guard_.first_safe(view, {view.held});
     outlook_.update();
@@ -34,8 +34,9 @@ class OrrerySpot final : public SpotPolicy {
     // What a machine on demand still takes to work, and what is left then.
     const double cold = on_demand ? hours(view.changeover_left) : changeover;
     const double cold_cost = job_.prices.on_demand * cold;
-    const JobLeft warm{hours(view.work_left), slack - cold};
-    const JobLeft left{warm.work, slack - changeover};
+    const double work = hours(view.work_left);
+    const JobLeft warm = SpotOutlook::next_part({work, slack - cold});
+    const JobLeft left = SpotOutlook::next_part({work, slack - changeover});
     weigh(view, kOnDemand, cold_cost + outlook_.on_demand_to_end(warm));
     if (view.zones.empty()) {
       weigh(view, kOnDemand, cold_cost + outlook_.on_demand_in_gap(warm));
@@ -59,7 +60,7 @@ class OrrerySpot final : public SpotPolicy {
 
   static double hours(Duration duration) { return seconds(duration) / 3600; }
 
-  void weigh(const SpotView& view, Machine machine, double cost) {
+  void weigh(const SpotView& view, MachineChoice machine, double cost) {
     if (cost >= least_ || !guard_.keeps_deadline(view, machine)) return;
     least_ = cost;
     best_ = machine;
@@ -70,7 +71,7 @@ class OrrerySpot final : public SpotPolicy {
   int zones_;
   DeadlineGuard guard_;
   SpotOutlook outlook_;
-  Machine best_{};  // of this tick
+  MachineChoice best_{};  // of this tick
   double least_ = 0;
 };
 

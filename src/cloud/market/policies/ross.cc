@@ -20,11 +20,11 @@ class Ross final : public SpotPolicy {
   explicit Ross(const SpotPlan& plan)
       : job_(plan.job), guard_(plan.job, plan.tick), random_(plan.seed) {}
 
-  Machine decide(const SpotView& view) override {
+  MachineChoice decide(const SpotView& view) override {
     if (!drawn_) draw_interval(view);
     if (view.held.kind == MachineKind::Spot) return guard_.first_safe(view, {view.held});
     const bool injected = drawn_ && view.elapsed >= begin_ && view.elapsed < end_;
-    const Machine spot = view.zones.empty() ? kNoMachine : spot_in(view.zones.first());
+    const MachineChoice spot = view.zones.empty() ? kNoMachine : spot_in(view.zones.first());
     if (injected) return guard_.first_safe(view, {spot == kNoMachine ? kOnDemand : spot});
     if (spot == kNoMachine) return guard_.first_safe(view, {kNoMachine});
     return guard_.first_safe(view, {spot, view.held, kNoMachine});

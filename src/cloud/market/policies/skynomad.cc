@@ -32,12 +32,12 @@ class SkyNomad final : public SpotPolicy {
         guard_(plan.job, plan.tick),
         zones_(static_cast<std::size_t>(plan.zones)) {}
 
-  Machine decide(const SpotView& view) override {
+  MachineChoice decide(const SpotView& view) override {
     record(view);
     const double value = value_of_progress(view);
-    Machine best = kNoMachine;
+    MachineChoice best = kNoMachine;
     double most = 0;
-    const auto weigh = [&](Machine machine, double worth) {
+    const auto weigh = [&](MachineChoice machine, double worth) {
       if (worth > most && guard_.keeps_deadline(view, machine)) most = worth, best = machine;
     };
     if (view.held.kind == MachineKind::Spot) weigh(view.held, spot_worth(view, view.held, value));
@@ -119,7 +119,7 @@ class SkyNomad final : public SpotPolicy {
     return kPremium * (cost + on_demand * job_.prices.on_demand) / work;
   }
 
-  double spot_worth(const SpotView& view, Machine machine, double value) const {
+  double spot_worth(const SpotView& view, MachineChoice machine, double value) const {
     const double life = life_h(static_cast<std::size_t>(machine.zone));
     const double cold = hours(machine == view.held ? view.changeover_left : job_.changeover);
     return (value * std::max(0.0, life - cold) - job_.prices.spot * life) / life;

@@ -12,7 +12,7 @@ class UniformProgress final : public SpotPolicy {
  public:
   explicit UniformProgress(const SpotPlan& plan) : job_(plan.job), guard_(plan.job, plan.tick) {}
 
-  Machine decide(const SpotView& view) override {
+  MachineChoice decide(const SpotView& view) override {
     if (to_the_end_) return kOnDemand;
     // Exploitation: a spot machine is held until it is lost.
     if (view.held.kind == MachineKind::Spot) return guard_.first_safe(view, {view.held});
@@ -21,7 +21,7 @@ class UniformProgress final : public SpotPolicy {
       to_the_end_ = true;
       return kOnDemand;
     }
-    const Machine spot = view.zones.empty() ? kNoMachine : spot_in(view.zones.first());
+    const MachineChoice spot = view.zones.empty() ? kNoMachine : spot_in(view.zones.first());
     // Hysteresis: on demand until c_p(t) >= c_e(t + 2d).
     if (view.held == kOnDemand && progress(view) < even(view.elapsed + 2 * job_.changeover)) {
       return kOnDemand;
