@@ -306,6 +306,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinRunArguments twin_run;
   TwinFitArguments twin_fit;
   TwinCheckArguments twin_check;
+  TransientArguments transient;
   StragglersArguments stragglers;
   TransientArguments transient;
   bool json = false;
@@ -326,6 +327,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, twin_check, run);
+  add_transient(app, transient, run);
   add_stragglers(app, stragglers, run);
   add_transient(app, transient, run);
   std::vector<std::string> program;
