@@ -31,8 +31,8 @@ class ScalingCurve {
   static ScalingCurve with_hull(std::vector<GpuOption> options);
   static constexpr int kHullOptionsMax = 63;
 
-  int size() const { return static_cast<int>(options_.size()); }
-  int top() const { return size() - 1; }  // 0: the job cannot run at all
+  int size() const { return top_ + 1; }
+  int top() const { return top_; }  // 0: the job cannot run at all
   const GpuOption& operator[](int option) const {
     return options_[static_cast<std::size_t>(option)];
   }
@@ -45,7 +45,7 @@ class ScalingCurve {
   int within(int capacity) const {
     if (capacity <= 0) return 0;
     const auto at = static_cast<std::size_t>(capacity);
-    return at < within_.size() ? within_[at] : top();
+    return at < within_.size() ? within_[at] : top_;
   }
   int gpus_within(int capacity) const { return (*this)[within(capacity)].gpus; }
   double speed_within(int capacity) const { return (*this)[within(capacity)].speed; }
@@ -77,6 +77,7 @@ class ScalingCurve {
   void add_hull(int limit);
 
   std::vector<GpuOption> options_;
+  int top_ = 0;  // the last of them; asked for in the inner loops of plans
   std::vector<HullEdge> hull_edges_;
   std::vector<std::uint16_t> within_;  // by capacity
 };

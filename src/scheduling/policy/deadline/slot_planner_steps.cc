@@ -60,24 +60,25 @@ void SlotPlanner::load(const SlotTimeline& free, const Held* held) {
   due_is_mine_ = false;
   due_step_ = 0;
   Loader loader{*this, at_.data(), was_.data(), 0, due_ < now_};
-  if (held == nullptr) {
-    for (std::size_t i = 0; i < free.size(); ++i) loader.step(free.from(i), free.gpus(i));
-  } else {
-    const SlotTimeline& own = *held->gpus;
+  const auto starts = free.starts();
+  const auto counts = free.counts();
+  std::size_t k = 0;  // of the free ones
+  if (held != nullptr) {
+    const auto own = held->gpus->starts();
+    const auto own_gpus = held->gpus->counts();
     std::size_t i = 0;  // of its own steps
-    std::size_t k = 0;  // of the free ones
     int gpus = 0;
     int taken = 0;
     for (bool holds = true; holds;) {
-      std::int64_t at = i < own.size() ? std::min(own.from(i), held->end) : held->end;
-      if (k < free.size()) at = std::min(at, free.from(k));
-      if (k < free.size() && free.from(k) == at) gpus = free.gpus(k++);
-      if (i < own.size() && own.from(i) == at) taken = own.gpus(i++);
+      std::int64_t at = i < own.size() ? std::min(own[i], held->end) : held->end;
+      if (k < starts.size()) at = std::min(at, starts[k]);
+      if (k < starts.size() && starts[k] == at) gpus = counts[k++];
+      if (i < own.size() && own[i] == at) taken = own_gpus[i++];
       holds = at < held->end;
       loader.step(at, gpus + (holds ? taken : 0));
     }
-    for (; k < free.size(); ++k) loader.step(free.from(k), free.gpus(k));
   }
+  for (; k < starts.size(); ++k) loader.step(starts[k], counts[k]);
   if (!loader.due_seen) loader.put_due(loader.was[loader.count - 1]);
   steps_ = loader.count;
 }
