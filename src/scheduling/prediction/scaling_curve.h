@@ -43,9 +43,8 @@ class ScalingCurve {
 
   // The highest option within this capacity.
   int within(int capacity) const {
-    if (capacity <= 0) return 0;
-    const auto at = static_cast<std::size_t>(capacity);
-    return at < within_.size() ? within_[at] : top_;
+    if (capacity >= capacity_max_) return top_;
+    return within_[static_cast<std::size_t>(capacity < 0 ? 0 : capacity)];
   }
   int gpus_within(int capacity) const { return (*this)[within(capacity)].gpus; }
   double speed_within(int capacity) const { return (*this)[within(capacity)].speed; }
@@ -77,9 +76,10 @@ class ScalingCurve {
   void add_hull(int limit);
 
   std::vector<GpuOption> options_;
-  int top_ = 0;  // the last of them; asked for in the inner loops of plans
+  int top_ = 0;           // the last of them, and its capacity: plans ask for both in their inner
+  int capacity_max_ = 0;  // loops
   std::vector<HullEdge> hull_edges_;
-  std::vector<std::uint16_t> within_;  // by capacity
+  std::vector<std::uint16_t> within_;  // by capacity below the largest
 };
 
 // The options a job was measured on, up to this many GPUs; one that was not has what it asked for.
