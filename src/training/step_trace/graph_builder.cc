@@ -31,7 +31,7 @@ Result<StepGraph> GraphBuilder::build() && {
   TRY(pipeline ? build_pipeline() : build_whole_models());
   for (Operations& needs : graph_.needs) {
     std::ranges::sort(needs);
-    needs.erase(std::ranges::unique(needs).begin(), needs.end());
+    needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
   }
   return std::move(graph_);
 }

@@ -109,7 +109,7 @@ void Arrangement::find_steps() {
     if (steps.empty() || steps.back() != operation.step) steps.push_back(operation.step);
   }
   std::ranges::sort(steps);
-  steps.erase(std::ranges::unique(steps).begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
 }
 
 Status Arrangement::find_operations() {

@@ -112,7 +112,7 @@ std::vector<NamedSlowness> ask_by_operation(const RecordedSteps& recorded, Quest
     names.push_back(traits(operation.kind).group);
   }
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::vector<NamedSlowness> answers;
   for (const std::string_view name : names) {
     answers.push_back(
