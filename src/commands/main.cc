@@ -308,6 +308,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinCheckArguments twin_check;
   TransientArguments transient;
   StragglersArguments stragglers;
+  TransientArguments transient;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -328,6 +329,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_twin(app, twin_run, twin_fit, twin_check, run);
   add_transient(app, transient, run);
   add_stragglers(app, stragglers, run);
+  add_transient(app, transient, run);
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);

@@ -13,6 +13,15 @@ class App;
 
 namespace orrery {
 
+// `orrery transient analyse`: the published measurements of transient training.
+struct TransientAnalyseArguments {
+  std::vector<std::string> folders{};
+  std::string csv{};  // files to write; empty: none
+  std::string report{};
+  std::string prices{};  // empty: those of February 2019, which come along
+};
+Status transient_analyse_command(const TransientAnalyseArguments& arguments);
+
 // `orrery transient plan`: policies for a deadline over spot traces, beside the offline optimum.
 struct TransientPlanArguments {
   std::vector<std::string> traces{};    // a file a zone
@@ -31,6 +40,7 @@ struct TransientPlanArguments {
 Status transient_plan_command(const TransientPlanArguments& arguments);
 
 struct TransientArguments {
+  TransientAnalyseArguments analyse{};
   TransientPlanArguments plan{};
 };
 

@@ -5,7 +5,7 @@
 
 namespace orrery {
 
-double cluster_speed(double sum, const ServerCap& cap) {
+double cluster_speed(double sum, const SpeedCap& cap) {
   if (!(sum > 0) || !(cap.steps_per_s > 0)) return 0;
   if (!std::isfinite(cap.steps_per_s)) return sum;
   // The lower of the two in front keeps the powers within a double.

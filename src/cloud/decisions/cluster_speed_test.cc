@@ -12,8 +12,8 @@ TEST(ClusterSpeed, IsTheSumWithoutACap) {
 
 // Rows `ps_softmin` of the reference: one and two servers, K80 and V100.
 TEST(ClusterSpeed, FollowsTheSoftMinimumOfTheReference) {
-  const ServerCap one{.steps_per_s = 43.80807623, .sharpness = 4.150581529};
-  const ServerCap two{.steps_per_s = 83.32817644, .sharpness = 4.150581529};
+  const SpeedCap one{.steps_per_s = 43.80807623, .sharpness = 4.150581529};
+  const SpeedCap two{.steps_per_s = 83.32817644, .sharpness = 4.150581529};
   EXPECT_NEAR(cluster_speed(28.853606, one), 27.74426302, 1e-6);
   EXPECT_NEAR(cluster_speed(28.853606, two), 28.76906172, 1e-6);
   EXPECT_NEAR(cluster_speed(115.414423, one), 43.6208036, 1e-6);
@@ -21,7 +21,7 @@ TEST(ClusterSpeed, FollowsTheSoftMinimumOfTheReference) {
 }
 
 TEST(ClusterSpeed, StaysBelowSumAndCap) {
-  const ServerCap cap{.steps_per_s = 40, .sharpness = 4};
+  const SpeedCap cap{.steps_per_s = 40, .sharpness = 4};
   for (const double sum : {1e-9, 1.0, 39.0, 40.0, 41.0, 1e6, 1e300}) {
     EXPECT_LE(cluster_speed(sum, cap), sum);
     EXPECT_LE(cluster_speed(sum, cap), 40);

@@ -35,7 +35,7 @@ struct RemainingWork {
   double steps = 0;
   double sum_steps_per_s = 0;  // of the workers that live or have been asked for, each alone
   double usd_per_hour = 0;     // of all servers that live or have been asked for
-  ServerCap cap{};
+  SpeedCap cap{};
   double usd_per_hour_of_time = 0;  // what an hour of training time is worth
   int losses = 0;                   // of workers until now, this one included
 };

@@ -15,6 +15,18 @@ constexpr Duration kForever = kNever.time_since_epoch();
 
 Time later(Time from, Duration by) { return by >= kNever - from ? kNever : from + by; }
 
+// The same on every machine, which std::hash is not (FNV-1a).
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
+// The draws of one server or zone, for one purpose.
+Random stream_of(std::uint64_t seed, std::string_view purpose, std::string_view name) {
+  return Random((seed * 0x9e3779b97f4a7c15ULL) ^ hash_of(purpose) ^ (hash_of(name) << 1));
+}
+
 bool is_alive(const Server& server) {
   return !has_ended(server) && server.state != ServerState::Stopping;
 }
@@ -41,8 +53,8 @@ DiscreteEventProvider::DiscreteEventProvider(ServerWorld world, Time start)
     : world_(std::move(world)), random_(world_.seed), now_(start) {
   for (const auto& [zone, shocks] : world_.shocks) {
     if (shocks.per_hour <= 0) continue;
-    const double wait_s = random_.exponential(3600 / shocks.per_hour);
-    schedule({.at = later(now_, from_seconds(wait_s)), .kind = Due::Kind::Shock, .zone = zone});
+    shocks_.emplace(zone, stream_of(world_.seed, "shocks", zone));
+    plan_shock(zone);
   }
   for (const auto& [zone, trace] : world_.traces) {
     schedule({.at = trace.next_change(now_), .kind = Due::Kind::Tick, .zone = zone});
@@ -155,7 +167,8 @@ std::size_t DiscreteEventProvider::add(const ServerSpec& spec) {
   by_name_[spec.name] = index;
   by_request_[spec.request_id] = index;
   emit(index, {.kind = ServerEvent::Kind::Requested});
-  const Duration start_up = world_.start_up ? world_.start_up(spec.offer, random_) : Duration();
+  Random random = stream_of(world_.seed, "start-up", spec.name);
+  const Duration start_up = world_.start_up ? world_.start_up(spec.offer, random) : Duration();
   schedule(
       {.at = later(now_, std::max(start_up, Duration())), .kind = Due::Kind::Run, .server = index});
   return index;
@@ -233,7 +246,8 @@ void DiscreteEventProvider::run(std::size_t server) {
   EndReason reason = EndReason::LifeEnded;
   if (offer.offer_class == OfferClass::Spot && world_.lifetime) {
     if (const auto lifetime = world_.lifetime(offer)) {
-      const Duration revoked = lifetime->sample(random_);
+      Random random = stream_of(world_.seed, "lifetime", servers_[server].spec.name);
+      const Duration revoked = lifetime->sample(random);
       const bool limit = lifetime->limit() && revoked >= *lifetime->limit();
       if (revoked < age) {
         age = revoked;
@@ -273,13 +287,19 @@ void DiscreteEventProvider::end(std::size_t server, EndReason reason, std::strin
 
 void DiscreteEventProvider::shock(const std::string& zone) {
   const ZoneShocks& shocks = world_.shocks.at(zone);
+  const std::uint64_t number = shocks_.at(zone).bits();
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const Offer& offer = servers_[i].spec.offer;
     if (offer.zone != zone || offer.offer_class != OfferClass::Spot || !is_alive(servers_[i]))
       continue;
-    if (random_.uniform() < shocks.probability) notice(i, EndReason::Revoked);
+    Random random = stream_of(number, "shock", servers_[i].spec.name);
+    if (random.uniform() < shocks.probability) notice(i, EndReason::Revoked);
   }
-  const double wait_s = random_.exponential(3600 / shocks.per_hour);
+  plan_shock(zone);
+}
+
+void DiscreteEventProvider::plan_shock(const std::string& zone) {
+  const double wait_s = shocks_.at(zone).exponential(3600 / world_.shocks.at(zone).per_hour);
   schedule({.at = later(now_, from_seconds(wait_s)), .kind = Due::Kind::Shock, .zone = zone});
 }
 

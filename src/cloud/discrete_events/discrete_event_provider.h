@@ -20,6 +20,9 @@ namespace orrery {
 // A revocation by age ends the server at that age; the notice comes as long before it as the offer
 // says. Any other revocation begins with its notice. An offer's life_max ends a server likewise, as
 // LifeEnded. On-demand and flex servers are not revoked.
+//
+// What a server draws depends on the seed and its name only, and the shocks of a zone on the seed
+// and the zone. So two runs that differ in a decision meet the same luck otherwise.
 class DiscreteEventProvider final : public Provider {
  public:
   explicit DiscreteEventProvider(ServerWorld world, Time start = {});
@@ -66,11 +69,13 @@ class DiscreteEventProvider final : public Provider {
   void notice(std::size_t server, EndReason reason);
   void end(std::size_t server, EndReason reason, std::string detail);
   void shock(const std::string& zone);
+  void plan_shock(const std::string& zone);
   void shrink(const std::string& zone);
   void emit(std::size_t server, ServerEvent event);
 
   ServerWorld world_;
   Random random_;
+  std::map<std::string, Random> shocks_;
   Time now_;
   std::vector<Server> servers_;
   std::map<std::string, std::size_t, std::less<>> by_name_;

@@ -175,5 +175,21 @@ TEST(DiscreteEventProvider, TheSameSeedGivesTheSameEvents) {
   EXPECT_NE(run(3), run(4));
 }
 
+TEST(DiscreteEventProvider, AServersLuckDoesNotDependOnTheOthers) {
+  const auto end_of_third = [](int servers) {
+    ServerWorld world = world_of_two_zones();
+    world.seed = 3;
+    world.lifetime = [](const Offer&) { return Lifetime::exponential(0.05); };
+    world.shocks["a"] = {.per_hour = 0.05, .probability = 0.5};
+    DiscreteEventProvider provider(world);
+    std::vector<ServerSpec> specs;
+    for (int i = 0; i < servers; ++i) specs.push_back(conformance_spec("j", i, spot_in("a")));
+    EXPECT_TRUE(provider.create_all(specs, 1).ok());
+    provider.advance(Time(hours(1000)));
+    return provider.list("").value()[2].ended;
+  };
+  EXPECT_EQ(end_of_third(3), end_of_third(9));
+}
+
 }  // namespace
 }  // namespace orrery
