@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <future>
+#include <utility>
+
 #include "cloud/analysis/tables.h"
 
 namespace orrery {
@@ -24,6 +27,11 @@ Result<Analysis> analyse(const PublishedData& data, const PriceList& prices) {
   Analysis analysis{.configs = facts_of(data, rates), .rows = {}, .inconsistencies = {}};
   analysis.inconsistencies = find_inconsistencies(analysis.configs);
   const TableInputs inputs{data, rates, analysis.configs};
+  std::future<std::vector<AnalysisRow>> models = std::async(std::launch::async, [&inputs] {
+    std::vector<AnalysisRow> rows;
+    add_model_rows(inputs, rows);
+    return rows;
+  });
   // The order of the published table.
   add_price_rows(inputs, analysis.rows);
   add_training_rows(inputs, analysis.rows);
@@ -41,7 +49,7 @@ Result<Analysis> analyse(const PublishedData& data, const PriceList& prices) {
   add_cm_dare_held_out_rows(inputs, analysis.rows);
 
   add_survival_rows(inputs, analysis.rows);
-  add_model_rows(inputs, analysis.rows);
+  for (AnalysisRow& row : models.get()) analysis.rows.push_back(std::move(row));
   add_inconsistency_rows(analysis.inconsistencies, analysis.rows);
   return analysis;
 }

@@ -28,7 +28,9 @@ struct SupportVectors::Model {
 Result<SupportVectors> SupportVectors::fit(std::span<const FitPoint> points,
                                            const Options& options) {
   if (points.empty()) return Error{Code::FailedPrecondition, "a fit needs samples"};
-  svm_set_print_string_function(&print_nothing);
+  // Once: the library keeps the function for all threads.
+  static const bool quiet = (svm_set_print_string_function(&print_nothing), true);
+  static_cast<void>(quiet);
   auto made = std::make_shared<Model>();
   for (const FitPoint& point : points) {
     made->nodes.push_back({1, point.x});

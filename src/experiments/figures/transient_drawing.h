@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "cloud/analysis/analysis.h"
+#include "report/page/html.h"
+
+namespace orrery {
+
+// The figures of the ICAC'19 paper from the published data, and those that go beyond them. A figure
+// without data is left out.
+std::vector<ReportFigure> transient_figures(const PublishedData& data, const Analysis& analysis);
+
+}  // namespace orrery
