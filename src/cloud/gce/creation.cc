@@ -83,6 +83,8 @@ GroupOutcome Creation::make(const BulkGroup& group) {
   }
   auto made = made_by(group);
   if (!made.ok()) {
+    // Whatever there is, no caller learns of it.
+    outcome.settled = false;
     outcome.error.reset();
     return fail(made.error());
   }

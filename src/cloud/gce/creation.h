@@ -21,7 +21,7 @@ struct GroupOutcome {
   std::optional<Error> error{};  // why less than all
   // True if the service may have heard of the request. Its identity is then used up.
   bool perhaps_heard = false;
-  bool settled = true;  // True if the request can make no more
+  bool settled = true;  // False if the request may make, or have made, more than `made`
 };
 
 // Makes groups of servers. All of the answer is known when it returns, or condemned.

@@ -86,7 +86,9 @@ class HttplibTransport final : public GceTransport {
       case httplib::Error::SSLServerVerification:
         return Delivery::Untrusted;
       default:
-        return Delivery::Lost;
+        // Newer versions of the library have a value of its own for a name that does not match.
+        return httplib::to_string(error).starts_with("SSL server") ? Delivery::Untrusted
+                                                                   : Delivery::Lost;
     }
   }
 

@@ -250,6 +250,18 @@ TEST(GceCreate, AnOperationThatNeverEndsIsGivenUpAndCleanedUp) {
   expect_nothing(harness, made, Code::DeadlineExceeded, "operation operation-1 has not ended");
 }
 
+TEST(GceCreate, ServersThatCannotBeListedAreRemovedThoughNoneIsNeeded) {
+  GceHarness harness;
+  ASSERT_TRUE(harness.gce->list("").ok());
+  harness.service.inject({.on = "GET /compute/v1/projects/fake-project/zones/us-east1-c/instances",
+                          .times = 6});
+  const auto made = harness.gce->create_all(specs(3), 0);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_TRUE(made.value().empty());
+  EXPECT_TRUE(harness.gce->events_after(0).value().empty());
+  EXPECT_EQ(harness.service.live_instances(), 0U);
+}
+
 TEST(GceCreate, TheCleanUpContinuesWhenTheServiceIsBack) {
   GceHarness harness;
   harness.service.inject({.on = "bulkInsert", .kind = Kind::LoseReply, .times = 99});

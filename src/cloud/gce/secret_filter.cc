@@ -1,6 +1,7 @@
 #include "cloud/gce/secret_filter.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace orrery {
 namespace {
@@ -9,11 +10,13 @@ constexpr std::size_t kPiece = 16;
 constexpr std::size_t kRecent = 64;
 constexpr std::string_view kInstead = "(secret)";
 
+std::size_t hash_of(std::string_view piece) { return std::hash<std::string_view>()(piece); }
+
 }  // namespace
 
 void SecretFilter::count(std::string_view secret, int change) {
   for (std::size_t at = 0; at + kPiece <= secret.size(); ++at) {
-    const std::string piece(secret.substr(at, kPiece));
+    const std::size_t piece = hash_of(secret.substr(at, kPiece));
     if ((pieces_[piece] += change) <= 0) pieces_.erase(piece);
   }
 }
@@ -39,7 +42,7 @@ std::string SecretFilter::clean(std::string_view text) const {
   std::string cleaned;
   std::size_t hidden_to = 0;  // characters before it belong to a secret
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (at + kPiece <= text.size() && pieces_.contains(std::string(text.substr(at, kPiece)))) {
+    if (at + kPiece <= text.size() && pieces_.contains(hash_of(text.substr(at, kPiece)))) {
       if (at >= hidden_to) cleaned += kInstead;
       hidden_to = at + kPiece;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ class SecretFilter {
  private:
   void count(std::string_view secret, int change);
 
-  std::unordered_map<std::string, int> pieces_;  // of 16 characters, and in how many secrets
+  std::unordered_map<std::size_t, int> pieces_;  // hashes of 16 characters, and how often
   std::deque<std::string> recent_;
 };
 

@@ -13,7 +13,7 @@ constexpr Duration kNotice = std::chrono::seconds(30);
 
 // What ends instances without a call of ours. The service writes an operation for each.
 constexpr std::string_view kPreempted = "compute.instances.preempted";
-constexpr std::string_view kGuestEnded = "compute.instances.guestTerminate";
+constexpr std::string_view kSelfEnded = "compute.instances.guestTerminate";
 constexpr std::string_view kHostError = "compute.instances.hostError";
 constexpr std::string_view kHostMaintenance = "compute.instances.terminateOnHostMaintenance";
 constexpr std::string_view kLifeStop = "compute.instances.deferredStop";
@@ -22,7 +22,7 @@ constexpr std::string_view kLifeDelete = "compute.instances.deferredDelete";
 std::string any_end() {
   std::string filter;
   for (const std::string_view type :
-       {kPreempted, kGuestEnded, kHostError, kHostMaintenance, kLifeStop, kLifeDelete}) {
+       {kPreempted, kSelfEnded, kHostError, kHostMaintenance, kLifeStop, kLifeDelete}) {
     if (!filter.empty()) filter += " OR ";
     filter += fmt::format("(operationType = \"{}\")", type);
   }
@@ -192,7 +192,7 @@ void ServerWatch::write_end_by_others(const Server& server, const GceOperation* 
   const Offer& offer = server.spec.offer;
   const bool life_over =
       offer.life_max && server.running != kNever && now - server.running >= *offer.life_max;
-  if (type == kGuestEnded) {
+  if (type == kSelfEnded) {
     book_.see_end(name, Kind::Stopped, now, EndReason::Completed, type);
   } else if (type == kHostError || type == kHostMaintenance) {
     book_.see_end(name, Kind::Failed, now, EndReason::HostError, type);
