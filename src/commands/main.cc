@@ -13,6 +13,7 @@
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
 #include "commands/stragglers.h"
+#include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
 #include "report/terminal/words.h"
@@ -305,6 +306,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinRunArguments twin_run;
   TwinFitArguments twin_fit;
   TwinCheckArguments twin_check;
+  TransientArguments transient;
   StragglersArguments stragglers;
   bool json = false;
 
@@ -324,6 +326,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_reproduce(app, reproduce, run);
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, twin_check, run);
+  add_transient(app, transient, run);
   add_stragglers(app, stragglers, run);
   std::vector<std::string> program;
   const auto words =
