@@ -91,7 +91,7 @@ ReportFigure map_of_ranks(const RecordedSteps& recorded, const StragglerAnalysis
   }
   map.high = darkest(most);
   std::string caption =
-      "How many times longer a step takes if only this worker is slow, at this stage.";
+      "How many times longer a step takes if only this worker is slow, and only at this stage.";
   if (workers < recorded.workers() || stages < recorded.stages()) {
     caption += fmt::format(" The first {} workers and {} stages.", workers, stages);
   }
@@ -199,7 +199,8 @@ ReportFigure timeline(const RecordedSteps& recorded, const StragglerAnalysis& an
                [&](std::size_t i, std::size_t worker) { return ideal.starts.of(i)[worker]; },
                [&](std::size_t i, std::size_t worker) { return ideal.ends.of(i)[worker]; })}}};
   return {chart.title,
-          fmt::format("Step {} is slowed down {:.2f} times. Blank is waiting.",
+          fmt::format("Step {} is slowed down {:.2f} times. Blank is waiting for another stage; "
+                      "communication includes waiting for other workers.",
                       recorded.steps[slowest], analysis.steps[slowest]),
           svg(chart)};
 }

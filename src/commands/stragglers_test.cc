@@ -60,7 +60,7 @@ TEST_P(PublishedStragglers, EveryFigureIsThePublishedOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, PublishedStragglers, testing::Values("AR", "ST"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 const std::string kHeader =
     "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id,mc,mb_id,gmc\n";

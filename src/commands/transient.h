@@ -13,6 +13,32 @@ class App;
 
 namespace orrery {
 
+// `orrery transient analyse`: the published measurements of transient training.
+struct TransientAnalyseArguments {
+  std::vector<std::string> folders{};
+  std::string csv{};  // files to write; empty: none
+  std::string report{};
+  std::string prices{};  // empty: those of February 2019, which come along
+};
+Status transient_analyse_command(const TransientAnalyseArguments& arguments);
+
+// `orrery transient plan`: policies for a deadline over spot traces, beside the offline optimum.
+struct TransientPlanArguments {
+  std::vector<std::string> traces{};    // a file a zone
+  std::vector<std::string> policies{};  // empty: all
+  std::string work{};                   // durations
+  std::vector<std::string> deadlines{};
+  std::vector<std::string> changeovers{};
+  std::vector<std::uint64_t> starts = {0};  // ticks
+  int starts_spread = 0;                    // above 0: as many starts, evenly over the traces
+  int machines = 1;                         // that a zone must have
+  double on_demand_price = 1;               // an hour
+  double spot_price = 1.0 / 3;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+Status transient_plan_command(const TransientPlanArguments& arguments);
+
 // `orrery transient ledger`: jobs on transient servers and what they cost.
 struct TransientLedgerArguments {
   std::string file{};
@@ -55,6 +81,8 @@ struct TransientSimulateArguments {
 Status transient_simulate_command(const TransientSimulateArguments& arguments);
 
 struct TransientArguments {
+  TransientAnalyseArguments analyse{};
+  TransientPlanArguments plan{};
   TransientLedgerArguments ledger{};
   TransientSimulateArguments simulate{};
 };

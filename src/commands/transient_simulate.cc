@@ -10,6 +10,7 @@
 #include "base/grid.h"
 #include "base/output_file.h"
 #include "base/plain_text.h"
+#include "cloud/analysis/rates.h"
 #include "cloud/models/revocation_model.h"
 #include "cloud/provider/prices.h"
 #include "cloud/training_model/policy_comparison.h"
@@ -21,19 +22,12 @@
 
 namespace orrery {
 
-std::string_view embedded_gce_2019_02_toml();
-
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 // Of measured start-ups, relative to their mean.
 constexpr double kStartupDeviation = 0.045;
-
-Result<PriceList> prices_of(const std::string& path) {
-  if (!path.empty()) return read_prices(path);
-  return parse_prices("gce-2019-02.toml", embedded_gce_2019_02_toml());
-}
 
 Result<Duration> duration_of(const char* option, const std::string& text) {
   auto duration = parse_duration(text);
@@ -206,7 +200,7 @@ Status transient_simulate_command(const TransientSimulateArguments& a) {
   const NamedFile output{"--report", a.report};
   const NamedFile inputs[] = {{"--prices", a.prices}, {"--lifetimes", a.lifetimes}};
   TRY(check_outputs({&output, 1}, inputs));
-  TRY_ASSIGN(const PriceList prices, prices_of(a.prices));
+  TRY_ASSIGN(const PriceList prices, a.prices.empty() ? published_prices() : read_prices(a.prices));
   TRY_ASSIGN(TransientTraining training, training_of(a, prices));
   TRY_ASSIGN(const LifetimeTable lifetimes, lifetimes_of(a.lifetimes, prices));
   training.lifetime_of = [&lifetimes](const Offer& offer) -> const Lifetime& {

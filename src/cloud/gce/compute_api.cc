@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "cloud/gce/faults.h"
+
 namespace orrery {
 namespace {
 
@@ -70,7 +72,14 @@ Result<std::vector<GceOperation>> ComputeApi::operations(std::string_view zone,
 Result<GceOperation> ComputeApi::operation(std::string_view zone, std::string_view name) {
   TRY_ASSIGN(const std::string body,
              fetch(zone_path(zone) + "/operations/" + percent_encoded(name), "compute#operation"));
-  return read_operation(body);
+  return operation_in(body);
+}
+
+Result<GceOperation> ComputeApi::operation_in(std::string_view body) const {
+  TRY_ASSIGN(GceOperation operation, read_operation(body));
+  operation.name = session_->secrets().clean(operation.name);
+  for (GceFault& fault : operation.faults) fault = without_secrets(fault, session_->secrets());
+  return operation;
 }
 
 Result<std::string> ComputeApi::image_link(std::string_view image) {
@@ -83,12 +92,21 @@ Result<std::string> ComputeApi::image_link(std::string_view image) {
 }
 
 GceOutcome ComputeApi::bulk_insert(std::string_view zone, std::string body,
-                                   std::string_view request_id) {
-  return session_->ask(
+                                   std::string_view request_id, GceOperation& operation) {
+  GceOutcome outcome = session_->ask(
       {.method = "POST",
        .path = fmt::format("{}/instances/bulkInsert?requestId={}", zone_path(zone), request_id),
        .body = std::move(body)},
       "compute#operation");
+  if (outcome.error) return outcome;
+  auto read = operation_in(outcome.body);
+  if (read.ok()) {
+    operation = std::move(read).value();
+  } else {
+    outcome.error = std::move(read).error();
+    outcome.perhaps_done = true;
+  }
+  return outcome;
 }
 
 Status ComputeApi::remove(std::string_view zone, std::string_view name,

@@ -23,8 +23,9 @@ class ComputeApi {
   // Of an image, "family/NAME" or "NAME", in another project: "projects/P/global/images/...".
   Result<std::string> image_link(std::string_view image);
 
-  // Asks for instances. The answer's body is an operation.
-  GceOutcome bulk_insert(std::string_view zone, std::string body, std::string_view request_id);
+  // Asks for instances. `operation` is set if there is no error.
+  GceOutcome bulk_insert(std::string_view zone, std::string body, std::string_view request_id,
+                         GceOperation& operation);
   // Asks for the end of an instance. NotFound: there is none.
   Status remove(std::string_view zone, std::string_view name, std::string_view request_id);
   // Has the service treat a spot instance as it does when it needs the machine back.
@@ -38,6 +39,7 @@ class ComputeApi {
   template <class Item, class Read>
   Result<std::vector<Item>> read_pages(const std::string& path, std::string_view filter,
                                        std::string_view kind, Read read);
+  Result<GceOperation> operation_in(std::string_view body) const;
   Result<std::string> fetch(const std::string& path, std::string_view kind);
 
   std::unique_ptr<GceSession> session_;

@@ -61,8 +61,9 @@ GroupOutcome Creation::make(const BulkGroup& group) {
   };
   const auto link = image();
   if (!link.ok()) return fail(link.error());
+  GceOperation begun;
   GceOutcome asked =
-      api_.bulk_insert(zone, bulk_body(group, machines_, link.value()), group.request_id);
+      api_.bulk_insert(zone, bulk_body(group, machines_, link.value()), group.request_id, begun);
   outcome.perhaps_heard = asked.ok() || asked.perhaps_done;
   if (!asked.ok()) {
     const bool exists = asked.error->code == Code::AlreadyExists;
@@ -71,8 +72,7 @@ GroupOutcome Creation::make(const BulkGroup& group) {
     // The service may have forgotten that it made them for this very request.
     if (!exists) return outcome;
   } else {
-    auto operation = read_operation(asked.body);
-    if (operation.ok()) operation = finished(zone, std::move(operation).value());
+    const auto operation = finished(zone, std::move(begun));
     if (!operation.ok()) {
       outcome.settled = false;
       return fail(operation.error());

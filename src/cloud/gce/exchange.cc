@@ -16,9 +16,14 @@ std::string_view host_of(std::string_view url) {
                                : host.substr(0, host.find(':'));
 }
 
-// What is sent to these hosts does not leave the machine, or the host that it is a guest of.
+bool is_loopback_number(std::string_view host) {
+  return host.starts_with("127.") && host.size() <= 15 &&
+         host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+// What is sent to these hosts does not leave the machine, or the host that runs it.
 bool may_be_plain(std::string_view host) {
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.") ||
+  return host == "localhost" || host == "[::1]" || is_loopback_number(host) ||
          host == "metadata.google.internal" || host == "169.254.169.254";
 }
 

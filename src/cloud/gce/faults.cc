@@ -62,6 +62,10 @@ std::optional<Error> error_by_code(const GceFault& fault) {
 
 }  // namespace
 
+GceFault without_secrets(const GceFault& fault, const SecretFilter& secrets) {
+  return {.code = secrets.clean(fault.code), .message = secrets.clean(fault.message)};
+}
+
 bool is_stock_out(const GceFault& fault) { return is_one_of(kStockOuts, fault.code); }
 bool is_quota(const GceFault& fault) { return is_one_of(kQuotas, fault.code); }
 

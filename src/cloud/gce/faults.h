@@ -6,8 +6,12 @@
 
 #include "base/result.h"
 #include "cloud/gce/answers.h"
+#include "cloud/gce/secret_filter.h"
 
 namespace orrery {
+
+// What a service says may repeat what it was sent.
+GceFault without_secrets(const GceFault& fault, const SecretFilter& secrets);
 
 // True if the same call may succeed later: overload, a rate limit, a fault of the service.
 bool may_be_repeated(int status, const GceFault& fault);

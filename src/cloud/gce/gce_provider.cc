@@ -29,10 +29,10 @@ GceProvider::GceProvider(GceOptions options, std::vector<Offer> offers, GceClock
       random_(options_.seed) {}
 
 Status GceProvider::connect() {
-  const GceSurroundings around{.clock = clock_, .random = random_, .backoff = options_.backoff};
+  const GceContext context{.clock = clock_, .random = random_, .backoff = options_.backoff};
   TRY_ASSIGN(auto host, transport_to(options_.api));
-  TRY_ASSIGN(auto tokens, TokenSource::make(options_.identity, around));
-  auto session = std::make_unique<GceSession>(std::move(host), std::move(tokens), around);
+  TRY_ASSIGN(auto tokens, TokenSource::make(options_.identity, context));
+  auto session = std::make_unique<GceSession>(std::move(host), std::move(tokens), context);
   api_ = std::make_unique<ComputeApi>(std::move(session), options_.project);
   removal_ = std::make_unique<Removal>(*api_);
   watch_ = std::make_unique<ServerWatch>(*api_, book_, *removal_, options_.machines.fleet);

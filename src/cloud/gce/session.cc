@@ -5,7 +5,7 @@
 namespace orrery {
 
 GceOutcome GceSession::ask(GceCall call, std::string_view kind) {
-  Backoff backoff(around_.backoff, around_.random);
+  Backoff backoff(context_.backoff, context_.random);
   const auto headers = call.headers;
   GceOutcome outcome;
   bool token_renewed = false;
@@ -18,8 +18,6 @@ GceOutcome GceSession::ask(GceCall call, std::string_view kind) {
     call.headers = headers;
     call.headers.emplace_back("Authorization", "Bearer " + token.value());
     GceExchange made = host_->exchange(call);
-    // Before anything is read from it: a part of a secret in a message is too much.
-    made.body = tokens_->without_secrets(std::move(made.body));
     const Try tried = judge(made, kind);
     outcome.perhaps_done = outcome.perhaps_done || tried.perhaps_done;
     if (!tried.error) {
@@ -36,7 +34,7 @@ GceOutcome GceSession::ask(GceCall call, std::string_view kind) {
     if (!tried.again) return outcome;
     const auto pause = backoff.next(made.retry_after);
     if (!pause) return outcome;
-    around_.clock.wait(*pause);
+    context_.clock.wait(*pause);
   }
 }
 
@@ -61,13 +59,13 @@ GceSession::Try GceSession::judge(const GceExchange& made, std::string_view kind
                                            : "the answer is not a " + std::string(kind)};
     return {.error = error_of(made.status, fault), .again = true, .perhaps_done = true};
   }
-  const GceFault fault = read_fault(made.body);
+  const GceFault fault = without_secrets(read_fault(made.body), tokens_->secrets());
   Try tried{.error = error_of(made.status, fault),
             .again = may_be_repeated(made.status, fault),
             .perhaps_done = made.status >= 500 && !is_stock_out(fault),
             .token_refused = made.status == 401};
   if (tried.token_refused) {
-    const std::string clock = clock_fault(made, around_.clock.now());
+    const std::string clock = clock_fault(made, context_.clock.now());
     if (!clock.empty()) tried.error->message += "; " + clock;
   }
   return tried;

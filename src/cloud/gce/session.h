@@ -26,13 +26,14 @@ struct GceOutcome {
 class GceSession {
  public:
   GceSession(std::unique_ptr<GceTransport> host, std::unique_ptr<TokenSource> tokens,
-             const GceSurroundings& around)
-      : host_(std::move(host)), tokens_(std::move(tokens)), around_(around) {}
+             const GceContext& context)
+      : host_(std::move(host)), tokens_(std::move(tokens)), context_(context) {}
 
   // `kind` is that of the answer: another one counts as no answer.
   GceOutcome ask(GceCall call, std::string_view kind);
 
-  GceClock& clock() { return around_.clock; }
+  const SecretFilter& secrets() const { return tokens_->secrets(); }
+  GceClock& clock() { return context_.clock; }
 
  private:
   struct Try {
@@ -45,7 +46,7 @@ class GceSession {
 
   std::unique_ptr<GceTransport> host_;
   std::unique_ptr<TokenSource> tokens_;
-  GceSurroundings around_;
+  GceContext context_;
 };
 
 }  // namespace orrery

@@ -10,6 +10,7 @@
 #include "cloud/gce/clock.h"
 #include "cloud/gce/credentials.h"
 #include "cloud/gce/exchange.h"
+#include "cloud/gce/secret_filter.h"
 
 namespace orrery {
 
@@ -22,7 +23,7 @@ struct GceIdentity {
 };
 
 // What a source shares with its caller. Everything outlives it.
-struct GceSurroundings {
+struct GceContext {
   GceClock& clock;
   Random& random;
   BackoffOptions backoff{};
@@ -31,18 +32,16 @@ struct GceSurroundings {
 // Tokens for calls. One is kept until a minute before its end.
 class TokenSource {
  public:
-  static Result<std::unique_ptr<TokenSource>> make(GceIdentity identity,
-                                                   const GceSurroundings& around);
+  static Result<std::unique_ptr<TokenSource>> make(GceIdentity identity, const GceContext& context);
 
   Result<std::string> token();
   // The service refuses the token that is kept.
   void forget() { token_.clear(); }
-  // The text without the secrets that this source knows. For messages that others wrote.
-  std::string without_secrets(std::string text) const;
+  // Knows every secret of this source. For messages that others wrote.
+  const SecretFilter& secrets() const { return secrets_; }
 
  private:
-  TokenSource(GceIdentity identity, std::unique_ptr<GceTransport> host,
-              const GceSurroundings& around);
+  TokenSource(GceIdentity identity, std::unique_ptr<GceTransport> host, const GceContext& context);
 
   Result<GceCall> call();
   Error refusal(const GceExchange& made) const;
@@ -50,10 +49,9 @@ class TokenSource {
 
   GceIdentity identity_;
   std::unique_ptr<GceTransport> host_;
-  GceSurroundings around_;
+  GceContext context_;
+  SecretFilter secrets_;
   std::string token_{};
-  std::string last_token_{};
-  std::string assertion_{};
   Time ends_{};
 };
 

@@ -81,8 +81,8 @@ class FolderReader {
     return {};
   }
 
-  TrainingRun* find(const RunKey& key) {
-    const auto found = std::ranges::find(folder_.runs, key, &TrainingRun::key);
+  EvaluatedRun* find(const RunKey& key) {
+    const auto found = std::ranges::find(folder_.runs, key, &EvaluatedRun::key);
     return found == folder_.runs.end() ? nullptr : &*found;
   }
 
@@ -90,15 +90,15 @@ class FolderReader {
     static constexpr std::string_view kColumns[] = {"Zone", "Run", "Duration", "Accuracy"};
     static constexpr std::size_t kRequired[] = {1, 2, 3};
     return for_each_row(folder_.results_path, kColumns, kRequired, [&](const Row& row) -> Status {
-      TRY_ASSIGN(TrainingRun run, run_of(row));
+      TRY_ASSIGN(EvaluatedRun run, run_of(row));
       if (find(run.key) != nullptr) return row.wrong("this run stands in an earlier row too");
       folder_.runs.push_back(std::move(run));
       return {};
     });
   }
 
-  static Result<TrainingRun> run_of(const Row& row) {
-    TrainingRun run;
+  static Result<EvaluatedRun> run_of(const Row& row) {
+    EvaluatedRun run;
     TRY_ASSIGN(run.key, key_of(row, 0, 1));
     PublishedResult result;
     TRY_ASSIGN(result.duration_s, row.number(2, 0, kDuration_s_max));
@@ -115,7 +115,7 @@ class FolderReader {
     return for_each_row(folder_.costs_path, kColumns, kRequired, [&](const Row& row) -> Status {
       TRY_ASSIGN(const RunKey key, key_of(row, 0, 1));
       TRY_ASSIGN(const double usd, row.number(2, 0, kCost_usd_max));
-      TrainingRun* run = find(key);
+      EvaluatedRun* run = find(key);
       if (run == nullptr) return no_such_run(row, key);
       run->cost = PublishedCost{usd, row.line()};
       return {};
@@ -128,7 +128,7 @@ class FolderReader {
     static constexpr std::size_t kRequired[] = {1};
     return for_each_row(aggregate_path_, kColumns, kRequired, [&](const Row& row) -> Status {
       TRY_ASSIGN(const RunKey key, key_of(row, 0, 1));
-      TrainingRun* run = find(key);
+      EvaluatedRun* run = find(key);
       if (run == nullptr) return no_such_run(row, key);
       run->aggregated = true;
       return {};
@@ -147,8 +147,8 @@ class FolderReader {
     return for_each_row(evaluations_path_, kColumns, kRequired, [&](const Row& row) -> Status {
       TRY_ASSIGN(const RunKey key, key_of(row, 3, 4));
       TRY_ASSIGN(const SeriesPoint point, evaluation_of(row));
-      TrainingRun* run = find(key);
-      if (run == nullptr) run = &folder_.runs.emplace_back(TrainingRun{.key = key});
+      EvaluatedRun* run = find(key);
+      if (run == nullptr) run = &folder_.runs.emplace_back(EvaluatedRun{.key = key});
       run->evaluations.push_back(point);
       return {};
     });
@@ -169,7 +169,7 @@ class FolderReader {
 
 }  // namespace
 
-std::optional<TrainingResult> result_of(const std::vector<SeriesPoint>& evaluations) {
+std::optional<EvaluatedResult> result_of(const std::vector<SeriesPoint>& evaluations) {
   std::optional<double> start_s;
   for (const SeriesPoint& point : evaluations) {
     if (point.step > 0) break;
@@ -178,7 +178,7 @@ std::optional<TrainingResult> result_of(const std::vector<SeriesPoint>& evaluati
   const auto end = std::ranges::find_if(
       evaluations, [](const SeriesPoint& point) { return point.step >= kTrainingSteps; });
   if (!start_s || end == evaluations.end()) return std::nullopt;
-  return TrainingResult{end->at_s - *start_s, end->value};
+  return EvaluatedResult{end->at_s - *start_s, end->value};
 }
 
 Result<TrainingFolder> read_training_folder(const std::string& path) {

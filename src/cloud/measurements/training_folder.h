@@ -15,13 +15,13 @@ namespace orrery {
 // Every published training ran for this many steps of all workers together.
 inline constexpr std::int64_t kTrainingSteps = 64'000;
 
-struct TrainingResult {
+struct EvaluatedResult {
   double duration_s = 0;
   double accuracy = 0;  // from 0 to 1
 };
 
 // A row of a table with a value a run, and where it stands.
-struct PublishedResult : TrainingResult {
+struct PublishedResult : EvaluatedResult {
   std::int64_t line = 0;
 };
 struct PublishedCost {
@@ -30,7 +30,7 @@ struct PublishedCost {
 };
 
 // One run: what the evaluator saw, and what the authors made of it.
-struct TrainingRun {
+struct EvaluatedRun {
   RunKey key;
   std::vector<SeriesPoint> evaluations{};      // train_data.csv; the value is the accuracy
   std::optional<PublishedResult> published{};  // train_data_processed.csv
@@ -40,13 +40,13 @@ struct TrainingRun {
 
 // From the last evaluation at step 0 before any progress to the first at kTrainingSteps or later;
 // nothing if it has not come that far. After the authors' train_data_processor.
-std::optional<TrainingResult> result_of(const std::vector<SeriesPoint>& evaluations);
+std::optional<EvaluatedResult> result_of(const std::vector<SeriesPoint>& evaluations);
 
 // The runs of one configuration.
 struct TrainingFolder {
   std::string path;
   std::string config;                      // the last two folders of the path: "k80_spot/8-spot"
-  std::vector<TrainingRun> runs{};         // those of the processed file first, in its order
+  std::vector<EvaluatedRun> runs{};        // those of the processed file first, in its order
   std::vector<MeasuredServer> servers{};   // vm_data.csv; empty: there is none
   std::vector<MeasuredServer> database{};  // the SQLite file; empty: there is none
   std::string costs_path{}, results_path{}, servers_path{}, database_path{};  // empty: none

@@ -56,7 +56,7 @@ const MeasuredTraining* find_training(const PublishedData& data, std::string_vie
 
 ConfigMean mean_of(const MeasuredTraining& training) {
   ConfigMean mean;
-  for (const TrainingRun& run : training.folder.runs) {
+  for (const EvaluatedRun& run : training.folder.runs) {
     if (!run.published || !result_of(run.evaluations)) continue;
     mean.runs += 1;
     mean.duration_s += run.published->duration_s;

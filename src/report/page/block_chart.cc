@@ -59,17 +59,19 @@ std::string svg(const BlockChart& chart) {
     y += 14;
     const double top = y;
     const double high = panel.rows.size() > 24 ? 12 : 18;
+    const double bottom = top + high * static_cast<double>(panel.rows.size());
+    for (int i = 0; i * axis.step <= axis.top * (1 + 1e-9); ++i) {
+      const double x = box.left + i * axis.step / axis.top * (box.right - box.left);
+      out += chart_rule(x, top, x, bottom + 3, "grid");
+      out += chart_label(x, bottom + 16, "middle",
+                         fmt::format("{:.{}f} s", i * axis.step, axis.digits));
+    }
     for (const BlockChart::Row& row : panel.rows) {
       box.top = y;
       box.bottom = y + high;
       out += chart_label(box.left - 8, y + high / 2 + 3, "end", row.label);
       out += blocks(chart, row, box, axis);
       y += high;
-    }
-    for (int i = 0; i * axis.step <= axis.top * (1 + 1e-9); ++i) {
-      const double x = box.left + i * axis.step / axis.top * (box.right - box.left);
-      out += chart_rule(x, top, x, y + 3, "grid");
-      out += chart_label(x, y + 16, "middle", fmt::format("{:.{}f} s", i * axis.step, axis.digits));
     }
     y += 46;
   }

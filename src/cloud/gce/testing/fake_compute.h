@@ -72,7 +72,7 @@ class FakeCompute {
     const std::lock_guard lock(mutex_);
     return change(tokens_);
   }
-  // At most so many items in a page, whatever the caller wants.
+  // At most this number of items in a page, whatever the caller wants.
   void set_page_items(std::size_t items) { page_items_ = items; }
   void set_padding(std::size_t bytes) { padding_ = bytes; }  // added to each list
 
