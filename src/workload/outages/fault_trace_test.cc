@@ -23,8 +23,11 @@ std::string problem(const std::string& text) {
 
 Cluster cluster_of(int nodes) {
   Cluster cluster;
-  for (int i = 0; i < nodes; ++i)
-    cluster.nodes.push_back({.name = fmt::format("n{}", i), .gpus = 8});
+  for (int i = 0; i < nodes; ++i) {
+    Node& node = cluster.nodes.emplace_back();
+    node.name = fmt::format("n{}", i);
+    node.gpus = 8;
+  }
   return cluster;
 }
 

@@ -27,8 +27,9 @@ SpotTrace zone(std::vector<std::int32_t> available) {
 Cluster cluster_of(int switches, int nodes_each) {
   Cluster cluster;
   for (int i = 0; i < switches * nodes_each; ++i) {
-    cluster.nodes.push_back(
-        {.name = fmt::format("n{}", i), .gpus = 1, .switch_index = i / nodes_each});
+    Node& node = cluster.nodes.emplace_back();
+    node.gpus = 1;
+    node.switch_index = i / nodes_each;
   }
   return cluster;
 }
