@@ -1,28 +1,23 @@
 #include <cstdint>
-#include <sstream>
-#include <string>
+#include <string_view>
 
 #include "base/invariant.h"
-#include "workload/outages/spot_trace.h"
+#include "cloud/market/spot_market.h"
 
 using namespace orrery;
 
-// Whatever the bytes are, they are read or refused; a node that was read comes back after it is
-// lost.
+// Whatever the bytes are, they are a trace or refused; a trace can be planned over.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
-  const auto trace = parse_spot_trace("fuzz", in);
+  const auto trace =
+      parse_spot_trace(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.json");
   if (!trace.ok()) {
     INVARIANT(trace.error().code == Code::InvalidArgument, trace.error().message.c_str());
     return 0;
   }
-  Cluster cluster;
-  cluster.nodes.resize(5);
-  const auto outages = outages_on({&trace.value(), 1}, cluster, 1, 1);
-  INVARIANT(outages.ok(), "there are more nodes than zones");
-  for (const Outage& outage : outages.value()) {
-    INVARIANT(index(outage.node) >= 1 && index(outage.node) < 5, "on-demand nodes stay");
-    INVARIANT(outage.from < outage.to && outage.to <= trace.value().end(), "all come back");
-  }
+  INVARIANT(trace.value().tick > Duration{}, "a tick takes time");
+  for (const std::int32_t count : trace.value().capacity) INVARIANT(count >= 0, "counts count");
+  const auto market = SpotMarket::join({trace.value(), trace.value()}, 2);
+  INVARIANT(market.ok(), "equal traces join");
+  INVARIANT(market.value().ticks() == trace.value().capacity.size(), "no tick is lost");
   return 0;
 }

@@ -23,6 +23,7 @@ WALLS = {
     r"zstd": {"report"},
     r"lemon/": set(),
     r"Cbc|Coin|OsiClp": {"integer_program"},
+    r"svm\.h": {"models"},
     r"sqlite3": {"database", "store"},
     r"zlib": {"store"},
     r"grpc(?:pp)?/|absl/|orrery/v\d+/.*\.grpc\.pb\.h|httplib": {"gce", "rpc"},

@@ -190,7 +190,7 @@ SubmitRequest varied_job(Random& random) {
 
 Caller bench_admin() { return {.role = Caller::Role::Admin, .name = "bench"}; }
 
-Status fill(Server& server, Random& random, int jobs) {
+Status fill(SchedulerServer& server, Random& random, int jobs) {
   const Caller admin = bench_admin();
   std::atomic<int> failed = 0;
   std::atomic<int> answered = 0;
@@ -210,8 +210,8 @@ Status fill(Server& server, Random& random, int jobs) {
 Status scale(const Arguments& arguments) {
   ServerSetup setup{.state = arguments[0]};
   setup.core.policy.name = arguments[1];
-  TRY_ASSIGN(const auto started, Server::start(std::move(setup)));
-  Server& server = *started;
+  TRY_ASSIGN(const auto started, SchedulerServer::start(std::move(setup)));
+  SchedulerServer& server = *started;
   Random random(1);
   const int jobs = std::atoi(arguments[3].c_str());
   auto begin = SteadyClock::now();

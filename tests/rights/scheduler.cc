@@ -43,12 +43,12 @@ TestScheduler::TestScheduler() {
       CallersOptions{.limits = {.per_second = 1'000'000, .burst = 1'000'000},
                      .ca_pem = trust_->server.ca_pem,
                      .now = now});
-  server_ = must(
-      Server::start({.state = path,
-                     .gatekeeper = {.trust = trust_.get(), .ports = [this] { return ports_; }},
-                     .ask_what_if = [](const std::string& situation, const WhatIfRequest& request) {
-                       return what_if_live(situation, request);
-                     }}));
+  server_ = must(SchedulerServer::start(
+      {.state = path,
+       .gatekeeper = {.trust = trust_.get(), .ports = [this] { return ports_; }},
+       .ask_what_if = [](const std::string& situation, const WhatIfRequest& request) {
+         return what_if_live(situation, request);
+       }}));
   const TlsMaterial tls{.certificate = trust_->server.certificate_pem + trust_->server.ca_pem,
                         .key = trust_->server.key_pem.reveal(),
                         .authority = trust_->server.ca_pem};

@@ -39,7 +39,7 @@ class TestScheduler {
 
   // A job that waits.
   JobNumber submit(const JobRequest& request);
-  Server& server() { return *server_; }
+  SchedulerServer& server() { return *server_; }
 
  private:
   // A folder with the caller's certificate.
@@ -49,7 +49,7 @@ class TestScheduler {
   std::unique_ptr<Callers> callers_;
   GatekeeperOptions::Ports ports_;
   std::unique_ptr<LocalTrust> trust_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<SchedulerServer> server_;
   std::unique_ptr<RpcServer> rpc_;
   std::unique_ptr<RestServer> rest_;
   std::unique_ptr<UnixSocketServer> unix_socket_;

@@ -15,9 +15,9 @@ enum class OfferClass : std::uint8_t { OnDemand, Spot, Flex };
 
 // A machine that can be had in one zone at one price.
 struct Offer {
-  std::string zone;
-  std::string machine_type;
-  std::string gpu;  // empty: none
+  std::string zone{};
+  std::string machine_type{};
+  std::string gpu{};  // empty: none
   int gpus = 0;
   int cpus = 0;
   double memory_gib = 0;

@@ -22,7 +22,7 @@ constexpr int kCounts = 60;
 class Counting : public testing::Test {
  protected:
   void SetUp() override {
-    auto server = Server::start({.state = folder_.path()});
+    auto server = SchedulerServer::start({.state = folder_.path()});
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(server).value();
     auto agent = AgentLoop::open(
@@ -81,7 +81,7 @@ class Counting : public testing::Test {
 
   const Caller root_{.role = Caller::Role::Admin, .name = login_name(::geteuid())};
   TestFolder folder_{};
-  std::unique_ptr<Server> server_{};
+  std::unique_ptr<SchedulerServer> server_{};
   std::unique_ptr<AgentLoop> agent_{};
   std::thread thread_{};
 };

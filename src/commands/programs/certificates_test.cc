@@ -58,12 +58,13 @@ class CertificatesTest : public testing::Test {
                        .now = [this] { return now_.load(); },
                        .say = [this](const std::string& line) { say(line); }});
     listeners_ = std::make_unique<Listeners>();
-    auto server = Server::start({.state = folder_.path(),
-                                 .say = [this](const std::string& line) { say(line); },
-                                 .gatekeeper = {.trust = trust_.get(),
-                                                .ports = [this] { return listeners_->ports(); },
-                                                .revocations = revocations_,
-                                                .now = [this] { return now_.load(); }}});
+    auto server =
+        SchedulerServer::start({.state = folder_.path(),
+                                .say = [this](const std::string& line) { say(line); },
+                                .gatekeeper = {.trust = trust_.get(),
+                                               .ports = [this] { return listeners_->ports(); },
+                                               .revocations = revocations_,
+                                               .now = [this] { return now_.load(); }}});
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(server).value();
     const Status open = listeners_->open({.state = folder_.path(),
@@ -173,7 +174,7 @@ class CertificatesTest : public testing::Test {
   std::shared_ptr<Revocations> revocations_;
   std::unique_ptr<Callers> callers_;
   std::unique_ptr<Listeners> listeners_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<SchedulerServer> server_;
   std::unique_ptr<Upkeep> upkeep_;
   int reconnects_ = 0;
   std::int64_t connection_ = 0;

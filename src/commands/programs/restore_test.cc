@@ -15,7 +15,7 @@ class RestoreTest : public testing::Test {
  protected:
   // A scheduler runs there and ends, so there is a log; `authority`: as `orrery serve` leaves it.
   void run_scheduler() const {
-    auto server = Server::start({.state = folder_.path()});
+    auto server = SchedulerServer::start({.state = folder_.path()});
     ASSERT_TRUE(server.ok()) << server.error().message;
     ASSERT_TRUE(server.value()->stop().ok());
     write_authority();
@@ -85,7 +85,7 @@ TEST_F(RestoreTest, ABackupTakesThePlaceOfTheLogWhichStaysBesideIt) {
 }
 
 TEST_F(RestoreTest, ALogThatASchedulerHoldsIsNotReplaced) {
-  auto server = Server::start({.state = folder_.path()});
+  auto server = SchedulerServer::start({.state = folder_.path()});
   ASSERT_TRUE(server.ok()) << server.error().message;
   EXPECT_FALSE(restore_command({.state = folder_.path(), .as_is = true}).ok());
   EXPECT_TRUE(server.value()->stop().ok());

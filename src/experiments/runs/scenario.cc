@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cloud/market/spot_trace.h"
 #include "experiments/runs/run_texts.h"
 #include "model/duration_text.h"
 #include "workload/formats/row.h"
 #include "workload/outages/fault_trace.h"
-#include "workload/outages/spot_trace.h"
+#include "workload/outages/spot_outages.h"
 
 namespace orrery {
 namespace {
@@ -129,16 +130,17 @@ Result<std::shared_ptr<const NodeScenario>> read_scenario(const ScenarioTexts& t
     }
   }
   if (!texts.spot.empty()) {
-    std::vector<SpotTrace> zones;
+    std::vector<ZoneCapacity> zones;
     for (const std::string& path : texts.spot) {
-      TRY_ASSIGN(SpotTrace zone, read_spot_trace(path));
-      scenario->end = std::max(scenario->end, zone.end());
+      TRY_ASSIGN(SpotTrace trace, read_spot_trace(path));
+      zones.push_back({.tick = trace.tick, .machines = std::move(trace.capacity)});
+      scenario->end = std::max(scenario->end, zones.back().end());
       parts.push_back(fmt::format("spot {}", file_of(path)));
-      zones.push_back(std::move(zone));
     }
-    TRY_ASSIGN(const std::vector<Outage> revoked,
-               outages_on(zones, cluster, static_cast<std::size_t>(texts.on_demand_nodes), seed));
-    outages.insert(outages.end(), revoked.begin(), revoked.end());
+    auto revoked =
+        spot_outages(zones, cluster, static_cast<std::size_t>(texts.on_demand_nodes), seed);
+    if (!revoked.ok()) return std::move(revoked).error().at("--spot");
+    outages.insert(outages.end(), revoked.value().begin(), revoked.value().end());
   }
   parts.push_back(rules_text(scenario->rules));
   scenario->text = fmt::format("{}", fmt::join(parts, ", "));

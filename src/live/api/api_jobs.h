@@ -54,7 +54,9 @@ struct JobStatus {
   bool deadline_missed = false;        // it is not done in time, or was not
   bool promise_missed = false;
   std::optional<double> time_limit_s{};
-  std::optional<double> ran_s{};  // in all its runs, without the time between them
+  std::optional<double> ran_s{};   // in all its runs, without the time between them
+  std::string gpu_type{};          // that it asks for; empty: any
+  bool waits_for_devices = false;  // it would start if more nodes were there
   bool operator==(const JobStatus&) const = default;
 };
 

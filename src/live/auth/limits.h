@@ -9,8 +9,6 @@ namespace orrery {
 
 // Bounds of requests. What is larger is refused, not cut.
 
-// A job's or a tenant's name; it stands in every line of a list.
-inline constexpr std::size_t kLabelBytesMax = 255;
 // A certificate or a request for one. With a P-256 key they have about 1 KiB.
 inline constexpr std::size_t kPemBytesMax = std::size_t{16} << 10;
 // Names and addresses in the certificate of a server.

@@ -9,7 +9,8 @@
 #include <optional>
 
 #include "base/nearest_word.h"
-#include "base/toml_text.h"
+#include "base/plain_text.h"
+#include "base/toml_table.h"
 #include "live/client/job_texts.h"
 
 namespace orrery {
@@ -18,14 +19,9 @@ namespace {
 constexpr std::size_t kJobsMax = 10'000;
 constexpr std::size_t kFileBytesMax = std::size_t{16} << 20;
 
-std::string shown(std::string_view word) {
-  std::string text(word.substr(0, 60));
-  std::ranges::replace_if(
-      text, [](char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return text;
-}
+std::string shown(std::string_view word) { return plain_text(word.substr(0, 60)); }
 
-std::optional<std::string> plain_text(const toml::node& node) {
+std::optional<std::string> value_text(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto whole = node.value_exact<std::int64_t>()) return fmt::format("{}", *whole);
   if (const auto number = node.value_exact<double>()) return fmt::format("{}", *number);
@@ -57,7 +53,7 @@ class JobFile {
 
  private:
   Error wrong(const toml::node& where, std::string_view what) const {
-    return invalid(fmt::format("{}:{}: {}", file_, where.source().begin.line, what));
+    return toml_error(file_, where, what);
   }
 
   Result<std::vector<JobDraft>> read_jobs(const toml::node& jobs, const toml::table& document,
@@ -104,7 +100,7 @@ class JobFile {
       return wrong(value, fmt::format("there is no '{}'; did you mean '{}'?", name,
                                       nearest_word(name, names)));
     }
-    const auto text = plain_text(value);
+    const auto text = value_text(value);
     if (!text) return wrong(value, fmt::format("{}: write a word in quotes or a number", key));
     if (Status set = setting->set(draft, *text); !set.ok()) {
       return wrong(value, fmt::format("{}: {}", key, set.error().message));
@@ -129,7 +125,7 @@ class JobFile {
   Status read_variables(const toml::node& value, JobDraft& draft) {
     if (const toml::table* table = value.as_table()) {
       for (const auto& [name, node] : *table) {
-        const auto text = plain_text(node);
+        const auto text = value_text(node);
         if (!text) return wrong(node, "env: write NAME = \"value\"");
         if (name.str().find('=') != std::string_view::npos) {
           return wrong(node, fmt::format("env: '{}' is no name", shown(name.str())));

@@ -12,6 +12,7 @@
 #include "base/grid.h"
 #include "base/plain_text.h"
 #include "live/client/job_texts.h"
+#include "model/duration_text.h"
 
 namespace orrery {
 namespace {
@@ -168,18 +169,16 @@ Json json_of(const JobStatus& job) {
           {"promised_s", or_null(job.promised_s)},
           {"promise_missed", job.promise_missed},
           {"time_limit_s", or_null(job.time_limit_s)},
-          {"ran_s", or_null(job.ran_s)}};
+          {"ran_s", or_null(job.ran_s)},
+          {"gpu_type", or_null(job.gpu_type)},
+          {"waits_for_devices", job.waits_for_devices}};
 }
 
 }  // namespace
 
 std::string short_duration(double value_s) {
   const double rounded = std::isfinite(value_s) ? std::max(0.0, std::floor(value_s)) : 0;
-  const auto whole = static_cast<std::int64_t>(std::min(rounded, 1e12));
-  if (whole < 60) return fmt::format("{}s", whole);
-  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
-  if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
-  return fmt::format("{}d{:02}h", whole / 86400, whole / 3600 % 24);
+  return two_unit_text(std::chrono::seconds(static_cast<std::int64_t>(std::min(rounded, 1e12))));
 }
 
 std::string local_time(double since_1970_s) {

@@ -72,4 +72,20 @@ void fields(auto& io, Like<WhatIfAnswer> auto& v) {
 }
 void fields(auto& io, Like<SituationAnswer> auto& v) { io("json", v.json); }
 
+void fields(auto& io, Like<LogsRequest> auto& v) {
+  io("id", v.id);
+  io("rank", v.rank, kCount);
+  io("offset", v.offset);
+  io("most", v.most, kPiece);
+  io("wait_ns", v.wait, kCount);
+  io("errors", v.errors);
+  io("node", v.node);
+}
+void fields(auto& io, Like<LogsAnswer> auto& v) {
+  io("bytes", v.bytes);
+  io("next", v.next);
+  io("ended", v.ended);
+  io("node", v.node);
+}
+
 }  // namespace orrery

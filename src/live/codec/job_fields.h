@@ -81,6 +81,8 @@ void fields(auto& io, Like<JobStatus> auto& v) {
   io("promise_missed", v.promise_missed);
   io("time_limit_s", v.time_limit_s);
   io("ran_s", v.ran_s);
+  io("gpu_type", v.gpu_type);
+  io("waits_for_devices", v.waits_for_devices);
 }
 void fields(auto& io, Like<StatusRequest> auto& v) {
   io("ids", v.ids);
@@ -100,21 +102,5 @@ void fields(auto& io, Like<StatusAnswer> auto& v) {
 
 void fields(auto& io, Like<CancelRequest> auto& v) { io("ids", v.ids); }
 void fields(auto& io, Like<CancelAnswer> auto& v) { io("cancelled", v.cancelled); }
-
-void fields(auto& io, Like<LogsRequest> auto& v) {
-  io("id", v.id);
-  io("rank", v.rank, kCount);
-  io("offset", v.offset);
-  io("most", v.most, kPiece);
-  io("wait_ns", v.wait, kCount);
-  io("errors", v.errors);
-  io("node", v.node);
-}
-void fields(auto& io, Like<LogsAnswer> auto& v) {
-  io("bytes", v.bytes);
-  io("next", v.next);
-  io("ended", v.ended);
-  io("node", v.node);
-}
 
 }  // namespace orrery

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "live/daemon/answers/json_body.h"
+#include "model/duration_text.h"
 
 namespace orrery {
 namespace {
@@ -26,13 +27,8 @@ struct Delay {
   Duration by{};
 };
 
-// "3m20s", "2h05m", "4d": as exact as people want it.
 std::string length(Duration duration) {
-  const auto all = std::chrono::ceil<std::chrono::seconds>(duration).count();
-  if (all < 60) return fmt::format("{}s", all);
-  if (all < 3600) return fmt::format("{}m{:02}s", all / 60, all % 60);
-  if (all < 86400) return fmt::format("{}h{:02}m", all / 3600, all / 60 % 60);
-  return fmt::format("{}d{:02}h", all / 86400, all / 3600 % 24);
+  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
 }
 
 std::string moment(const Forecast& forecast, Time at) {

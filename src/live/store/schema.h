@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
+#include "base/database/database.h"
 #include "base/result.h"
-#include "live/store/database.h"
 
 namespace orrery {
 

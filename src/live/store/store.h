@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/database/database.h"
 #include "base/result.h"
-#include "live/store/database.h"
 #include "live/store/mark.h"
 #include "live/store/record.h"
 

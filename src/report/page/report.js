@@ -450,7 +450,7 @@ const choose = (name) => {
 };
 nav.hidden = traces.length < 2;
 if (traces.length) choose(traces[0]);
-else main.append(h('p', { class: 'empty' }, 'No runs.'));
+else if (!document.querySelector('.figures section')) main.append(h('p', { class: 'empty' }, 'No runs.'));
 let width = innerWidth;
 addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });
 const screenTheme = { name: theme };

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/toml_text.h"
+#include "base/toml_table.h"
 #include "workload/clusters/cluster_format.h"
 #include "workload/clusters/cluster_spec.h"
 #include "workload/formats/row.h"
@@ -20,72 +20,20 @@ constexpr std::int64_t kSwitchMax = 1'000'000;
 constexpr auto kTopKeys = std::to_array<std::string_view>({"name", "nodes"});
 constexpr auto kNodeKeys = std::to_array<std::string_view>(
     {"count", "name", "gpus", "cpus", "memory_gb", "gpu_memory_gb", "gpu_type", "switch"});
+constexpr auto kNodeNeeds = std::to_array<std::string_view>({"gpus"});
 
-// A table of the file, and the readers of its values. Errors say file, line and key.
-class Table {
- public:
-  Table(std::string_view file, const toml::table& table) : file_(file), table_(table) {}
-
-  Error wrong(const toml::node& where, std::string_view what) const {
-    return invalid(fmt::format("{}:{}: {}", file_, where.source().begin.line, what));
+Result<std::string> name_in(const TomlTable& table, std::string_view key,
+                            std::string_view fallback) {
+  TRY_ASSIGN(const std::string name, table.text(key, fallback));
+  if (auto named = check_name(name); !named.ok() && table.find(key) != nullptr) {
+    return table.wrong(key, named.error().message);
   }
-  Error wrong(std::string_view what) const { return wrong(table_, what); }
-  Error wrong(std::string_view key, std::string_view what) const {
-    const toml::node* node = table_.get(key);
-    return wrong(node != nullptr ? *node : table_, fmt::format("'{}': {}", key, what));
-  }
-
-  Status check_keys(std::span<const std::string_view> known) const {
-    for (const auto& [key, value] : table_) {
-      if (std::ranges::find(known, key.str()) == known.end()) {
-        std::string shown(key.str().substr(0, 40));
-        std::ranges::replace_if(
-            shown, [](char c) { return c < 0x20 || c > 0x7e; }, '?');
-        return wrong(value, fmt::format("unknown key '{}'; the known ones are {}", shown,
-                                        fmt::join(known, ", ")));
-      }
-    }
-    return {};
-  }
-
-  const toml::node* find(std::string_view key) const { return table_.get(key); }
-
-  Result<std::int64_t> integer(std::string_view key, std::int64_t fallback) const {
-    const toml::node* node = find(key);
-    if (node == nullptr) return fallback;
-    const auto value = node->value_exact<std::int64_t>();
-    if (!value) return wrong(key, "must be a whole number");
-    return *value;
-  }
-
-  Result<double> number(std::string_view key, double max) const {
-    const toml::node* node = find(key);
-    if (node == nullptr) return 0.0;
-    const auto value = node->is_number() ? node->value<double>() : std::nullopt;
-    if (!value || !std::isfinite(*value)) return wrong(key, "must be a finite number");
-    if (*value < 0 || *value > max) {
-      return wrong(key, fmt::format("{:.10g} is outside 0 to {:.10g}", *value, max));
-    }
-    return *value;
-  }
-
-  Result<std::string> text(std::string_view key, std::string_view fallback) const {
-    const toml::node* node = find(key);
-    if (node == nullptr) return std::string(fallback);
-    const auto value = node->value_exact<std::string>();
-    if (!value || value->empty()) return wrong(key, "must be a string that is not empty");
-    if (auto named = check_name(*value); !named.ok()) return wrong(key, named.error().message);
-    return *value;
-  }
-
- private:
-  std::string_view file_;
-  const toml::table& table_;
-};
+  return name;
+}
 
 // Adds `count` nodes. A name given for one node is its name; for several, or when it is left out,
 // a number follows it.
-Status add_nodes(const Table& table, Cluster& cluster) {
+Status add_nodes(const TomlTable& table, Cluster& cluster) {
   TRY(table.check_keys(kNodeKeys));
   TRY_ASSIGN(const std::int64_t count, table.integer("count", 1));
   const auto before = static_cast<std::int64_t>(cluster.nodes.size());
@@ -93,7 +41,7 @@ Status add_nodes(const Table& table, Cluster& cluster) {
     return table.wrong("count",
                        fmt::format("a cluster may have 1 to {} nodes in all", kClusterNodesMax));
   }
-  if (table.find("gpus") == nullptr) return table.wrong("'gpus' is missing in [[nodes]]");
+  TRY(table.check_present(kNodeNeeds, "[[nodes]]"));
   TRY_ASSIGN(const std::int64_t gpus, table.integer("gpus", 0));
   if (auto checked = check_node_gpus(gpus); !checked.ok()) {
     return table.wrong("gpus", checked.error().message);
@@ -106,8 +54,8 @@ Status add_nodes(const Table& table, Cluster& cluster) {
     return table.wrong("switch", fmt::format("is outside 0 to {}", kSwitchMax));
   }
   Node node;
-  TRY_ASSIGN(const std::string name, table.text("name", "node"));
-  TRY_ASSIGN(node.gpu_type, table.text("gpu_type", ""));
+  TRY_ASSIGN(const std::string name, name_in(table, "name", "node"));
+  TRY_ASSIGN(node.gpu_type, name_in(table, "gpu_type", ""));
   node.gpus = static_cast<int>(gpus);
   node.cpu_milli = std::llround(cpus * 1e3);
   node.memory_bytes = std::llround(memory_gb * 1e9);
@@ -146,21 +94,15 @@ void gather_switches(Cluster& cluster) {
 
 Result<Cluster> parse(std::string_view name, std::string_view text) {
   TRY_ASSIGN(const toml::table document, parse_toml(name, text));
-  const Table top(name, document);
+  const TomlTable top(name, document);
   TRY(top.check_keys(kTopKeys));
   Cluster cluster;
-  TRY_ASSIGN(cluster.name, top.text("name", std::filesystem::path(name).stem().string()));
-  const toml::node* nodes = top.find("nodes");
-  if (nodes == nullptr) {
+  TRY_ASSIGN(cluster.name, name_in(top, "name", std::filesystem::path(name).stem().string()));
+  if (top.find("nodes") == nullptr) {
     return invalid(fmt::format("{}: has no [[nodes]]; write one for each kind of node", name));
   }
-  const toml::array* list = nodes->as_array();
-  if (list == nullptr) return top.wrong("nodes", "must be written [[nodes]]");
-  for (const toml::node& entry : *list) {
-    const toml::table* table = entry.as_table();
-    if (table == nullptr) return top.wrong(entry, "'nodes' must hold tables, written [[nodes]]");
-    TRY(add_nodes(Table(name, *table), cluster));
-  }
+  TRY_ASSIGN(const std::vector<TomlTable> tables, top.tables("nodes"));
+  for (const TomlTable& table : tables) TRY(add_nodes(table, cluster));
   if (cluster.nodes.empty()) return top.wrong("nodes", "is empty; a cluster needs a node");
   TRY(check_names(name, cluster));
   gather_switches(cluster);

@@ -14,11 +14,7 @@ namespace orrery {
 namespace {
 
 std::string length(Duration duration) {
-  const auto all = std::chrono::ceil<std::chrono::seconds>(duration).count();
-  if (all < 60) return fmt::format("{}s", all);
-  if (all < 3600) return fmt::format("{}m{:02}s", all / 60, all % 60);
-  if (all < 86400) return fmt::format("{}h{:02}m", all / 3600, all / 60 % 60);
-  return fmt::format("{}d{:02}h", all / 86400, all / 3600 % 24);
+  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
 }
 
 std::string instead(const Book& book, Time earliest, Time now) {
@@ -100,6 +96,15 @@ std::string moment_text(const Book& book, Time at, Time now) {
   const std::size_t size = std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S %Z", &parts);
   const std::string distance = at >= now ? "in " + length(at - now) : length(now - at) + " ago";
   return fmt::format("{} ({})", std::string_view(date.data(), size), distance);
+}
+
+bool waits_for_devices(Reason::Code code) {
+  constexpr auto kCodes = std::to_array<Reason::Code>(
+      {Reason::Code::None, Reason::Code::GpusBusy, Reason::Code::Fragmented, Reason::Code::CpusBusy,
+       Reason::Code::MemoryBusy, Reason::Code::BehindOthers, Reason::Code::Outranked,
+       Reason::Code::Reserved, Reason::Code::TooLarge, Reason::Code::NoSuchNode,
+       Reason::Code::NodeLost, Reason::Code::NotHere});
+  return std::ranges::find(kCodes, code) != kCodes.end();
 }
 
 std::string reason_text(const Book& book, const Reason& reason, Time now) {

@@ -12,6 +12,10 @@ namespace orrery {
 // "2026-11-19 14:05 UTC (in 1h00m)".
 std::string moment_text(const Book& book, Time at, Time now);
 
+// True if a job with this reason waits until nodes have what it asks for. Limits, dependencies and
+// plans for later are other reasons.
+bool waits_for_devices(Reason::Code code);
+
 // The sentence of a reason, with dates in place of the log's own time.
 std::string reason_text(const Book& book, const Reason& reason, Time now);
 

@@ -42,6 +42,19 @@ TEST(JobReason, AGangsFailureNamesItsRankAndNode) {
   EXPECT_EQ(shown(test, alone).reason, "exited with code 4");
 }
 
+TEST(JobReason, OnlyAJobThatMoreNodesWouldStartWaitsForDevices) {
+  TestCore test;
+  test.join("a", 1, 1);
+  const JobNumber runs = test.submit({});
+  const JobNumber waits = test.submit({.gpus = 4, .gpu_type = "V100"});
+  const JobNumber after = test.submit({.after = {runs}});
+  test.pass();
+  EXPECT_FALSE(shown(test, runs).waits_for_devices);
+  EXPECT_TRUE(shown(test, waits).waits_for_devices);
+  EXPECT_EQ(shown(test, waits).gpu_type, "V100");
+  EXPECT_FALSE(shown(test, after).waits_for_devices);
+}
+
 TEST(JobReason, AJobThatWasCancelledWithAnotherNamesIt) {
   TestCore test;
   const JobNumber first = test.submit({.user = "ann"});

@@ -33,21 +33,24 @@ JobStatus status_of_job(const Core& core, JobId id, const Viewer& viewer, Time n
   const JobRequest& request = *live.request;
   const Detail detail = viewer.detail(request);
   const bool runs = job.state == JobState::Running;
-  JobStatus status{.id = live.number,
-                   .name = detail == Detail::Outline ? "" : job.spec->name,
-                   .user = request.user,
-                   .tenant = request.tenant,
-                   .state = job.state,
-                   .reason = reason_of(core.book(), job, live, detail, now),
-                   .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
-                   .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
-                   .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
-                   .priority = request.priority,
-                   .command = detail == Detail::Whole ? command_of(request) : "",
-                   .submitted_s = unix_s(core, live.submitted),
-                   .epoch = live.epoch,
-                   .failures = live.failures,
-                   .stopping = !runs && !live.launches.empty()};
+  JobStatus status{
+      .id = live.number,
+      .name = detail == Detail::Outline ? "" : job.spec->name,
+      .user = request.user,
+      .tenant = request.tenant,
+      .state = job.state,
+      .reason = reason_of(core.book(), job, live, detail, now),
+      .gpus = runs ? gpu_count(job.held.devices) : request.gpus,
+      .cpu_milli = runs ? job.held.cpu_milli : request.cpu_milli,
+      .memory_bytes = runs ? job.held.memory_bytes : request.memory_bytes,
+      .priority = request.priority,
+      .command = detail == Detail::Whole ? command_of(request) : "",
+      .submitted_s = unix_s(core, live.submitted),
+      .epoch = live.epoch,
+      .failures = live.failures,
+      .stopping = !runs && !live.launches.empty(),
+      .gpu_type = request.gpu_type,
+      .waits_for_devices = !is_final(job.state) && !runs && waits_for_devices(live.reason.code)};
   for (const NodeShare& share : job.held.devices) {
     if (runs) status.nodes.push_back(core.book().node(share.node).offer.name);
   }

@@ -28,7 +28,7 @@ Viewer viewer_of(const Core& core, const Caller& caller) {
   return {.caller = caller, .tenants = core.book().entitlements().tenants_of(caller)};
 }
 
-class LiveServer final : public Server {
+class LiveServer final : public SchedulerServer {
  public:
   explicit LiveServer(ServerSetup options)
       : options_(std::move(options)),
@@ -467,10 +467,10 @@ class LiveServer final : public Server {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(ServerSetup options) {
+Result<std::unique_ptr<SchedulerServer>> SchedulerServer::start(ServerSetup options) {
   auto server = std::make_unique<LiveServer>(std::move(options));
   TRY(server->begin());
-  return std::unique_ptr<Server>(std::move(server));
+  return std::unique_ptr<SchedulerServer>(std::move(server));
 }
 
 }  // namespace orrery

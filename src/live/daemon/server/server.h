@@ -38,10 +38,10 @@ struct ServerSetup {
 //
 // When a write fails nothing more is acknowledged, and stopped() says why: what is on disk is then
 // for the next start to find out.
-class Server : public Api, public AgentHost {
+class SchedulerServer : public Api, public AgentHost {
  public:
   // Recovers what the state directory holds.
-  static Result<std::unique_ptr<Server>> start(ServerSetup options);
+  static Result<std::unique_ptr<SchedulerServer>> start(ServerSetup options);
 
   // Ends the loop; everything acknowledged is on disk, and a snapshot makes the next start quick.
   virtual Status stop() = 0;

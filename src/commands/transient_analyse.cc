@@ -1,0 +1,42 @@
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/output_file.h"
+#include "cloud/analysis/analysis.h"
+#include "cloud/analysis/summary_text.h"
+#include "cloud/measurements/published_data.h"
+#include "commands/transient.h"
+#include "report/terminal/standard_output.h"
+
+namespace orrery {
+namespace {
+
+// Every file below the folders that are read, so that no output replaces one of them.
+std::vector<NamedFile> inputs_of(const TransientAnalyseArguments& arguments,
+                                 const std::vector<std::string>& folders) {
+  std::vector<NamedFile> inputs;
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+      if (entry.is_regular_file(ignored)) inputs.push_back({"DIR", entry.path().string()});
+    }
+  }
+  if (!arguments.prices.empty()) inputs.push_back({"--prices", arguments.prices});
+  return inputs;
+}
+
+}  // namespace
+
+Status transient_analyse_command(const TransientAnalyseArguments& arguments) {
+  TRY_ASSIGN(const PriceList prices,
+             arguments.prices.empty() ? published_prices() : read_prices(arguments.prices));
+  TRY_ASSIGN(const PublishedData data, read_published_data(arguments.folders));
+  const NamedFile outputs[] = {{"--csv", arguments.csv}, {"--report", arguments.report}};
+  TRY(check_outputs(outputs, inputs_of(arguments, data.folders)));
+  TRY_ASSIGN(const Analysis analysis, analyse(data, prices));
+  if (!arguments.csv.empty()) return write_output(arguments.csv, csv_of(analysis.rows));
+  return print_text(summary_text(data, analysis));
+}
+
+}  // namespace orrery
