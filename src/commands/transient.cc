@@ -80,7 +80,7 @@ void add_ledger(CLI::App& group, TransientLedgerArguments& a, std::function<Stat
   command->callback([&a, &run] { run = [&a] { return transient_ledger_command(a); }; });
 }
 
-void add_simulate_cluster(CLI::App& command, TransientSimulateArguments& a) {
+void add_cluster(CLI::App& command, TransientClusterArguments& a) {
   command.add_option("--workers", a.workers, "workers, the chief among them")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -103,7 +103,7 @@ void add_simulate_cluster(CLI::App& command, TransientSimulateArguments& a) {
 void add_simulate(CLI::App& group, TransientSimulateArguments& a, std::function<Status()>& run) {
   CLI::App* command = group.add_subcommand(
       "simulate", "a training on servers that are revoked: policies compared over many seeds");
-  add_simulate_cluster(*command, a);
+  add_cluster(*command, a.cluster);
   command->add_option("--steps", a.steps, "steps of all workers together")
       ->check(number_above_0())
       ->capture_default_str();

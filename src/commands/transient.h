@@ -53,16 +53,22 @@ struct TransientLedgerArguments {
 };
 Status transient_ledger_command(const TransientLedgerArguments& arguments);
 
-// `orrery transient simulate`: replacement policies compared over many seeds.
-struct TransientSimulateArguments {
+// The servers of a job that begins, and what is known of them.
+struct TransientClusterArguments {
   std::string prices{};                             // empty: those of February 2019
   std::vector<std::string> gpus = {"K80"};          // one a worker, or one for all
   std::vector<std::string> zones = {"us-west1-b"};  // the same
   int workers = 4;
   int servers = 1;
-  std::string server_zone{};  // empty: that of the chief
+  std::string server_zone{};          // empty: that of the chief
+  std::vector<std::string> speeds{};  // GPU=steps a second
+  std::string lifetimes{};            // lifetime.csv; empty: the published fits
+};
+
+// `orrery transient simulate`: replacement policies compared over many seeds.
+struct TransientSimulateArguments {
+  TransientClusterArguments cluster{};
   double steps = 1e6;
-  std::vector<std::string> speeds{};    // GPU=steps a second
   std::vector<std::string> policies{};  // empty: all
   int runs = 1000;
   std::uint64_t seed = 1;  // the first
@@ -73,8 +79,7 @@ struct TransientSimulateArguments {
   std::string join = "79s";
   double shocks_per_day = 0;
   double shock_share = 0.5;
-  double time_value = 0;    // USD an hour
-  std::string lifetimes{};  // lifetime.csv; empty: the published fits
+  double time_value = 0;  // USD an hour
   std::string report{};
   bool json = false;
 };

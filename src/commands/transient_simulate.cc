@@ -89,7 +89,7 @@ Result<LifetimeTable> lifetimes_of(const std::string& path, const PriceList& pri
   return table;
 }
 
-Status set_cluster(const TransientSimulateArguments& a, const PriceList& prices,
+Status set_cluster(const TransientClusterArguments& a, const PriceList& prices,
                    TransientTraining& training) {
   const auto workers = static_cast<std::size_t>(a.workers);
   TRY_ASSIGN(const auto gpus, for_each_worker("--gpu", a.gpus, workers));
@@ -119,8 +119,8 @@ Result<TransientTraining> training_of(const TransientSimulateArguments& a,
                                       const PriceList& prices) {
   TransientTraining training;
   training.steps = a.steps;
-  TRY_ASSIGN(training.speeds, speeds_of(a.speeds));
-  TRY(set_cluster(a, prices, training));
+  TRY_ASSIGN(training.speeds, speeds_of(a.cluster.speeds));
+  TRY(set_cluster(a.cluster, prices, training));
   const auto chief = chief_loss_of(a.chief);
   if (!chief)
     return invalid(
@@ -153,7 +153,7 @@ ServerWorld world_of(const TransientSimulateArguments& a, const PriceList& price
 }
 
 Json json_of(const PolicyResult& result) {
-  const auto spread = [](const Spread& s) {
+  const auto spread = [](const RunSpread& s) {
     return Json{{"mean", s.mean}, {"p10", s.p10}, {"median", s.median}, {"p90", s.p90}};
   };
   const bool any = result.finished > 0;
@@ -198,11 +198,12 @@ std::string table_of(const std::vector<PolicyResult>& results) {
 Status transient_simulate_command(const TransientSimulateArguments& a) {
   const auto begin = std::chrono::steady_clock::now();
   const NamedFile output{"--report", a.report};
-  const NamedFile inputs[] = {{"--prices", a.prices}, {"--lifetimes", a.lifetimes}};
+  const NamedFile inputs[] = {{"--prices", a.cluster.prices}, {"--lifetimes", a.cluster.lifetimes}};
   TRY(check_outputs({&output, 1}, inputs));
-  TRY_ASSIGN(const PriceList prices, a.prices.empty() ? published_prices() : read_prices(a.prices));
+  TRY_ASSIGN(const PriceList prices,
+             a.cluster.prices.empty() ? published_prices() : read_prices(a.cluster.prices));
   TRY_ASSIGN(TransientTraining training, training_of(a, prices));
-  TRY_ASSIGN(const LifetimeTable lifetimes, lifetimes_of(a.lifetimes, prices));
+  TRY_ASSIGN(const LifetimeTable lifetimes, lifetimes_of(a.cluster.lifetimes, prices));
   training.lifetime_of = [&lifetimes](const Offer& offer) -> const Lifetime& {
     return lifetimes.of(offer);
   };
@@ -216,7 +217,7 @@ Status transient_simulate_command(const TransientSimulateArguments& a) {
   const std::string subtitle = fmt::format(
       "{:.0f} steps on {} workers; {} seeds for each policy, which meets the same luck as the "
       "others; prices of {}",
-      a.steps, a.workers, a.runs, prices.date);
+      a.steps, a.cluster.workers, a.runs, prices.date);
   if (!a.report.empty()) TRY(write_output(a.report, simulate_page(results, subtitle)));
   if (a.json) {
     Json rows = Json::array();

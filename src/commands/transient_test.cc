@@ -60,13 +60,13 @@ TEST(TransientSimulate, WritesAPageWithCostAgainstTime) {
 
 TEST(TransientSimulate, AListOfTheWrongLengthSaysWhichRoleLacksAnEntry) {
   TransientSimulateArguments arguments = small();
-  arguments.gpus = {"K80", "V100", "K80"};
+  arguments.cluster.gpus = {"K80", "V100", "K80"};
   EXPECT_EQ(fault(arguments),
             "--gpu: 3 entries for 4 workers: the chief has K80, worker 1 has V100, worker 2 has "
             "K80; worker 3 has none");
-  arguments.gpus = {"K80"};
-  arguments.workers = 1;
-  arguments.zones = {"us-west1-b", "us-east1-c"};
+  arguments.cluster.gpus = {"K80"};
+  arguments.cluster.workers = 1;
+  arguments.cluster.zones = {"us-west1-b", "us-east1-c"};
   EXPECT_EQ(fault(arguments),
             "--zone: 2 entries for 1 workers: the chief has us-west1-b; the entry 'us-east1-c' has "
             "no worker");
@@ -74,17 +74,17 @@ TEST(TransientSimulate, AListOfTheWrongLengthSaysWhichRoleLacksAnEntry) {
 
 TEST(TransientSimulate, FaultsSayWhatThereIs) {
   TransientSimulateArguments arguments = small();
-  arguments.zones = {"mars-1"};
+  arguments.cluster.zones = {"mars-1"};
   EXPECT_NE(fault(arguments).find("there is no zone 'mars-1'; the zones are asia-east1-a"),
             std::string::npos);
   arguments = small();
-  arguments.gpus = {"T4"};
+  arguments.cluster.gpus = {"T4"};
   EXPECT_NE(fault(arguments).find("the GPUs are K80, P100, V100"), std::string::npos);
   arguments = small();
   arguments.policies = {"never"};
   EXPECT_NE(fault(arguments).find("the policies are all-on-demand, go-on"), std::string::npos);
   arguments = small();
-  arguments.speeds = {"K80=fast"};
+  arguments.cluster.speeds = {"K80=fast"};
   EXPECT_EQ(fault(arguments), "--speed K80=fast: write GPU=STEPS, such as T4=12.5");
   arguments = small();
   arguments.chief = "none";

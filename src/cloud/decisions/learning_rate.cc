@@ -13,27 +13,27 @@ constexpr auto kRules =
 
 }  // namespace
 
-double rate_factor(RateRule rule, int live, int at_start, int slots) {
+double rate_factor(WorkersRateRule rule, int live, int at_start, int slots) {
   const double workers = std::max(1, live);
   switch (rule) {
-    case RateRule::InverseRoot:
+    case WorkersRateRule::InverseRoot:
       return 1 / std::sqrt(workers);
-    case RateRule::Linear:
+    case WorkersRateRule::Linear:
       return workers / std::max(1, at_start);
-    case RateRule::Naive:
+    case WorkersRateRule::Naive:
       return 1 / std::sqrt(static_cast<double>(std::max(1, slots)));
-    case RateRule::None:
+    case WorkersRateRule::None:
       break;
   }
   return 1;
 }
 
-std::string_view text_of(RateRule rule) { return kRules[static_cast<std::size_t>(rule)]; }
+std::string_view text_of(WorkersRateRule rule) { return kRules[static_cast<std::size_t>(rule)]; }
 
-std::optional<RateRule> rate_rule_of(std::string_view word) {
+std::optional<WorkersRateRule> rate_rule_of(std::string_view word) {
   const auto found = std::ranges::find(kRules, word);
   if (found == kRules.end()) return std::nullopt;
-  return static_cast<RateRule>(found - kRules.begin());
+  return static_cast<WorkersRateRule>(found - kRules.begin());
 }
 
 }  // namespace orrery

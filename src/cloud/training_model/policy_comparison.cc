@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAllOnDemand = "all-on-demand";
 
-Spread spread_of(std::vector<double> values) {
+RunSpread run_spread(std::vector<double> values) {
   if (values.empty()) return {};
   std::ranges::sort(values);
   double sum = 0;
@@ -40,8 +40,8 @@ void summarise(PolicyResult& result) {
     times.push_back(run.wait_s + run.train_s);
     costs.push_back(run.usd);
   }
-  result.time_s = spread_of(std::move(times));
-  result.usd = spread_of(std::move(costs));
+  result.time_s = run_spread(std::move(times));
+  result.usd = run_spread(std::move(costs));
   result.usd_per_finished =
       result.finished > 0 ? usd / result.finished : std::numeric_limits<double>::infinity();
 }

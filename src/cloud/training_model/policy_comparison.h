@@ -18,7 +18,7 @@ struct ComparedPolicy {
 };
 
 // Least, quantiles and mean of one figure over runs.
-struct Spread {
+struct RunSpread {
   double mean = 0;
   double p10 = 0;
   double median = 0;
@@ -29,8 +29,8 @@ struct PolicyResult {
   std::string name;
   std::vector<TransientOutcome> runs;  // one a seed, in their order
   int finished = 0;
-  Spread time_s{};  // from the first request to the end, of those that finished
-  Spread usd{};     // of the same
+  RunSpread time_s{};  // from the first request to the end, of those that finished
+  RunSpread usd{};     // of the same
   // What all runs cost, those that failed too, for each that finished; infinite if none did.
   double usd_per_finished = 0;
   double losses = 0;  // means over all runs

@@ -48,7 +48,7 @@ std::vector<PublishedRun> runs_of(const std::string& config) {
   const auto folder = read_training_folder(kTraining + config);
   EXPECT_TRUE(folder.ok()) << folder.error().message;
   std::vector<PublishedRun> runs;
-  for (const TrainingRun& run : folder.value().runs) {
+  for (const EvaluatedRun& run : folder.value().runs) {
     PublishedRun published{.key = run.key};
     for (const SeriesPoint& point : run.evaluations) {
       published.steps = std::max(published.steps, point.step);
@@ -270,7 +270,7 @@ double published_mean_s(const std::string& config) {
   EXPECT_TRUE(folder.ok()) << folder.error().message;
   double sum_s = 0;
   int count = 0;
-  for (const TrainingRun& run : folder.value().runs) {
+  for (const EvaluatedRun& run : folder.value().runs) {
     const auto result = result_of(run.evaluations);
     if (!result) continue;
     sum_s += result->duration_s;
