@@ -5,9 +5,8 @@
 # sixty of them, with their initialisers. So what is there as an archive is linked in. OpenSSL stays
 # shared, because the HTTP server's library brings it along, and one process must not have two.
 find_package(Protobuf REQUIRED)
-find_package(OpenSSL REQUIRED)
+include(${CMAKE_CURRENT_LIST_DIR}/http.cmake)
 find_program(GRPC_CPP_PLUGIN grpc_cpp_plugin REQUIRED)
-pkg_check_modules(httplib REQUIRED cpp-httplib)
 
 set(grpc_names grpc++ grpc address_sorting upb gpr cares re2 protobuf)
 set(grpc_archives)
@@ -42,7 +41,4 @@ else()
   target_link_libraries(grpc_parts INTERFACE gRPC::grpc++ protobuf::libprotobuf
                                              absl::synchronization)
 endif()
-find_package(ZLIB REQUIRED)
-target_link_libraries(grpc_parts INTERFACE ${httplib_LINK_LIBRARIES} OpenSSL::SSL OpenSSL::Crypto
-                                           ZLIB::ZLIB Threads::Threads ${CMAKE_DL_LIBS})
-target_compile_options(grpc_parts INTERFACE ${httplib_CFLAGS})
+target_link_libraries(grpc_parts INTERFACE http_parts ${CMAKE_DL_LIBS})

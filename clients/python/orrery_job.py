@@ -18,6 +18,7 @@ should_stop(), and only between the scheduler's question and its answer, HOLD_S 
 An iteration's number is how many are done since the job first began, earlier runs included; all
 ranks count alike. The lines on the socket are described in docs/formats/job-protocol.md.
 """
+import contextlib
 import json
 import math
 import os
@@ -325,6 +326,52 @@ class Job:
                 except Exception:  # the program's own, which must not end this thread
                     traceback.print_exc()
         return rest
+
+
+class StepTrace:
+    """What this rank does in each training step, for `orrery stragglers analyse`.
+
+        trace = orrery_job.StepTrace("steps", job.rank)
+        for step in job.steps(range(1000)):
+            with trace.operation(step, "compute"):
+                loss.backward()
+            with trace.operation(step, "gradient-all-reduce"):
+                all_reduce(gradients)
+        trace.close()
+
+    Each rank writes PREFIX.RANK.csv; `cat PREFIX.*.csv > steps.csv` makes one trace of them. Clocks
+    of the ranks' machines should agree. docs/formats/step-trace.md lists the operations; wait for
+    the GPU before an operation ends, or its time is that of its launch.
+    """
+
+    COLUMNS = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id,mc,mb_id,gmc"
+
+    def __init__(self, prefix, rank=0):
+        self._rank = rank
+        self._step = None
+        self._counts = {}  # of each operation in this step
+        self._file = open("%s.%d.csv" % (prefix, rank), "w")
+        if rank == 0:
+            self._file.write(self.COLUMNS + "\n")
+
+    @contextlib.contextmanager
+    def operation(self, step, name):
+        """Times the block as this operation of this step. What raises is not recorded."""
+        start, before = time.time(), time.perf_counter()
+        yield
+        self.add(step, name, start, time.perf_counter() - before)
+
+    def add(self, step, name, start, duration):
+        """An operation that was timed otherwise: seconds since the epoch, and seconds."""
+        if step != self._step:
+            self._step, self._counts = step, {}
+        number = self._counts.get(name, 0)
+        self._counts[name] = number + 1
+        self._file.write("%d,0,%d,%d,%s,%.9f,%.9f,%d,-1,-1,-1\n" % (
+            self._rank, self._rank, step, name, start, max(0.0, duration), number))
+
+    def close(self):
+        self._file.close()
 
 
 def _number(text, otherwise):

@@ -299,5 +299,46 @@ class Alone(unittest.TestCase):
             self.assertEqual((job.checkpoint_dir, job.rank, job.ranks, job.done), (None, 0, 1, 9))
 
 
+class Steps(unittest.TestCase):
+    """The table that `orrery stragglers analyse` reads."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prefix = os.path.join(folder.name, "steps")
+
+    def lines(self, rank):
+        return pathlib.Path("%s.%d.csv" % (self.prefix, rank)).read_text().splitlines()
+
+    def test_only_rank_0_writes_the_header(self):
+        for rank in (0, 1):
+            trace = orrery_job.StepTrace(self.prefix, rank)
+            trace.add(7, "compute", 100.5, 0.25)
+            trace.close()
+        self.assertEqual(self.lines(0), [
+            "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id,mc,mb_id,gmc",
+            "0,0,0,7,compute,100.500000000,0.250000000,0,-1,-1,-1"])
+        self.assertEqual(self.lines(1), ["1,0,1,7,compute,100.500000000,0.250000000,0,-1,-1,-1"])
+
+    def test_operations_of_one_name_are_numbered_in_each_step(self):
+        trace = orrery_job.StepTrace(self.prefix, 1)
+        for step, name in ((1, "compute"), (1, "compute"), (1, "optimizer"), (2, "compute")):
+            with trace.operation(step, name):
+                pass
+        trace.close()
+        fields = [line.split(",") for line in self.lines(1)]
+        self.assertEqual([(f[3], f[4], f[7]) for f in fields],
+                         [("1", "compute", "0"), ("1", "compute", "1"), ("1", "optimizer", "0"), ("2", "compute", "0")])
+        self.assertTrue(all(float(f[6]) >= 0 for f in fields))
+
+    def test_what_raises_is_not_recorded(self):
+        trace = orrery_job.StepTrace(self.prefix, 1)
+        with self.assertRaises(ValueError):
+            with trace.operation(1, "compute"):
+                raise ValueError()
+        trace.close()
+        self.assertEqual(self.lines(1), [])
+
+
 if __name__ == "__main__":
     unittest.main()

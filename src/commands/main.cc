@@ -12,6 +12,7 @@
 #include "commands/live_commands.h"
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
+#include "commands/stragglers.h"
 #include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
@@ -261,6 +262,21 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
   add_twin_check(*twin, c, run);
 }
 
+void add_stragglers(CLI::App& app, StragglersArguments& a, Run& run) {
+  CLI::App* stragglers =
+      app.add_subcommand("stragglers", "recorded training steps: which part slowed them down");
+  stragglers->require_subcommand(1);
+  CLI::App* command = stragglers->add_subcommand(
+      "analyse", "what each worker, stage and operation costs, by replaying the steps without it");
+  command->add_option("trace", a.trace, "recorded steps, F.csv or F.csv.zst")->required();
+  command->add_option("--meta", a.meta,
+                      "F.yaml with the shape of the job; what the trace shows if left out");
+  command->add_option("--report", a.report, "write heat maps and a timeline to F.html");
+  command->add_option("--perfetto", a.perfetto, "write a timeline for Perfetto to F.json");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->callback([&a, &run] { run = [&a] { return stragglers_command(a); }; });
+}
+
 void add_help(CLI::App& app, std::vector<std::string>& names, Run& run) {
   CLI::App* command = app.add_subcommand("help", "this list, or the options of one command");
   command->add_option("command", names, "the command, such as simulate or twin run");
@@ -292,6 +308,7 @@ int run(int argc, char** argv, const Extension& extension) {
   TwinFitArguments twin_fit;
   TwinCheckArguments twin_check;
   TransientArguments transient;
+  StragglersArguments stragglers;
   bool json = false;
 
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
@@ -311,6 +328,7 @@ int run(int argc, char** argv, const Extension& extension) {
   add_whatif(app, whatif, extension.live, run);
   add_twin(app, twin_run, twin_fit, twin_check, run);
   add_transient(app, transient, run);
+  add_stragglers(app, stragglers, run);
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);

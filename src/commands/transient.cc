@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "commands/number_checks.h"
+
 namespace orrery {
 namespace {
 
@@ -19,6 +21,49 @@ void add_analyse(CLI::App& group, TransientAnalyseArguments& a, std::function<St
   command->callback([&a, &run] { run = [&a] { return transient_analyse_command(a); }; });
 }
 
+void add_plan(CLI::App& group, TransientPlanArguments& a, std::function<Status()>& run) {
+  CLI::App* command = group.add_subcommand(
+      "plan", "when to use which machine: policies for a deadline over spot traces");
+  command->add_option("--trace", a.traces, "spot traces, one file a zone (F[,F...])")
+      ->required()
+      ->delimiter(',');
+  command
+      ->add_option("--policy", a.policies,
+                   "on-demand, greedy, uniform-progress, skynomad, ross, orrery-spot; all if left "
+                   "out")
+      ->delimiter(',');
+  command->add_option("--work", a.work, "time on one machine that works, such as 48h")->required();
+  command->add_option("--deadline", a.deadlines, "from the start, such as 60h; one or several")
+      ->required()
+      ->delimiter(',');
+  command
+      ->add_option("--changeover", a.changeovers,
+                   "from the start of a machine until it works, such as 6m; one or several")
+      ->required()
+      ->delimiter(',');
+  CLI::Option* start = command->add_option("--start", a.starts, "the first tick; one or several")
+                           ->delimiter(',')
+                           ->check(count())
+                           ->capture_default_str();
+  command->add_option("--starts", a.starts_spread, "this number of starts, evenly over the traces")
+      ->check(CLI::Range(1, 1'000'000))
+      ->excludes(start);
+  command
+      ->add_option("--machines", a.machines, "a zone has capacity where it has this many machines")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--on-demand-price", a.on_demand_price, "of an hour")
+      ->check(number_above_0())
+      ->capture_default_str();
+  command->add_option("--spot-price", a.spot_price, "of an hour; a third if left out")
+      ->check(number_above_0());
+  command->add_option("--seed", a.seed, "of policies that draw")
+      ->check(count())
+      ->capture_default_str();
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->callback([&a, &run] { run = [&a] { return transient_plan_command(a); }; });
+}
+
 }  // namespace
 
 void add_transient(CLI::App& app, TransientArguments& arguments, std::function<Status()>& run) {
@@ -26,6 +71,7 @@ void add_transient(CLI::App& app, TransientArguments& arguments, std::function<S
       app.add_subcommand("transient", "training on servers that may be revoked, and their cost");
   group->require_subcommand(1);
   add_analyse(*group, arguments.analyse, run);
+  add_plan(*group, arguments.plan, run);
 }
 
 }  // namespace orrery

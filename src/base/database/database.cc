@@ -91,11 +91,16 @@ void Statement::bind(int place, std::int64_t number) {
   sqlite3_bind_int64(statement_.get(), place, number);
 }
 
+void Statement::bind_real(int place, double number) {
+  sqlite3_bind_double(statement_.get(), place, number);
+}
+
 void Statement::bind_nothing(int place) { sqlite3_bind_null(statement_.get(), place); }
 
 void Statement::bind_text(int place, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), place, text.data(), text.size(), SQLITE_STATIC,
-                      SQLITE_UTF8);
+  // No address would mean NULL.
+  sqlite3_bind_text64(statement_.get(), place, text.empty() ? "" : text.data(), text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
 }
 
 void Statement::bind_bytes(int place, std::string_view bytes) {
@@ -118,6 +123,8 @@ void Statement::reset() { sqlite3_reset(statement_.get()); }
 std::int64_t Statement::number(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
+
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
 
 bool Statement::is_nothing(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
@@ -154,6 +161,22 @@ Result<Database> Database::open(const std::string& path, const std::string& disk
     return Error{Code::FailedPrecondition,
                  path + ": may not be written by this user: change its owner or permissions"};
   }
+  return database;
+}
+
+Result<Database> Database::open_to_follow(const std::string& path) {
+  TRY(check_path(path));
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) {
+    return Error{Code::NotFound, path + ": there is no such file"};
+  }
+  sqlite3* connection = nullptr;
+  const int answer =
+      sqlite3_open_v2(path.c_str(), &connection,
+                      SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  if (connection == nullptr) return Error{Code::ResourceExhausted, path + ": out of memory"};
+  Database database(path, connection);
+  if (answer != SQLITE_OK) return failure(connection, path);
   return database;
 }
 

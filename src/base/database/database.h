@@ -21,6 +21,7 @@ class Statement {
 
   // Places count from 1. Bytes that are bound stay where they are until reset().
   void bind(int place, std::int64_t number);
+  void bind_real(int place, double number);
   void bind_nothing(int place);
   void bind_text(int place, std::string_view text);
   void bind_bytes(int place, std::string_view bytes);
@@ -31,6 +32,7 @@ class Statement {
 
   // Of the row that step() found, from 0.
   std::int64_t number(int column) const;
+  double real(int column) const;
   bool is_nothing(int column) const;
   std::string_view bytes(int column) const;  // until the next step
 
@@ -47,6 +49,8 @@ class Database {
  public:
   // Makes the file if there is none. `disk` names the SQLite VFS; empty: the system's own.
   static Result<Database> open(const std::string& path, const std::string& disk);
+  // To read a file that another process may write to meanwhile. NotFound: there is none.
+  static Result<Database> open_to_follow(const std::string& path);
   // A file of another program that nothing writes to meanwhile. Nothing is written, neither to it
   // nor beside it.
   static Result<Database> open_to_read(const std::string& path);

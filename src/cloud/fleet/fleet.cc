@@ -4,27 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <future>
 #include <optional>
 #include <utility>
 
+#include "cloud/fleet/answer_of.h"
+
 namespace orrery {
 namespace {
-
-// The scheduler answers within milliseconds; one that does not is asked again in the next pass.
-constexpr std::chrono::seconds kAnswerMax{10};
-
-template <class Answer, class Call>
-Result<Answer> answer_of(Call call) {
-  auto promise = std::make_shared<std::promise<Result<Answer>>>();
-  auto answer = promise->get_future();
-  call([promise](Result<Answer> given) { promise->set_value(std::move(given)); });
-  if (answer.wait_for(kAnswerMax) != std::future_status::ready) {
-    return Error{Code::Unavailable, "the scheduler did not answer within 10 s"};
-  }
-  return answer.get();
-}
 
 // The number behind "CLUSTER-"; nothing for another name.
 std::optional<std::int64_t> index_of(std::string_view name, std::string_view cluster) {
@@ -37,18 +23,19 @@ std::optional<std::int64_t> index_of(std::string_view name, std::string_view clu
   return index;
 }
 
-// A job with a deadline starts on a machine that is not revoked when no time is left to start
-// twice.
+// A job with a deadline starts on a machine that is not revoked once half of its spare time has
+// passed.
 Time start_latest(const JobStatus& job, double now_s, Time now) {
   if (!job.deadline_s) return kNever;
-  const double spare_s = *job.deadline_s - now_s - job.time_limit_s.value_or(0);
-  return now + from_seconds(spare_s / 2);
+  const double spare_s = *job.deadline_s - job.submitted_s - job.time_limit_s.value_or(0);
+  return now + from_seconds(job.submitted_s + spare_s / 2 - now_s);
 }
 
 }  // namespace
 
 Result<Fleet> Fleet::open(Api& api, Provider& provider, FleetOptions options) {
   Fleet fleet(api, provider, std::move(options));
+  fleet.last_index_ = fleet.options_.last_index;
   // Events first: those that come between the two calls are refused later as known.
   TRY_ASSIGN(const std::vector<ServerEvent> past, provider.events_after(0));
   if (!past.empty()) fleet.sequence_ = past.back().sequence;
@@ -76,7 +63,7 @@ void Fleet::stop_all(EndReason reason) {
 }
 
 double Fleet::cost_usd() const {
-  double sum = 0;
+  double sum = options_.spent_before_usd;
   for (const auto& [name, member] : members_) {
     sum += orrery::cost_usd(member.server, provider_->now());
   }
@@ -103,7 +90,9 @@ Status Fleet::adopt_unknown() {
     if (members_.contains(name)) continue;
     last_index_ = std::max(last_index_, index_of(name, options_.cluster).value_or(0));
     say(fmt::format("{} was found at the provider and is taken over", name));
-    members_[name].server = std::move(server);
+    FleetMember& member = members_[name];
+    member.server = std::move(server);
+    if (member.server.state == ServerState::Noticed) leave(member, "");
   }
   return {};
 }
@@ -112,9 +101,9 @@ void Fleet::take_event(const ServerEvent& event) {
   const auto found = members_.find(event.server);
   if (found == members_.end()) return;
   FleetMember& member = found->second;
-  // The answer to create_all() may have said it already.
+  if (options_.on_event) options_.on_event(member.server, event);
+  // The answer to create_all() or list() may have said it already.
   if (!apply(member.server, event).ok()) return;
-  if (options_.on_event) options_.on_event(event);
   if (event.kind == ServerEvent::Kind::Notice) {
     say(fmt::format("{} will be revoked: its jobs save and move", event.server));
     leave(member, "");
@@ -183,7 +172,9 @@ void Fleet::continue_stops() {
 }
 
 Result<AutoscalingView> Fleet::view() {
-  AutoscalingView view{.now = provider_->now(), .stock_outs = stock_outs_};
+  AutoscalingView view{.now = provider_->now(),
+                       .ended_cost_usd = options_.spent_before_usd,
+                       .stock_outs = stock_outs_};
   TRY_ASSIGN(view.offers, provider_->offers());
   for (const auto& [name, member] : members_) {
     if (has_ended(member.server)) {
@@ -225,6 +216,7 @@ Status Fleet::create(const AutoscalingPlan::Creation& creation) {
                     .offer = creation.offer,
                     .request_id = options_.request_id()};
     TRY_ASSIGN(spec.startup, options_.startup(spec.name, spec.offer));
+    if (options_.on_request) TRY(options_.on_request(spec));
     specs.push_back(std::move(spec));
   }
   auto created = provider_->create_all(specs, creation.together ? specs.size() : 1);

@@ -21,10 +21,17 @@ struct FleetOptions {
   // The script that makes a server a node of this name.
   std::function<Result<std::string>(const std::string& node, const Offer& offer)> startup{};
   std::function<std::string()> request_id{};  // another one at each call
+  // Of an earlier process: the highest number in a name, and what its servers have cost that the
+  // provider no longer lists.
+  std::int64_t last_index = 0;
+  double spent_before_usd = 0;
   // A server that has not joined this long after its start is stopped.
   Duration join_max = std::chrono::minutes(10);
-  std::function<void(const std::string&)> say{};       // a line of the operator's log
-  std::function<void(const ServerEvent&)> on_event{};  // after it was applied
+  std::function<void(const std::string&)> say{};  // a line of the operator's log
+  // Before a server is asked for; an error stops the request.
+  std::function<Status(const ServerSpec& spec)> on_request{};
+  // Each event of a server of this cluster, perhaps more than once. `server` is as it was before.
+  std::function<void(const Server& server, const ServerEvent& event)> on_event{};
 };
 
 // The servers that a scheduler holds at a provider. Each pass takes in what happened to them,

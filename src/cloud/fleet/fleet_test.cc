@@ -211,6 +211,27 @@ TEST_F(FleetTest, StopsAServerThatNeverJoins) {
   EXPECT_EQ(provider_.stopped[0].second, EndReason::LaunchError);
 }
 
+TEST_F(FleetTest, AJobThatHasWaitedForHalfOfItsSpareTimeGetsAServerOnDemand) {
+  provider_.offered.push_back(provider_.offered[0]);
+  provider_.offered[1].offer_class = OfferClass::OnDemand;
+  provider_.offered[1].price_usd_per_hour = 18;
+  Fleet fleet = open();
+  JobStatus job;
+  job.gpus = 4;
+  job.waits_for_devices = true;
+  job.submitted_s = 1000;
+  job.time_limit_s = 600;
+  job.deadline_s = 2000;  // 400 s to spare
+  provider_.capacity = 1;
+  api_.answers["status"] = StatusAnswer{.now_s = 1199, .jobs = {job}};
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(provider_.servers.at(0).spec.offer.offer_class, OfferClass::Spot);
+  provider_.happen(Kind::Revoked, "c-1");
+  api_.answers["status"] = StatusAnswer{.now_s = 1200, .jobs = {job}};
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(provider_.servers.at(1).spec.offer.offer_class, OfferClass::OnDemand);
+}
+
 TEST_F(FleetTest, NeverUsesANameTwice) {
   provider_.servers.push_back({.spec = {.name = "c-4", .job = "c"}});
   set_nodes({node("c-9"), node("other-20")});

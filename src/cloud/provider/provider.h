@@ -29,7 +29,9 @@ class Provider {
   // Asks for all of `specs`, and returns once the provider has accepted or refused, before the
   // servers run. If fewer than `min` can be had, all that were made are removed again and the call
   // fails; otherwise it returns those that were accepted, in the order of `specs`. A call that is
-  // repeated with the same request identities makes nothing twice and gives the same answer.
+  // repeated with the same request identities makes nothing twice and gives the same answer. What
+  // was refused is not listed and has no events; its name and identity are used up. AlreadyExists:
+  // there is or was another server of that name.
   virtual Result<std::vector<Server>> create_all(const std::vector<ServerSpec>& specs,
                                                  std::size_t min) = 0;
 

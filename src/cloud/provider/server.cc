@@ -44,12 +44,15 @@ bool is_up(const Server& server) {
   return server.state == ServerState::Running || server.state == ServerState::Noticed;
 }
 
-double cost_usd(const Server& server, Time now) {
+double billed_s(const Server& server, Time now) {
   const bool never_ran = server.running == kNever;
   if (server.requested == kNever || (never_ran && has_ended(server))) return 0;
   const Time end = has_ended(server) ? server.ended : now;
-  if (end <= server.requested) return 0;
-  return seconds(end - server.requested) * server.spec.offer.price_usd_per_hour / 3600;
+  return end <= server.requested ? 0 : seconds(end - server.requested);
+}
+
+double cost_usd(const Server& server, Time now) {
+  return billed_s(server, now) * server.spec.offer.price_usd_per_hour / 3600;
 }
 
 Status apply(Server& server, const ServerEvent& event) {
@@ -93,6 +96,9 @@ std::string_view text_of(ServerEvent::Kind kind) { return kKinds[static_cast<std
 
 std::optional<OfferClass> offer_class_of(std::string_view word) {
   return value_of<OfferClass>(kClasses, word);
+}
+std::optional<ServerState> server_state_of(std::string_view word) {
+  return value_of<ServerState>(kStates, word);
 }
 std::optional<EndReason> end_reason_of(std::string_view word) {
   return value_of<EndReason>(kReasons, word);

@@ -21,7 +21,8 @@ struct ServerSpec {
   int index = 0;
   Offer offer{};
   std::map<std::string, std::string> labels{};
-  std::string startup{};  // a script that the server runs at its start; empty: none
+  std::string startup{};   // a script that the server runs at its start; empty: none
+  std::string shutdown{};  // a script that it runs when its end is near, as far as time allows
   // Two requests with one identity make one server. 128 bits in hexadecimal with dashes (a UUID).
   std::string request_id{};
 };
@@ -87,8 +88,10 @@ struct ServerEvent {
 bool has_ended(const Server& server);
 // True if it can still do work: Running or Noticed.
 bool is_up(const Server& server);
-// What the server costs until `now`: from its request to its end, as providers count from the start
-// of provisioning. Nothing for a server that never ran.
+// The seconds that the server is charged for until `now`: from its request to its end, as providers
+// count from the start of provisioning. Nothing for a server that never ran.
+double billed_s(const Server& server, Time now);
+// What these seconds cost.
 double cost_usd(const Server& server, Time now);
 
 // Brings `server` forward by `event`. FailedPrecondition: the event cannot follow its state, and
@@ -99,6 +102,7 @@ std::string_view text_of(ServerState state);
 std::string_view text_of(EndReason reason);
 std::string_view text_of(ServerEvent::Kind kind);
 // The inverse; nothing for another word.
+std::optional<ServerState> server_state_of(std::string_view word);
 std::optional<EndReason> end_reason_of(std::string_view word);
 
 }  // namespace orrery

@@ -85,6 +85,10 @@ TEST(ServerWords, ReadBackWhatTheyPrint) {
     const auto reason = static_cast<EndReason>(i);
     EXPECT_EQ(end_reason_of(text_of(reason)), reason);
   }
+  for (int i = 0; i <= static_cast<int>(ServerState::Ended); ++i) {
+    const auto state = static_cast<ServerState>(i);
+    EXPECT_EQ(server_state_of(text_of(state)), state);
+  }
   for (int i = 0; i <= static_cast<int>(OfferClass::Flex); ++i) {
     const auto offer_class = static_cast<OfferClass>(i);
     EXPECT_EQ(offer_class_of(text_of(offer_class)), offer_class);

@@ -64,6 +64,14 @@ void add_serve(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--profiles", a->profiles,
                       "speed and sensitivity profiles that jobs can name, a file or a folder");
   command->add_option("--gpu-type", a->gpu_type, "the GPU type whose profiles are meant");
+  CLI::Option* provider = command->add_option(
+      "--provider", a->servers.provider,
+      "hold as many servers as the queue needs: local (processes of this machine) or gce");
+  CLI::Option* file = command->add_option(
+      "--provider-file", a->servers.file,
+      "TOML: prices, zones, limits and budgets of these servers (docs/formats/provider-file.md)");
+  provider->needs(file);
+  file->needs(provider);
   command->callback([a, &run] { run = [a] { return serve_command(*a); }; });
 }
 

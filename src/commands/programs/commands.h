@@ -26,6 +26,12 @@ struct JobLimitArguments {
   bool operator==(const JobLimitArguments&) const = default;
 };
 
+// Servers that the scheduler acquires.
+struct HeldServersArguments {
+  std::string provider{};  // local or gce; empty: none
+  std::string file{};      // docs/formats/provider-file.md
+};
+
 struct ServeArguments {
   std::string state{};
   bool local = false;   // with an agent for this machine
@@ -46,6 +52,7 @@ struct ServeArguments {
   JobLimitArguments limits{};
   std::string profiles{};  // of models, a file or a folder
   std::string gpu_type{};  // whose profiles are meant, of jobs that do not say
+  HeldServersArguments servers{};
 };
 Status serve_command(const ServeArguments& arguments);
 

@@ -14,6 +14,7 @@
 #include "commands/programs/callers.h"
 #include "commands/programs/commands.h"
 #include "commands/programs/detach.h"
+#include "commands/programs/held_servers.h"
 #include "commands/programs/job_limits.h"
 #include "commands/programs/listeners.h"
 #include "commands/programs/local_link.h"
@@ -164,7 +165,7 @@ class Service {
     look_after_certificates();
     TRY(write_address());
     if (arguments_.local) start_agent();
-    return {};
+    return hold_servers();
   }
 
   Status wait() {
@@ -174,6 +175,7 @@ class Service {
     log_to_stderr(failed_ ? "ends because its log cannot be written" : "ends");
     std::error_code ignored;
     std::filesystem::remove(state_ + "/address", ignored);
+    held_servers_.reset();
     if (agent_ != nullptr) agent_->end(AgentLoop::Leave::JobsRun);
     if (agent_thread_.joinable()) agent_thread_.join();
     if (unix_socket_ != nullptr) unix_socket_->stop();
@@ -308,6 +310,18 @@ class Service {
     });
   }
 
+  Status hold_servers() {
+    if (arguments_.servers.provider.empty()) return {};
+    TRY_ASSIGN(held_servers_,
+               HeldServers::start(*server_, {.kind = arguments_.servers.provider,
+                                             .file = arguments_.servers.file,
+                                             .state = state_,
+                                             .server = listeners_.address(),
+                                             .random_key = process_context().random_key,
+                                             .say = log_to_stderr}));
+    return {};
+  }
+
   const ServeArguments& arguments_;
   std::string state_;
   std::vector<std::string> hosts_;  // for the certificate
@@ -319,6 +333,7 @@ class Service {
   std::unique_ptr<Upkeep> upkeep_;
   std::unique_ptr<Ticker> ticker_;
   std::unique_ptr<UnixSocketServer> unix_socket_;
+  std::unique_ptr<HeldServers> held_servers_;
   std::unique_ptr<AgentLoop> agent_;
   std::thread agent_thread_;
   Error failure_{Code::Internal, ""};

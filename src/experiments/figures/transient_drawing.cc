@@ -32,20 +32,31 @@ std::optional<double> number(const Rows& rows, std::string_view table, std::stri
   return value;
 }
 
+// Rows are servers, the one with the longest life on top.
+void add_run(HeatMap& map, ServerLives lives) {
+  map.columns.push_back(std::move(lives.run));
+  while (map.rows.size() < lives.parts.size()) {
+    map.rows.push_back(fmt::format("{}", map.rows.size() + 1));
+    map.values.emplace_back(map.columns.size() - 1, 0.0);
+  }
+  std::ranges::sort(lives.parts, std::ranges::greater());
+  lives.parts.resize(map.rows.size(), 0.0);
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    map.values[row].push_back(lives.parts[row]);
+  }
+}
+
 void add_lives(const Analysis& analysis, Figures& figures) {
   for (const auto& [config, title] :
        {std::pair("k80_spot/4-spot", "Figure 1: lives of the servers of 4 transient K80"),
         std::pair("k80_spot/8-spot", "Figure 4: lives of the servers of 8 transient K80")}) {
     const ConfigFacts* facts = find_config(analysis.configs, config);
     if (facts == nullptr || facts->training->folder.servers.empty()) continue;
-    HeatMap map{.title = title,
-                .x_label = "runs, by the number of revoked servers",
-                .y_label = "server, by its life",
-                .columns = {}};
+    HeatMap map{.title = title, .row_label = "server", .column_label = "run"};
     int revoked = 0;
     for (ServerLives& lives : server_lives(*facts)) {
       revoked += lives.revoked;
-      map.columns.push_back({std::move(lives.run), std::move(lives.parts)});
+      add_run(map, std::move(lives));
     }
     figures.push_back(
         {title,

@@ -3,56 +3,85 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 
 #include "report/page/chart.h"
+#include "report/page/chart_parts.h"
 
 namespace orrery {
 namespace {
 
-constexpr double kWidth = 1100;
-constexpr double kLeft = 46;
-constexpr double kTop = 26;
-constexpr double kCell = 22;
-constexpr double kPalest = 0.08;  // so that a cell of 0 is seen to be there
+constexpr double kLetter = 6.7;     // the width of one, about
+constexpr double kNumberWide = 34;  // what a number in a cell takes
+constexpr double kTop = 22;
 
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor,
-                     escaped(text));
+struct Cells {
+  double left = 0;
+  double wide = 0;
+  double high = 0;
+};
+
+Cells cells_of(const HeatMap& map) {
+  std::size_t letters = map.row_label.size();
+  for (const std::string& row : map.rows) letters = std::max(letters, row.size());
+  Cells cells;
+  cells.left = 12 + kLetter * static_cast<double>(letters);
+  cells.wide =
+      std::min(70.0, (kChartWidth - cells.left - 2) /
+                         static_cast<double>(std::max<std::size_t>(1, map.columns.size())));
+  cells.high = map.rows.size() > 24 ? 14 : 24;
+  return cells;
+}
+
+std::string cell(const HeatMap& map, const Cells& cells, std::size_t row, std::size_t column) {
+  const double value = map.values[row][column];
+  const double range = map.high - map.low;
+  const double shade = range > 0 ? std::clamp((value - map.low) / range, 0.0, 1.0) : 0;
+  const double x = cells.left + cells.wide * static_cast<double>(column);
+  const double y = kTop + cells.high * static_cast<double>(row);
+  const double gap = cells.wide > 6 ? 1 : 0;
+  std::string out = fmt::format(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
+      "style=\"fill:rgb(var(--heat-2));fill-opacity:{:.2f}\"><title>{}</title></rect>",
+      x, y, cells.wide - gap, cells.high - 1, 0.06 + 0.94 * shade,
+      escaped(fmt::format("{} {}, {} {}: {:.4g}", map.row_label, map.rows[row], map.column_label,
+                          map.columns[column], value)));
+  if (cells.wide < kNumberWide || cells.high < 20) return out;
+  out += fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" pointer-events=\"none\" "
+      "style=\"fill:var(--{})\">{:.2f}</text>",
+      x + (cells.wide - gap) / 2, y + cells.high / 2 + 4, shade > 0.45 ? "card" : "ink", value);
+  return out;
+}
+
+// Every name if they fit, else as many as do.
+std::string column_names(const HeatMap& map, const Cells& cells) {
+  std::size_t letters = 1;
+  for (const std::string& column : map.columns) letters = std::max(letters, column.size());
+  const double needed = kLetter * static_cast<double>(letters) + 8;
+  const auto each = static_cast<std::size_t>(std::max(1.0, needed / cells.wide + 0.999));
+  std::string out;
+  for (std::size_t i = 0; i < map.columns.size(); i += each) {
+    const double x = cells.left + cells.wide * (static_cast<double>(i) + 0.5);
+    out += chart_label(x, kTop - 7, "middle", map.columns[i]);
+  }
+  return out;
 }
 
 }  // namespace
 
 std::string svg(const HeatMap& map) {
-  std::size_t rows = 0;
-  for (const HeatMap::Column& column : map.columns) rows = std::max(rows, column.cells.size());
-  const double bottom = kTop + kCell * static_cast<double>(rows);
-  const auto count = static_cast<double>(std::max<std::size_t>(1, map.columns.size()));
-  const double wide = std::min(2 * kCell, (kWidth - kLeft - 16) / count);
-  std::string out = text_at(0, kTop - 10, "start", map.y_label);
-  for (std::size_t row = 0; row < rows; ++row) {
-    out += text_at(kLeft - 7, bottom - kCell * (static_cast<double>(row) + 0.5) + 4, "end",
-                   fmt::format("{}", row + 1));
-  }
-  double x = kLeft;
-  for (const HeatMap::Column& column : map.columns) {
-    double y = bottom;
-    for (std::size_t row = 0; row < column.cells.size(); ++row) {
-      y -= kCell;
-      const double value = std::clamp(column.cells[row], 0.0, 1.0);
-      out += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-          "style=\"fill:var(--s0);fill-opacity:{:.3f}\"><title>{}</title></rect>",
-          x, y, std::max(1.0, wide - 1), kCell - 1, kPalest + (1 - kPalest) * value,
-          escaped(fmt::format("{}, {}: {:.3g}", column.label, row + 1, column.cells[row])));
+  const Cells cells = cells_of(map);
+  std::string out = chart_label(0, kTop - 7, "start", map.row_label) + column_names(map, cells);
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    const double y = kTop + cells.high * (static_cast<double>(row) + 0.5) + 4;
+    out += chart_label(cells.left - 8, y, "end", map.rows[row]);
+    for (std::size_t column = 0; column < map.columns.size(); ++column) {
+      out += cell(map, cells, row, column);
     }
-    x += wide;
   }
-  out += text_at(std::max(x, kLeft + 200), bottom + 18, "end", map.x_label);
-  return fmt::format(
-             "<svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\">",
-             escaped(map.title), kWidth, bottom + 28) +
-         out + "</svg>";
+  const double bottom = kTop + cells.high * static_cast<double>(map.rows.size());
+  out += chart_label(cells.left, bottom + 16, "start", map.column_label);
+  return open_chart(map.title, bottom + 24) + out + "</svg>";
 }
 
 }  // namespace orrery

@@ -5,17 +5,17 @@
 
 namespace orrery {
 
-// Cells in columns, each from 0 (pale) to 1 (full). Every cell says its column, row and value when
-// the pointer is over it. Colours come from the page.
+// A value for each row and column, as a shade between two limits. What lies beyond a limit has its
+// shade. SVG as in report/page/chart.h.
 struct HeatMap {
-  struct Column {
-    std::string label;
-    std::vector<double> cells;  // from the bottom up
-  };
-  std::string title;  // for screen readers
-  std::string x_label;
-  std::string y_label;
-  std::vector<Column> columns;
+  std::string title{};  // for screen readers
+  std::string row_label{};
+  std::string column_label{};
+  std::vector<std::string> rows{};
+  std::vector<std::string> columns{};
+  std::vector<std::vector<double>> values{};  // of each row; as many as there are columns
+  double low = 0;
+  double high = 1;
 };
 std::string svg(const HeatMap& map);
 

@@ -187,7 +187,8 @@ void replace(std::string& page, std::string_view marker, std::string_view text) 
 
 }  // namespace
 
-std::string html_report(std::span<const ReportRun> runs, std::span<const ReportFigure> figures) {
+std::string html_report(std::span<const ReportRun> runs, std::span<const ReportFigure> figures,
+                        const ReportHeadline& headline) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
   replace(page, "/*orrery:timeline*/", embedded_timeline_js());
@@ -197,6 +198,10 @@ std::string html_report(std::span<const ReportRun> runs, std::span<const ReportF
   // could hold this one, but none that begins so, since it is escaped.
   replace(page, "/*orrery:data*/", data_of(runs));
   replace(page, "<!--orrery:plain-->", plain_table(runs));
+  // Escaped text holds no marker.
+  replace(page, "<!--orrery:title-->", escaped(headline.title));
+  replace(page, "<!--orrery:subtitle-->", escaped(headline.subtitle));
+  replace(page, "<!--orrery:verdict-->", escaped(headline.verdict));
   replace(page, "<!--orrery:figures-->", sections(figures));
   return page;
 }

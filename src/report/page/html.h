@@ -30,10 +30,17 @@ struct ReportFigure {
   std::string svg;  // markup, as report/page/chart.h makes it
 };
 
+// What stands above all else. Runs, where there are any, replace it with their own.
+struct ReportHeadline {
+  std::string title = "Orrery report";
+  std::string subtitle;
+  std::string verdict;
+};
+
 // One page that needs nothing but itself: styles, script and data are inside, nothing is fetched.
 // Runs are compared with the first run of the same trace. Text from traces is data to the page,
 // never markup.
-std::string html_report(std::span<const ReportRun> runs,
-                        std::span<const ReportFigure> figures = {});
+std::string html_report(std::span<const ReportRun> runs, std::span<const ReportFigure> figures = {},
+                        const ReportHeadline& headline = {});
 
 }  // namespace orrery

@@ -293,5 +293,14 @@ TEST(HtmlReport, LeavesPagesToLookAtWhenAsked) {
   save("bare.html", bare);
 }
 
+TEST(HtmlReport, AHeadlineStandsAboveTheFiguresAsText) {
+  const ReportFigure figure{.title = "A figure", .caption = "", .svg = "<svg></svg>"};
+  const std::string page =
+      html_report({}, {&figure, 1}, {.title = "T<1>", .subtitle = "S", .verdict = "V & W"});
+  EXPECT_NE(page.find("<h1 id=\"title\">T&lt;1&gt;</h1>"), std::string::npos);
+  EXPECT_NE(page.find("<p id=\"subtitle\">S</p>"), std::string::npos);
+  EXPECT_NE(page.find("<p id=\"verdict\">V &amp; W</p>"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -35,7 +35,9 @@ void thin_out(std::vector<GpuOption>& options) {
 
 ScalingCurve::ScalingCurve(std::vector<GpuOption> options) : options_(std::move(options)) {
   options_.insert(options_.begin(), GpuOption{});
-  within_.assign(static_cast<std::size_t>(options_.back().capacity) + 1, 0);
+  top_ = static_cast<int>(options_.size()) - 1;
+  capacity_max_ = options_.back().capacity;
+  within_.assign(static_cast<std::size_t>(capacity_max_) + 1, 0);
   for (int option = 1; option < size(); ++option) {
     std::fill(within_.begin() + (*this)[option].capacity, within_.end(),
               static_cast<std::uint16_t>(option));

@@ -31,8 +31,8 @@ class ScalingCurve {
   static ScalingCurve with_hull(std::vector<GpuOption> options);
   static constexpr int kHullOptionsMax = 63;
 
-  int size() const { return static_cast<int>(options_.size()); }
-  int top() const { return size() - 1; }  // 0: the job cannot run at all
+  int size() const { return top_ + 1; }
+  int top() const { return top_; }  // 0: the job cannot run at all
   const GpuOption& operator[](int option) const {
     return options_[static_cast<std::size_t>(option)];
   }
@@ -43,9 +43,8 @@ class ScalingCurve {
 
   // The highest option within this capacity.
   int within(int capacity) const {
-    if (capacity <= 0) return 0;
-    const auto at = static_cast<std::size_t>(capacity);
-    return at < within_.size() ? within_[at] : top();
+    if (capacity >= capacity_max_) return top_;
+    return within_[static_cast<std::size_t>(capacity < 0 ? 0 : capacity)];
   }
   int gpus_within(int capacity) const { return (*this)[within(capacity)].gpus; }
   double speed_within(int capacity) const { return (*this)[within(capacity)].speed; }
@@ -77,8 +76,10 @@ class ScalingCurve {
   void add_hull(int limit);
 
   std::vector<GpuOption> options_;
+  int top_ = 0;           // the last of them, and its capacity: plans ask for both in their inner
+  int capacity_max_ = 0;  // loops
   std::vector<HullEdge> hull_edges_;
-  std::vector<std::uint16_t> within_;  // by capacity
+  std::vector<std::uint16_t> within_;  // by capacity below the largest
 };
 
 // The options a job was measured on, up to this many GPUs; one that was not has what it asked for.

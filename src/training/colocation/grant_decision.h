@@ -15,8 +15,8 @@ struct ServerLoad {
   Load held{};
 };
 
-// The decision of ServerBook::consider, on values: what the asker needs more on each server where
-// it makes updates, where that comes from, and whether it is worth it.
+// The decision of SharedServerBook::consider, on values: what the asker needs more on each server
+// where it makes updates, where that comes from, and whether it is worth it.
 Consideration decide_grant(const LooserMode& request, const std::map<JobId, BookedJob>& jobs,
                            const std::vector<ServerLoad>& servers, const BookOptions& options);
 

@@ -7,14 +7,16 @@
 
 namespace orrery {
 
-void ServerBook::add_server(ServerId server, const Load& capacity) { servers_[server] = capacity; }
+void SharedServerBook::add_server(ServerId server, const Load& capacity) {
+  servers_[server] = capacity;
+}
 
-Load ServerBook::capacity(ServerId server) const {
+Load SharedServerBook::capacity(ServerId server) const {
   const auto at = servers_.find(server);
   return at == servers_.end() ? Load{} : at->second;
 }
 
-Load ServerBook::held(ServerId server) const {
+Load SharedServerBook::held(ServerId server) const {
   Load sum;
   for (const auto& [id, job] : jobs_) {
     for (const BookedTask& task : job.tasks) {
@@ -24,12 +26,12 @@ Load ServerBook::held(ServerId server) const {
   return sum;
 }
 
-const BookedJob* ServerBook::find(JobId job) const {
+const BookedJob* SharedServerBook::find(JobId job) const {
   const auto at = jobs_.find(job);
   return at == jobs_.end() ? nullptr : &at->second;
 }
 
-bool ServerBook::has_lent(JobId job) const {
+bool SharedServerBook::has_lent(JobId job) const {
   for (const auto& [asker, changes] : grants_) {
     if (asker == job) continue;
     for (const LimitChange& change : changes) {
@@ -39,7 +41,7 @@ bool ServerBook::has_lent(JobId job) const {
   return false;
 }
 
-void ServerBook::put(const BookedJob& job) {
+void SharedServerBook::put(const BookedJob& job) {
   BookedJob next = job;
   for (const auto& [asker, changes] : grants_) {
     for (const LimitChange& change : changes) {
@@ -53,7 +55,7 @@ void ServerBook::put(const BookedJob& job) {
   jobs_[job.job] = std::move(next);
 }
 
-void ServerBook::apply(const std::vector<LimitChange>& changes) {
+void SharedServerBook::apply(const std::vector<LimitChange>& changes) {
   for (const LimitChange& change : changes) {
     std::vector<BookedTask>& tasks = jobs_.at(change.job).tasks;
     const auto task = std::ranges::find(tasks, change.task, &BookedTask::number);
@@ -62,12 +64,12 @@ void ServerBook::apply(const std::vector<LimitChange>& changes) {
   }
 }
 
-Consideration ServerBook::consider(const LooserMode& request) {
+Consideration SharedServerBook::consider(const LooserMode& request) {
   const BookedJob* asker = find(request.job);
   if (asker == nullptr) return {.reason = "the book does not know the job"};
   if (has_lent(request.job)) return {.reason = "it has lent to another job"};
   // A job that has a grant and asks for another is judged as if it gave the first one back.
-  ServerBook without = *this;
+  SharedServerBook without = *this;
   const std::vector<LimitChange> returned = without.withdraw(request.job);
   std::vector<ServerLoad> servers;
   for (const auto& [id, capacity] : without.servers_) {
@@ -93,7 +95,7 @@ Consideration ServerBook::consider(const LooserMode& request) {
   return decided;
 }
 
-std::vector<LimitChange> ServerBook::withdraw(JobId job) {
+std::vector<LimitChange> SharedServerBook::withdraw(JobId job) {
   const auto grant = grants_.find(job);
   if (grant == grants_.end()) return {};
   std::vector<LimitChange> back;
@@ -113,7 +115,7 @@ std::vector<LimitChange> ServerBook::withdraw(JobId job) {
   return back;
 }
 
-std::vector<LimitChange> ServerBook::remove(JobId job) {
+std::vector<LimitChange> SharedServerBook::remove(JobId job) {
   std::vector<LimitChange> back = withdraw(job);
   std::erase_if(back, [job](const LimitChange& change) { return change.job == job; });
   for (auto& [asker, changes] : grants_) {

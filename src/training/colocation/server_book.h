@@ -74,9 +74,9 @@ struct LooserMode {
 //
 // Laws: limits on a server never exceed its capacity, unless they did before; no grant costs others
 // more than it gains; what a grant took is given back when it is withdrawn.
-class ServerBook {
+class SharedServerBook {
  public:
-  explicit ServerBook(const BookOptions& options = {}) : options_(options) {}
+  explicit SharedServerBook(const BookOptions& options = {}) : options_(options) {}
 
   void add_server(ServerId server, const Load& capacity);
   void put(const BookedJob& job);  // new, or newer facts about it; limits under a grant stay

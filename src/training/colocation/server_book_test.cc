@@ -22,8 +22,8 @@ BookedTask shard(int number, double cpu, ServerId server = kServer) {
 }
 
 // A server of 10 cores; the asker's shard holds 2 and would need 4 at twice the rate of updates.
-ServerBook book_with(const BookedJob& other, double left_s = 100) {
-  ServerBook book;
+SharedServerBook book_with(const BookedJob& other, double left_s = 100) {
+  SharedServerBook book;
   book.add_server(kServer, {.cpu = 10});
   book.put({.job = kAsker, .tasks = {shard(0, 2)}, .left_s = left_s});
   book.put(other);
@@ -31,8 +31,8 @@ ServerBook book_with(const BookedJob& other, double left_s = 100) {
 }
 constexpr LooserMode kTwice{.job = kAsker, .rate_ratio = 2, .time_saved = 0.5};
 
-TEST(ServerBook, WhatFitsIsGranted) {
-  ServerBook book = book_with({.job = kOther, .tasks = {worker(0, 6, 1)}, .left_s = 1000});
+TEST(SharedServerBook, WhatFitsIsGranted) {
+  SharedServerBook book = book_with({.job = kOther, .tasks = {worker(0, 6, 1)}, .left_s = 1000});
   const Consideration decided = book.consider(kTwice);
   ASSERT_TRUE(decided.granted);
   EXPECT_DOUBLE_EQ(decided.cost_s, 0);
@@ -42,9 +42,9 @@ TEST(ServerBook, WhatFitsIsGranted) {
   EXPECT_FALSE(book.has_lent(kOther));
 }
 
-TEST(ServerBook, AWorkerThatWaitsAnywayGivesFirstAndLosesNothing) {
+TEST(SharedServerBook, AWorkerThatWaitsAnywayGivesFirstAndLosesNothing) {
   // Worker 0 is done in half the time of worker 1, which is on another server.
-  ServerBook book = book_with(
+  SharedServerBook book = book_with(
       {.job = kOther, .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})}, .left_s = 1000});
   const Consideration decided = book.consider(kTwice);
   ASSERT_TRUE(decided.granted) << decided.reason;
@@ -54,44 +54,44 @@ TEST(ServerBook, AWorkerThatWaitsAnywayGivesFirstAndLosesNothing) {
   EXPECT_TRUE(book.has_lent(kOther));
 }
 
-TEST(ServerBook, NoWorkerHasTimeToSpareWhereNoneWaits) {
-  ServerBook book = book_with({.job = kOther,
-                               .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})},
-                               .waits_for_all = false,
-                               .left_s = 10});
+TEST(SharedServerBook, NoWorkerHasTimeToSpareWhereNoneWaits) {
+  SharedServerBook book = book_with({.job = kOther,
+                                     .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})},
+                                     .waits_for_all = false,
+                                     .left_s = 10});
   const Consideration decided = book.consider(kTwice);
   ASSERT_TRUE(decided.granted);
   EXPECT_GT(decided.cost_s, 0);
 }
 
-TEST(ServerBook, RefusesWhatCostsOthersMoreThanItGains) {
+TEST(SharedServerBook, RefusesWhatCostsOthersMoreThanItGains) {
   // A quarter of the other's only worker: a third slower, for 1000 s.
-  ServerBook costly = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
+  SharedServerBook costly = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 1000});
   const Consideration refused = costly.consider(kTwice);
   EXPECT_FALSE(refused.granted);
   EXPECT_NEAR(refused.cost_s, 1000.0 / 3, 1e-6);
   EXPECT_DOUBLE_EQ(refused.gain_s, 50);
   EXPECT_DOUBLE_EQ(costly.held(kServer).cpu, 10) << "a refusal changes nothing";
 
-  ServerBook cheap = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 30});
+  SharedServerBook cheap = book_with({.job = kOther, .tasks = {worker(0, 8, 1)}, .left_s = 30});
   const Consideration granted = cheap.consider(kTwice);
   EXPECT_TRUE(granted.granted);
   EXPECT_NEAR(granted.cost_s, 10, 1e-6);
 }
 
-TEST(ServerBook, AServerThatWasOverfullIsNoDebtOfTheAskers) {
-  ServerBook book = book_with({.job = kOther, .tasks = {worker(0, 10, 1)}, .left_s = 10});
+TEST(SharedServerBook, AServerThatWasOverfullIsNoDebtOfTheAskers) {
+  SharedServerBook book = book_with({.job = kOther, .tasks = {worker(0, 10, 1)}, .left_s = 10});
   ASSERT_TRUE(book.consider(kTwice).granted);
   EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 8, 1e-9);
   EXPECT_NEAR(book.held(kServer).cpu, 12, 1e-9) << "as before";
 }
 
-TEST(ServerBook, TheLessSensitiveGivesMore) {
+TEST(SharedServerBook, TheLessSensitiveGivesMore) {
   BookedJob tough{.job = JobId{3}, .tasks = {worker(0, 4, 1)}, .left_s = 10};
   BookedJob tender = tough;
   tender.job = JobId{4};
   for (int i = 0; i < 50; ++i) tough.sensitivity.add(0.3, 0.02);
-  ServerBook book;
+  SharedServerBook book;
   book.add_server(kServer, {.cpu = 10});
   book.put({.job = kAsker, .tasks = {shard(0, 2)}, .left_s = 100});
   book.put(tough);
@@ -103,11 +103,11 @@ TEST(ServerBook, TheLessSensitiveGivesMore) {
   EXPECT_NEAR(tough_gave + tender_gave, 2, 1e-9);
 }
 
-TEST(ServerBook, WhatWasTakenComesBackWhenTheJobReturnsOrEnds) {
+TEST(SharedServerBook, WhatWasTakenComesBackWhenTheJobReturnsOrEnds) {
   const BookedJob other{
       .job = kOther, .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})}, .left_s = 100};
   for (const bool ends : {false, true}) {
-    ServerBook book = book_with(other);
+    SharedServerBook book = book_with(other);
     ASSERT_TRUE(book.consider(kTwice).granted);
     const std::vector<LimitChange> back = ends ? book.remove(kAsker) : book.withdraw(kAsker);
     EXPECT_EQ(back.size(), ends ? 1u : 2u);
@@ -117,8 +117,8 @@ TEST(ServerBook, WhatWasTakenComesBackWhenTheJobReturnsOrEnds) {
   }
 }
 
-TEST(ServerBook, AJobThatHasLentKeepsItsOwnMode) {
-  ServerBook book =
+TEST(SharedServerBook, AJobThatHasLentKeepsItsOwnMode) {
+  SharedServerBook book =
       book_with({.job = kOther,
                  .tasks = {worker(0, 7, 1), worker(1, 8, 2, ServerId{1}), shard(2, 1)},
                  .left_s = 1000});
@@ -126,17 +126,17 @@ TEST(ServerBook, AJobThatHasLentKeepsItsOwnMode) {
   EXPECT_FALSE(book.consider({.job = kOther, .rate_ratio = 2, .time_saved = 0.9}).granted);
 }
 
-TEST(ServerBook, ReportsOfAJobDoNotUndoAGrant) {
+TEST(SharedServerBook, ReportsOfAJobDoNotUndoAGrant) {
   const BookedJob other{
       .job = kOther, .tasks = {worker(0, 8, 1), worker(1, 8, 2, ServerId{1})}, .left_s = 100};
-  ServerBook book = book_with(other);
+  SharedServerBook book = book_with(other);
   ASSERT_TRUE(book.consider(kTwice).granted);
   book.put(other);
   EXPECT_NEAR(book.find(kOther)->tasks[0].limit.cpu, 6, 1e-9);
 }
 
-TEST(ServerBook, AskingAgainReplacesTheGrant) {
-  ServerBook book = book_with({.job = kOther, .tasks = {worker(0, 2, 1)}, .left_s = 10});
+TEST(SharedServerBook, AskingAgainReplacesTheGrant) {
+  SharedServerBook book = book_with({.job = kOther, .tasks = {worker(0, 2, 1)}, .left_s = 10});
   ASSERT_TRUE(book.consider({.job = kAsker, .rate_ratio = 4, .time_saved = 0.5}).granted);
   EXPECT_NEAR(book.find(kAsker)->tasks[0].limit.cpu, 8, 1e-9);
   const Consideration second = book.consider(kTwice);
@@ -148,14 +148,14 @@ TEST(ServerBook, AskingAgainReplacesTheGrant) {
   EXPECT_NEAR(book.find(kAsker)->tasks[0].limit.cpu, 2, 1e-9);
 }
 
-TEST(ServerBook, WhatIsMeasuredCountsForMoreThanProportion) {
+TEST(SharedServerBook, WhatIsMeasuredCountsForMoreThanProportion) {
   BookedJob asker{.job = kAsker, .tasks = {shard(0, 2)}, .left_s = 100};
   // Twice the updates took a quarter more.
   for (int i = 0; i < 10; ++i) {
     asker.extra.add(1, {.cpu = 2});
     asker.extra.add(2, {.cpu = 2.5});
   }
-  ServerBook book;
+  SharedServerBook book;
   book.add_server(kServer, {.cpu = 10});
   book.put(asker);
   ASSERT_TRUE(book.consider({.job = kAsker, .rate_ratio = 5, .time_saved = 0.5}).granted);
@@ -163,12 +163,12 @@ TEST(ServerBook, WhatIsMeasuredCountsForMoreThanProportion) {
 }
 
 // Random books and requests: the laws of the header, whatever happens.
-TEST(ServerBook, KeepsItsLawsWhateverIsAsked) {
+TEST(SharedServerBook, KeepsItsLawsWhateverIsAsked) {
   Random random(2024);
   int granted = 0;
   int refused = 0;
   for (int world = 0; world < 300; ++world) {
-    ServerBook book;
+    SharedServerBook book;
     const int servers = static_cast<int>(random.between(1, 4));
     for (int s = 0; s < servers; ++s) {
       book.add_server(ServerId{s}, {.cpu = 8, .in = 100, .out = 100});

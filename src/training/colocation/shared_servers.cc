@@ -126,7 +126,7 @@ Result<Admission> SharedServers::admit(JobId job, std::span<const TaskRequest> r
     if (!is_load(request.limit) || !(request.limit.cpu > 0)) return invalid("a limit is no amount");
   }
   if (capacities_.empty()) return Error{Code::ResourceExhausted, "there are no servers"};
-  const ServerBook old = book_;
+  const SharedServerBook old = book_;
   const Limits before = limits();
   for (const auto& [other, member] : members_) book_.withdraw(other);
   auto booked = place(job, requests);
@@ -229,7 +229,7 @@ Load SharedServers::makers_limit(JobId job) const {
 
 // A grant that is not worth it any more goes back; one that would change a little stays.
 std::vector<LimitChange> SharedServers::reconsider(JobId job) {
-  const ServerBook old = book_;
+  const SharedServerBook old = book_;
   const Limits before = limits();
   const Load had = makers_limit(job);
   if (!consider_more(*members_.at(job).request).granted) book_.withdraw(job);

@@ -69,14 +69,14 @@ class SharedServers {
   // reports its own grant is considered again: what others can spare changes.
   Result<std::vector<LimitChange>> report(JobId job, const JobReport& report);
   // Limits are enforced, so a mode that keeps to its own costs others nothing. Limits move for what
-  // it gains beyond that, if it is more than others lose (ServerBook::consider). Refused is what
-  // gains too little either way, and any job that has lent.
+  // it gains beyond that, if it is more than others lose (SharedServerBook::consider). Refused is
+  // what gains too little either way, and any job that has lent.
   Result<Consideration> ask(const LooserMode& request);
   // Both: limits to be enforced from now on, none of them of a job that left.
   std::vector<LimitChange> give_back(JobId job);
   std::vector<LimitChange> leave(JobId job);
 
-  const ServerBook& book() const { return book_; }
+  const SharedServerBook& book() const { return book_; }
   bool considers() const { return options_.considers; }
 
  private:
@@ -101,7 +101,7 @@ class SharedServers {
 
   SharedServersOptions options_;
   std::vector<Load> capacities_;
-  ServerBook book_;
+  SharedServerBook book_;
   std::map<JobId, Member> members_{};
 };
 

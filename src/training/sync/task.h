@@ -52,6 +52,8 @@ struct Gradient {
   double dot_validation = 0;  // <v, g> and |v|^2 with the newest validation gradient; 0: none yet
   double norm2_validation = 0;
   Usage usage{};
+  double receive_s = 0;  // from the task's arrival at its worker until the parameters were there
+  double compute_s = 0;  // and from then until the gradient was computed
   std::vector<std::int64_t> merged{};
 };
 

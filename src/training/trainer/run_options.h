@@ -58,6 +58,8 @@ struct RunOptions {
   double ring_patience_s = 60;
   double silence_s = 10;  // without a heartbeat, until a worker is replaced
 
+  std::string trace_steps{};  // file to write: docs/formats/step-trace.md; empty: none
+
   std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
   std::string folder{};
   std::string resume{};

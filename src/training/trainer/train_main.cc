@@ -190,6 +190,8 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
       ->capture_default_str();
   command->add_option("--listen", o.listen, "address at which workers may join")
       ->capture_default_str();
+  command->add_option("--trace-steps", o.trace_steps,
+                      "write what each worker did in each step to F.csv, for orrery stragglers");
   command->add_option("--dir", o.folder, "folder for tables and checkpoints");
   command->add_option("--resume", o.resume, "go on with the run in this folder");
   command

@@ -27,7 +27,7 @@ class Cluster {
   void enforce(const std::vector<LimitChange>& changes, Time now);
 
   const TwinClusterSetup& setup_;
-  ServerBook book_;
+  SharedServerBook book_;
   std::vector<std::unique_ptr<TwinRun>> runs_{};
   TwinClusterResult result_{};
 };

@@ -21,6 +21,7 @@ std::int64_t SlotPlanner::aligned(std::int64_t at) const {
 // Takes steps in order, drops those that change nothing, and makes one for the deadline.
 struct SlotPlanner::Loader {
   SlotPlanner& planner;
+  const std::int64_t due;  // the planner's; what is stored at `at` could change that one
   std::int64_t* at;
   int* was;
   std::size_t count = 0;
@@ -34,17 +35,17 @@ struct SlotPlanner::Loader {
     due_seen = true;
     planner.due_is_mine_ = true;
     planner.due_step_ = count;
-    put(planner.due_, gpus);
+    put(due, gpus);
   }
   void step(std::int64_t when, int gpus) {
     const bool changes = count == 0 || gpus != was[count - 1];
-    if (!due_seen && when >= planner.due_) {
-      if (when == planner.due_ && changes) {
+    if (!due_seen && when >= due) {
+      if (when == due && changes) {
         due_seen = true;
         planner.due_step_ = count;
       } else {
         put_due(was[count - 1]);
-        if (when == planner.due_) return;
+        if (when == due) return;
       }
     }
     if (changes) put(when, gpus);
@@ -59,25 +60,31 @@ void SlotPlanner::load(const SlotTimeline& free, const Held* held) {
   }
   due_is_mine_ = false;
   due_step_ = 0;
-  Loader loader{*this, at_.data(), was_.data(), 0, due_ < now_};
-  if (held == nullptr) {
-    for (std::size_t i = 0; i < free.size(); ++i) loader.step(free.from(i), free.gpus(i));
-  } else {
-    const SlotTimeline& own = *held->gpus;
+  Loader loader{*this, due_, at_.data(), was_.data(), 0, due_ < now_};
+  const auto starts = free.starts();
+  const auto counts = free.counts();
+  std::size_t k = 0;  // of the free ones
+  if (held != nullptr) {
+    const auto own = held->gpus->starts();
+    const auto own_gpus = held->gpus->counts();
+    const std::int64_t end = held->end;
     std::size_t i = 0;  // of its own steps
-    std::size_t k = 0;  // of the free ones
     int gpus = 0;
     int taken = 0;
-    for (bool holds = true; holds;) {
-      std::int64_t at = i < own.size() ? std::min(own.from(i), held->end) : held->end;
-      if (k < free.size()) at = std::min(at, free.from(k));
-      if (k < free.size() && free.from(k) == at) gpus = free.gpus(k++);
-      if (i < own.size() && own.from(i) == at) taken = own.gpus(i++);
-      holds = at < held->end;
-      loader.step(at, gpus + (holds ? taken : 0));
+    while (true) {
+      const std::int64_t at = i < own.size() ? std::min(own[i], end) : end;
+      for (; k < starts.size() && starts[k] < at; ++k) {
+        gpus = counts[k];
+        loader.step(starts[k], gpus + taken);
+      }
+      if (k < starts.size() && starts[k] == at) gpus = counts[k++];
+      if (i < own.size() && own[i] == at) taken = own_gpus[i++];
+      if (at == end) break;
+      loader.step(at, gpus + taken);
     }
-    for (; k < free.size(); ++k) loader.step(free.from(k), free.gpus(k));
+    loader.step(end, gpus);
   }
+  for (; k < starts.size(); ++k) loader.step(starts[k], counts[k]);
   if (!loader.due_seen) loader.put_due(loader.was[loader.count - 1]);
   steps_ = loader.count;
 }

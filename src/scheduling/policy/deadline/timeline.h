@@ -35,7 +35,7 @@ class BasicTimeline {
     gpus_.assign(1, gpus);
   }
   // A step after the last one, left out if it changes nothing.
-  void append(At at, int gpus) {
+  [[gnu::always_inline]] void append(At at, int gpus) {
     if (!gpus_.empty() && gpus_.back() == gpus) return;
     at_.push_back(at);
     gpus_.push_back(gpus);
@@ -45,6 +45,9 @@ class BasicTimeline {
   At from(std::size_t i) const { return at_[i]; }
   At until(std::size_t i) const { return i + 1 < at_.size() ? at_[i + 1] : kEnd; }
   int gpus(std::size_t i) const { return gpus_[i]; }
+  // All steps, for inner loops.
+  std::span<const At> starts() const { return at_; }
+  std::span<const int> counts() const { return gpus_; }
 
   // The step in which an instant lies, which must not be before the first.
   std::size_t step_at(At time) const {

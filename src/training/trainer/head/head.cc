@@ -66,6 +66,7 @@ Result<TrainingResult> Head::run() {
   while (!run_.over && run_.io.run_one() > 0) {
   }
   write_tables();
+  finish_steps();
   const TrainingResult came_to = result();
   end_gang();
   run_.job.close(run_.failure.ok() && session_.conductor->finished() && came_to.failure.empty() &&
@@ -98,6 +99,11 @@ Status Head::open_run() {
   remove_drafts(folder);
   TRY(note_options(fresh));
   TRY_ASSIGN(run_.log, RunLog::open(run_.own_folder ? "" : folder));
+  if (!options.trace_steps.empty()) {
+    TRY_ASSIGN(auto steps,
+               StepLog::open(options.trace_steps, architecture(options), options.workers));
+    run_.log->record_steps(std::move(steps));
+  }
   transport_->token = gang_place_ ? gang_place_->token : random_token();
   if (gang_place_) {
     gang_ = std::make_unique<GangDesk>(*gang_place_, workers_first_, GangDesk::Clock::now());
@@ -271,6 +277,13 @@ void Head::give_up_last_sum() {
 void Head::write_tables() {
   run_.log->flush();
   const Status written = run_.log->status();
+  if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
+}
+
+void Head::finish_steps() {
+  StepLog* const steps = run_.log->steps();
+  if (steps == nullptr) return;
+  const Status written = steps->finish([this](const std::string& text) { run_.warn(text); });
   if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
 }
 

@@ -48,6 +48,7 @@ class Head {
   void maybe_done();
   void give_up_last_sum();
   void write_tables();
+  void finish_steps();
   void on_tick();
   void tick_training();
   TrainingResult result();

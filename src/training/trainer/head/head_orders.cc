@@ -19,7 +19,10 @@ void Head::pump() {
   const std::int64_t session = session_.number;
   const auto carry_out = Overloaded{
       [this](const StartTask& order) { start_task(order); },
-      [this](const ApplyUpdate& order) { exchange_->apply(order); },
+      [this](const ApplyUpdate& order) {
+        if (StepLog* const steps = run_.log->steps()) steps->update(order.update);
+        exchange_->apply(order);
+      },
       [this](const CutTask& order) { cut_task(order); },
       [this](const DropGradient& order) {
         tasks_.drop(order.task);

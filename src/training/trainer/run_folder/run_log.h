@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "training/mode_selection/scoring/selector.h"
 #include "training/result/training_result.h"
 #include "training/sync/director.h"
+#include "training/trainer/run_folder/step_log.h"
 
 namespace orrery {
 
@@ -25,6 +27,9 @@ class RunLog {
   void mode(const ModeChange& change);
   void window(const SelectorSample& window);
   void process(double at_s, const std::string& role, int id, long pid, const std::string& what);
+  // From now on steps are recorded, too.
+  void record_steps(std::unique_ptr<StepLog> steps) { steps_ = std::move(steps); }
+  StepLog* steps() { return steps_.get(); }  // null: they are not
   void flush();
   Status status() const;  // the first failure to write; lines are missing from that table
 
@@ -35,6 +40,7 @@ class RunLog {
 
   const std::string folder_;
   std::unique_ptr<Table> curve_, iterations_, modes_, windows_, processes_;
+  std::unique_ptr<StepLog> steps_;
 };
 
 }  // namespace orrery

@@ -58,7 +58,8 @@ void fields(A& a, Usage& m) {
 }
 template <class A>
 void fields(A& a, Gradient& m) {
-  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.usage, m.merged);
+  a(m.task, m.samples, m.loss, m.norm2, m.dot_validation, m.norm2_validation, m.usage, m.receive_s,
+    m.compute_s, m.merged);
 }
 template <class A>
 void fields(A& a, GradientMessage& m) {

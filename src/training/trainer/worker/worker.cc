@@ -119,7 +119,7 @@ void WorkerProcess::start_task(MessageFrame& frame) {
   TaskMessage message;
   if (!take(*worker_.part->head, frame, message)) return;
   worker_.task = message.task;
-  arrival_ = {Clock::now(), cpu_seconds()};
+  arrival_ = {.at = Clock::now(), .cpu_s = cpu_seconds()};
   path_->task_begins();
 }
 
@@ -130,7 +130,8 @@ bool WorkerProcess::can_compute() const {
 
 void WorkerProcess::compute() {
   const Task task = *worker_.task;
-  const TaskArrival arrival = arrival_;
+  TaskArrival arrival = arrival_;
+  arrival.begun = Clock::now();
   worker_.task.reset();
   if (auto set = worker_.learner->set_parameters(path_->parameters()); !set.ok()) {
     return worker_.part->fail(set.error());
@@ -167,7 +168,12 @@ void WorkerProcess::computed(Result<Gradient> computed, const TaskArrival& arriv
   worker_.computing = false;
   if (!computed.ok()) return worker_.part->fail(computed.error());
   Gradient gradient = std::move(computed).value();
-  const double passed_s = std::chrono::duration<double>(Clock::now() - arrival.at).count();
+  const auto since = [now = Clock::now()](Clock::time_point before) {
+    return std::chrono::duration<double>(now - before).count();
+  };
+  const double passed_s = since(arrival.at);
+  gradient.compute_s = since(arrival.begun);
+  gradient.receive_s = passed_s - gradient.compute_s;
   if (passed_s > 0) gradient.usage.cpu_share = (cpu_seconds() - arrival.cpu_s) / passed_s;
   path_->hand_in(std::move(gradient), passed_s);
 }

@@ -25,6 +25,7 @@ class WorkerProcess {
   // When the task arrived, and what this process had computed by then.
   struct TaskArrival {
     std::chrono::steady_clock::time_point at{};
+    std::chrono::steady_clock::time_point begun{};  // the parameters were there, too
     double cpu_s = 0;
   };
 

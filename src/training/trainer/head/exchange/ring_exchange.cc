@@ -158,6 +158,9 @@ void RingExchange::task_completed(WorkerId worker) {
 
 void RingExchange::applied(int from, ParameterVersion version, const AppliedMessage& message) {
   if (message.ok) holds_[from] = version;
+  if (StepLog* const steps = run_.log->steps(); message.ok && steps != nullptr) {
+    steps->summed(version, from, seconds(run_.now()));
+  }
   if (version != update_.version || update_.waiting.erase(from) == 0) return;
   update_.any_done = update_.any_done || message.ok;
   if (message.ok) update_.fresh_mean_norm2 = message.fresh_mean_norm2;

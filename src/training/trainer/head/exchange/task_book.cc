@@ -74,6 +74,15 @@ void TaskBook::give(RunningTask task) {
       shard.line->send(MessageType::Drop, merged, Nothing{});
     }
   }
+  if (StepLog* const steps = run_.log->steps()) {
+    steps->gradient({.task = gradient.task,
+                     .worker = static_cast<int>(task.task.worker),
+                     .version = task.task.version,
+                     .ordered_s = seconds(task.started),
+                     .receive_s = gradient.receive_s,
+                     .compute_s = gradient.compute_s,
+                     .arrived_s = seconds(run_.now())});
+  }
   samples_[gradient.task] = gradient.samples;
   run_.pace.gradient(gradient.loss);
   session_.conductor->ready(gradient, run_.now());

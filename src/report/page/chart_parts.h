@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace orrery {
+
+// What the charts of a page are made of.
+
+inline constexpr double kChartWidth = 1100;
+inline constexpr double kChartLeft = 46;
+
+struct ChartAxis {
+  double top = 1;
+  double step = 1;
+  int digits = 0;
+};
+// About five steps of 1, 2 or 5 times a power of ten.
+ChartAxis chart_axis(double most);
+
+struct ChartBox {
+  double left = 0;
+  double right = 0;
+  double top = 0;
+  double bottom = 0;
+
+  double y(double value, const ChartAxis& axis) const {
+    return bottom - value / axis.top * (bottom - top);
+  }
+};
+
+std::string open_chart(std::string_view title, double height);
+std::string chart_label(double x, double y, std::string_view anchor, std::string_view text);
+std::string chart_rule(double x1, double y1, double x2, double y2, std::string_view kind);
+std::string chart_scale(const ChartBox& box, const ChartAxis& axis);
+std::string chart_colour(std::size_t number);
+
+// Names beside their colours, as many to a line as fit; moves `y` below them.
+class ChartLegend {
+ public:
+  explicit ChartLegend(double y) : y_(y) {}
+
+  std::string add(std::string_view name, std::string_view mark);
+  double below() const { return y_ + 18; }
+
+ private:
+  double x_ = kChartLeft;
+  double y_;
+};
+
+}  // namespace orrery
