@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "experiments/figures/reproduce_arguments.h"
+#include "experiments/runs/scenario.h"
 #include "model/time.h"
 
 namespace orrery {
@@ -24,9 +25,10 @@ struct SimulateArguments {
   std::string semantics = "orrery";
   std::vector<std::string> options{};  // key=value, for every policy that knows the key
   std::vector<std::uint64_t> seeds = {0};
-  double speed_error = 0;  // real speeds differ from profiles by at most this part
-  std::string round{};     // a duration; empty: rounds are held at once
-  std::string window{};    // A-B: metrics over these jobs only
+  double speed_error = 0;    // real speeds differ from profiles by at most this part
+  std::string round{};       // a duration; empty: rounds are held at once
+  std::string window{};      // A-B: metrics over these jobs only
+  ScenarioTexts scenario{};  // nodes that come and go
   std::int64_t limit = 0;
   std::string events{};  // files
   std::string report{};
@@ -34,7 +36,6 @@ struct SimulateArguments {
   bool json = false;
   bool csv = false;
   bool quiet = false;
-  bool ratios = false;
 };
 Status simulate_command(const SimulateArguments& arguments);
 

@@ -28,6 +28,8 @@ std::vector<NamedFile> inputs_of(const SimulateArguments& arguments) {
   }
   files.push_back({"--cluster", arguments.cluster});
   add_inputs(files, "--profiles", arguments.profiles);
+  files.push_back({"--faults", arguments.scenario.faults});
+  for (const std::string& zone : arguments.scenario.spot) files.push_back({"--spot", zone});
   return files;
 }
 

@@ -37,8 +37,38 @@ void add_reading(CLI::App& command, std::string& format, std::string& profiles,
   command.add_option("--gpu-type", gpu_type, "the GPU type that the profiles are read for");
 }
 
-CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool ratios,
-                       SimulateArguments& a, Run& run) {
+// Nodes that come and go.
+void add_scenario(CLI::App& command, ScenarioTexts& texts) {
+  command.add_option("--faults", texts.faults,
+                     "when nodes are down: the published fault events, or CSV node,down_s,up_s");
+  command
+      .add_option("--fault-servers", texts.fault_servers,
+                  "servers of the cluster that --faults is about, those without a fault included")
+      ->check(count());
+  command
+      .add_option("--spot", texts.spot,
+                  "availability of spot capacity over time, a file a zone; nodes come and go by it")
+      ->delimiter(',');
+  command
+      .add_option("--on-demand", texts.on_demand_nodes,
+                  "with --spot: the first N nodes are on-demand and stay")
+      ->check(count());
+  command.add_option("--notice", texts.notice,
+                     "nodes are warned this long before they are lost, such as 30s or 2m");
+  command.add_option("--checkpoint-interval", texts.checkpoint_interval,
+                     "how long a job trains between two saves, such as 30m; none: a lost node "
+                     "costs all work since the last start, move or resize (default: none)");
+  command.add_option("--checkpoint-cost", texts.checkpoint_cost,
+                     "how long a save takes, where the trace does not say (default: 0s)");
+  command.add_option("--lasting", texts.lasting,
+                     "with placement=survival: only jobs this long or longer count as long "
+                     "(default: 0s, all)");
+  command.add_option("--price", texts.prices,
+                     "of a GPU for an hour (default: on-demand=1,spot=0.3333)");
+}
+
+CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, SimulateArguments& a,
+                       Run& run) {
   CLI::App* command = app.add_subcommand(name, line);
   command
       ->add_option("--trace", a.traces,
@@ -62,6 +92,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
   command->add_option("--seed", a.seeds, "seeds of policies that draw")
       ->delimiter(',')
       ->check(count());
+  add_scenario(*command, a.scenario);
   command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
   command->add_option("--window", a.window,
                       "A-B: metrics over jobs A <= id < B only; the run ends with them");
@@ -72,16 +103,13 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, bool r
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->add_flag("--csv", a.csv, "print CSV instead of the table");
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
-  command->callback([&a, &run, ratios] {
-    a.ratios = ratios;
-    run = [&a] { return simulate_command(a); };
-  });
+  command->callback([&a, &run] { run = [&a] { return simulate_command(a); }; });
   return command;
 }
 
 void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run& run) {
   CLI::App* command = add_simulate(
-      app, "record", "keep what happened, in one run or at a running scheduler", false, a.run, run);
+      app, "record", "keep what happened, in one run or at a running scheduler", a.run, run);
   for (const char* option : {"--trace", "--cluster", "--policy"}) {
     command->get_option(option)->required(false);
   }
@@ -315,8 +343,8 @@ int run(int argc, char** argv, const Extension& extension) {
   command->add_option("--report", demo.report, "the page to write")->capture_default_str();
   command->add_flag("--quiet", demo.quiet, "no progress and no warnings");
   command->callback([&] { run = [&] { return demo_command(demo); }; });
-  add_simulate(app, "simulate", "run policies over traces", false, simulate, run);
-  add_simulate(app, "compare", "simulate, with ratios to the first policy", true, compare, run);
+  add_simulate(app, "simulate", "run policies over traces", simulate, run);
+  add_simulate(app, "compare", "simulate, with ratios to the first policy", compare, run);
   add_record(app, record, extension.live, run);
   add_replay(app, replay, extension.live, run);
   command = app.add_subcommand("policies", "the policies and their options");

@@ -45,6 +45,10 @@ Status replay_trace(const ReplayArguments& arguments) {
 std::string side_text(const std::optional<EventComparison::Side>& side, const RecordedRun& recorded,
                       const char* ends) {
   if (!side) return ends;
+  if (is_about_node(side->event.kind)) {
+    return fmt::format("at {} {}", duration_text(side->event.time.time_since_epoch()),
+                       decision_text(*side, *recorded.cluster));
+  }
   const JobSpec& spec = recorded.workload->jobs[index(side->event.job)];
   return fmt::format("at {} job '{}' {}", duration_text(side->event.time.time_since_epoch()),
                      spec.name, decision_text(*side, *recorded.cluster));
@@ -52,6 +56,11 @@ std::string side_text(const std::optional<EventComparison::Side>& side, const Re
 
 Json side_json(const std::optional<EventComparison::Side>& side, const RecordedRun& recorded) {
   if (!side) return {};
+  if (is_about_node(side->event.kind)) {
+    return {{"t_s", seconds(side->event.time)},
+            {"node", recorded.cluster->nodes[index(side->event.node)].name},
+            {"decision", decision_text(*side, *recorded.cluster)}};
+  }
   return {{"t_s", seconds(side->event.time)},
           {"job", recorded.workload->jobs[index(side->event.job)].name},
           {"decision", decision_text(*side, *recorded.cluster)}};
@@ -134,6 +143,11 @@ Status compare(const ReplayArguments& arguments, const RecordedRun& recorded) {
     TRY_ASSIGN(base, request_of(recorded, arguments.input));
   }
   base.series = !arguments.report.empty();
+  if (!arguments.cluster.empty() && recorded.nodes != nullptr) {
+    return invalid(
+        "--cluster: nodes come and go in this log, and other nodes have no such history; leave it "
+        "out");
+  }
   if (!arguments.cluster.empty()) {
     TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
     base.cluster = std::make_shared<const Cluster>(std::move(cluster));

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "commands/commands.h"
@@ -41,6 +44,26 @@ Result<std::vector<Workload>> read_traces(const SimulateArguments& arguments, st
   return workloads;
 }
 
+// By seed.
+using Scenarios = std::map<std::uint64_t, std::shared_ptr<const NodeScenario>>;
+
+Result<Scenarios> read_scenarios(const SimulateArguments& arguments, const Cluster& cluster) {
+  Scenarios scenarios;
+  for (const std::uint64_t seed : arguments.seeds) {
+    TRY_ASSIGN(scenarios[seed], read_scenario(arguments.scenario, cluster, seed));
+  }
+  const auto& first = scenarios.begin()->second;
+  if (!arguments.quiet && first != nullptr && !first->remark.empty()) {
+    std::fputs((first->remark + "\n").c_str(), stderr);
+  }
+  return scenarios;
+}
+
+bool is_placed_by_survival(const ChosenPolicy& policy) {
+  const auto placement = policy.options.find("placement");
+  return placement != policy.options.end() && placement->second == "survival";
+}
+
 // Each run gets an event log of its own, and no output is an input.
 Status set_event_logs(const SimulateArguments& arguments, std::vector<RunRequest>& requests) {
   std::vector<std::string> names;
@@ -71,12 +94,17 @@ Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& argum
   TRY_ASSIGN(const Duration round, parse_round(arguments.round));
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
   TRY_ASSIGN(std::vector<Workload> workloads, read_traces(arguments, drawn, window));
+  TRY_ASSIGN(const Scenarios scenarios, read_scenarios(arguments, *shared_cluster));
   std::vector<RunRequest> requests;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     const auto workload = std::make_shared<const Workload>(std::move(workloads[i]));
     for (const NamedPolicy& choice : choices) {
+      auto jobs = workload;
+      if (arguments.scenario.has_nodes() && is_placed_by_survival(choice.policy)) {
+        TRY_ASSIGN(jobs, mark_lasting(*workload, arguments.scenario));
+      }
       for (const std::uint64_t seed : arguments.seeds) {
-        RunRequest request{.workload = workload,
+        RunRequest request{.workload = jobs,
                            .cluster = shared_cluster,
                            .run = {.policy = choice.policy,
                                    .semantics = semantics,
@@ -86,6 +114,7 @@ Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& argum
                            .series = !arguments.report.empty(),
                            .goes_on = drawn > 0 && goes_on(arguments.traces[i])};
         request.run.policy.seed = seed;
+        set_scenario(request, scenarios.at(seed));
         request.run.policy.round = round;
         if (arguments.seeds.size() > 1) request.label += fmt::format(" #{}", seed);
         requests.push_back(std::move(request));
@@ -109,7 +138,7 @@ Status simulate_command(const SimulateArguments& arguments) {
   TRY_ASSIGN(const RunsResult result,
              make_endless_runs(plan, endless ? endless_for(*window) : EndlessOptions(), options));
   return show_runs(result, {.format = format,
-                            .ratios = arguments.ratios || result.runs.size() > 1,
+                            .ratios = result.runs.size() > 1,
                             .quiet = arguments.quiet,
                             .report = arguments.report});
 }

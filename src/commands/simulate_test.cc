@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "base/test_folder.h"
+
 namespace orrery {
 namespace {
 
@@ -88,6 +92,32 @@ TEST(SimulateRequests, WhatCannotRunIsRefusedBeforeAnythingRuns) {
   asked = arguments();
   asked.round = "soon";
   EXPECT_TRUE(problem(asked).starts_with("--round"));
+}
+
+TEST(SimulateRequests, ThePublishedWorldsKnowNoFaults) {
+  const TestFolder folder;
+  SimulateArguments asked = arguments();
+  asked.scenario.faults = folder.file("f.csv");
+  std::ofstream(asked.scenario.faults) << "node,down_s\n0,100\n";
+  const auto made = requests(asked);
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(made[0].nodes->changes.size(), 1U);
+  EXPECT_TRUE(made[0].run.faults.has_value());
+  asked.semantics = "muri";
+  EXPECT_NE(problem(asked).find("knows no faults"), std::string::npos);
+}
+
+TEST(SimulateRequests, JobsAreMarkedForTheSurvivalRuleOnly) {
+  const TestFolder folder;
+  SimulateArguments asked = arguments();
+  asked.scenario.faults = folder.file("f.csv");
+  asked.scenario.lasting = "1s";
+  std::ofstream(asked.scenario.faults) << "node,down_s\n0,100\n";
+  asked.policies = {"fifo", "fifo:placement=survival"};
+  const auto made = requests(asked);
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_FALSE(made[0].workload->jobs[0].lasting);
+  EXPECT_TRUE(made[1].workload->jobs[0].lasting);
 }
 
 TEST(SimulateRequests, NoOutputIsAnInputOrAnotherOutput) {

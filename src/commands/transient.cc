@@ -64,6 +64,80 @@ void add_plan(CLI::App& group, TransientPlanArguments& a, std::function<Status()
   command->callback([&a, &run] { run = [&a] { return transient_plan_command(a); }; });
 }
 
+void add_ledger(CLI::App& group, TransientLedgerArguments& a, std::function<Status()>& run) {
+  CLI::App* command =
+      group.add_subcommand("ledger", "jobs on transient servers: their servers and costs");
+  command->add_option("file", a.file, "the ledger")->required();
+  command->add_option("--job", a.job, "this job only");
+  command->add_flag("--servers", a.servers, "a row for each server instead of each job");
+  command->add_option("--import", a.import, "first add the servers of a published database");
+  command->add_option("--gpu", a.gpu, "with --import: the GPU of its servers");
+  command->add_option("--class", a.offer_class, "with --import: on-demand, spot or flex")
+      ->capture_default_str();
+  command->add_option("--prices", a.prices, "with --import: a price file; no costs if left out");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->add_flag("--csv", a.csv, "print CSV instead of the table");
+  command->callback([&a, &run] { run = [&a] { return transient_ledger_command(a); }; });
+}
+
+void add_simulate_cluster(CLI::App& command, TransientSimulateArguments& a) {
+  command.add_option("--workers", a.workers, "workers, the chief among them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.add_option("--gpu", a.gpus, "GPU of each worker, the chief first; or one for all")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--zone", a.zones, "zone of each worker, the chief first; or one for all")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--servers", a.servers, "on-demand parameter servers")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command.add_option("--server-zone", a.server_zone, "their zone; that of the chief if left out");
+  command.add_option("--prices", a.prices, "a price file; the prices of 2019-02 if left out");
+  command.add_option("--speed", a.speeds, "GPU=STEPS a second of a worker alone (repeatable)");
+  command.add_option("--lifetimes", a.lifetimes,
+                     "lifetime.csv of the published data; its published fits if left out");
+}
+
+void add_simulate(CLI::App& group, TransientSimulateArguments& a, std::function<Status()>& run) {
+  CLI::App* command = group.add_subcommand(
+      "simulate", "a training on servers that are revoked: policies compared over many seeds");
+  add_simulate_cluster(*command, a);
+  command->add_option("--steps", a.steps, "steps of all workers together")
+      ->check(number_above_0())
+      ->capture_default_str();
+  command
+      ->add_option("--policy", a.policies,
+                   "all-on-demand, go-on, same, cheapest, cheapest-spot, on-demand, fall-back; "
+                   "all if left out")
+      ->delimiter(',');
+  command->add_option("--runs", a.runs, "runs of each policy, with as many seeds")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--seed", a.seed, "the first seed")->check(count())->capture_default_str();
+  command->add_option("--chief", a.chief, "loss of the chief: take-over, restart or stop")
+      ->capture_default_str();
+  command->add_option("--save", a.save, "time of a checkpoint; 0 for none")->capture_default_str();
+  command->add_option("--checkpoint", a.checkpoint, "time between checkpoints, or auto: by hazard")
+      ->capture_default_str();
+  command->add_option("--startup", a.startup, "mean time from a request until a server runs")
+      ->capture_default_str();
+  command->add_option("--join", a.join, "from then until its first step")->capture_default_str();
+  command->add_option("--shocks", a.shocks_per_day, "shocks of each zone in a day")
+      ->check(number_between(0, 1e6))
+      ->capture_default_str();
+  command->add_option("--shock-share", a.shock_share, "share of its spot servers that one revokes")
+      ->check(number_between(0, 1))
+      ->capture_default_str();
+  command->add_option("--time-value", a.time_value, "USD that an hour of training time is worth")
+      ->check(number_between(0, 1e9))
+      ->capture_default_str();
+  command->add_option("--report", a.report, "write the figures to F.html");
+  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  command->callback([&a, &run] { run = [&a] { return transient_simulate_command(a); }; });
+}
+
 }  // namespace
 
 void add_transient(CLI::App& app, TransientArguments& arguments, std::function<Status()>& run) {
@@ -72,6 +146,8 @@ void add_transient(CLI::App& app, TransientArguments& arguments, std::function<S
   group->require_subcommand(1);
   add_analyse(*group, arguments.analyse, run);
   add_plan(*group, arguments.plan, run);
+  add_ledger(*group, arguments.ledger, run);
+  add_simulate(*group, arguments.simulate, run);
 }
 
 }  // namespace orrery

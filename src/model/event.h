@@ -26,7 +26,16 @@ enum class EventKind : std::uint8_t {
   Failed,
   Rejected,
   Cancelled,
+  // About a node, not about a job.
+  NodeWarned,  // will be lost; takes no new jobs, and those on it go on
+  NodeLost,    // is gone, with all that ran there
+  NodeBack,    // takes jobs again
 };
+
+constexpr bool is_about_node(EventKind kind) { return kind >= EventKind::NodeWarned; }
+constexpr bool is_end(EventKind kind) {
+  return kind >= EventKind::Completed && kind <= EventKind::Cancelled;
+}
 
 std::string_view to_string(EventKind kind);
 
@@ -37,13 +46,17 @@ struct Event {
   Time time{};
   std::uint64_t sequence = 0;
   EventKind kind{};
-  JobId job = kNoJob;
+  JobId job = kNoJob;             // kNoJob: about a node
+  NodeId node{};                  // NodeWarned to NodeBack
   const JobSpec* spec = nullptr;  // Submitted only
   const Grant* grant = nullptr;   // Started to Regrouped
   Time ready{};                   // Started to Regrouped: the first iteration begins here
   double work_left = 0;           // iterations, for every kind from Started on
-  Reason reason{};                // Queued, Paused, Failed, Rejected, Cancelled
-  Time promised{};                // Admitted: when it will be done
+  // Paused, for a job whose node was lost: iterations done that were not saved. They are in
+  // `work_left` again.
+  double work_lost = 0;
+  Reason reason{};  // Queued, Paused, Failed, Rejected, Cancelled
+  Time promised{};  // Admitted: when it will be done
   // Completed: when its last iteration was done. In a world of slots that is before its devices are
   // free again, which is when the event happens; deadlines are judged by it.
   Time finished{};

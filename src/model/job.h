@@ -66,13 +66,16 @@ struct JobSpec {
   std::int64_t memory_bytes = 0;      // host memory in all; 0: not stated
   std::int64_t gpu_memory_bytes = 0;  // on each GPU; 0: not stated
   double iterations = 1;
-  double iteration_s = 0;  // one iteration alone on the GPUs asked for
-  Duration start_cost{};   // from the command to start until the first iteration
+  double iteration_s = 0;      // one iteration alone on the GPUs asked for
+  Duration start_cost{};       // from the command to start until the first iteration
+  Duration checkpoint_cost{};  // of one save of its work; 0: not stated
   ProfileId profile = kNoProfile;
   NameId model = kNoName;
   NameId user = kNoName;
   NameId gpu_type = kNoName;
   int batch_size = 0;
+  // True if it runs so long that the life of its nodes matters to its placement.
+  bool lasting = false;
   int priority = 0;              // 0: guaranteed; 1: opportunistic, takes what others leave
   std::optional<Time> deadline;  // none: best effort
   DeadlineKind deadline_kind = DeadlineKind::Hard;

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "model/job_window.h"
+#include "model/node_change.h"
 #include "model/time.h"
 
 namespace orrery {
@@ -36,8 +37,9 @@ struct RunDescription {
   // Each job is really as fast as its profile says times a number from 1 - this to 1 + this, drawn
   // by the seed. No policy sees it but by the job's progress.
   double speed_error = 0;
-  std::optional<JobWindow> window{};  // the run ends once these jobs have ended; empty: all jobs
-  std::int64_t jobs = 0;              // of the whole workload, of which a log may lack the last
+  std::optional<JobWindow> window{};   // the run ends once these jobs have ended; empty: all jobs
+  std::optional<FaultRules> faults{};  // empty: nodes do not come and go
+  std::int64_t jobs = 0;               // of the whole workload, of which a log may lack the last
   bool operator==(const RunDescription&) const = default;
 };
 

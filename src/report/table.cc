@@ -153,6 +153,7 @@ class BlockTable {
       add("efficiency", 11,
           [](const RunSummary& run) { return percent_cell(run.cluster_efficiency); });
     }
+    add_faults();
     add("starts", 1, [](const RunSummary& run) { return Cell{fmt::to_string(run.starts), {}}; });
     if (resized) {
       add("resizes", 2, [](const RunSummary& run) {
@@ -247,6 +248,22 @@ class BlockTable {
         return Cell{run.soft_value_won ? fmt::format("{:.6g}", *run.soft_value_won) : "-", {}};
       });
     }
+  }
+
+  // Only where nodes come and go.
+  void add_faults() {
+    if (!some(&RunSummary::lost_gpu_h)) return;
+    const auto count = [](const auto& value, std::string_view unit) {
+      return Cell{value ? fmt::format("{:.0f}{}", static_cast<double>(*value), unit) : "-", {}};
+    };
+    add("goodput", 20, [](const RunSummary& run) { return percent_cell(run.goodput); });
+    add("lost", 20, [=](const RunSummary& run) { return count(run.lost_gpu_h, " GPU h"); });
+    add("restarts", 13, [=](const RunSummary& run) { return count(run.fault_restarts, ""); });
+    add("down", 5, [=](const RunSummary& run) { return count(run.node_downtime_h, " node h"); });
+    add("cost", 16, [=](const RunSummary& run) { return count(run.cost, ""); });
+    const auto spares = [](auto* run) { return run->cost != run->cost_on_demand; };
+    if (!std::ranges::any_of(block_, spares)) return;
+    add("on-demand", 10, [=](const RunSummary& run) { return count(run.cost_on_demand, ""); });
   }
 
   void add_ratio(int drop_rank,

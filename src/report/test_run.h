@@ -61,6 +61,12 @@ class TestRun {
     return event;
   }
 
+  void change_node(double at_s, EventKind kind, int node) {
+    Event& event = add(at_s, 0, kind);
+    event.job = kNoJob;
+    event.node = NodeId{node};
+  }
+
   void send(EventSink& sink) const {
     for (const Event& event : events_) sink.write(event);
   }

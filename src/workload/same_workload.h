@@ -10,9 +10,10 @@ inline bool same_job(const JobSpec& a, const JobSpec& b) {
   return a.id == b.id && a.name == b.name && a.submitted == b.submitted && a.gpus == b.gpus &&
          a.cpu_milli == b.cpu_milli && a.memory_bytes == b.memory_bytes &&
          a.gpu_memory_bytes == b.gpu_memory_bytes && a.iterations == b.iterations &&
-         a.iteration_s == b.iteration_s && a.start_cost == b.start_cost && a.profile == b.profile &&
-         a.model == b.model && a.user == b.user && a.gpu_type == b.gpu_type &&
-         a.batch_size == b.batch_size && a.priority == b.priority && a.deadline == b.deadline &&
+         a.iteration_s == b.iteration_s && a.start_cost == b.start_cost &&
+         a.checkpoint_cost == b.checkpoint_cost && a.profile == b.profile && a.model == b.model &&
+         a.user == b.user && a.gpu_type == b.gpu_type && a.batch_size == b.batch_size &&
+         a.priority == b.priority && a.deadline == b.deadline &&
          a.deadline_kind == b.deadline_kind && a.deadline_value == b.deadline_value &&
          a.curve == b.curve && a.sensitivity == b.sensitivity;
 }

@@ -104,6 +104,8 @@ bool has_value(const JobSpec& job, std::size_t column) {
       return job.deadline_value != 1;
     case kStartCost:
       return job.start_cost != Duration::zero();
+    case kCheckpointCost:
+      return job.checkpoint_cost != Duration::zero();
     case kStages:
     case kStageSlots:
       return job.profile != kNoProfile;
@@ -197,6 +199,8 @@ class Writer {
         return put_number(text, job.deadline_value);
       case kStartCost:
         return put_fixed(text, job.start_cost.count(), kSecondDigits);
+      case kCheckpointCost:
+        return put_fixed(text, job.checkpoint_cost.count(), kSecondDigits);
       case kStages:
         return put_list(text, workload_.profiles[index(job.profile)].stage_s, syntax_);
       case kStageSlots:

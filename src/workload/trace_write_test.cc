@@ -67,6 +67,7 @@ Workload random_workload(std::uint64_t seed) {
     if (some()) job.memory_bytes = random.between(0, 1'000'000'000'000'000);
     if (some()) job.gpu_memory_bytes = random.between(0, 1'000'000'000'000'000);
     if (some()) job.start_cost = Duration(random.between(0, 1'000'000'000'000));
+    if (some()) job.checkpoint_cost = Duration(random.between(0, 1'000'000'000'000));
     if (some()) job.deadline = job.submitted + Duration(random.between(0, 1'000'000'000));
     if (some()) job.deadline_kind = DeadlineKind::Soft;
     if (some()) job.deadline_value = random.exponential(10);

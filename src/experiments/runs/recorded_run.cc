@@ -83,7 +83,9 @@ class Gatherer {
  public:
   Status add(const Event& event, const Workload& tables) {
     if (event.kind == EventKind::Submitted) return add_job(event, tables);
-    if (event.kind < EventKind::Completed) return {};
+    if (is_about_node(event.kind)) changes_.push_back({event.time, event.kind, event.node});
+    end_ = event.time;
+    if (!is_end(event.kind)) return {};
     ended_.resize(std::max(ended_.size(), index(event.job) + 1));
     ended_[index(event.job)] = true;
     return {};
@@ -102,6 +104,13 @@ class Gatherer {
 
   std::deque<JobSpec> jobs() && { return std::move(jobs_); }
 
+  // Null: the log is of a run whose nodes stay.
+  std::shared_ptr<const NodeScenario> nodes(const RunDescription& run) const {
+    if (!run.faults) return nullptr;
+    return std::make_shared<const NodeScenario>(NodeScenario{
+        .rules = *run.faults, .changes = changes_, .end = end_, .text = "as recorded"});
+  }
+
  private:
   Status add_job(const Event& event, const Workload& tables) {
     const JobSpec& spec = *event.spec;
@@ -119,6 +128,8 @@ class Gatherer {
 
   std::deque<JobSpec> jobs_;
   std::vector<bool> ended_;
+  std::vector<NodeChange> changes_;
+  Time end_{};
 };
 
 std::string label_of(const RunDescription& run) {
@@ -153,6 +164,7 @@ Result<RecordedRun> read_recorded(const std::string& path) {
   RecordedRun recorded{.run = reader.run(),
                        .workload = nullptr,
                        .cluster = std::make_shared<const Cluster>(reader.cluster()),
+                       .nodes = nullptr,
                        .report = {}};
   const auto at_line = [&](Error error, std::size_t line) {
     return std::move(error).at(fmt::format("{}:{}", path, line));
@@ -163,7 +175,8 @@ Result<RecordedRun> read_recorded(const std::string& path) {
   Metrics metrics({.cluster = reader.cluster(),
                    .workload = &reader.workload(),
                    .window = recorded.run.window,
-                   .interpolates = recorded.run.semantics == SemanticsKind::Synergy});
+                   .interpolates = recorded.run.semantics == SemanticsKind::Synergy,
+                   .faults = recorded.run.faults});
   SeriesRecorder series({.cluster = reader.cluster(), .workload = &reader.workload()});
   Gatherer gatherer;
   Event event;
@@ -177,6 +190,7 @@ Result<RecordedRun> read_recorded(const std::string& path) {
     series.write(event);
   }
   recorded.complete = gatherer.complete(recorded.run);
+  recorded.nodes = gatherer.nodes(recorded.run);
   Workload workload = reader.workload();
   workload.jobs = std::move(gatherer).jobs();
   recorded.report.summary = metrics.summary();
@@ -208,6 +222,7 @@ Result<RunRequest> request_of(const RecordedRun& recorded, const std::string& pa
   RunRequest request{.workload = recorded.workload,
                      .cluster = recorded.cluster,
                      .run = recorded.run,
+                     .nodes = recorded.nodes,
                      .label = recorded.report.summary.policy,
                      .from_log = true};
   if (auto can_be_made = check_setup(request); !can_be_made.ok()) {

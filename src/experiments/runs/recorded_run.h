@@ -14,7 +14,8 @@ struct RecordedRun {
   RunDescription run;
   std::shared_ptr<const Workload> workload;  // the jobs that came
   std::shared_ptr<const Cluster> cluster;
-  ReportRun report;       // what the events come to
+  std::shared_ptr<const NodeScenario> nodes;  // what happened to them; null: they stayed
+  ReportRun report;                           // what the events come to
   bool complete = false;  // the run went on until all its jobs, or those of its window, had ended
 };
 

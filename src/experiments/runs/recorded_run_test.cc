@@ -63,6 +63,45 @@ TEST_F(RecordedRunTest, TheRunIsDescribedAsItWasMade) {
   EXPECT_EQ(request.value().workload->jobs.size(), 30U);
 }
 
+TEST_F(RecordedRunTest, WhatHappenedToNodesIsRepeated) {
+  RunRequest request{.workload = std::make_shared<const Workload>(
+                         load_workload("philly-like:jobs=30,seed=2,gpus=8", {}).value()),
+                     .cluster = std::make_shared<const Cluster>(read_cluster("2x4").value()),
+                     .run = {.policy = {.name = "las"}},
+                     .events = path()};
+  const FaultRules rules{.checkpoint_interval = std::chrono::minutes(10),
+                         .checkpoint_cost = std::chrono::seconds(5),
+                         .notice = std::chrono::seconds(2),
+                         .on_demand_price = 2,
+                         .spot_price = 0.5,
+                         .on_demand_nodes = 1};
+  auto nodes = std::make_shared<NodeScenario>();
+  nodes->rules = rules;
+  nodes->changes = node_changes({{NodeId{1}, time_from_seconds(9000), time_from_seconds(20'000)},
+                                 {NodeId{0}, time_from_seconds(30'000), time_from_seconds(31'000)}},
+                                rules.notice);
+  set_scenario(request, nodes);
+  const auto made = make_runs({&request, 1}, {.threads = 1, .progress = false});
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  const RunSummary& summary = made.value().runs[0].summary;
+  ASSERT_EQ(summary.nodes_lost, 2);
+  ASSERT_GT(summary.fault_restarts, 0);
+  const auto log = read_recorded(path());
+  ASSERT_TRUE(log.ok()) << log.error().message;
+  EXPECT_EQ(log.value().report.summary.lost_gpu_h, summary.lost_gpu_h);
+  EXPECT_EQ(log.value().report.summary.cost, summary.cost);
+  const auto again = request_of(log.value(), path());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again.value().run.faults, rules);
+  ASSERT_NE(again.value().nodes, nullptr);
+  EXPECT_EQ(again.value().nodes->changes, nodes->changes);
+  const RunRequest repeated = again.value();
+  const auto second = make_runs({&repeated, 1}, {.threads = 1, .progress = false});
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second.value().runs[0].summary.avg_jct_s, summary.avg_jct_s);
+  EXPECT_EQ(second.value().runs[0].summary.events, summary.events);
+}
+
 TEST_F(RecordedRunTest, ALogThatEndsBeforeTheRunIsNotComplete) {
   recorded({.policy = {.name = "fifo"}});
   const std::string content = read_file(path()).value();

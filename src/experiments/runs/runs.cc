@@ -49,6 +49,8 @@ void add_settings(const RunRequest& request, ReportRun& run) {
       {"options", options.empty() ? "none" : fmt::format("{}", fmt::join(options, " "))},
       {"seed", fmt::format("{}", request.run.policy.seed)},
       {"version", ORRERY_VERSION}};
+  if (request.nodes != nullptr)
+    run.settings.insert(run.settings.begin(), {"nodes", request.nodes->text});
 }
 
 void add_labels(const RunRequest& request, ReportRun& run) {
@@ -81,6 +83,8 @@ SimulationSetup setup_of(const RunRequest& request) {
   return {.workload = request.workload.get(),
           .cluster = request.cluster.get(),
           .run = request.run,
+          .node_changes = request.nodes == nullptr ? std::span<const NodeChange>()
+                                                   : std::span(request.nodes->changes),
           .from_log = request.from_log};
 }
 
@@ -89,7 +93,8 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   Metrics metrics({.cluster = *request.cluster,
                    .workload = request.workload.get(),
                    .window = request.run.window,
-                   .interpolates = request.run.semantics == SemanticsKind::Synergy});
+                   .interpolates = request.run.semantics == SemanticsKind::Synergy,
+                   .faults = request.run.faults});
   sinks.add(metrics);
   std::optional<SeriesRecorder> series;
   if (request.series) {
@@ -127,6 +132,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   add_labels(request, run);
   add_ends(request, outcome.value().interrupted, run.summary);
   add_warnings(*request.cluster, run.summary);
+  if (request.nodes != nullptr) add_scenario_warning(*request.nodes, run.summary);
   if (series) {
     run.series = series->series();
     run.series.completion_times = distribution(run.completion_times, jobs_of(request));
@@ -143,6 +149,12 @@ ReportRun not_run(const RunRequest& request) {
 }
 
 }  // namespace
+
+void set_scenario(RunRequest& request, std::shared_ptr<const NodeScenario> nodes) {
+  request.run.faults.reset();
+  if (nodes != nullptr) request.run.faults = nodes->rules;
+  request.nodes = std::move(nodes);
+}
 
 Status check_setup(const RunRequest& request) { return check(setup_of(request)); }
 

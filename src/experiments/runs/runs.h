@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "experiments/runs/scenario.h"
 #include "report/metrics/metrics.h"
 #include "report/page/html.h"
 #include "simulation/kernel/simulation.h"
@@ -20,6 +21,8 @@ struct RunRequest {
   std::shared_ptr<const Workload> workload;
   std::shared_ptr<const Cluster> cluster;
   RunDescription run{};
+  // With run.faults: what happens to nodes. See set_scenario().
+  std::shared_ptr<const NodeScenario> nodes{};
   std::string label{};            // the policy as it is to be shown
   bool from_log = false;          // the workload comes from a log of the same world
   std::string events{};           // file for the log; empty: none
@@ -27,6 +30,9 @@ struct RunRequest {
   bool goes_on = false;           // the workload is the beginning of one without end
   EventSink* listener = nullptr;  // gets every event too, on the thread of the run; may be null
 };
+
+// Nodes come and go in the run as the scenario says; null: they stay.
+void set_scenario(RunRequest& request, std::shared_ptr<const NodeScenario> nodes);
 
 struct RunsOptions {
   int threads = 0;  // 0: one a core

@@ -9,6 +9,7 @@
 namespace orrery {
 namespace {
 
+constexpr double kDay_s = 86400;
 constexpr std::size_t kStagesOfClasses = 3;  // AntMan's model of sharing knows three stages
 
 bool is_opportunistic(const JobSpec& job) { return job.priority != 0; }
@@ -93,6 +94,14 @@ void add_warnings(const Cluster& cluster, RunSummary& run) {
   run.warnings.push_back(fmt::format(
       "{} of {} jobs ask for more than the whole cluster has ({} GPUs): they are rejected",
       run.too_large, run.jobs, cluster.gpus_total()));
+}
+
+void add_scenario_warning(const NodeScenario& nodes, RunSummary& run) {
+  if (!run.makespan_s || *run.makespan_s <= seconds(nodes.end)) return;
+  run.warnings.push_back(
+      fmt::format("the run ends at {:.1f} days, but what happens to nodes is known until {:.1f} "
+                  "days: later none is lost",
+                  *run.makespan_s / kDay_s, seconds(nodes.end) / kDay_s));
 }
 
 std::string warning_lines(std::span<const ReportRun> runs) {

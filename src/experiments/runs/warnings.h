@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/runs/scenario.h"
 #include "model/cluster.h"
 #include "model/job.h"
 #include "report/metrics/summary.h"
@@ -18,6 +19,9 @@ std::vector<std::string> data_warnings(const Workload& workload, std::string_vie
 
 // Adds what only the run shows: jobs that the whole cluster cannot hold.
 void add_warnings(const Cluster& cluster, RunSummary& run);
+
+// Adds that the run went on after what is known of its nodes.
+void add_scenario_warning(const NodeScenario& nodes, RunSummary& run);
 
 // Each different warning of the runs on a line of its own, with trace and policy in front.
 std::string warning_lines(std::span<const ReportRun> runs);

@@ -15,8 +15,9 @@ bool same_grant(const Grant& a, const Grant& b) {
 }
 
 bool same(const Event& a, const Event& b) {
-  if (a.time != b.time || a.kind != b.kind || a.job != b.job || a.reason != b.reason ||
-      a.promised != b.promised || a.finished != b.finished) {
+  if (a.time != b.time || a.kind != b.kind || a.job != b.job || a.node != b.node ||
+      a.work_lost != b.work_lost || a.reason != b.reason || a.promised != b.promised ||
+      a.finished != b.finished) {
     return false;
   }
   if (a.grant == nullptr || b.grant == nullptr) return a.grant == b.grant;
@@ -83,6 +84,7 @@ Status EventComparison::finish() {
 std::string decision_text(const EventComparison::Side& side, const Cluster& cluster) {
   const Event& event = side.event;
   std::string out(to_string(event.kind));
+  if (is_about_node(event.kind)) return out + ": " + cluster.nodes[index(event.node)].name;
   if (!side.grant.devices.empty()) out += grant_text(side.grant, cluster);
   if (event.kind == EventKind::Admitted) {
     out += fmt::format(", promised for {:g} s", seconds(event.promised));

@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr std::int64_t kIdGapMax = 1 << 16;
 
 std::optional<EventKind> kind_named(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(EventKind::Cancelled); ++i) {
+  for (int i = 0; i <= static_cast<int>(EventKind::NodeBack); ++i) {
     if (to_string(static_cast<EventKind>(i)) == text) return static_cast<EventKind>(i);
   }
   return std::nullopt;
@@ -126,8 +126,13 @@ Status EventLogReader::read_event(const LogLine& line, Event& event) {
   const auto kind = kind_named(kind_text);
   if (!kind) return invalid(fmt::format("unknown event \"{}\"", kind_text));
   event.kind = *kind;
+  if (is_about_node(event.kind)) {
+    const auto nodes = static_cast<std::int64_t>(cluster_.nodes.size());
+    return line.integer("node", event.node, Need::Required, 0, nodes - 1);
+  }
   TRY(line.integer("job", event.job, Need::Required, 0, kMax<std::int32_t>));
   TRY(line.number("left", event.work_left, Need::Optional));
+  TRY(line.number("lost", event.work_lost, Need::Optional));
   TRY(read_reason(line, event.reason));
   if (event.kind == EventKind::Admitted) {
     TRY(line.time("promised", event.promised, Need::Required));
@@ -164,10 +169,14 @@ Status EventLogReader::read_spec(const LogLine& line, const Event& event) {
   std::int64_t start_cost = 0;
   TRY(spec.integer("start_cost", start_cost, Need::Optional));
   spec_.start_cost = Duration(start_cost);
+  std::int64_t checkpoint_cost = 0;
+  TRY(spec.integer("checkpoint_cost", checkpoint_cost, Need::Optional));
+  spec_.checkpoint_cost = Duration(checkpoint_cost);
   TRY(read_name(spec, "model", spec_.model));
   TRY(read_name(spec, "user", spec_.user));
   TRY(read_name(spec, "gpu_type", spec_.gpu_type));
   TRY(spec.integer("batch_size", spec_.batch_size, Need::Optional, 0, kMax<int>));
+  TRY(spec.integer("lasting", spec_.lasting, Need::Optional, 0, 1));
   TRY(spec.integer("priority", spec_.priority, Need::Optional, -kMax<int>, kMax<int>));
   TRY(read_deadline(spec));
   TRY(read_profile(spec));
@@ -329,6 +338,7 @@ Status EventLogReader::read_reason(const LogLine& line, Reason& reason) const {
 Status EventLogReader::follow(const Event& event) {
   if (last_time_ && event.time < *last_time_) return invalid("time runs backwards");
   last_time_ = event.time;
+  if (is_about_node(event.kind)) return follow_node(event);
   const std::size_t job = index(event.job);
   if (event.kind == EventKind::Submitted) {
     if (job > lives_.size() + kIdGapMax) {
@@ -373,8 +383,23 @@ Status EventLogReader::follow(const Event& event) {
     case EventKind::Cancelled:
       life.stage = Stage::Ended;
       break;
+    case EventKind::NodeWarned:
+    case EventKind::NodeLost:
+    case EventKind::NodeBack:
+      break;
   }
   return {};
+}
+
+Status EventLogReader::follow_node(const Event& event) {
+  if (nodes_lost_.size() <= index(event.node)) nodes_lost_.resize(index(event.node) + 1);
+  const bool lost = nodes_lost_[index(event.node)];
+  if (lost == (event.kind == EventKind::NodeBack)) {
+    nodes_lost_[index(event.node)] = event.kind == EventKind::NodeLost;
+    return {};
+  }
+  return invalid(fmt::format("node {} has {} although it is {}", index(event.node),
+                             to_string(event.kind), lost ? "lost" : "there"));
 }
 
 bool is_event_log(const std::string& path) {

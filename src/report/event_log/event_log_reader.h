@@ -58,6 +58,7 @@ class EventLogReader {
   Status read_devices(const LogLine& grant);
   Status read_reason(const LogLine& line, Reason& reason) const;
   Status follow(const Event& event);
+  Status follow_node(const Event& event);
 
   enum class Stage : std::uint8_t { Unknown, Waiting, Running, Ended };
   struct Life {
@@ -74,6 +75,7 @@ class EventLogReader {
   Workload workload_;
   std::unordered_map<std::string, NameId> name_ids_;
   std::vector<Life> lives_;
+  std::vector<bool> nodes_lost_;  // may be shorter
   std::optional<Time> last_time_;
   JobSpec spec_;
   Grant grant_;

@@ -9,6 +9,7 @@
 #include "base/test_folder.h"
 #include "report/event_log/event_log_reader.h"
 #include "report/event_log/event_log_writer.h"
+#include "report/event_log/reader_complaint.h"
 #include "report/json.h"
 #include "report/metrics/metrics.h"
 #include "report/test_run.h"
@@ -30,6 +31,8 @@ TestRun eventful() {
   spec.memory_bytes = 1LL << 40;
   spec.gpu_memory_bytes = 1 << 30;
   spec.start_cost = from_seconds(7.25);
+  spec.checkpoint_cost = from_seconds(2.5);
+  spec.lasting = true;
   spec.profile = ProfileId{1};
   spec.model = NameId{0};
   spec.user = NameId{1};
@@ -115,6 +118,8 @@ void expect_same_spec(const JobSpec& got, const Workload& names, const JobSpec& 
   EXPECT_EQ(got.iterations, want.iterations);
   EXPECT_EQ(got.iteration_s, want.iteration_s);
   EXPECT_EQ(got.start_cost, want.start_cost);
+  EXPECT_EQ(got.checkpoint_cost, want.checkpoint_cost);
+  EXPECT_EQ(got.lasting, want.lasting);
   EXPECT_EQ(got.batch_size, want.batch_size);
   EXPECT_EQ(got.priority, want.priority);
   EXPECT_EQ(got.deadline, want.deadline);
@@ -287,18 +292,6 @@ TEST_F(EventLog, AFileThatCannotBeWrittenOrReadSaysSo) {
   EXPECT_FALSE(log->finish().ok());
 }
 
-// The message for a log whose lines after the header are these.
-std::string complaint(const std::string& lines) {
-  std::istringstream stream("{\"orrery_events\":1,\"cluster\":{\"nodes\":[{\"gpus\":8}]}}\n" +
-                            lines);
-  auto opened = EventLogReader::from(stream, "log");
-  if (!opened.ok()) return opened.error().message;
-  EventLogReader reader = std::move(opened).value();
-  Event event;
-  auto more = reader.next(event);
-  while (more.ok() && more.value()) more = reader.next(event);
-  return more.ok() ? "" : more.error().message;
-}
 
 const std::string kSubmitted =
     "{\"t\":5,\"seq\":0,\"event\":\"submitted\",\"job\":0,\"spec\":{\"submitted\":5,\"gpus\":1,"
@@ -390,6 +383,12 @@ TEST_F(EventLog, SaysHowTheRunWasSetUp) {
                               .semantics = SemanticsKind::Synergy,
                               .speed_error = 0.1,
                               .window = JobWindow{JobId{300}, JobId{500}},
+                              .faults = FaultRules{.checkpoint_interval = std::chrono::minutes(30),
+                                                   .checkpoint_cost = std::chrono::seconds(20),
+                                                   .notice = std::chrono::minutes(2),
+                                                   .on_demand_price = 2.5,
+                                                   .spot_price = 0.1,
+                                                   .on_demand_nodes = 3},
                               .jobs = 9000};
   auto writer = EventLogWriter::open(path("set-up.jsonl"), run.cluster, run.workload, set_up);
   ASSERT_TRUE(writer.ok());

@@ -93,14 +93,17 @@ void EventLogWriter::write(const Event& event) {
   append_number(buffer_, event.sequence);
   append(buffer_, ",\"event\":\"");
   append(buffer_, to_string(event.kind));
-  append(buffer_, "\",\"job\":");
-  append_number(buffer_, std::int64_t{static_cast<std::int32_t>(event.job)});
+  const bool about_node = is_about_node(event.kind);
+  append(buffer_, about_node ? "\",\"node\":" : "\",\"job\":");
+  append_number(buffer_, about_node ? std::int64_t{static_cast<std::int32_t>(event.node)}
+                                    : std::int64_t{static_cast<std::int32_t>(event.job)});
   if (event.kind == EventKind::Submitted) {
     INVARIANT(event.spec != nullptr, "a submission carries the job's spec");
     append_spec(*event.spec);
   }
   if (has_grant(event.kind)) append_grant(event);
   append_unless(buffer_, ",\"left\":", event.work_left, 0.0);
+  append_unless(buffer_, ",\"lost\":", event.work_lost, 0.0);
   if (event.kind == EventKind::Admitted) {
     append(buffer_, ",\"promised\":");
     append_number(buffer_, nanoseconds(event.promised));
@@ -129,11 +132,14 @@ void EventLogWriter::append_spec(const JobSpec& spec) {
   append_unless(buffer_, ",\"gpu_memory\":", spec.gpu_memory_bytes, std::int64_t{0});
   append_unless(buffer_, ",\"start_cost\":", std::int64_t{spec.start_cost.count()},
                 std::int64_t{0});
+  append_unless(buffer_, ",\"checkpoint_cost\":", std::int64_t{spec.checkpoint_cost.count()},
+                std::int64_t{0});
   append_name(",\"model\":", spec.model);
   append_name(",\"user\":", spec.user);
   append_name(",\"gpu_type\":", spec.gpu_type);
   append_unless(buffer_, ",\"batch_size\":", spec.batch_size, 0);
   append_unless(buffer_, ",\"priority\":", spec.priority, 0);
+  append_unless(buffer_, ",\"lasting\":", spec.lasting ? 1 : 0, 0);
   if (spec.deadline) {
     append(buffer_, ",\"deadline\":");
     append_number(buffer_, nanoseconds(*spec.deadline));

@@ -1,5 +1,7 @@
 #include "report/event_log/logged_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -52,6 +54,50 @@ Status read_seed(const LogLine& line, RunDescription& run) {
   return {};
 }
 
+void append_faults(fmt::memory_buffer& out, const FaultRules& faults) {
+  append(out, ",\"faults\":{\"checkpoint_interval\":");
+  append_number(out, std::int64_t{faults.checkpoint_interval.count()});
+  append(out, ",\"checkpoint_cost\":");
+  append_number(out, std::int64_t{faults.checkpoint_cost.count()});
+  append(out, ",\"notice\":");
+  append_number(out, std::int64_t{faults.notice.count()});
+  append(out, ",\"on_demand_price\":");
+  append_number(out, faults.on_demand_price);
+  append(out, ",\"spot_price\":");
+  append_number(out, faults.spot_price);
+  append(out, ",\"on_demand_nodes\":");
+  append_number(out, std::int64_t{faults.on_demand_nodes});
+  out.push_back('}');
+}
+
+Status read_price(const LogLine& fields, const char* key, double& price) {
+  TRY(fields.number(key, price, Need::Required));
+  if (price >= 0 && std::isfinite(price)) return {};
+  return invalid(fmt::format("\"{}\" is not a number, 0 or more", key));
+}
+
+Status read_faults(const LogLine& line, RunDescription& run) {
+  if (line.find("faults") == nullptr) return {};
+  TRY_ASSIGN(const json* object, line.nested("faults"));
+  const LogLine fields(*object);
+  const auto read_duration = [&](const char* key, Duration& duration) -> Status {
+    constexpr std::int64_t kLongest = kNever.time_since_epoch().count() / 4;
+    std::int64_t count = 0;
+    TRY(fields.integer(key, count, Need::Required, 0, kLongest));
+    duration = Duration(count);
+    return {};
+  };
+  FaultRules faults;
+  TRY(read_duration("checkpoint_interval", faults.checkpoint_interval));
+  TRY(read_duration("checkpoint_cost", faults.checkpoint_cost));
+  TRY(read_duration("notice", faults.notice));
+  TRY(read_price(fields, "on_demand_price", faults.on_demand_price));
+  TRY(read_price(fields, "spot_price", faults.spot_price));
+  TRY(fields.integer("on_demand_nodes", faults.on_demand_nodes, Need::Required, 0, kMax<int>));
+  run.faults = faults;
+  return {};
+}
+
 Result<std::vector<std::int64_t>> read_points(const LogLine& line, const char* key) {
   TRY_ASSIGN(const json* list, line.list(key));
   std::vector<std::int64_t> points;
@@ -97,6 +143,7 @@ void append_run(fmt::memory_buffer& out, const RunDescription& run) {
                 std::vector<std::int64_t>{static_cast<std::int32_t>(run.window->first),
                                           static_cast<std::int32_t>(run.window->end)});
   }
+  if (run.faults) append_faults(out, *run.faults);
   append(out, ",\"jobs\":");
   append_number(out, run.jobs);
   out.push_back('}');
@@ -120,6 +167,7 @@ Status read_run(const LogLine& line, RunDescription& run) {
   }
   TRY(read_seed(fields, run));
   TRY(read_options(fields, run));
+  TRY(read_faults(fields, run));
   return read_window(fields, run);
 }
 

@@ -21,16 +21,23 @@ Metrics::Metrics(const MetricsOptions& options)
       window_(options.window),
       quantiles_(options.interpolates ? QuantileRule::Interpolated : QuantileRule::Above),
       time_sums_(options.cluster) {
+  if (options.faults) node_sums_.emplace(options.cluster, *options.faults);
   if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
 }
 
 void Metrics::write(const Event& event) {
   time_sums_.advance(event.time);
   ++counts_.events;
+  if (node_sums_) node_sums_->advance(event.time);
+  if (is_about_node(event.kind)) {
+    if (node_sums_) node_sums_->change(event);
+    return;
+  }
   Job& job = this->job(event);
   INVARIANT(job.known || event.kind == EventKind::Submitted,
             "a job is submitted before anything else happens to it");
   const bool counted = counts(event.job);
+  if (node_sums_ && event.kind >= EventKind::Started) note_work(event, job);
   switch (event.kind) {
     case EventKind::Submitted:
       submit(event, job);
@@ -78,6 +85,18 @@ void Metrics::write(const Event& event) {
       counts_.cancelled += counted;
       finish(event, job, JobState::Cancelled);
       break;
+    case EventKind::NodeWarned:
+    case EventKind::NodeLost:
+    case EventKind::NodeBack:
+      break;
+  }
+}
+
+void Metrics::note_work(const Event& event, Job& job) {
+  node_sums_->do_work((job.work_left - event.work_left) * job.iteration_gpu_s);
+  job.work_left = event.work_left;
+  if (event.kind == EventKind::Paused && event.reason.code == Reason::Code::NodeLost) {
+    node_sums_->lose_work(event.work_lost * job.iteration_gpu_s);
   }
 }
 
@@ -93,11 +112,12 @@ void Metrics::submit(const Event& event, Job& job) {
   const JobSpec& spec = *event.spec;
   job.known = true;
   job.submitted = spec.submitted;
-  job.iterations = spec.iterations;
+  job.iterations = job.work_left = spec.iterations;
   job.iteration_gpu_s = gpu_s_of_iteration(workload_, spec);
   job.curve = spec.curve;
   job.deadline = spec.deadline.value_or(kNever);
   time_sums_.begin(event.time);
+  if (node_sums_) node_sums_->begin(event.time);
   time_sums_.change_waiting(1);
   if (!counts(event.job)) return;
   ++counts_.jobs;
@@ -141,6 +161,7 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
   }
   if (state == JobState::Rejected) return;
   time_sums_.end(event.time);
+  if (node_sums_) node_sums_->end();
   if (!counted) return;
   window_last_end_ = event.time;
   if (state == JobState::Done) complete(event, job);
@@ -161,6 +182,7 @@ RunSummary Metrics::summary() const {
   deadlines_.add_figures(summary);
   if (summary.completed > 0) add_completion_times(summary);
   time_sums_.add_figures(summary);
+  if (node_sums_) node_sums_->add_figures(summary);
   return summary;
 }
 

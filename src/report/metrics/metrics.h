@@ -11,6 +11,7 @@
 #include "report/metrics/completion_times.h"
 #include "report/metrics/deadline_sums.h"
 #include "report/metrics/device_ledger.h"
+#include "report/metrics/node_sums.h"
 #include "report/metrics/summary.h"
 #include "report/metrics/time_sums.h"
 
@@ -22,6 +23,7 @@ struct MetricsOptions {
   std::optional<JobWindow> window;     // empty: all jobs
   // A quantile lies between the two nearest completion times, as in Synergy's figures.
   bool interpolates = false;
+  std::optional<FaultRules> faults = {};  // empty: nodes do not come and go
 };
 
 // Folds a run's events into its summary. Figures about jobs (completion times, waiting, deadlines)
@@ -42,6 +44,7 @@ class Metrics final : public EventSink {
     Duration ran{};          // in grants that have ended; once it is done, its completion time
     Time deadline = kNever;  // kNever: none
     double iterations = 0;   // in all
+    double work_left = 0;    // iterations, as of the last event
     double iteration_gpu_s = 0;
     CurveId curve = kNoCurve;
     std::int32_t slot = kNoSlot;  // of its grant
@@ -51,6 +54,7 @@ class Metrics final : public EventSink {
   };
 
   Job& job(const Event& event);
+  void note_work(const Event& event, Job& job);
   void submit(const Event& event, Job& job);
   void hold(const Event& event, Job& job);
   void release(Time now, Job& job);
@@ -66,6 +70,7 @@ class Metrics final : public EventSink {
   std::vector<Job> jobs_;
   SlotPool<TimeSums::Holding> holdings_;
   TimeSums time_sums_;
+  std::optional<NodeSums> node_sums_;  // where nodes come and go
   // Of the jobs of the window.
   RunSummary counts_;
   DeadlineSums deadlines_;

@@ -88,6 +88,15 @@ struct RunSummary {
 
   // Filled by make_runs(): what makes the figures mean less than they seem to.
   std::vector<std::string> warnings;
+
+  // Filled by Metrics; empty unless nodes come and go in the run.
+  std::optional<double> goodput;
+  std::optional<double> lost_gpu_h;
+  std::optional<std::int64_t> fault_restarts;
+  std::optional<std::int64_t> nodes_lost;
+  std::optional<double> node_downtime_h;
+  std::optional<double> cost;
+  std::optional<double> cost_on_demand;
 };
 
 }  // namespace orrery

@@ -70,6 +70,13 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("first_common_p99_jct_s", run.first_common.p99_jct_s);
   visit("first_common_makespan_s", run.first_common.makespan_s);
   visit("warnings", run.warnings);
+  visit("goodput", run.goodput);
+  visit("lost_gpu_h", run.lost_gpu_h);
+  visit("fault_restarts", run.fault_restarts);
+  visit("nodes_lost", run.nodes_lost);
+  visit("node_downtime_h", run.node_downtime_h);
+  visit("cost", run.cost);
+  visit("cost_on_demand", run.cost_on_demand);
 }
 
 }  // namespace orrery

@@ -21,6 +21,7 @@ std::string_view embedded_report_css();
 std::string_view embedded_report_js();
 std::string_view embedded_timeline_js();
 std::string_view embedded_deadlines_js();
+std::string_view embedded_nodes_js();
 
 namespace {
 
@@ -108,6 +109,7 @@ void append_series(fmt::memory_buffer& out, const Series& series) {
                  series.bucket_s);
   append_list(out, ",\"waiting\":", series.waiting);
   append_list(out, ",\"held\":", series.gpus_held);
+  append_list(out, ",\"up\":", series.gpus_up);
   append_list(out, ",\"efficiency\":", series.efficiency);
   append_list(out, ",\"cpus\":", series.cpu_use);
   append_list(out, ",\"memory\":", series.memory_use);
@@ -193,6 +195,7 @@ std::string html_report(std::span<const ReportRun> runs, std::span<const ReportF
   replace(page, "/*orrery:css*/", embedded_report_css());
   replace(page, "/*orrery:timeline*/", embedded_timeline_js());
   replace(page, "/*orrery:deadlines*/", embedded_deadlines_js());
+  replace(page, "/*orrery:nodes*/", embedded_nodes_js());
   replace(page, "/*orrery:script*/", embedded_report_js());
   // The data first: it cannot hold the other markers, which begin with '<'; a name in the table
   // could hold this one, but none that begins so, since it is escaped.

@@ -119,6 +119,9 @@ const figures = [
   { key: 'avg_queue', name: 'Jobs waiting', show: decimal, ratio: true, spare: true },
   { key: 'best_effort_avg_jct_s', name: 'Best effort JCT', show: duration, ratio: true },
   { key: 'soft_value_won', name: 'Value won', show: decimal, more: true, ratio: true, whole: true },
+  { key: 'goodput', name: 'Goodput', card: 'Highest goodput', show: percent, more: true },
+  { key: 'lost_gpu_h', name: 'Lost GPU h', card: 'Least work lost, GPU h', show: decimal },
+  { key: 'cost', name: 'Cost', card: 'Lowest cost', show: decimal },
   { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true },
   { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true },
 ];
@@ -369,7 +372,7 @@ function facts(group) {
       ...run.settings, ['state', r.status], ['jobs', r.jobs === null ? null
         : `${count(r.jobs)}: ${count(r.completed)} completed, ${count(r.rejected)} rejected, ${count(r.failed)} failed, ${count(r.cancelled)} cancelled, ${count(r.left)} left`],
       ['promises', r.promises ? `${kept(r)} kept, ${duration(r.admitted_gpu_s)} of GPU time` : null],
-      ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
+      ...faultFacts(r), ['starts', count(r.starts)], ['pauses', count(r.preemptions)], ['moves', count(r.moves)], ['resizes', count(r.resizes)], ['longest queue', known(r.max_queue) ? count(r.max_queue) : null], ['events', count(r.events)],
       ['simulated in', known(r.wall_s) ? `${duration(r.wall_s)} (CPU ${duration(r.cpu_s)})` : null], ['memory', known(r.peak_mb) ? `${three(r.peak_mb)} MB` : null]];
     return h('div', null, h('h3', null, dot(i), ' ', r.policy),
       h('dl', null, rows.filter(([, v]) => known(v)).flatMap(([k, v]) => [h('dt', null, k), h('dd', null, v)])));
@@ -429,7 +432,7 @@ function show(group) {
       overTime(group, hidden, 'Jobs waiting', 'Submitted or paused, holding no GPU.', (run) => run.series.waiting, { show: (v) => v >= 10000 ? `${v / 1000}k` : `${+v.toFixed(2)}`, exact: decimal }),
       overTime(group, hidden, 'GPUs in use', 'Held by at least one job, of all GPUs.', (run) => run.series.held.map((v) => v / gpus),
         { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 })),
-    ...[hostUse(group, hidden), efficiency(group, hidden), deadlineCharts(group, hidden), timeline.element, refusals(group)].filter(Boolean), facts(group),
+    ...[nodeChart(group, hidden), hostUse(group, hidden), efficiency(group, hidden), deadlineCharts(group, hidden), timeline.element, refusals(group)].filter(Boolean), facts(group),
     h('footer', null, 'JCT, job completion time: from submission to completion, over completed jobs. GPU use counts a shared GPU once; efficiency counts the work done on it, ',
       'so interleaved jobs can exceed the use. Made by orrery; this page holds all its data and loads nothing.'));
   redraw();

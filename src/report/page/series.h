@@ -51,6 +51,7 @@ struct Series {
   double bucket_s = 0;
   std::vector<double> waiting;    // jobs, mean of each bucket
   std::vector<double> gpus_held;  // likewise
+  std::vector<double> gpus_up;    // of the nodes that are there; empty: all, at any time
   // Of the cluster, mean of each bucket: what Metrics calls cluster_efficiency. Empty when some
   // grant stated no speed.
   std::vector<double> efficiency;

@@ -10,6 +10,7 @@ namespace orrery {
 SeriesRecorder::Charts::Charts(Time start, const Cluster& cluster, std::size_t rows_max)
     : queue(start),
       gpus(start, cluster, rows_max),
+      nodes(start, cluster),
       host(start, cluster),
       efficiency(start, cluster.gpus_total()),
       deadlines(start) {}
@@ -27,6 +28,7 @@ void SeriesRecorder::write(const Event& event) {
   if (!charts_) charts_.emplace(event.time, cluster_, rows_max_);
   charts_->efficiency.advance(event.time);
   now_ = event.time;
+  if (is_about_node(event.kind)) return charts_->nodes.change(now_, event);
   if (index(event.job) >= jobs_.size()) jobs_.resize(index(event.job) + 1);
   Job& job = jobs_[index(event.job)];
   switch (event.kind) {
@@ -60,6 +62,10 @@ void SeriesRecorder::write(const Event& event) {
     case EventKind::Failed:
     case EventKind::Cancelled:
       finish(event, job);
+      break;
+    case EventKind::NodeWarned:
+    case EventKind::NodeLost:
+    case EventKind::NodeBack:
       break;
   }
 }
@@ -135,6 +141,7 @@ Series SeriesRecorder::series() const {
   Charts charts = *charts_;
   charts.queue.fill(now_, out);
   charts.gpus.fill(now_, out);
+  charts.nodes.fill(now_, out);
   charts.host.fill(now_, out);
   charts.efficiency.fill(now_, out);
   charts.deadlines.fill(now_, out);

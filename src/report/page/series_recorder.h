@@ -8,6 +8,7 @@
 #include "model/event.h"
 #include "report/metrics/device_ledger.h"
 #include "report/page/charts.h"
+#include "report/page/node_chart.h"
 #include "report/page/series.h"
 #include "report/page/span_chart.h"
 
@@ -53,6 +54,7 @@ class SeriesRecorder final : public EventSink {
 
     QueueChart queue;
     GpuChart gpus;
+    NodeChart nodes;
     HostChart host;
     EfficiencyChart efficiency;
     DeadlineChart deadlines;

@@ -40,6 +40,7 @@ Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes
     state.switch_index = static_cast<std::int32_t>(switch_begin_.size()) - 1;
     state.gpu_type = find_name(names, node.gpu_type);
     empty_.push_back(state);
+    losses_per_day_.push_back(node.losses_per_day);
     gpus_total_ += state.gpus;
     gpus_per_node_max_ = std::max(gpus_per_node_max_, state.gpus);
   }

@@ -28,6 +28,7 @@ std::size_t Packer::ShapeHash::operator()(const Shape& shape) const {
   mix(shape.memory_bytes);
   mix(shape.gpu_memory_bytes);
   mix(static_cast<std::int64_t>(shape.gpu_type));
+  mix(static_cast<std::int64_t>(shape.lasting));
   return hash;
 }
 
@@ -54,7 +55,7 @@ ShapeId Packer::intern(const Shape& shape) {
                          .available = all.gpus_total()};
   }
   shapes_.push_back(known);
-  constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus};
+  constrained_ = constrained_ || shape != Shape{.gpus = shape.gpus, .lasting = shape.lasting};
   return found->second;
 }
 

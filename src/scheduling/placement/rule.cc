@@ -9,7 +9,7 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<PlacementRuleInfo, 7> kRules = {{
+constexpr std::array<PlacementRuleInfo, 8> kRules = {{
     {"consolidated", "one node, or whole idle nodes under one switch, first that fits",
      make_consolidated},
     {"first-fit", "any free GPUs in node order, however scattered", make_first_fit},
@@ -21,6 +21,8 @@ constexpr std::array<PlacementRuleInfo, 7> kRules = {{
      make_topology},
     {"buddy", "aligned blocks of powers of two within a node, whole nodes for larger jobs",
      make_buddy},
+    {"survival", "long jobs on nodes that are seldom lost, large ones under one switch",
+     make_survival},
 }};
 
 }  // namespace

@@ -43,6 +43,7 @@ std::unique_ptr<PlacementRule> make_spread(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_random_fit(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_topology(std::uint64_t seed);
 std::unique_ptr<PlacementRule> make_buddy(std::uint64_t seed);
+std::unique_ptr<PlacementRule> make_survival(std::uint64_t seed);
 
 // Takes from the nodes in the order given, each as many GPUs as fit there, until the shape has all
 // its GPUs. What the rules share.

@@ -183,5 +183,58 @@ TEST(Packer, SaysHowManyGpusAreFreeToOneThatWaits) {
             (Reason{.code = Reason::Code::GpusBusy, .wanted = 4, .available = 2}));
 }
 
+Devices place_lasting(Packer& packer, int gpus) {
+  Devices devices;
+  packer.place(packer.current(), packer.intern({.gpus = gpus, .lasting = true}), devices);
+  return devices;
+}
+
+TEST(Survival, LongJobsGoToNodesThatAreSeldomLostAndShortOnesToTheOthers) {
+  Machines machines(1, 3, 8);
+  machines.cluster.nodes[0].losses_per_day = 0.3;
+  machines.cluster.nodes[1].losses_per_day = 0.1;
+  machines.cluster.nodes[2].losses_per_day = 0.2;
+  Packer packer = machines.packer("survival");
+  EXPECT_EQ(place_lasting(packer, 2), on(1, 0b11));
+  EXPECT_EQ(place(packer, 2), on(0, 0b11));
+  busy(packer, 1, 0b1111'1100);
+  EXPECT_EQ(place_lasting(packer, 2), on(2, 0b11));
+}
+
+TEST(Survival, NodesThatAreLostVeryOftenAreTakenLast) {
+  Machines machines(1, 3, 8);
+  machines.cluster.nodes[0].losses_per_day = 0.5;
+  machines.cluster.nodes[1].losses_per_day = 0.1;
+  machines.cluster.nodes[2].losses_per_day = 0.05;
+  Packer packer = machines.packer("survival");
+  EXPECT_EQ(place(packer, 8), on(1, kAll8));
+  EXPECT_EQ(place(packer, 8), on(2, kAll8));
+  EXPECT_EQ(place(packer, 8), on(0, kAll8));
+}
+
+TEST(Survival, ALargeJobIsUnderTheSwitchThatIsLeastLikelyToLoseANode) {
+  Machines machines(2, 2, 8);
+  machines.cluster.nodes[0].losses_per_day = 0.1;
+  machines.cluster.nodes[1].losses_per_day = 0.9;
+  machines.cluster.nodes[2].losses_per_day = 0.2;
+  machines.cluster.nodes[3].losses_per_day = 0.2;
+  Packer packer = machines.packer("survival");
+  EXPECT_EQ(place_lasting(packer, 16), (Devices{{NodeId{2}, kAll8}, {NodeId{3}, kAll8}}));
+}
+
+TEST(Survival, WithoutRisksNodesAreTakenInTheirOrder) {
+  Packer packer = Machines(1, 2, 8).packer("survival");
+  EXPECT_EQ(place(packer, 8), on(0, kAll8));
+  EXPECT_EQ(place_lasting(packer, 8), on(1, kAll8));
+}
+
+TEST(Survival, ALargeJobWaitsForWholeNodesOfItsSwitch) {
+  Packer packer = Machines(2, 2, 8).packer("survival");
+  busy(packer, 0, 1);
+  busy(packer, 2, 1);
+  EXPECT_TRUE(place(packer, 16).empty());
+  EXPECT_EQ(place(packer, 12), (Devices{{NodeId{1}, kAll8}, {NodeId{0}, 0b1'1110}}));
+}
+
 }  // namespace
 }  // namespace orrery

@@ -15,16 +15,18 @@ struct Shape {
   std::int64_t memory_bytes = 0;      // likewise
   std::int64_t gpu_memory_bytes = 0;  // a GPU must have this much
   NameId gpu_type = kNoName;
+  bool lasting = false;  // prefers nodes that are seldom lost, where the rule knows
 
   bool operator==(const Shape&) const = default;
 };
 
 inline Shape shape_of(const JobSpec& spec) {
-  return {spec.gpus, spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes, spec.gpu_type};
+  return {spec.gpus,     spec.cpu_milli, spec.memory_bytes, spec.gpu_memory_bytes,
+          spec.gpu_type, spec.lasting};
 }
 
 inline bool asks_for_gpus_alone(const JobSpec& spec) {
-  return shape_of(spec) == Shape{.gpus = spec.gpus};
+  return shape_of(spec) == Shape{.gpus = spec.gpus, .lasting = spec.lasting};
 }
 
 // The part of `total` that goes to a node with `gpus` of `gpus_total` GPUs, rounded up.

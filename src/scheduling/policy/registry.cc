@@ -20,7 +20,7 @@ namespace {
 constexpr std::array kCommon = {
     OptionInfo{"placement",
                "which free devices: consolidated, first-fit, best-fit, spread, "
-               "random, topology, buddy",
+               "random, topology, buddy, survival",
                "consolidated"},
     OptionInfo{"variant",
                "in the world of a released simulator: reference, as released with it, or ours",

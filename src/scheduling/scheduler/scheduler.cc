@@ -53,6 +53,7 @@ void Scheduler::emit(Event& event) {
 }
 
 void Scheduler::note_reported(const Event& event) {
+  if (is_about_node(event.kind)) return;
   if (event.kind == EventKind::Submitted) reported_.push_back({});
   if (event.kind == EventKind::Queued) reported_[index(event.job)] = event.reason.code;
   if (event.grant != nullptr) reported_[index(event.job)] = {};
@@ -198,7 +199,13 @@ void Scheduler::held(const Action& action, Time ready, double work_left) {
   ledger.take(job.held.devices, held_shape(job));
 }
 
-void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
+void Scheduler::node_changed(NodeId node, EventKind kind, Time now) {
+  now_ = now;
+  Event event{.kind = kind, .node = node};
+  emit(event);
+}
+
+void Scheduler::paused(JobId id, double work_left, const Reason& reason, double work_lost) {
   const Job& job = state_.job(id);
   const bool detached = sight_[index(id)] == Sight::Detached;
   if (detached) {
@@ -206,7 +213,11 @@ void Scheduler::paused(JobId id, double work_left, const Reason& reason) {
   } else {
     free_devices(job);
   }
-  Event event{.kind = EventKind::Paused, .job = id, .work_left = work_left, .reason = reason};
+  Event event{.kind = EventKind::Paused,
+              .job = id,
+              .work_left = work_left,
+              .work_lost = work_lost,
+              .reason = reason};
   emit(event);
   if (acting_ || sight_[index(id)] == Sight::Arrives) return;
   // The policy did not ask for this: to it the job is another from now on.

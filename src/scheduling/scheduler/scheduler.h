@@ -41,7 +41,8 @@ class Scheduler {
 
   // From the executor; or, without being asked, from a part that knows that a job lost its devices.
   void held(const Action& action, Time ready, double work_left);
-  void paused(JobId job, double work_left, const Reason& reason);
+  void paused(JobId job, double work_left, const Reason& reason, double work_lost = 0);
+  void node_changed(NodeId node, EventKind kind, Time now);  // what follows is the caller's
   // From the executor or an owner: Completed, Failed or Cancelled.
   void ended(JobId job, EventKind how, double work_left, Time now) {
     ended(job, how, work_left, now, now);
@@ -62,7 +63,6 @@ class Scheduler {
   // The next job, as it was in another scheduler's state; likewise. `reported` is the reason for
   // which it waits, if that was reported and it has not run since.
   void restore(Job job, Reason::Code reported);
-
   void set_time(Time now) { now_ = now; }
 
   // A job that does not run is kept from the policy's sight until it is released.

@@ -17,6 +17,7 @@ void State::apply(const Event& event) {
     ++waiting_;
     return;
   }
+  if (is_about_node(event.kind)) return change_node(event);
   Job& job = jobs_[index(event.job)];
   INVARIANT(!is_final(job.state), "nothing happens to a job after its end");
   switch (event.kind) {
@@ -48,7 +49,17 @@ void State::apply(const Event& event) {
                                                       : JobState::Cancelled;
       --waiting_;
       break;
+    case EventKind::NodeWarned:
+    case EventKind::NodeLost:
+    case EventKind::NodeBack:
+      break;
   }
+}
+
+void State::change_node(const Event& event) {
+  if (lost_.size() <= index(event.node)) lost_.resize(index(event.node) + 1);
+  if (event.kind == EventKind::NodeWarned) return;
+  lost_[index(event.node)] = event.kind == EventKind::NodeLost;
 }
 
 void State::restore(Job job) {

@@ -31,17 +31,22 @@ class State {
   std::span<const std::vector<JobId>> on_nodes() const { return on_nodes_; }
   std::int64_t waiting() const { return waiting_; }  // submitted, not running, not final
 
+  // Nodes that are lost, by the events so far.
+  bool is_up(NodeId node) const { return index(node) >= lost_.size() || !lost_[index(node)]; }
+
   void set_shape(JobId id, ShapeId shape) { jobs_[index(id)].shape = shape; }
 
  private:
   void hold(Job& job, const Event& event);
   void let_go(Job& job, const Event& event);
+  void change_node(const Event& event);
   void leave_nodes(const Job& job, JobId id);
 
   std::vector<Job> jobs_;
   std::vector<JobId> running_;
   std::vector<std::vector<JobId>> on_nodes_;
   std::vector<std::int32_t> running_at_;  // by job: its place in running_
+  std::vector<bool> lost_;                // by node; may be shorter
   std::int64_t waiting_ = 0;
 };
 

@@ -31,15 +31,33 @@ void Machines::perform(const Action& action) {
   const bool runs = job.state == JobState::Running;
   const double left = runs ? semantics_.work_left(id) : job.work_left;
   const Time ready = ready_after(action, job, now_);
+  const bool restarts = action.kind != Action::Kind::Regroup || ready != job.ready;
   use_.vacate(id);
   scheduler_->held(action, ready, left);
   semantics_.hold(id, left, ready, job.held);
   use_.occupy(id, job.held);
+  if (!saved_) return;
+  if (restarts) {
+    saved_->start(id, now_, ready, left);
+  } else {
+    saved_->check(id, now_, left);
+  }
+}
+
+void Machines::lose(JobId id, NodeId node, Duration notice) {
+  use_.vacate(id);
+  const SavedWork::Loss loss = saved_->lose(id, now_, semantics_.drop(id), notice);
+  scheduler_->paused(
+      id, loss.work_left,
+      {.code = Reason::Code::NodeLost, .wanted = static_cast<std::int64_t>(index(node))},
+      loss.work_lost);
 }
 
 void Machines::settle() {
   use_.settle([this](const DeviceUse::Pace& pace) {
-    semantics_.pace(pace.job, pace.iteration_s, pace.start);
+    if (!saved_) return semantics_.pace(pace.job, pace.iteration_s, pace.start);
+    saved_->check(pace.job, now_, semantics_.work_left(pace.job));
+    semantics_.pace(pace.job, pace.iteration_s * saved_->factor(pace.job), pace.start);
   });
 }
 

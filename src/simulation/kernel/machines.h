@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "scheduling/scheduler/device_use.h"
 #include "scheduling/scheduler/scheduler.h"
+#include "simulation/kernel/saved_work.h"
 #include "simulation/worlds/semantics.h"
 
 namespace orrery {
@@ -20,6 +23,8 @@ class Machines final : public Executor {
   }
   // Makes each job alone on its devices faster or slower than its profile, by at most this part.
   void err_in_speeds(double error, std::uint64_t seed);
+  // Nodes may be lost, and jobs save their work by these rules.
+  void save_work(const FaultRules& rules) { saved_.emplace(rules, workload_); }
   void set_time(Time now) { now_ = now; }
   void set_trainer(const Trainer* trainer) { use_.set_trainer(trainer); }
 
@@ -27,6 +32,8 @@ class Machines final : public Executor {
   double work_left(JobId job) const override { return semantics_.work_left(job); }
   void expect(const Plan::Outlook& outlook) override { semantics_.expect(outlook); }
 
+  // Its node is lost, after a warning this long before.
+  void lose(JobId job, NodeId node, Duration notice);
   void leave(JobId job) { use_.vacate(job); }  // it ended by itself
   void settle();  // the round is over: sets the speed of all jobs whose sharers changed
 
@@ -36,6 +43,7 @@ class Machines final : public Executor {
   Scheduler* scheduler_ = nullptr;
   Time now_{};
   DeviceUse use_;
+  std::optional<SavedWork> saved_;
 };
 
 }  // namespace orrery

@@ -4,16 +4,27 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/invariant.h"
 #include "scheduling/scheduler/scheduler.h"
 #include "simulation/kernel/machines.h"
+#include "simulation/kernel/node_line.h"
 #include "simulation/worlds/world.h"
 
 namespace orrery {
 namespace {
 
 const World& world_of(SemanticsKind kind) { return worlds()[static_cast<std::size_t>(kind)]; }
+
+Status check_faults(const SimulationSetup& setup) {
+  INVARIANT(setup.run.faults || setup.node_changes.empty(), "a run whose nodes change has rules");
+  if (!setup.run.faults || setup.run.semantics == SemanticsKind::Orrery) return {};
+  return invalid(fmt::format(
+      "nodes do not come and go with --semantics {}: the published simulator knows no faults; use "
+      "--semantics orrery",
+      to_string(setup.run.semantics)));
+}
 
 Status check_round(const SimulationSetup& setup) {
   const World& world = world_of(setup.run.semantics);
@@ -44,10 +55,14 @@ class Simulation {
                                 .loop = policy.loop,
                                 .clock = clock})),
         machines_(*setup.workload, *semantics_, semantics_->contention(), policy.policy->trainer()),
-        packer_(*setup.cluster, setup.workload->names, std::move(policy.rule)),
-        scheduler_({*setup.workload, *setup.cluster, *policy.policy, packer_, machines_, sink,
+        policy_(policy),
+        clock_(clock),
+        nodes_(*setup.cluster, setup.node_changes),
+        packer_(make_packer()),
+        scheduler_({*setup.workload, nodes_.cluster(), *policy.policy, *packer_, machines_, sink,
                     semantics_.get()}) {
     machines_.report_to(scheduler_);
+    if (setup.run.faults) machines_.save_work(*setup.run.faults);
     if (setup.run.speed_error > 0) {
       machines_.err_in_speeds(setup.run.speed_error, setup.run.policy.seed);
     }
@@ -61,7 +76,7 @@ class Simulation {
     while (!done(next)) {
       const Time arrival = next < jobs_.size() ? jobs_[next].submitted : kNever;
       const Time end = semantics_->next_end();
-      Time now = std::min({arrival, end, wake, round});
+      Time now = std::min({arrival, end, wake, round, nodes_.next()});
       if (now == kNever) break;
       if (arrival != kNever && end != kNever && arrival <= std::min(wake, round) &&
           std::chrono::abs(arrival - end) <= semantics_->coincidence()) {
@@ -77,6 +92,10 @@ class Simulation {
         scheduler_.ended(job.job, EventKind::Completed, job.work_left, job.at, job.finished);
       }
       note_ended();
+      if (nodes_.next() <= now) {
+        change_nodes(now);
+        wake = kNever;
+      }
       for (; next < jobs_.size() && jobs_[next].submitted <= now; ++next) {
         scheduler_.submit(jobs_[next], now);
       }
@@ -121,6 +140,23 @@ class Simulation {
     return open_ >= index(setup_.run.window->end);
   }
 
+  std::unique_ptr<Packer> make_packer() {
+    return std::make_unique<Packer>(nodes_.cluster(), setup_.workload->names,
+                                    std::move(policy_.rule));
+  }
+
+  // A fresh policy takes over on the nodes that are left, as on a live cluster.
+  void change_nodes(Time now) {
+    nodes_.change(now, scheduler_, machines_);
+    auto fresh = set_up_policy(setup_, &clock_);
+    INVARIANT(fresh.ok(), "the policy was made before with the same options");
+    PolicySetup before = std::exchange(policy_, std::move(fresh).value());
+    std::unique_ptr<Packer> packer = make_packer();
+    machines_.set_trainer(policy_.policy->trainer());
+    scheduler_.take_over(*policy_.policy, *packer, nodes_.cluster());
+    packer_ = std::move(packer);
+  }
+
   Time next_round(Time now) const {
     const Duration round = setup_.run.policy.round;
     if (round == Duration::zero() || world_.own_rounds) return now;
@@ -139,7 +175,10 @@ class Simulation {
   const World& world_;
   std::unique_ptr<Semantics> semantics_;
   Machines machines_;
-  Packer packer_;
+  PolicySetup& policy_;
+  ReleasedClock& clock_;
+  NodeLine nodes_;
+  std::unique_ptr<Packer> packer_;
   Scheduler scheduler_;
   std::vector<Semantics::Ended> ended_;
   std::int64_t rounds_ = 0;
@@ -150,12 +189,14 @@ class Simulation {
 }  // namespace
 
 Status check(const SimulationSetup& setup) {
+  TRY(check_faults(setup));
   TRY(check_round(setup));
   const auto policy = set_up_policy(setup, nullptr);
   return policy.ok() ? Status() : policy.error();
 }
 
 Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink) {
+  TRY(check_faults(setup));
   const World& world = world_of(setup.run.semantics);
   SimulationSetup made = setup;
   if (made.run.policy.round == Duration::zero()) made.run.policy.round = world.round;

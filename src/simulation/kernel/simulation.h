@@ -2,11 +2,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "base/result.h"
 #include "model/cluster.h"
 #include "model/event.h"
 #include "model/job.h"
+#include "model/node_change.h"
 #include "model/run_description.h"
 
 namespace orrery {
@@ -17,6 +19,8 @@ struct SimulationSetup {
   const Workload* workload = nullptr;
   const Cluster* cluster = nullptr;
   RunDescription run{};
+  // With run.faults, in order of time: what happens to nodes. Outlives the run.
+  std::span<const NodeChange> node_changes{};
   // The workload comes from a log of the same world, where iterations are as long already as that
   // world makes them.
   bool from_log = false;

@@ -18,14 +18,14 @@ constexpr double kRounding = 1e-6;
 constexpr std::size_t kEventsForEach = 2000;  // more for each job is no schedule
 
 bool holds(EventKind kind) { return kind >= EventKind::Started && kind <= EventKind::Regrouped; }
-bool is_end(EventKind kind) { return kind >= EventKind::Completed; }
 
 }  // namespace
 
 LawSink::LawSink(const Options& options)
     : options_(options),
       accounts_(options.workload->jobs.size()),
-      ends_(options.workload->jobs.size(), kNever) {}
+      ends_(options.workload->jobs.size(), kNever),
+      closed_(options.cluster->nodes.size()) {}
 
 void LawSink::fail(const std::string& law) {
   if (broken_.empty()) {
@@ -41,6 +41,10 @@ void LawSink::write(const Event& event) {
   now_ = event.time;
   ++events_;
   if (events_ > kEventsForEach * accounts_.size()) fail("a run comes to an end");
+  if (is_about_node(event.kind)) {
+    check_node(event);
+    return state_.apply(event);
+  }
   check_event(event);
   check_promise(event);
   check_work(event);
@@ -87,7 +91,8 @@ void LawSink::check_event(const Event& event) {
   if (event.kind == EventKind::Resumed && job.state != JobState::Paused) {
     fail(fmt::format("job {} resumes but was not paused", id));
   }
-  if (event.kind == EventKind::Paused && !options_.preempts) {
+  const bool lost = event.reason.code == Reason::Code::NodeLost;
+  if (event.kind == EventKind::Paused && !options_.preempts && !lost) {
     fail(fmt::format("job {} is stopped by a policy that does not preempt", id));
   }
   if (event.kind == EventKind::Moved && job.held.devices == event.grant->devices) {
@@ -97,6 +102,84 @@ void LawSink::check_event(const Event& event) {
     fail(fmt::format("job {} is ready before it holds anything", id));
   }
   if (is_end(event.kind)) ends_[id] = event.time;
+  if (!holds(event.kind)) return;
+  for (const NodeShare& share : event.grant->devices) {
+    if (closed_[index(share.node)] && event.kind != EventKind::Regrouped) {
+      fail(fmt::format("job {} is given devices of node {}, which is lost or warned", id,
+                       index(share.node)));
+    }
+  }
+}
+
+void LawSink::check_node(const Event& event) {
+  const bool lost = !state_.is_up(event.node);
+  if (!options_.faults) fail("a node comes or goes in a run without faults");
+  if (lost != (event.kind == EventKind::NodeBack)) {
+    fail(fmt::format("node {} has {} although it is {}", index(event.node), to_string(event.kind),
+                     lost ? "lost" : "there"));
+  }
+  closed_[index(event.node)] = event.kind != EventKind::NodeBack;
+}
+
+// By what part the saves of its work lengthen an iteration.
+double LawSink::saves_factor(const Job& job) const {
+  if (!options_.faults || options_.faults->checkpoint_interval == Duration::zero()) return 1;
+  const Duration own = job.spec->checkpoint_cost;
+  const Duration cost = own > Duration::zero() ? own : options_.faults->checkpoint_cost;
+  return 1 + seconds(cost) / seconds(options_.faults->checkpoint_interval);
+}
+
+// Work is lost by the loss of a node only, and no more of it than was done since its process began
+// or, with checkpoints, in one interval.
+void LawSink::check_work_left(const Event& event) {
+  const auto id = index(event.job);
+  Account& account = accounts_[id];
+  const bool lost = event.kind == EventKind::Paused && event.reason.code == Reason::Code::NodeLost;
+  if (event.work_left < 0 || event.work_lost < 0 || (event.work_lost > 0 && !lost)) {
+    fail(fmt::format("job {} has {} iterations left and lost {}", id, event.work_left,
+                     event.work_lost));
+  }
+  const double most = lost ? account.saved : account.work_left;
+  if (event.work_left > most * (1 + 1e-9)) {
+    fail(fmt::format("job {} has {} iterations left after {}", id, event.work_left, most));
+  }
+  account.work_left = event.work_left;
+  if (!lost || account.slowed || !options_.faults || !options_.honest) return;
+  check_loss(event);
+}
+
+void LawSink::check_loss(const Event& event) {
+  const auto id = index(event.job);
+  Account& account = accounts_[id];
+  const Job& job = state_.job(event.job);
+  const Duration own = job.spec->checkpoint_cost;
+  const FaultRules& rules = *options_.faults;
+  const double cost_s = seconds(own > Duration::zero() ? own : rules.checkpoint_cost);
+  const double again = account.done - (job.spec->iterations - event.work_left);
+  // Work that a save before the loss took the place of is not lost: it was not done.
+  const double most = event.work_lost > 0 ? event.work_lost : cost_s * account.speed_most;
+  if (again < -kRounding * (1 + account.done) || again > most + kRounding * (1 + account.done)) {
+    fail(fmt::format("job {} has to do {} iterations again, and lost {}", id, again,
+                     event.work_lost));
+  }
+  const double interval_s = seconds(rules.checkpoint_interval);
+  if (interval_s > 0 &&
+      event.work_lost > (interval_s + cost_s) * account.speed_most * (1 + 1e-9) + kRounding) {
+    fail(fmt::format("job {} lost {} iterations, more than between two checkpoints", id,
+                     event.work_lost));
+  }
+  account.done -= again;
+}
+
+void LawSink::note_process(const Event& event) {
+  Account& account = accounts_[index(event.job)];
+  const bool goes_on = event.kind == EventKind::Regrouped && event.ready == account.ready;
+  if (!goes_on) {
+    account.saved = event.work_left;
+    account.speed_most = 0;
+  }
+  account.ready = event.ready;
+  account.speed_most = std::max(account.speed_most, account.speed);
 }
 
 void LawSink::check_promise(const Event& event) {
@@ -144,17 +227,14 @@ void LawSink::check_work(const Event& event) {
   const auto id = index(event.job);
   Account& account = accounts_[id];
   const Job& job = state_.job(event.job);
-  if (event.work_left > account.work_left * (1 + 1e-9) || event.work_left < 0) {
-    fail(fmt::format("job {} has {} iterations left after {}", id, event.work_left,
-                     account.work_left));
-  }
-  account.work_left = event.work_left;
   if (job.state == JobState::Running && event.time > account.working) {
     account.done += seconds(event.time - account.working) * account.speed;
   }
+  check_work_left(event);
   if (holds(event.kind)) {
     account.working = options_.honest ? std::max(event.time, event.ready) : event.time;
-    account.speed = speed_of(job, *event.grant);
+    account.speed = speed_of(job, *event.grant) / saves_factor(job);
+    note_process(event);
     const Sharing sharing = event.grant->sharing;
     account.slowed |= sharing == Sharing::Interleaved || sharing == Sharing::Opportunistic;
   }
@@ -197,6 +277,9 @@ void LawSink::check_job(const Job& job) {
   std::vector<NodeId> nodes;
   for (const NodeShare& share : job.held.devices) {
     if (index(share.node) >= options_.cluster->nodes.size()) return fail("a node does not exist");
+    if (!state_.is_up(share.node)) {
+      return fail(fmt::format("job {} is on node {}, which is lost", id, index(share.node)));
+    }
     const Node& node = options_.cluster->nodes[index(share.node)];
     const int highest = 64 - std::countl_zero(share.gpus);
     if (share.gpus == 0 || highest > node.gpus) fail("a device does not exist");

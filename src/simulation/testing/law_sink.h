@@ -7,6 +7,7 @@
 
 #include "model/cluster.h"
 #include "model/event.h"
+#include "model/node_change.h"
 #include "scheduling/placement/shape.h"
 #include "scheduling/scheduler/state.h"
 
@@ -28,7 +29,8 @@ class LawSink final : public EventSink {
     bool keeps_promises = false;  // a job that was promised its deadline meets it
     // CPUs and memory are given by an allocator, and may be other than asked for...
     bool hosted = false;
-    bool is_fair = false;  // ...but no job is slower than with its fair share
+    bool is_fair = false;                   // ...but no job is slower than with its fair share
+    std::optional<FaultRules> faults = {};  // nodes come and go
   };
   explicit LawSink(const Options& options);
 
@@ -57,12 +59,20 @@ class LawSink final : public EventSink {
     double speed = 0;  // iterations a second
     double done = 0;   // iterations that its devices had time for
     double work_left = 0;
+    Time ready{};
+    double saved = 0;       // work left when its process began
+    double speed_most = 0;  // since then
   };
 
   void fail(const std::string& law);
   void check_event(const Event& event);
   void check_promise(const Event& event);
   void check_work(const Event& event);
+  void check_work_left(const Event& event);
+  void check_loss(const Event& event);
+  void note_process(const Event& event);
+  void check_node(const Event& event);
+  double saves_factor(const Job& job) const;
   void check_total();
   double speed_of(const Job& job, const Grant& grant) const;
   void check_rest();
@@ -77,6 +87,7 @@ class LawSink final : public EventSink {
   State state_;
   std::vector<Account> accounts_;
   std::vector<Time> ends_;
+  std::vector<bool> closed_;  // by node: warned or lost
   double gpu_s_done_ = 0;
   double gpu_s_due_ = 0;
   Time now_{};

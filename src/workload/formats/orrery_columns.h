@@ -36,16 +36,19 @@ enum OrreryColumn : std::size_t {
   kHostMemory,
   kIdealCpus,
   kIdealMemory,
+  kCheckpointCost,
   kOrreryColumns,
 };
 
 inline constexpr std::array<std::string_view, kOrreryColumns> kOrreryNames = {
-    "job_id",         "submit_s",       "gpus",           "duration_s",  "iterations",
-    "iteration_s",    "model",          "user",           "batch_size",  "cpus",
-    "memory_gb",      "gpu_memory_gb",  "gpu_type",       "priority",    "deadline_s",
-    "deadline_kind",  "deadline_value", "start_cost_s",   "stages_s",    "stage_slots",
-    "speeds",         "speed_gpus",     "speed_nodes",    "host_speeds", "host_cpus",
-    "host_memory_gb", "ideal_cpus",     "ideal_memory_gb"};
+    "job_id",           "submit_s",       "gpus",        "duration_s",
+    "iterations",       "iteration_s",    "model",       "user",
+    "batch_size",       "cpus",           "memory_gb",   "gpu_memory_gb",
+    "gpu_type",         "priority",       "deadline_s",  "deadline_kind",
+    "deadline_value",   "start_cost_s",   "stages_s",    "stage_slots",
+    "speeds",           "speed_gpus",     "speed_nodes", "host_speeds",
+    "host_cpus",        "host_memory_gb", "ideal_cpus",  "ideal_memory_gb",
+    "checkpoint_cost_s"};
 
 // How JSON writes the value. A CSV field is the same text, a list with ; between its numbers.
 enum class OrreryKind { Text, Number, List };

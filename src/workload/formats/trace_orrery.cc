@@ -263,6 +263,10 @@ Status read_needs(const Row& row, JobSpec& job) {
     TRY_ASSIGN(const std::int64_t cost_ns, row.fixed(kStartCost, kSecondDigits, kTimeMax_s));
     job.start_cost = Duration(cost_ns);
   }
+  if (row.given(kCheckpointCost)) {
+    TRY_ASSIGN(const std::int64_t cost_ns, row.fixed(kCheckpointCost, kSecondDigits, kTimeMax_s));
+    job.checkpoint_cost = Duration(cost_ns);
+  }
   return {};
 }
 
@@ -331,7 +335,7 @@ const TraceReader kOrreryTrace = {
                           "[priority],[deadline_s],[deadline_kind],[deadline_value],[start_cost_s],"
                           "[stages_s],[stage_slots],[speeds],[speed_gpus],[speed_nodes],"
                           "[host_speeds],[host_cpus],[host_memory_gb],[ideal_cpus],"
-                          "[ideal_memory_gb]"},
+                          "[ideal_memory_gb],[checkpoint_cost_s]"},
     .refusal = refusal,
     .read = read};
 

@@ -2,7 +2,7 @@
 
 #include "workload/formats/logged_jobs.h"
 #include "workload/text/date_text.h"
-#include "workload/text/json_stream.h"
+#include "workload/text/json_fields.h"
 
 namespace orrery {
 namespace {
@@ -38,16 +38,6 @@ std::string refusal(std::string_view start) {
   const std::size_t inner = start.find_first_not_of(kBlanks, open + 1);
   if (inner == std::string_view::npos || start[inner] == '{') return {};
   return "no list of objects in JSON";
-}
-
-// Calls use(key) for each key of the object that has just begun; it must take the value.
-template <class Use>
-Status each_key(JsonStream& json, Use use) {
-  while (true) {
-    TRY_ASSIGN(const Token token, json.next());
-    if (token == Token::EndObject) return {};
-    TRY(use(json.text()));
-  }
 }
 
 // Calls use() for each object of a list. null stands for an empty list.
@@ -88,11 +78,6 @@ Result<std::optional<Duration>> take_date(JsonStream& json, std::string_view key
   auto date = parse_date(text);
   if (!date.ok()) return json.wrong(fmt::format("'{}': {}", key, date.error().message));
   return std::optional(date.value());
-}
-
-Status skip_value(JsonStream& json) {
-  TRY_ASSIGN(const Token first, json.next());
-  return json.skip(first);
 }
 
 Result<std::int64_t> count_list(JsonStream& json, std::string_view key) {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/cluster.h"
+#include "model/event.h"
+#include "report/metrics/time_means.h"
+#include "report/page/series.h"
+
+namespace orrery {
+
+// The GPUs of the nodes that are there.
+class NodeChart {
+ public:
+  NodeChart(Time start, const Cluster& cluster);
+  void change(Time now, const Event& event);
+  void fill(Time now, Series& series);
+
+ private:
+  std::vector<int> gpus_;  // by node
+  std::vector<bool> lost_;
+  std::int64_t up_ = 0;
+  bool seen_ = false;  // some node was lost
+  TimeMeans means_;
+};
+
+}  // namespace orrery
