@@ -178,7 +178,8 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
 void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
-  command->add_option("system", a.system, "muri, elasticflow, synergy or star")->required();
+  command->add_option("system", a.system, "muri, elasticflow, synergy, star or transient")
+      ->required();
   command->add_option("--figure", a.figure, "one figure only, such as 9, 8a or static");
   command->add_option("--data", a.data,
                       "folder with the published traces, or with what is trained on");

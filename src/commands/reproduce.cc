@@ -6,6 +6,7 @@
 #include "experiments/figures/reproduce_muri.h"
 #include "experiments/figures/reproduce_star.h"
 #include "experiments/figures/reproduce_synergy.h"
+#include "experiments/figures/reproduce_transient.h"
 
 namespace orrery {
 
@@ -22,8 +23,10 @@ Status reproduce_command(const ReproduceArguments& arguments) {
   if (arguments.system == "elasticflow") return reproduce_elasticflow(arguments);
   if (arguments.system == "synergy") return reproduce_synergy(arguments);
   if (arguments.system == "star") return reproduce_star(arguments);
+  if (arguments.system == "transient") return reproduce_transient(arguments);
   return invalid(fmt::format(
-      "there is nothing to reproduce for '{}'; there are: muri, elasticflow, synergy, star",
+      "there is nothing to reproduce for '{}'; there are: muri, elasticflow, synergy, star, "
+      "transient",
       arguments.system));
 }
 

@@ -25,22 +25,23 @@ double server_cap_error_pct(const std::vector<ClusterSpeedPoint>& points) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-void add_region_delay(const PublishedData& data, RowWriter& write) {
+void add_region_delay(const PublishedData& data, const ServerCap& cap, RowWriter& write) {
   std::vector<CrossRegionPoint> points;
   for (const NamedCrossRegionPoint& named : cross_region_points(data)) {
     points.push_back(named.point);
   }
-  const auto fit = fit_region_delay(points);
+  const auto fit = fit_region_delay(points, cap);
   if (!fit.ok()) return;
   double sum = 0, held_out = 0;
   for (std::size_t left = 0; left < points.size(); ++left) {
     const auto error = [&](const RegionDelay& delay) {
-      return std::abs(cross_region_steps_per_s(delay, points[left]) / points[left].steps_per_s - 1);
+      return std::abs(
+          cross_region_steps_per_s(delay, cap, points[left]) / points[left].steps_per_s - 1);
     };
     sum += error(fit.value());
     std::vector<CrossRegionPoint> others = points;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(left));
-    if (const auto without = fit_region_delay(others); without.ok()) {
+    if (const auto without = fit_region_delay(others, cap); without.ok()) {
       held_out += error(without.value());
     }
   }
@@ -119,12 +120,12 @@ void add_model_rows(const TableInputs& inputs, std::vector<AnalysisRow>& rows) {
   RowWriter write(rows);
   std::vector<ClusterSpeedPoint> points;
   for (const NamedSpeedPoint& named : server_cap_points(inputs.data)) points.push_back(named.point);
-  if (fit_server_cap(points).ok()) {
+  if (const auto cap = fit_server_cap(points); cap.ok()) {
     write.of("model", "parameter-server cap")
         .add("heldout_mape_pct", server_cap_error_pct(points), points.size(),
              "leave one cluster out");
+    add_region_delay(inputs.data, cap.value(), write);
   }
-  add_region_delay(inputs.data, write);
   add_step_time(inputs.data.cm_dare, write);
   if (const auto error = checkpoint_error_pct(inputs.data.cm_dare.checkpoints);
       error.ok() && !inputs.data.cm_dare.checkpoints.empty()) {

@@ -68,13 +68,16 @@ Result<ServerCap> fit_server_cap(std::span<const ClusterSpeedPoint> points) {
   return ServerCap{found[0], found[1], found[2]};
 }
 
-double cross_region_steps_per_s(const RegionDelay& delay, const CrossRegionPoint& point) {
+double cross_region_steps_per_s(const RegionDelay& delay, const ServerCap& cap,
+                                const CrossRegionPoint& point) {
   const double alone = point.worker_steps_per_s;
-  return point.workers[0] * alone + point.workers[1] * delayed(alone, delay.near_s) +
-         point.workers[2] * delayed(alone, delay.far_s);
+  const double sum = point.workers[0] * alone + point.workers[1] * delayed(alone, delay.near_s) +
+                     point.workers[2] * delayed(alone, delay.far_s);
+  return cap.steps_per_s(sum, point.parameter_servers);
 }
 
-Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points) {
+Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points,
+                                     const ServerCap& cap) {
   if (points.empty()) {
     return Error{Code::FailedPrecondition, "a delay needs a cluster across regions"};
   }
@@ -82,7 +85,7 @@ Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points) {
     if (at[0] < 0 || at[1] < 0) return HUGE_VAL;
     double sum = 0;
     for (const CrossRegionPoint& point : points) {
-      const double model = cross_region_steps_per_s({at[0], at[1]}, point);
+      const double model = cross_region_steps_per_s({at[0], at[1]}, cap, point);
       sum += std::pow(model / point.steps_per_s - 1, 2);
     }
     return sum;

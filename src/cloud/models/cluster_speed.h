@@ -46,13 +46,17 @@ struct RegionDelay {
 
 // A measured cluster across regions: workers in the parameter servers' region, near and far.
 struct CrossRegionPoint {
-  double worker_steps_per_s = 0;  // of one worker in a cluster of this size in one zone
-  std::array<int, 3> workers{};   // home, near, far
+  double worker_steps_per_s = 0;  // of one worker alone
+  int parameter_servers = 1;
+  std::array<int, 3> workers{};  // home, near, far
   double steps_per_s = 0;
 };
 
-Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points);
-double cross_region_steps_per_s(const RegionDelay& delay, const CrossRegionPoint& point);
+// The delays with the least squared relative error, under a cap that is known.
+Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points,
+                                     const ServerCap& cap);
+double cross_region_steps_per_s(const RegionDelay& delay, const ServerCap& cap,
+                                const CrossRegionPoint& point);
 
 // "us-east1" of "us-east1-c".
 std::string_view region_of(std::string_view zone);

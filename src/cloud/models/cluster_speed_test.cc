@@ -51,12 +51,12 @@ TEST(RegionDelay, AFitFindsTheDelaysOfItsOwnSpeeds) {
   std::vector<CrossRegionPoint> points;
   for (const double alone : {4.5, 9.4}) {
     for (const auto& workers : {std::array{3, 1, 0}, std::array{2, 2, 0}, std::array{2, 1, 1}}) {
-      CrossRegionPoint point{alone, workers, 0};
-      point.steps_per_s = cross_region_steps_per_s({0.12, 0.25}, point);
+      CrossRegionPoint point{alone, 1, workers, 0};
+      point.steps_per_s = cross_region_steps_per_s({0.12, 0.25}, kCap, point);
       points.push_back(point);
     }
   }
-  const auto fit = fit_region_delay(points);
+  const auto fit = fit_region_delay(points, kCap);
   ASSERT_TRUE(fit.ok());
   EXPECT_NEAR(fit.value().near_s, 0.12, 1e-4);
   EXPECT_NEAR(fit.value().far_s, 0.25, 1e-4);

@@ -99,18 +99,18 @@ std::vector<NamedSpeedPoint> server_cap_points(const PublishedData& data) {
 }
 
 std::vector<NamedCrossRegionPoint> cross_region_points(const PublishedData& data) {
+  const std::array<double, 3> speeds = single_speeds(data);
   std::vector<NamedCrossRegionPoint> points;
   for (const MeasuredTraining& training : data.training) {
     const TrainingSetup& setup = training.setup;
-    if (setup.by_region.empty()) continue;
+    if (setup.by_region.empty() || mean_of(training).runs == 0) continue;
     const bool p100 = setup.workers[1] > 0;
-    const MeasuredTraining* one_zone =
-        find_training(data, p100 ? "p100_v100_spot/4p100" : "k80_on_demand/4-demand");
-    if (one_zone == nullptr || mean_of(*one_zone).runs == 0 || mean_of(training).runs == 0)
-      continue;
+    const double alone = speeds[p100 ? 1 : 0];
+    if (!(alone > 0)) continue;
     const std::string name = setup.name.substr(0, setup.name.find('-'));
     points.push_back({name + (p100 ? " P100" : " K80"),
-                      {mean_of(*one_zone).steps_per_s() / one_zone->setup.workers_total(),
+                      {alone,
+                       setup.parameter_servers,
                        {setup.by_region[0], setup.by_region[1], setup.by_region[2]},
                        mean_of(training).steps_per_s()}});
   }
@@ -126,7 +126,7 @@ FittedModels fit_models(const PublishedData& data) {
     regions.push_back(named.point);
   }
   const auto cap = fit_server_cap(caps);
-  const auto delay = fit_region_delay(regions);
+  const auto delay = fit_region_delay(regions, cap.ok() ? cap.value() : ServerCap{});
   if (cap.ok() && delay.ok()) {
     const std::array<double, 3> speeds = single_speeds(data);
     std::map<std::string, double, std::less<>> by_gpu;
