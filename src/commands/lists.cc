@@ -48,6 +48,7 @@ Json options_json(std::span<const OptionInfo> options, const std::vector<WorldDe
   Json list = Json::array();
   for (const OptionInfo& option : options) {
     list.push_back({{"key", option.key}, {"meaning", option.meaning}, {"default", option.value}});
+    if (!option.examples.empty()) list.back()["examples"] = option.examples;
     for (const WorldDefaults& world : worlds) list.back()[world.world] = world.of(option);
   }
   return list;
