@@ -94,7 +94,7 @@ class DominantShare final : public Order {
   Totals totals_;
 };
 
-// Tetris (SIGCOMM '14) as Synergy has it: the sum of the job's shares of the cluster times how long
+// After Tetris (SIGCOMM '14) and its use in Synergy (OSDI '22): the sum of the job's shares of the cluster times how long
 // it will hold them.
 class Tetris final : public Order {
  public:
