@@ -41,8 +41,11 @@ bool all_free(const Ledger& ledger, const Grant& grant) {
   return true;
 }
 
+void check_job(const View& view, JobId job) {
+  INVARIANT(index(job) < view.jobs.size(), "a plan names jobs that were submitted");
+}
+
 void check_grant(const View& view, const Grant& grant) {
-  INVARIANT(index(grant.job) < view.jobs.size(), "a plan names jobs that were submitted");
   INVARIANT(!is_final(view.job(grant.job).state), "a job that has ended is granted nothing");
   INVARIANT(!grant.devices.empty(), "a grant names devices");
   INVARIANT((grant.cpu_milli | grant.memory_bytes) >= 0 && grant.iterations_per_s >= 0,
@@ -60,12 +63,16 @@ void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan&
                              bool only_grants) {
   ++number_;
   overdrawn_.clear();
-  changed_.clear();
   if (only_grants && plan.grants().size() == 1) {  // which names nothing twice
     const Grant& grant = plan.grants().front();
+    check_job(view, grant.job);
+    if (!changes(view, grant)) return;
     check_grant(view, grant);
-    if (takes_host(grant)) note_overdrawn(ledger, grant);
-    if (all_free(ledger, grant)) return;
+    if (all_free(ledger, grant)) {
+      if (takes_host(grant)) note_overdrawn(ledger, grant);
+      changed_.push_back(&grant);
+      return;
+    }
   }
   if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
   bool exclusive = check_stops(view, ledger, plan);
@@ -76,7 +83,7 @@ void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan&
 }
 
 std::uint64_t PlanLaws::mark(const View& view, JobId job, std::uint64_t flag) {
-  INVARIANT(index(job) < view.jobs.size(), "a plan names jobs that were submitted");
+  check_job(view, job);
   std::uint64_t& mark = marks_[index(job)];
   const std::uint64_t before = mark >> kFlagBits == number_ ? mark & ((1U << kFlagBits) - 1) : 0;
   mark = number_ << kFlagBits | before | flag;
@@ -100,10 +107,11 @@ bool PlanLaws::check_stops(const View& view, const Ledger& ledger, const Plan& p
 bool PlanLaws::check_grants(const View& view, const Ledger& ledger, const Plan& plan) {
   bool exclusive = true;
   for (const Grant& grant : plan.grants()) {
-    check_grant(view, grant);
     const std::uint64_t before = mark(view, grant.job, kGranted);
     INVARIANT((before & kGranted) == 0, "a plan grants a job devices once");
-    if (!changes(view, grant)) continue;
+    // What a running job holds kept the laws when it was granted.
+    if ((before & kStopped) == 0 && !changes(view, grant)) continue;
+    check_grant(view, grant);
     changed_.push_back(&grant);
     if (takes_host(grant)) note_overdrawn(ledger, grant);
     const Job& job = view.job(grant.job);

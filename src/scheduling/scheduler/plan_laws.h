@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/plan.h"
@@ -22,15 +23,18 @@ namespace orrery {
 // answer; the jobs on a node are looked at only where devices are shared.
 class PlanLaws {
  public:
-  // Before the plan is carried out; the ledger is that of what jobs hold now.
-  void check(const View& view, const Ledger& ledger, const Plan& plan) {
+  // Before the plan is carried out; the ledger is that of what jobs hold now. Answers the grants
+  // that change what their jobs hold, which stay good as long as the plan.
+  std::span<const Grant* const> check(const View& view, const Ledger& ledger, const Plan& plan) {
+    changed_.clear();
     const bool only_grants = plan.stops().empty() && plan.rejections().empty();
     if (!only_grants || !plan.grants().empty()) check_changes(view, ledger, plan, only_grants);
+    return changed_;
   }
   // After it has been.
-  void check_carried_out(const Ledger& ledger, const Plan& plan) const {
-    for (const Grant& grant : plan.grants()) {
-      if (takes_host(grant)) check_host(ledger, grant);
+  void check_carried_out(const Ledger& ledger) const {
+    for (const Grant* grant : changed_) {
+      if (takes_host(*grant)) check_host(ledger, *grant);
     }
   }
 
@@ -69,7 +73,7 @@ class PlanLaws {
   // What a plan before has left in the arrays is stale by its number.
   std::uint64_t number_ = 0;
   std::vector<std::uint64_t> marks_;      // by job
-  std::vector<const Grant*> changed_;     // grants that change something
+  std::vector<const Grant*> changed_;     // grants of the last plan that change something
   std::vector<std::uint64_t> free_;       // by node, after what is let go of
   std::vector<std::uint64_t> free_from_;  // by node: the plan in which it was asked for
   std::vector<int> overdrawn_;            // nodes that had given more than they have before

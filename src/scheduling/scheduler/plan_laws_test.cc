@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -46,16 +47,22 @@ class PlanLawsTest : public testing::Test {
     shared.position = position;
   }
 
-  void check() {
+  View view() {
     View view;
     view.workload = &workload_;
     view.cluster = &cluster_;
     view.jobs = jobs_;
     view.on_nodes = on_nodes_;
+    return view;
+  }
+  // Answers the jobs whose grants change what they hold.
+  std::vector<JobId> check() {
     Ledger ledger(cluster_, workload_.names);
     ledger.take(jobs_[0].held.devices, {.gpus = 2});
-    laws_.check(view, ledger, plan_);
+    std::vector<JobId> changed;
+    for (const Grant* grant : laws_.check(view(), ledger, plan_)) changed.push_back(grant->job);
     plan_.clear();
+    return changed;
   }
 
   Workload workload_;
@@ -84,6 +91,29 @@ TEST_F(PlanLawsTest, AcceptsPlansThatKeepThem) {
   grant(kSecond, NodeId{1}, 0b0011).sharing = Sharing::Guaranteed;
   grant(kThird, NodeId{1}, 0b0001).sharing = Sharing::Opportunistic;
   check();
+}
+
+TEST_F(PlanLawsTest, AnswersTheGrantsThatChangeWhatAJobHolds) {
+  const auto keep = [this] { grant(kFirst, NodeId{0}, 0b0011); };
+  keep();
+  EXPECT_EQ(check(), std::vector<JobId>{});
+  keep();
+  grant(kSecond, NodeId{0}, 0b1100);
+  EXPECT_EQ(check(), std::vector{kSecond});
+  grant(kFirst, NodeId{1}, 0b0011);
+  EXPECT_EQ(check(), std::vector{kFirst}) << "it moves";
+  plan_.stop(kFirst, {});
+  keep();
+  EXPECT_EQ(check(), std::vector{kFirst}) << "it is stopped and resumed";
+  grant(kThird, NodeId{1}, 0b1000);
+  EXPECT_EQ(check(), std::vector{kThird});
+  EXPECT_EQ(check(), std::vector<JobId>{});
+}
+
+TEST_F(PlanLawsDeathTest, NoDeviceOfAJobThatIsNamedAgainIsGiven) {
+  grant(kFirst, NodeId{0}, 0b0011);
+  grant(kSecond, NodeId{0}, 0b0001);
+  EXPECT_DEATH(check(), "a device is given to one job");
 }
 
 TEST_F(PlanLawsDeathTest, NoDeviceIsGivenTwice) {
@@ -164,18 +194,13 @@ TEST_F(PlanLawsDeathTest, JobsThatHaveEndedOrDoNotRunAreLeftAlone) {
 TEST_F(PlanLawsDeathTest, NodesGiveNoMoreThanTheyHave) {
   Ledger ledger(cluster_, workload_.names);
   grant(kSecond, NodeId{1}, 0b0011).cpu_milli = 9000;
-  View view;
-  view.workload = &workload_;
-  view.cluster = &cluster_;
-  view.jobs = jobs_;
-  view.on_nodes = on_nodes_;
-  laws_.check(view, ledger, plan_);
+  laws_.check(view(), ledger, plan_);
   Shape shape;
   shape.gpus = 2;
   shape.cpu_milli = 9000;
   const Devices devices = {{NodeId{1}, 0b0011}};
   ledger.take(devices, shape);
-  EXPECT_DEATH(laws_.check_carried_out(ledger, plan_), "no more CPUs or memory than it has");
+  EXPECT_DEATH(laws_.check_carried_out(ledger), "no more CPUs or memory than it has");
 }
 
 }  // namespace
