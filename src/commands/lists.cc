@@ -63,6 +63,14 @@ Json needs_json(const JobData& data) {
   return needs;
 }
 
+Json effects_json(const PolicyEffects& effects) {
+  Json list = Json::array();
+  if (effects.preempts) list.push_back("preempts");
+  if (effects.shares_gpus) list.push_back("shares_gpus");
+  if (effects.refuses_jobs) list.push_back("refuses_jobs");
+  return list;
+}
+
 std::string options_text(std::span<const OptionInfo> options,
                          const std::vector<WorldDefaults>& worlds) {
   std::string text;
@@ -106,6 +114,7 @@ Status policies_command(bool json) {
           {{"name", policy.name},
            {"line", policy.line},
            {"needs", needs_json(policy.data)},
+           {"effects", effects_json(policy.effects)},
            {"options", options_json(policy.options, defaults_of_policy(policy.name))}});
     }
     all["common_options"] = options_json(common_options(), defaults_of_policy({}));
