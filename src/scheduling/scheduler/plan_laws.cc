@@ -74,7 +74,7 @@ void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan&
       return;
     }
   }
-  if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
+  if (marks_.size() < view.jobs.size()) marks_.resize(2 * view.jobs.size(), 0);
   bool exclusive = check_stops(view, ledger, plan);
   exclusive = check_grants(view, ledger, plan) && exclusive;
   check_rejections(view, plan);
