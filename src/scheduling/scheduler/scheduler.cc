@@ -141,7 +141,7 @@ Time Scheduler::hold_round(Time now) {
   acting_ = true;
   act(plan_, changed);
   acting_ = taken_over_ = false;
-  laws_.check_carried_out(ledger);
+  laws_.check_carried_out({*cluster_, state_.jobs(), state_.on_nodes()}, ledger);
   return plan_.wake_at();
 }
 
