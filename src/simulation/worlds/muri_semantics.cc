@@ -68,9 +68,9 @@ class MuriSemantics final : public Semantics {
   void advance(Time now, std::vector<Ended>& ended) override {
     const bool at_an_end =
         next_end_ != kNever && std::abs(seconds(now) - next_end_s_) <= kArrivalsMerge;
-    const bool woken = std::isfinite(clock_.wake_s) && now == time_from_seconds(clock_.wake_s);
+    const bool woken = now == clock_.wake;
     clock_.now_s = now == next_end_ ? next_end_s_ : woken ? clock_.wake_s : seconds(now);
-    clock_.wake_s = std::numeric_limits<double>::infinity();
+    clock_.forget();
     if (at_an_end) {
       for (const Run& run : runs_) {
         if (close(run.end_s, next_end_s_)) {

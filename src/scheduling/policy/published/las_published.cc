@@ -98,8 +98,9 @@ class LasPublished final : public LevelOrder {
                                                        : one.needed_s - had_s);
     }
     const double exact_s = std::max(rest_s + clock_->now_s, clock_->now_s);
-    clock_->wake_s = std::min(clock_->wake_s, exact_s);
-    return time_from_seconds(exact_s);
+    const Time at = time_from_seconds(exact_s);
+    clock_->ask(exact_s, at);
+    return at;
   }
 
   Time sinks_at(const View& view, JobId job) const {
