@@ -38,8 +38,8 @@ auto start_patiently(const std::string& address, const ListenOptions& options, c
       return started;
     }
     if (is_first) {
-      options.say(fmt::format("{}: a connection of this machine uses the port; waits for it",
-                              address));
+      options.say(
+          fmt::format("{}: a connection of this machine uses the port; waits for it", address));
     }
     if (std::chrono::steady_clock::now() >= end) {
       Error error = std::move(started).error();

@@ -35,9 +35,9 @@ struct Neighbours {
   Neighbours() {
     const sockaddr_in address = loopback(listener_port);
     EXPECT_EQ(::listen(listener.get(), 8), 0);
-    EXPECT_EQ(::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
-                        sizeof address),
-              0);
+    EXPECT_EQ(
+        ::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+        0);
   }
 
   Fd listener{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -61,8 +61,8 @@ class ListenersTest : public testing::Test {
     Listeners listeners;
     const Status opened = listeners.open({.state = folder_.path(),
                                           .listen = "127.0.0.1:" + std::to_string(port),
-                                          .access = access,
                                           .patience = patience,
+                                          .access = access,
                                           .say = say},
                                          trust.value().server, *server.value(), *server.value());
     listeners.stop();
@@ -76,21 +76,21 @@ class ListenersTest : public testing::Test {
 TEST_F(ListenersTest, APortThatAConnectionUsesIsWaitedFor) {
   Neighbours neighbours;
   std::string said;
-  const Status opened = open(neighbours.connection_port, std::chrono::minutes(5),
-                             [&](const std::string& line) {
-                               said += line + "\n";
-                               if (said.find("waits for it") == said.npos) return;
-                               neighbours.connection = Fd();
-                               neighbours.listener = Fd();
-                             });
+  const Status opened =
+      open(neighbours.connection_port, std::chrono::minutes(5), [&](const std::string& line) {
+        said += line + "\n";
+        if (said.find("waits for it") == said.npos) return;
+        neighbours.connection = Fd();
+        neighbours.listener = Fd();
+      });
   EXPECT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_NE(said.find("a connection of this machine uses the port"), said.npos) << said;
 }
 
 TEST_F(ListenersTest, ButNotForEver) {
   const Neighbours neighbours;
-  const Status opened = open(neighbours.connection_port, std::chrono::milliseconds(0),
-                             [](const std::string&) {});
+  const Status opened =
+      open(neighbours.connection_port, std::chrono::milliseconds(0), [](const std::string&) {});
   ASSERT_FALSE(opened.ok());
   EXPECT_NE(opened.error().message.find("a connection of this machine uses the port"),
             std::string::npos)
