@@ -67,6 +67,7 @@ class AgentLoop {
 
   NodeOptions node_;
   bool owns_cgroup_ = false;  // the directory of the jobs' cgroups, made by the agent
+  Fd cgroup_held_{};          // against other agents that remove what is left
   std::unique_ptr<LocalProcesses> processes_;
   NodeAgent agent_;
   Fd epoll_{};

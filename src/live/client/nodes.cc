@@ -52,7 +52,9 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
       notes += fmt::format("{}: {}\n", fitted(node.name, 32), plain_text(node.note));
   }
   return grid(titles, rows) +
-         fmt::format("{} nodes, {} of {} GPUs free\n", answer.nodes.size(), free, gpus) + notes;
+         fmt::format("{} node{}, {} of {} GPUs free\n", rows.size(), rows.size() == 1 ? "" : "s",
+                     free, gpus) +
+         notes;
 }
 
 std::string json(const NodesAnswer& answer) {
