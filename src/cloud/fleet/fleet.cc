@@ -46,6 +46,7 @@ Result<Fleet> Fleet::open(Api& api, Provider& provider, FleetOptions options) {
 Status Fleet::pass() {
   TRY(take_events());
   TRY(look_at_nodes());
+  drain_leaving();
   report_ended();
   stop_late_joiners();
   continue_stops();
@@ -242,7 +243,20 @@ void Fleet::leave(FleetMember& member, const std::string& reason) {
     say(fmt::format("{} is stopped: {}", name, reason));
     member.leave_by = provider_->now() + options_.rules.stop_time;
   }
-  if (!member.joined || drain(name, false).ok()) member.drained = true;
+  member.leaves = true;
+  drain_if_joined(member);
+}
+
+// A node may join after its server was noticed, and the scheduler may fail to answer.
+void Fleet::drain_leaving() {
+  for (auto& [name, member] : members_) {
+    if (member.leaves && !has_ended(member.server)) drain_if_joined(member);
+  }
+}
+
+void Fleet::drain_if_joined(FleetMember& member) {
+  if (!member.joined || member.drained) return;
+  member.drained = drain(member.server.spec.name, false).ok();
 }
 
 Status Fleet::drain(const std::string& node, bool lost) {
