@@ -87,6 +87,23 @@ TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {
   EXPECT_NE(scheduler->errors().find("was revoked"), std::string::npos) << scheduler->errors();
 }
 
+// The job counts, and saves its count when it is asked to stop. With a count that is saved it ends.
+TEST_F(LiveProvider, AJobSavesBeforeItsServerIsRevokedAndGoesOnFromThere) {
+  // A life of about four minutes of the provider, a minute of which is the notice.
+  const auto scheduler = serve_servers("weibull_shape = 50\nweibull_scale = \"4m\"\n");
+  submit("counts", "if [ -s " + file("saved") + " ]; then exit 0; fi; n=0; trap 'echo $n >" +
+                       file("saved") + "; exit 1' TERM; while :; do n=$((n+1)); echo $n >" +
+                       file("counted") + "; sleep 0.05; done");
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
+  EXPECT_EQ(ran().size(), 2U) << scheduler->errors();
+  EXPECT_EQ(file_text(file("saved")), file_text(file("counted"))) << "no work is lost";
+  const auto servers = ledger();
+  ASSERT_GE(servers.size(), 2U);
+  EXPECT_EQ(servers[0].server.end_reason, EndReason::Revoked);
+  EXPECT_NE(servers[0].server.noticed, kNever);
+}
+
 TEST_F(LiveProvider, NoServerOutlivesASchedulerThatIsKilled) {
   const auto scheduler = serve_servers();
   submit("long", "echo $$ >>" + file("pids") + "; sleep 1000");

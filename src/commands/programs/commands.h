@@ -62,6 +62,8 @@ struct AgentArguments {
   std::string credentials{};
   std::string name{};
   std::string address{};
+  std::string zone{};
+  double losses_per_day = 0;
   int gpus = -1;
   JobLimitArguments limits{};
 };

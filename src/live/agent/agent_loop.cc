@@ -104,6 +104,8 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
                    .boot = boot_id(),
                    .name = options.name.empty() ? machine.hostname : options.name,
                    .address = options.address,
+                   .zone = options.zone,
+                   .losses_per_day = options.losses_per_day,
                    .machine = std::move(machine),
                    .only_user = only_job_user(),
                    .log = std::move(log)};

@@ -96,6 +96,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .priority = request.priority < 0 ? 1 : 0,
                .deadline = {},
                .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
+               .lasting = true,  // without notice of its end, a job is placed as if it ran long
                .curve = curve_of(workload, request)};
   if (request.deadline) spec.deadline = submitted + *request.deadline;
   if (request.sensitivity) {
