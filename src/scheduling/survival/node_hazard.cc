@@ -8,6 +8,9 @@ namespace {
 
 constexpr Duration kYoungest = std::chrono::hours(3);
 constexpr double kDay_s = 86400;
+// The rates of classes differ a hundredfold. A prior of a whole loss would hide a class in which
+// many nodes are lost after little time.
+constexpr double kPriorLosses = 0.1;
 
 double days(Duration duration) { return seconds(duration) / kDay_s; }
 
@@ -68,7 +71,7 @@ double NodeHazard::losses_per_day(NodeId node, Time now) const {
   if (!(fleet.losses > 0 && fleet.days > 0)) return 0;
   const double rate = fleet.losses / fleet.days;
   const Seen& seen = all_[age_class(lives_[index(node)], now)];
-  return (seen.losses + 1) / (seen.days + 1 / rate);
+  return (seen.losses + kPriorLosses) / (seen.days + kPriorLosses / rate);
 }
 
 }  // namespace orrery

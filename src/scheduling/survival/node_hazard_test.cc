@@ -21,8 +21,7 @@ TEST(NodeHazard, NothingIsKnownBeforeTheFirstLoss) {
 TEST(NodeHazard, ALossRaisesTheRateOfAllByTheFleet) {
   NodeHazard hazard(10, Time());
   hazard.lose(kA, day(10));
-  // One loss in 100 node days, and the prior is one loss at that rate.
-  EXPECT_NEAR(hazard.losses_per_day(kB, day(10)), 2.0 / 200, 1e-12);
+  EXPECT_NEAR(hazard.losses_per_day(kB, day(10)), 1.0 / 100, 1e-12);  // one in 100 node days
 }
 
 TEST(NodeHazard, NodesThatDieYoungMakeYoungNodesRisky) {
@@ -55,7 +54,7 @@ TEST(NodeHazard, TheEstimateFindsTheTrueRateOfLivesWithoutMemory) {
 TEST(NodeHazard, ANodeThatIsDownAddsNoTime) {
   NodeHazard hazard(1, Time());
   hazard.lose(kA, day(10));
-  EXPECT_NEAR(hazard.losses_per_day(kA, day(1000)), 2.0 / 20, 1e-12);
+  EXPECT_NEAR(hazard.losses_per_day(kA, day(1000)), 1.0 / 10, 1e-12);
 }
 
 }  // namespace
