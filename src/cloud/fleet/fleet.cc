@@ -93,7 +93,7 @@ Status Fleet::adopt_unknown() {
     say(fmt::format("{} was found at the provider and is taken over", name));
     FleetMember& member = members_[name];
     member.server = std::move(server);
-    if (member.server.state == ServerState::Noticed) leave(member, "");
+    member.leaves = member.server.state == ServerState::Noticed;
   }
   return {};
 }
@@ -107,7 +107,7 @@ void Fleet::take_event(const ServerEvent& event) {
   if (!apply(member.server, event).ok()) return;
   if (event.kind == ServerEvent::Kind::Notice) {
     say(fmt::format("{} will be revoked: its jobs save and move", event.server));
-    leave(member, "");
+    member.leaves = true;
   }
   if (event.kind == ServerEvent::Kind::Revoked) say(event.server + " was revoked");
   if (event.kind != ServerEvent::Kind::Failed) return;
@@ -236,13 +236,9 @@ Status Fleet::create(const AutoscalingPlan::Creation& creation) {
   return {};
 }
 
-// An empty reason: the provider ends the server by itself.
 void Fleet::leave(FleetMember& member, const std::string& reason) {
-  const std::string& name = member.server.spec.name;
-  if (!reason.empty()) {
-    say(fmt::format("{} is stopped: {}", name, reason));
-    member.leave_by = provider_->now() + options_.rules.stop_time;
-  }
+  say(fmt::format("{} is stopped: {}", member.server.spec.name, reason));
+  member.leave_by = provider_->now() + options_.rules.stop_time;
   member.leaves = true;
   drain_if_joined(member);
 }

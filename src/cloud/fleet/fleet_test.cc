@@ -135,6 +135,7 @@ TEST_F(FleetTest, ADrainThatFailsIsTriedAgain) {
   provider_.happen(Kind::Notice, "c-1");
   api_.answers["drain"] = Error{Code::Unavailable, "the scheduler is busy"};
   ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(drains().size(), 1U);
   api_.answers["drain"] = Nothing{};
   ASSERT_TRUE(fleet.pass().ok());
   ASSERT_TRUE(fleet.pass().ok());
