@@ -60,7 +60,9 @@ DiscreteEventProvider::DiscreteEventProvider(ServerWorld world, Time start)
     schedule({.at = trace.next_change(now_), .kind = Due::Kind::Tick, .zone = zone});
   }
   for (std::size_t i = 0; i < world_.revocations.size(); ++i) {
-    schedule({.at = later(world_.revocations[i].at, start.time_since_epoch()), .kind = Due::Kind::Revocation, .server = i});
+    schedule({.at = later(world_.revocations[i].at, start.time_since_epoch()),
+              .kind = Due::Kind::Revocation,
+              .server = i});
   }
 }
 

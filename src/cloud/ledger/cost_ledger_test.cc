@@ -174,7 +174,8 @@ TEST(CostLedger, OtherFilesAreRefused) {
                 ": is a published database of one table; import it into a ledger: orrery "
                 "transient ledger NEW.db --import FILE");
   const std::string empty = folder.write("empty.db", "");
-  EXPECT_EQ(CostLedger::open_to_read(empty).error().message, empty + ": is empty, and no ledger yet");
+  EXPECT_EQ(CostLedger::open_to_read(empty).error().message,
+            empty + ": is empty, and no ledger yet");
   const std::string text = folder.write("text.db", std::string(5000, 'x'));
   EXPECT_EQ(CostLedger::open(text).error().code, Code::InvalidArgument);
   EXPECT_EQ(CostLedger::open_to_read(folder / "nowhere.db").error().code, Code::NotFound);

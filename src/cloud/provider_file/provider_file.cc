@@ -150,8 +150,9 @@ Status read_lives(const TomlTable& table, const std::filesystem::path& folder, P
     if (offer.offer_class != OfferClass::Spot) continue;
     const auto found = samples.find(offer.gpu);
     if (found == samples.end()) {
-      return table.wrong("lifetimes", fmt::format("it has no server with '{}'; it has {}", offer.gpu,
-                                                  fmt::join(std::views::keys(samples), ", ")));
+      return table.wrong("lifetimes",
+                         fmt::format("it has no server with '{}'; it has {}", offer.gpu,
+                                     fmt::join(std::views::keys(samples), ", ")));
     }
     lives.try_emplace(offer.gpu, Lifetime::empirical(found->second).with_limit(limit));
   }
@@ -191,8 +192,7 @@ Status read_course(const TomlTable& table, const std::filesystem::path& folder,
   return {};
 }
 
-Status read_local(const TomlTable& table, const std::filesystem::path& folder,
-                  ProviderFile& file) {
+Status read_local(const TomlTable& table, const std::filesystem::path& folder, ProviderFile& file) {
   TRY(table.check_keys(kLocalKeys));
   ServerWorld& world = file.world;
   if (table.find("speed") != nullptr) {

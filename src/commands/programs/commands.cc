@@ -87,7 +87,8 @@ void add_agent(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--address", a->address, "where other nodes reach this one");
   command->add_option("--zone", a->zone, "nodes of one zone may be lost together (placement)");
   command
-      ->add_option("--losses-per-day", a->losses_per_day, "how often such a node is lost (placement)")
+      ->add_option("--losses-per-day", a->losses_per_day,
+                   "how often such a node is lost (placement)")
       ->check(number_between(0, 86400));
   command->add_option("--gpus", a->gpus, "GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));

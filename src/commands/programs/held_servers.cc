@@ -110,7 +110,8 @@ Result<std::string> HeldServers::startup(Api& api, const std::string& node, cons
   std::vector<Server> servers;
   for (const LedgerServer& row : rows) {
     // How a server has ended that an earlier scheduler left behind is not known.
-    const bool is_left = !has_ended(row.server) && !fleet_->members().contains(row.server.spec.name);
+    const bool is_left =
+        !has_ended(row.server) && !fleet_->members().contains(row.server.spec.name);
     if (!is_left) servers.push_back(row.server);
   }
   const double losses = losses_per_day(servers, offer, made_.provider->now());

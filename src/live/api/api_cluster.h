@@ -26,7 +26,7 @@ struct NodeStatus {
   std::vector<JobNumber> jobs{};
   std::string note{};  // what is wrong with the node, and what helps
   std::string zone{};
-  double losses_per_day = 0;  // as its agent was told; 0: not known
+  double losses_per_day = 0;  // as its agent reports; 0: not known
   bool operator==(const NodeStatus&) const = default;
 };
 struct NodesAnswer {

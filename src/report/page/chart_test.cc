@@ -40,7 +40,8 @@ TEST(BarChart, BarsAreAsHighAsTheirValuesAndMissingOnesAreNotDrawn) {
 }
 
 TEST(BarChart, NamesThatFitStandInOneLine) {
-  BarChart chart{.title = "t", .series = {"a"}, .panels = {{"p", {{"2 K80", {1}}, {"4 K80", {2}}}}}};
+  BarChart chart{
+      .title = "t", .series = {"a"}, .panels = {{"p", {{"2 K80", {1}}, {"4 K80", {2}}}}}};
   const auto lines = [&] {
     const std::string text = svg(chart);
     std::set<std::string> heights;

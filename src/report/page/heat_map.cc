@@ -63,8 +63,8 @@ std::string column_names(const HeatMap& map, const Cells& cells) {
   for (std::size_t i = 0; i < map.columns.size(); i += each) {
     const double half = kChartLetter * static_cast<double>(map.columns[i].size()) / 2;
     const double middle = cells.left + cells.wide * (static_cast<double>(i) + 0.5);
-    const double x = std::min(i == 0 ? std::max(middle, free_from + half) : middle,
-                              kChartWidth - half);
+    const double x =
+        std::min(i == 0 ? std::max(middle, free_from + half) : middle, kChartWidth - half);
     if (x - half < free_from) continue;
     out += chart_label(x, kTop - 7, "middle", map.columns[i]);
     free_from = x + half + 8;

@@ -159,8 +159,8 @@ class Ledger {
   std::vector<std::uint64_t> empty_by_free_;
   std::size_t words_ = 0;
   std::vector<int> switch_begin_;
-  std::vector<double> losses_per_day_;     // by node
-  std::vector<int> zones_;                 // the same
+  std::vector<double> losses_per_day_;  // by node
+  std::vector<int> zones_;              // the same
   int zone_count_ = 0;
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;
