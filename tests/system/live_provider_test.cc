@@ -13,7 +13,7 @@ source = "test"
 [[offer]]
 zones = ["a", "b"]
 machine_type = "process"
-gpu = "none"
+gpu = "process-gpu"
 gpus = 1
 class = "spot"
 usd_per_hour = 3.6
@@ -75,6 +75,15 @@ TEST_F(LiveProvider, TheClusterGrowsWithTheQueueAndShrinksToNothing) {
     EXPECT_GT(row.usd, 0) << row.server.spec.name;
   }
   EXPECT_EQ(scheduler->stop(), 0);
+}
+
+TEST_F(LiveProvider, AJobThatNamesItsGpuRunsOnAServerThatHasIt) {
+  const auto scheduler = serve_servers();
+  JobRequest request = careful_job("typed", "true");
+  request.gpu_type = "process-gpu";
+  ASSERT_TRUE(RpcClient(admin()).submit({.job = std::move(request)}).ok());
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
 }
 
 TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {

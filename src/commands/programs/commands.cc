@@ -92,6 +92,8 @@ void add_agent(CLI::App& app, std::function<Status()>& run) {
       ->check(number_between(0, 86400));
   command->add_option("--gpus", a->gpus, "GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
+  command->add_option("--gpu-type", a->gpu_type,
+                      "what jobs call its GPUs, instead of the driver's name");
   add_limits(*command, a->limits, "");
   command->callback([a, &run] { run = [a] { return agent_command(*a); }; });
 }

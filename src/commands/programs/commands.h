@@ -64,6 +64,7 @@ struct AgentArguments {
   std::string address{};
   std::string zone{};
   double losses_per_day = 0;
+  std::string gpu_type{};
   int gpus = -1;
   JobLimitArguments limits{};
 };

@@ -41,12 +41,13 @@ std::string node_script(const ProviderFile& file, const std::string& server,
       "state=\"${{state:-/var/lib/orrery-node}}\"\n"
       "mkdir -p \"$state\"\n"
       "if [ ! -d \"$state/credentials\" ]; then\n"
-      "  printf '%s' '{4}' | '{0}' join --role agent --server '{1}' --name '{2}' "
+      "  printf '%s' '{7}' | '{0}' join --role agent --server '{1}' --name '{2}' "
       "--credentials \"$state/credentials\"\n"
       "fi\n"
       "exec '{0}' agent --state \"$state/agent\" --server '{1}' --credentials "
-      "\"$state/credentials\" --name '{2}' --gpus {3} --zone '{5}' --losses-per-day {6}\n",
-      file.command, server, node, offer.gpus, token, offer.zone, losses_per_day);
+      "\"$state/credentials\" --name '{2}' --gpus {3} --gpu-type '{4}' --zone '{5}' "
+      "--losses-per-day {6}\n",
+      file.command, server, node, offer.gpus, offer.gpu, offer.zone, losses_per_day, token);
 }
 
 }  // namespace

@@ -91,6 +91,9 @@ AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes
 
 Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, AgentLog log) {
   TRY_ASSIGN(Machine machine, detect_machine({.gpus_declared = options.gpus}));
+  if (!options.gpu_type.empty()) {
+    for (Gpu& gpu : machine.gpus) gpu.name = options.gpu_type;
+  }
   if (machine.gpus.size() > 64) return invalid("a node has at most 64 GPUs; start two agents");
   const std::string& data = options.data.empty() ? options.state : options.data;
   if (data.empty() || data.front() != '/') {
