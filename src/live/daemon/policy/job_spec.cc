@@ -93,10 +93,10 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .model = name_id(workload, names, request.model),
                .user = name_id(workload, names, request.user),
                .gpu_type = name_id(workload, names, request.gpu_type),
+               .lasting = true,  // placement by survival treats all jobs alike
                .priority = request.priority < 0 ? 1 : 0,
                .deadline = {},
                .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,
-               .lasting = true,  // without notice of its end, a job is placed as if it ran long
                .curve = curve_of(workload, request)};
   if (request.deadline) spec.deadline = submitted + *request.deadline;
   if (request.sensitivity) {
