@@ -101,6 +101,9 @@ AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes
 
 Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, AgentLog log) {
   TRY_ASSIGN(Machine machine, detect_machine({.gpus_declared = options.gpus}));
+  if (!options.gpu_type.empty()) {
+    for (Gpu& gpu : machine.gpus) gpu.name = options.gpu_type;
+  }
   if (machine.gpus.size() > 64) return invalid("a node has at most 64 GPUs; start two agents");
   const std::string& data = options.data.empty() ? options.state : options.data;
   if (data.empty() || data.front() != '/') {
@@ -114,6 +117,8 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
                    .boot = boot_id(),
                    .name = options.name.empty() ? machine.hostname : options.name,
                    .address = options.address,
+                   .zone = options.zone,
+                   .losses_per_day = options.losses_per_day,
                    .machine = std::move(machine),
                    .only_user = only_job_user(),
                    .log = std::move(log)};

@@ -70,6 +70,8 @@ std::string json(const NodesAnswer& answer) {
                      {"memory_bytes", node.memory_bytes},
                      {"seen_s", node.seen_s},
                      {"jobs", node.jobs},
+                     {"zone", node.zone.empty() ? Json() : Json(node.zone)},
+                     {"losses_per_day", node.losses_per_day},
                      {"note", node.note.empty() ? Json() : Json(node.note)}});
   }
   return Json{{"nodes", std::move(nodes)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +

@@ -209,7 +209,9 @@ NodesAnswer nodes_of(const Core& core) {
                       .cpu_milli = node.offer.cpu_milli,
                       .memory_bytes = node.offer.memory_bytes,
                       .gpu_type = node.offer.gpu_type,
-                      .seen_s = unix_s(core, core.contact(static_cast<NodeId>(i)).seen)};
+                      .seen_s = unix_s(core, core.contact(static_cast<NodeId>(i)).seen),
+                      .zone = node.offer.zone,
+                      .losses_per_day = node.offer.losses_per_day};
     std::uint64_t held = 0;
     if (i < on_nodes.size()) {
       for (const JobId id : on_nodes[i]) {
