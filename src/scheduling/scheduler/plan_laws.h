@@ -25,7 +25,11 @@ class PlanLaws {
  public:
   // Before the plan is carried out; the ledger is that of what jobs hold now. Answers the grants
   // that change what their jobs hold, which stay good as long as the plan.
-  std::span<const Grant* const> check(const View& view, const Ledger& ledger, const Plan& plan);
+  std::span<const Grant* const> check(const View& view, const Ledger& ledger, const Plan& plan) {
+    changed_.clear();
+    if (!plan.grants().empty() || names_others(plan)) check_changes(view, ledger, plan);
+    return changed_;
+  }
 
   // What jobs hold when the plan has been carried out.
   struct Holdings {
@@ -49,6 +53,9 @@ class PlanLaws {
     int position = 0;
   };
 
+  static bool names_others(const Plan& plan) {
+    return !plan.stops().empty() || !plan.rejections().empty();
+  }
   static bool takes_host(const Grant& grant) { return (grant.cpu_milli | grant.memory_bytes) != 0; }
   // Devices that do not exist, or are on a node that is not open, are never free and count as
   // shared.
@@ -58,8 +65,10 @@ class PlanLaws {
     }
     return false;
   }
+  void check_changes(const View& view, const Ledger& ledger, const Plan& plan);
   void check_stops(const View& view, const Plan& plan);
   void check_grants(const View& view, const Ledger& ledger, const Plan& plan);
+  void check_grant(const View& view, const Ledger& ledger, const Grant& grant, bool stopped);
   void check_rejections(const View& view, const Plan& plan);
   void check_host(const Ledger& ledger, const Grant& grant) const;
   void note_overdrawn(const Ledger& ledger, const Grant& grant);

@@ -187,7 +187,7 @@ TEST_F(PlanLawsDeathTest, NothingGrantedIsNegativeOrMissing) {
   EXPECT_DEATH(check(), "a grant names devices");
   plan_.clear();
   grant(kSecond, NodeId{1}, 0);
-  EXPECT_DEATH(check(), "a grant names devices on each of its nodes");
+  EXPECT_DEATH(check(), "a grant names devices on nodes that exist");
 }
 
 TEST_F(PlanLawsDeathTest, DevicesExistOnOpenNodes) {
@@ -195,7 +195,7 @@ TEST_F(PlanLawsDeathTest, DevicesExistOnOpenNodes) {
   EXPECT_DEATH(check(), "devices that are granted exist");
   plan_.clear();
   grant(kSecond, NodeId{2}, 0b1);
-  EXPECT_DEATH(check(), "a node that is granted exists");
+  EXPECT_DEATH(check(), "a grant names devices on nodes that exist");
   plan_.clear();
   cluster_.nodes[1].open = false;
   grant(kSecond, NodeId{1}, 0b1);
