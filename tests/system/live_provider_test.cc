@@ -13,7 +13,7 @@ source = "test"
 [[offer]]
 zones = ["a", "b"]
 machine_type = "process"
-gpu = "none"
+gpu = "process-gpu"
 gpus = 1
 class = "spot"
 usd_per_hour = 3.6
@@ -77,6 +77,15 @@ TEST_F(LiveProvider, TheClusterGrowsWithTheQueueAndShrinksToNothing) {
   EXPECT_EQ(scheduler->stop(), 0);
 }
 
+TEST_F(LiveProvider, AJobThatNamesItsGpuRunsOnAServerThatHasIt) {
+  const auto scheduler = serve_servers();
+  JobRequest request = careful_job("typed", "true");
+  request.gpu_type = "process-gpu";
+  ASSERT_TRUE(RpcClient(admin()).submit({.job = std::move(request)}).ok());
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
+}
+
 TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {
   // Two of three servers live for less than the work takes.
   const auto scheduler = serve_servers("seed = 5\nlifetime_mean = \"2m\"\n");
@@ -85,6 +94,23 @@ TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {
   EXPECT_EQ(clashes(), "");
   for (JobNumber id = 1; id <= 4; ++id) EXPECT_EQ(job(id)->state, JobState::Done) << id;
   EXPECT_NE(scheduler->errors().find("was revoked"), std::string::npos) << scheduler->errors();
+}
+
+// The job counts, and saves its count when it is asked to stop. With a count that is saved it ends.
+TEST_F(LiveProvider, AJobSavesBeforeItsServerIsRevokedAndGoesOnFromThere) {
+  // A life of about four minutes of the provider, a minute of which is the notice.
+  const auto scheduler = serve_servers("weibull_shape = 50\nweibull_scale = \"4m\"\n");
+  submit("counts", "if [ -s " + file("saved") + " ]; then exit 0; fi; n=0; trap 'echo $n >" +
+                       file("saved") + "; exit 1' TERM; while :; do n=$((n+1)); echo $n >" +
+                       file("counted") + "; sleep 0.05; done");
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
+  EXPECT_EQ(ran().size(), 2U) << scheduler->errors();
+  EXPECT_EQ(file_text(file("saved")), file_text(file("counted"))) << "no work is lost";
+  const auto servers = ledger();
+  ASSERT_GE(servers.size(), 2U);
+  EXPECT_EQ(servers[0].server.end_reason, EndReason::Revoked);
+  EXPECT_NE(servers[0].server.noticed, kNever);
 }
 
 TEST_F(LiveProvider, NoServerOutlivesASchedulerThatIsKilled) {

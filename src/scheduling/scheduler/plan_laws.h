@@ -15,9 +15,8 @@ namespace orrery {
 //   - a job is granted devices once at most, and stopped once at most, if it runs;
 //   - no job that has ended is named; no job is both granted devices and rejected;
 //   - a grant names devices that exist on open nodes, each node once, and takes nothing negative;
-//   - when the plan has been carried out, no device is given twice, but to the members of one
-//   group,
-//     whose positions differ, or to one guaranteed job and one opportunistic one;
+//   - after the plan, no device is given twice, but to the members of one group, whose positions
+//     differ, or to one guaranteed job and one opportunistic one;
 //   - and no node has given more CPUs or memory than it has.
 //
 // Costs as much as the plan changes. The ledger knows which devices have several jobs; the jobs on

@@ -164,6 +164,7 @@ void SharePlanner::write(const Timeline& free, const ShareRequest& request, Time
 
 bool SharePlanner::settle(const Timeline& free, const ShareRequest& request, bool partly,
                           SharePlan& plan) {
+  last_step_ = -1;  // none, where the option that the job shall run on first is enough
   double work = request.work;
   for (int round = 0; round < kRounds; ++round) {
     const Time from = begin_plan(request, plan);

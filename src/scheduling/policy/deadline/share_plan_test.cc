@@ -210,6 +210,37 @@ TEST(SharePlan, ChargesEveryStartAndStillEndsInTime) {
   EXPECT_GT(found, 2000);
 }
 
+// A planner keeps buffers between calls. What it planned before must not show.
+TEST(SharePlan, DependsOnItsRequestAlone) {
+  SharePlanner used;
+  int forced = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    Random random(seed);
+    const int horizon = static_cast<int>(random.between(20, 200));
+    const ScalingCurve curve = random_curve(random, seed % 2 == 0);
+    const Timeline free = random_free(random, static_cast<int>(random.between(1, 8)), horizon);
+    if (curve.top() == 0) continue;
+    ShareRequest request{.curve = &curve, .now = at(0), .deadline = at(horizon)};
+    request.work = random.uniform() * horizon * curve[curve.top()].speed / 4;
+    request.start_cost = from_seconds(double(random.between(0, 8)));
+    if (random.uniform() < 0.5) {
+      request.forced = curve.within(free.at(at(0)));
+      request.forced_until = std::min(free.until(0), at(double(random.between(1, horizon))));
+    }
+    SharePlanner fresh;
+    SharePlan plan;
+    SharePlan again;
+    const bool found = fresh.cheapest(free, request, plan);
+    ASSERT_EQ(used.cheapest(free, request, again), found) << "seed " << seed;
+    if (!found) continue;
+    forced += request.forced > 0 && plan.segments.size() == 1;
+    ASSERT_EQ(again.slope, plan.slope) << "seed " << seed;
+    ASSERT_EQ(again.end, plan.end) << "seed " << seed;
+    ASSERT_EQ(again.capacity_s, plan.capacity_s) << "seed " << seed;
+  }
+  EXPECT_GT(forced, 100);
+}
+
 TEST(SharePlan, SoonestIsNeverLaterThanAnyPlan) {
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     Random random(seed);
