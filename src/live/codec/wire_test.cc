@@ -80,9 +80,9 @@ struct Filler {
   }
   static void fill(Random& r, JobStatus& v) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
-           broken, limit, ran] = v;
+           broken, limit, ran, gpu_type, waits] = v;
     each(r, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, u, w, x, y, z, promised, late,
-         broken, limit, ran);
+         broken, limit, ran, gpu_type, waits);
   }
   static void fill(Random& r, StatusRequest& v) {
     auto& [ids, finished, user, limit, predict] = v;

@@ -33,11 +33,12 @@ TEST(NodeEvents, ComeBackFromALogAsTheyWere) {
                 .value()
                 .find("\n{\"t\":7500000000,\"seq\":3,\"event\":\"node_lost\",\"node\":1}\n"),
             std::string::npos);
-  auto reader = EventLogReader::open(folder.file("a.jsonl"));
-  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  auto opened = EventLogReader::open(folder.file("a.jsonl"));
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EventLogReader reader = std::move(opened).value();
   Event got;
   for (const Event& want : run.events()) {
-    const auto more = reader.value().next(got);
+    const auto more = reader.next(got);
     ASSERT_TRUE(more.ok()) << more.error().message;
     ASSERT_TRUE(more.value());
     EXPECT_EQ(got.kind, want.kind);
@@ -46,7 +47,7 @@ TEST(NodeEvents, ComeBackFromALogAsTheyWere) {
     EXPECT_EQ(got.work_left, want.work_left);
     EXPECT_EQ(got.work_lost, want.work_lost);
   }
-  EXPECT_FALSE(reader.value().next(got).value());
+  EXPECT_FALSE(reader.next(got).value());
 }
 
 TEST(EventLogReader, ANodeIsLostOnceBeforeItIsBack) {
