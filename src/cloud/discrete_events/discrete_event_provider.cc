@@ -35,16 +35,15 @@ bool is_alive(const Server& server) {
 
 int ZoneTrace::at(Time now) const {
   if (available.empty()) return 0;
-  const auto index =
-      static_cast<std::size_t>(std::max<std::int64_t>(now.time_since_epoch() / tick, 0));
+  const auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begins) / tick, 0));
   return available[std::min(index, available.size() - 1)];
 }
 
 Time ZoneTrace::next_change(Time now) const {
   const int value = at(now);
-  auto index = static_cast<std::size_t>(std::max<std::int64_t>(now.time_since_epoch() / tick, 0));
+  auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begins) / tick, 0));
   while (++index < available.size()) {
-    if (available[index] != value) return Time(tick * static_cast<std::int64_t>(index));
+    if (available[index] != value) return begins + tick * static_cast<std::int64_t>(index);
   }
   return kNever;
 }

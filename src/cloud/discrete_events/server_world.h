@@ -18,6 +18,7 @@ namespace orrery {
 // value holds.
 struct ZoneTrace {
   Duration tick = std::chrono::minutes(1);
+  Time begins{};  // its first tick
   std::vector<int> available{};
 
   int at(Time now) const;
