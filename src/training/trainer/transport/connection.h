@@ -102,10 +102,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 
-// Blocks until it is there or has failed; tries again for a few seconds while no process listens
-// there.
+// Blocks until it is there or has failed; tries again while no process listens there, ten times a
+// second.
 Result<std::shared_ptr<Connection>> connect_to(boost::asio::io_context& io, const std::string& host,
                                                std::uint16_t port,
-                                               std::shared_ptr<Transport> transport);
+                                               std::shared_ptr<Transport> transport,
+                                               int attempts = 50);
 
 }  // namespace orrery
