@@ -169,7 +169,8 @@ bool LeaseWatch::may_take(const ChiefLease& lease, Clock::time_point now) {
     seen_ = lease;
     since_ = now;
   }
-  return now - since_ >= patience_;
+  const bool starts = lease.renewals == 0 && !lease.released;
+  return now - since_ >= (starts ? patience_ * kStartFactor : patience_);
 }
 
 }  // namespace orrery

@@ -34,7 +34,8 @@ struct ChiefLease {
 class LeaseFile {
  public:
   using Patience = std::chrono::steady_clock::duration;
-  explicit LeaseFile(const std::string& run_folder, Patience lock_patience = std::chrono::seconds(3))
+  explicit LeaseFile(const std::string& run_folder,
+                     Patience lock_patience = std::chrono::seconds(3))
       : folder_(run_folder + "/lease"), lock_patience_(lock_patience) {}
 
   Result<ChiefLease> read() const;
@@ -59,10 +60,12 @@ class LeaseFile {
 
 // When a member may take a lease that another one holds: it was released, for any member or for
 // this one, or has not changed for `patience` on the observer's own clock. The clocks of two
-// machines are never compared.
+// machines are never compared. A holder that has not renewed it once is still starting, and gets
+// kStartFactor times as long.
 class LeaseWatch {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr int kStartFactor = 10;
   LeaseWatch(std::string member, Clock::duration patience)
       : member_(std::move(member)), patience_(patience) {}
 

@@ -79,16 +79,25 @@ TEST(Lease, OneThatWasReleasedIsNotRenewed) {
 TEST(LeaseWatch, WaitsUntilNothingWasRenewedForSoLong) {
   LeaseWatch watch("worker-1", seconds(3));
   const LeaseWatch::Clock::time_point start{};
-  ChiefLease lease{.epoch = 1, .holder = "worker-0"};
+  ChiefLease lease{.epoch = 1, .holder = "worker-0", .renewals = 1};
   EXPECT_FALSE(watch.may_take(lease, start));
   EXPECT_FALSE(watch.may_take(lease, start + seconds(2)));
-  lease.renewals = 1;
+  lease.renewals = 2;
   EXPECT_FALSE(watch.may_take(lease, start + seconds(3)));
   EXPECT_FALSE(watch.may_take(lease, start + seconds(5)));
   EXPECT_TRUE(watch.may_take(lease, start + seconds(6)));
   lease.released = true;
   lease.epoch = 2;
   EXPECT_TRUE(watch.may_take(lease, start + seconds(6)));
+}
+
+TEST(LeaseWatch, AHolderThatIsStillStartingGetsMoreTime) {
+  LeaseWatch watch("worker-1", seconds(3));
+  const LeaseWatch::Clock::time_point start{};
+  const ChiefLease lease{.epoch = 1, .holder = "worker-0"};
+  EXPECT_FALSE(watch.may_take(lease, start));
+  EXPECT_FALSE(watch.may_take(lease, start + seconds(29)));
+  EXPECT_TRUE(watch.may_take(lease, start + seconds(30)));
 }
 
 TEST(LeaseWatch, AMemberThatIsNamedTakesItFirst) {
