@@ -92,6 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as_request(input);
   read_as_request(as_pem("CERTIFICATE REQUEST", input));
   read_as_token(input);
-  if (is_loopback(input)) INVARIANT(check_listen(input, false).ok(), "loopback may be plain");
+  const bool hidden = input.find('\0') != input.npos;
+  INVARIANT(!(hidden && is_loopback(input)), "a zero byte hides the rest of an address");
   return 0;
 }

@@ -48,6 +48,7 @@ Json options_json(std::span<const OptionInfo> options, const std::vector<WorldDe
   Json list = Json::array();
   for (const OptionInfo& option : options) {
     list.push_back({{"key", option.key}, {"meaning", option.meaning}, {"default", option.value}});
+    if (!option.examples.empty()) list.back()["examples"] = option.examples;
     for (const WorldDefaults& world : worlds) list.back()[world.world] = world.of(option);
   }
   return list;
@@ -60,6 +61,14 @@ Json needs_json(const JobData& data) {
   if (data.deadlines) needs.push_back("deadlines");
   if (data.classes) needs.push_back("classes");
   return needs;
+}
+
+Json effects_json(const PolicyEffects& effects) {
+  Json list = Json::array();
+  if (effects.preempts) list.push_back("preempts");
+  if (effects.shares_gpus) list.push_back("shares_gpus");
+  if (effects.refuses_jobs) list.push_back("refuses_jobs");
+  return list;
 }
 
 std::string options_text(std::span<const OptionInfo> options,
@@ -105,6 +114,7 @@ Status policies_command(bool json) {
           {{"name", policy.name},
            {"line", policy.line},
            {"needs", needs_json(policy.data)},
+           {"effects", effects_json(policy.effects)},
            {"options", options_json(policy.options, defaults_of_policy(policy.name))}});
     }
     all["common_options"] = options_json(common_options(), defaults_of_policy({}));

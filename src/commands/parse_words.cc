@@ -69,6 +69,19 @@ std::string unknown_option(const CLI::App& app, std::span<char* const> words) {
                      nearest(option.substr(0, option.find('=')), known));
 }
 
+// CLI11 reports "Could not convert: NAME = TEXT" and no more.
+std::string unreadable_value(const CLI::App& app, const std::string& report) {
+  for (const CLI::Option* option : chosen_command(app).get_options()) {
+    const std::string name = option->get_name();
+    const std::string start = fmt::format("Could not convert: {} = ", name);
+    if (!report.starts_with(start)) continue;
+    const bool may_have_a_fraction = option->get_type_name().find("FLOAT") != std::string::npos;
+    return fmt::format("{}: '{}' is no {} that can be used here", name, report.substr(start.size()),
+                       may_have_a_fraction ? "number" : "whole number");
+  }
+  return report;
+}
+
 std::string advice(const CLI::App& app) {
   const CLI::App& chosen = chosen_command(app);
   if (&chosen == &app) return "\nTry 'orrery --help' or 'orrery help COMMAND'.";
@@ -92,7 +105,7 @@ std::optional<int> parse_words(CLI::App& app, std::span<char*> words) {
     return app.exit(done);
   } catch (const CLI::ParseError& problem) {
     const std::string unknown = unknown_option(app, words);
-    complain((unknown.empty() ? problem.what() : unknown) + advice(app));
+    complain((unknown.empty() ? unreadable_value(app, problem.what()) : unknown) + advice(app));
     return 2;
   }
   return std::nullopt;

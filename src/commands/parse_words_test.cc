@@ -16,6 +16,8 @@ class ParseWords : public testing::Test {
     run->add_option("--trace", trace_)->required();
     run->add_option("--error", error_)->check(number_between(0, 0.9));
     run->add_option("--seed", seed_)->check(count());
+    run->add_option("--threads", threads_);
+    run->add_option("--scale", scale_);
     app_.add_subcommand("twin", "training")->add_subcommand("fit", "how a model learns");
     app_.require_subcommand(1);
   }
@@ -38,6 +40,8 @@ class ParseWords : public testing::Test {
   std::string trace_, printed_, problem_;
   double error_ = 0;
   std::uint64_t seed_ = 0;
+  int threads_ = 0;
+  double scale_ = 0;
 };
 
 TEST_F(ParseWords, AGoodCallRuns) {
@@ -73,6 +77,16 @@ TEST_F(ParseWords, NumbersAreFiniteAndInTheirRange) {
   for (const char* seed : {"-1", "1.5", "99999999999999999999"}) {
     EXPECT_EQ(parse({"simulate", "--trace", "t", "--seed", seed}), 2) << seed;
   }
+}
+
+TEST_F(ParseWords, AValueThatCannotBeReadIsNamedWithItsOption) {
+  for (const char* text : {"x", "1.5", "99999999999999999999"}) {
+    EXPECT_EQ(parse({"simulate", "--trace", "t", "--threads", text}), 2) << text;
+    const std::string says = std::string("--threads: '") + text + "' is no whole number";
+    EXPECT_TRUE(names(says.c_str())) << problem_;
+  }
+  EXPECT_EQ(parse({"simulate", "--trace", "t", "--scale", "x"}), 2);
+  EXPECT_TRUE(names("--scale: 'x' is no number")) << problem_;
 }
 
 TEST_F(ParseWords, HelpOfACommandInACommand) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -25,8 +26,9 @@ Result<RecordedSteps> read_steps(const StragglersArguments& arguments) {
   StepTraceParser parser(arguments.trace);
   std::string line;
   while (true) {
-    TRY_ASSIGN(const bool more, lines->next(line));
-    if (!more) break;
+    auto more = lines->next(line);
+    if (!more.ok()) return std::move(more).error().at(arguments.trace);
+    if (!more.value()) break;
     TRY(parser.add(line));
   }
   TRY_ASSIGN(const StepTrace trace, std::move(parser).finish());
@@ -88,7 +90,7 @@ std::string subtitle_of(const RecordedSteps& recorded, const StragglerAnalysis& 
   if (recorded.shape.stages > 1) text += fmt::format(" with {} stages", recorded.shape.stages);
   return text + fmt::format("; a step takes {}, of which {:.1f} % are gaps between operations",
                             human_duration(analysis.recorded_step_s),
-                            100 * (1 - 1 / analysis.launch_slowdown));
+                            100 * std::max(0.0, 1 - 1 / analysis.launch_slowdown));
 }
 
 std::string text_of(const RecordedSteps& recorded, const StragglerAnalysis& analysis) {

@@ -90,6 +90,11 @@ TEST(Stragglers, ThePackedTraceGivesTheSame) {
   ASSERT_TRUE(writer.value()->write(small_trace()).ok());
   ASSERT_TRUE(writer.value()->finish().ok());
   EXPECT_EQ(printed({.trace = packed}), printed({.trace = plain}));
+  const std::string whole = read_file(packed).value();
+  EXPECT_EQ(error_of({.trace = folder.write("t.csv.zst", whole.substr(0, whole.size() - 9))}),
+            packed +
+                ": the compressed file ends in the middle: its writer was stopped, or the "
+                "copy is not complete");
 }
 
 TEST(Stragglers, WhatHasNoMeaningIsNull) {

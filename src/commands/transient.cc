@@ -125,7 +125,7 @@ void add_simulate(CLI::App& group, TransientSimulateArguments& a, std::function<
       ->capture_default_str();
   command->add_option("--join", a.join, "from then until its first step")->capture_default_str();
   command->add_option("--shocks", a.shocks_per_day, "shocks of each zone in a day")
-      ->check(number_between(0, 1e6))
+      ->check(number_between(0, 1440))
       ->capture_default_str();
   command->add_option("--shock-share", a.shock_share, "share of its spot servers that one revokes")
       ->check(number_between(0, 1))

@@ -8,7 +8,6 @@
 #include "cloud/measurements/published_data.h"
 #include "commands/transient.h"
 #include "experiments/figures/transient_drawing.h"
-#include "report/page/html.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {
@@ -38,7 +37,7 @@ Status transient_analyse_command(const TransientAnalyseArguments& arguments) {
   TRY(check_outputs(outputs, inputs_of(arguments, data.folders)));
   TRY_ASSIGN(const Analysis analysis, analyse(data, prices));
   if (!arguments.report.empty()) {
-    TRY(write_output(arguments.report, html_report({}, transient_figures(data, analysis))));
+    TRY(write_output(arguments.report, transient_page(data, analysis)));
   }
   if (!arguments.csv.empty()) return write_output(arguments.csv, csv_of(analysis.rows));
   return print_text(summary_text(data, analysis));

@@ -19,6 +19,7 @@ struct Node {
   std::int64_t gpu_memory_bytes = 0;  // of each GPU; 0: not known, never binding
   std::string gpu_type;               // empty: not known, serves any job
   int switch_index = 0;               // nodes of one switch stand next to each other in the list
+  int zone = -1;                      // nodes of a zone are lost together; -1: it is the switch
   double losses_per_day = 0;          // as estimated
   bool open = true;                   // takes new jobs; otherwise those on it may go on
 };

@@ -69,7 +69,14 @@ const char* const kLater[] = {"cancelled",
                               "first_common_p50_jct_s",
                               "first_common_p99_jct_s",
                               "first_common_makespan_s",
-                              "warnings"};
+                              "warnings",
+                              "goodput",
+                              "lost_gpu_h",
+                              "fault_restarts",
+                              "nodes_lost",
+                              "node_downtime_h",
+                              "cost",
+                              "cost_on_demand"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
@@ -114,7 +121,7 @@ TEST(Json, NamesFromTracesAreEscaped) {
 }
 
 TEST(Json, NoRunsAreAnEmptyList) {
-  EXPECT_TRUE(nlohmann::json::parse(to_json({})).at("runs").empty());
+  EXPECT_TRUE(nlohmann::json::parse(to_json(std::vector<RunSummary>{})).at("runs").empty());
 }
 
 TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
@@ -127,7 +134,7 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {

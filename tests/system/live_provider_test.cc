@@ -15,7 +15,7 @@ source = "test"
 [[offer]]
 zones = ["a", "b"]
 machine_type = "process"
-gpu = "none"
+gpu = "process-gpu"
 gpus = 1
 class = "spot"
 usd_per_hour = 3.6
@@ -85,6 +85,15 @@ TEST_F(LiveProvider, TheClusterGrowsWithTheQueueAndShrinksToNothing) {
   EXPECT_EQ(scheduler->stop(), 0);
 }
 
+TEST_F(LiveProvider, AJobThatNamesItsGpuRunsOnAServerThatHasIt) {
+  const auto scheduler = serve_servers();
+  JobRequest request = careful_job("typed", "true");
+  request.gpu_type = "process-gpu";
+  ASSERT_TRUE(RpcClient(admin()).submit({.job = std::move(request)}).ok());
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
+}
+
 TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {
   const auto scheduler = serve_servers("seed = 5\nlifetime_mean = \"2m\"\n");
   for (int i = 0; i < 4; ++i) submit("j" + std::to_string(i), until_allowed());
@@ -97,6 +106,23 @@ TEST_F(LiveProvider, JobsOfARevokedServerRunAgainElsewhere) {
   allow_end();
   expect_all_done_once();
   EXPECT_NE(scheduler->errors().find("was revoked"), std::string::npos) << scheduler->errors();
+}
+
+// The job counts, and saves its count when it is asked to stop. With a count that is saved it ends.
+TEST_F(LiveProvider, AJobSavesBeforeItsServerIsRevokedAndGoesOnFromThere) {
+  // A life of about four minutes of the provider, a minute of which is the notice.
+  const auto scheduler = serve_servers("weibull_shape = 50\nweibull_scale = \"4m\"\n");
+  submit("counts", "if [ -s " + file("saved") + " ]; then exit 0; fi; n=0; trap 'echo $n >" +
+                       file("saved") + "; exit 1' TERM; while :; do n=$((n+1)); echo $n >" +
+                       file("counted") + "; sleep 0.05; done");
+  expect_idle();
+  EXPECT_EQ(job(1)->state, JobState::Done) << scheduler->errors();
+  EXPECT_EQ(ran().size(), 2U) << scheduler->errors();
+  EXPECT_EQ(file_text(file("saved")), file_text(file("counted"))) << "no work is lost";
+  const auto servers = ledger();
+  ASSERT_GE(servers.size(), 2U);
+  EXPECT_EQ(servers[0].server.end_reason, EndReason::Revoked);
+  EXPECT_NE(servers[0].server.noticed, kNever);
 }
 
 TEST_F(LiveProvider, NoServerOutlivesASchedulerThatIsKilled) {

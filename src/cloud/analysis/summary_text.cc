@@ -55,7 +55,7 @@ void add_line(std::string& text, std::string_view format,
   text += fmt::vformat(format, store) + "\n";
 }
 
-std::string verdict(const Values& values, const Analysis& analysis) {
+std::string verdict_of(const Values& values, const Analysis& analysis) {
   std::string text;
   add_line(text,
            "8 transient K80 train {:.2f} times as fast as one K80, and {:.1f} % cheaper than 8 "
@@ -251,9 +251,13 @@ std::string faults(const Analysis& analysis) {
 
 }  // namespace
 
+std::string verdict_text(const Analysis& analysis) {
+  return verdict_of(Values(analysis.rows), analysis);
+}
+
 std::string summary_text(const PublishedData& data, const Analysis& analysis) {
   const Values values(analysis.rows);
-  std::string text = verdict(values, analysis);
+  std::string text = verdict_of(values, analysis);
   text += fmt::format("Read: {}\n", fmt::join(data.folders, ", "));
   text += configurations(values, analysis);
   text += revocations(values, analysis);

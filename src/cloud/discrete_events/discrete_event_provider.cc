@@ -35,15 +35,15 @@ bool is_alive(const Server& server) {
 
 int ZoneTrace::at(Time now) const {
   if (available.empty()) return 0;
-  const auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begins) / tick, 0));
+  const auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begin) / tick, 0));
   return available[std::min(index, available.size() - 1)];
 }
 
 Time ZoneTrace::next_change(Time now) const {
   const int value = at(now);
-  auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begins) / tick, 0));
+  auto index = static_cast<std::size_t>(std::max<std::int64_t>((now - begin) / tick, 0));
   while (++index < available.size()) {
-    if (available[index] != value) return begins + tick * static_cast<std::int64_t>(index);
+    if (available[index] != value) return begin + tick * static_cast<std::int64_t>(index);
   }
   return kNever;
 }
@@ -55,11 +55,14 @@ DiscreteEventProvider::DiscreteEventProvider(ServerWorld world, Time start)
     shocks_.emplace(zone, stream_of(world_.seed, "shocks", zone));
     plan_shock(zone);
   }
-  for (const auto& [zone, trace] : world_.traces) {
+  for (auto& [zone, trace] : world_.traces) {
+    trace.begin = later(trace.begin, start.time_since_epoch());
     schedule({.at = trace.next_change(now_), .kind = Due::Kind::Tick, .zone = zone});
   }
   for (std::size_t i = 0; i < world_.revocations.size(); ++i) {
-    schedule({.at = world_.revocations[i].at, .kind = Due::Kind::Revocation, .server = i});
+    schedule({.at = later(world_.revocations[i].at, start.time_since_epoch()),
+              .kind = Due::Kind::Revocation,
+              .server = i});
   }
 }
 

@@ -109,6 +109,24 @@ TEST(DiscreteEventProvider, FollowsATraceOfTheZone) {
   EXPECT_TRUE(provider.create_all({spec(8, "a")}, 1).ok());
 }
 
+TEST(DiscreteEventProvider, TracesAndGivenRevocationsCountFromItsStart) {
+  ServerWorld world = world_of_two_zones();
+  world.traces["a"] = {.tick = minutes(10), .available = {1, 1, 0}};
+  world.revocations = {{.server = "j-worker-2", .at = Time(minutes(30))}};
+  const Time start(hours(400'000));
+  DiscreteEventProvider provider(world, start);
+  const ServerSpec in_a = conformance_spec("j", 1, spot_in("a"));
+  ServerSpec in_b = conformance_spec("j", 2, spot_in("b"));
+  in_b.name = "j-worker-2";
+  ASSERT_TRUE(provider.create_all({in_a, in_b}, 2).ok());
+  provider.advance(start + minutes(15));
+  EXPECT_EQ(live_servers(provider, "j"), 2U);
+  provider.advance(start + minutes(25));
+  EXPECT_EQ(live_servers(provider, "j"), 1U) << "the zone has none left";
+  provider.advance(start + minutes(35));
+  EXPECT_EQ(live_servers(provider, "j"), 0U);
+}
+
 TEST(DiscreteEventProvider, ShocksHitServersOfOneZoneTogether) {
   ServerWorld world = world_of_two_zones();
   world.shocks["a"] = {.per_hour = 1, .probability = 1};

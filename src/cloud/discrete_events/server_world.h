@@ -14,12 +14,12 @@
 
 namespace orrery {
 
-// How many servers a zone has at each time, after a recorded trace. After its last tick the last
-// value holds.
+// How many servers a zone has at each time, after a recorded trace. Before its first tick the first
+// value holds, after its last tick the last one.
 struct ZoneTrace {
   Duration tick = std::chrono::minutes(1);
-  Time begins{};  // its first tick
   std::vector<int> available{};
+  Time begin{};  // of the first tick
 
   int at(Time now) const;
   // The next instant at which the value changes; kNever after the last change.
@@ -38,7 +38,8 @@ struct ScheduledRevocation {
   Time at{};
 };
 
-// The rules of a world of servers. The same rules, seed and calls give the same events.
+// The rules of a world of servers. The same rules, seed and calls give the same events. Traces and
+// given revocations count from the start of the provider.
 struct ServerWorld {
   std::vector<Offer> offers{};
   std::uint64_t seed = 0;

@@ -46,6 +46,7 @@ Result<Fleet> Fleet::open(Api& api, Provider& provider, FleetOptions options) {
 Status Fleet::pass() {
   TRY(take_events());
   TRY(look_at_nodes());
+  drain_leaving();
   report_ended();
   stop_late_joiners();
   continue_stops();
@@ -92,7 +93,7 @@ Status Fleet::adopt_unknown() {
     say(fmt::format("{} was found at the provider and is taken over", name));
     FleetMember& member = members_[name];
     member.server = std::move(server);
-    if (member.server.state == ServerState::Noticed) leave(member, "");
+    member.leaves = member.server.state == ServerState::Noticed;
   }
   return {};
 }
@@ -106,7 +107,7 @@ void Fleet::take_event(const ServerEvent& event) {
   if (!apply(member.server, event).ok()) return;
   if (event.kind == ServerEvent::Kind::Notice) {
     say(fmt::format("{} will be revoked: its jobs save and move", event.server));
-    leave(member, "");
+    member.leaves = true;
   }
   if (event.kind == ServerEvent::Kind::Revoked) say(event.server + " was revoked");
   if (event.kind != ServerEvent::Kind::Failed) return;
@@ -235,14 +236,23 @@ Status Fleet::create(const AutoscalingPlan::Creation& creation) {
   return {};
 }
 
-// An empty reason: the provider ends the server by itself.
 void Fleet::leave(FleetMember& member, const std::string& reason) {
-  const std::string& name = member.server.spec.name;
-  if (!reason.empty()) {
-    say(fmt::format("{} is stopped: {}", name, reason));
-    member.leave_by = provider_->now() + options_.rules.stop_time;
+  say(fmt::format("{} is stopped: {}", member.server.spec.name, reason));
+  member.leave_by = provider_->now() + options_.rules.stop_time;
+  member.leaves = true;
+  drain_if_joined(member);
+}
+
+// A node may join after its server was noticed, and the scheduler may fail to answer.
+void Fleet::drain_leaving() {
+  for (auto& [name, member] : members_) {
+    if (member.leaves && !has_ended(member.server)) drain_if_joined(member);
   }
-  if (!member.joined || drain(name, false).ok()) member.drained = true;
+}
+
+void Fleet::drain_if_joined(FleetMember& member) {
+  if (!member.joined || member.drained) return;
+  member.drained = drain(member.server.spec.name, false).ok();
 }
 
 Status Fleet::drain(const std::string& node, bool lost) {

@@ -71,6 +71,8 @@ class Fleet {
   Status act(const AutoscalingPlan& plan);
   Status create(const AutoscalingPlan::Creation& creation);
   void leave(FleetMember& member, const std::string& reason);
+  void drain_leaving();
+  void drain_if_joined(FleetMember& member);
   Status drain(const std::string& node, bool lost);
   void say(const std::string& line) const;
 

@@ -18,7 +18,7 @@ HeldServer held_server(const FleetMember& member, Time now) {
   return {.name = member.server.spec.name,
           .offer = member.server.spec.offer,
           .joined = member.joined,
-          .leaving = member.drained || member.server.state >= ServerState::Noticed,
+          .leaving = member.leaves || member.server.state >= ServerState::Noticed,
           .gpus_free = member.gpus_free,
           .idle_since = member.idle_since,
           .cost_usd = cost_usd(member.server, now)};

@@ -13,7 +13,8 @@ namespace orrery {
 struct FleetMember {
   Server server;
   bool joined = false;     // the scheduler has had it as a node
-  bool drained = false;    // it was drained: a notice, or it is not needed
+  bool leaves = false;     // a notice, or it is not needed: the node is drained
+  bool drained = false;    // the scheduler has taken the drain
   bool reported = false;   // the scheduler knows that it has ended
   Time leave_by = kNever;  // it is stopped then, with or without jobs
   int gpus_free = 0;

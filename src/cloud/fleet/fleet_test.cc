@@ -108,6 +108,40 @@ TEST_F(FleetTest, DrainsANodeWhoseServerWillBeRevoked) {
   EXPECT_TRUE(provider_.stopped.empty());
 }
 
+TEST_F(FleetTest, DrainsANodeThatJoinsAfterTheNotice) {
+  Fleet fleet = open();
+  set_waiting(1);
+  ASSERT_TRUE(fleet.pass().ok());
+  set_waiting(0);
+  provider_.happen(Kind::Running, "c-1");
+  provider_.happen(Kind::Notice, "c-1");
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_TRUE(drains().empty());
+  set_nodes({node("c-1", {7})});
+  ASSERT_TRUE(fleet.pass().ok());
+  ASSERT_EQ(drains().size(), 1U);
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(drains().size(), 1U) << "once is enough";
+}
+
+TEST_F(FleetTest, ADrainThatFailsIsTriedAgain) {
+  Fleet fleet = open();
+  set_waiting(1);
+  ASSERT_TRUE(fleet.pass().ok());
+  set_waiting(0);
+  provider_.happen(Kind::Running, "c-1");
+  set_nodes({node("c-1", {7})});
+  ASSERT_TRUE(fleet.pass().ok());
+  provider_.happen(Kind::Notice, "c-1");
+  api_.answers["drain"] = Error{Code::Unavailable, "the scheduler is busy"};
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(drains().size(), 1U);
+  api_.answers["drain"] = Nothing{};
+  ASSERT_TRUE(fleet.pass().ok());
+  ASSERT_TRUE(fleet.pass().ok());
+  EXPECT_EQ(drains().size(), 2U);
+}
+
 TEST_F(FleetTest, ReportsARevokedServerAsLostUntilTheSchedulerTakesIt) {
   Fleet fleet = open();
   set_waiting(1);

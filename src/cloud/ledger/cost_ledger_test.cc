@@ -173,6 +173,9 @@ TEST(CostLedger, OtherFilesAreRefused) {
             other +
                 ": is a published database of one table; import it into a ledger: orrery "
                 "transient ledger NEW.db --import FILE");
+  const std::string empty = folder.write("empty.db", "");
+  EXPECT_EQ(CostLedger::open_to_read(empty).error().message,
+            empty + ": is empty, and no ledger yet");
   const std::string text = folder.write("text.db", std::string(5000, 'x'));
   EXPECT_EQ(CostLedger::open(text).error().code, Code::InvalidArgument);
   EXPECT_EQ(CostLedger::open_to_read(folder / "nowhere.db").error().code, Code::NotFound);

@@ -113,6 +113,10 @@ Status check_ledger(Database& database) {
              database.number("SELECT count(*) FROM sqlite_schema "
                              "WHERE type='table' AND name='cluster_status'"));
   if (owner != kLedgerFile) {
+    TRY_ASSIGN(const std::int64_t objects, database.number("SELECT count(*) FROM sqlite_schema"));
+    if (objects == 0) {
+      return Error{Code::FailedPrecondition, database.path() + ": is empty, and no ledger yet"};
+    }
     return Error{
         Code::FailedPrecondition,
         database.path() +

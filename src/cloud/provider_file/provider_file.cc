@@ -7,10 +7,14 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "base/toml_table.h"
+#include "cloud/lifetimes/lifetime_table.h"
+#include "cloud/market/spot_trace.h"
 #include "model/duration_text.h"
 
 namespace orrery {
@@ -22,7 +26,8 @@ constexpr auto kTopKeys = std::to_array<std::string_view>(
      "local", "gce"});
 constexpr auto kLocalKeys = std::to_array<std::string_view>(
     {"speed", "seed", "start_up", "lifetime_mean", "weibull_shape", "weibull_scale", "life_max",
-     "capacity", "shocks_per_hour", "shock_probability"});
+     "capacity", "shocks_per_hour", "shock_probability", "lifetimes", "traces", "revocations"});
+constexpr auto kRevocationKeys = std::to_array<std::string_view>({"server", "at"});
 constexpr auto kGceKeys = std::to_array<std::string_view>(
     {"project", "key_file", "image", "disk_gib", "disk_type", "network", "subnetwork",
      "external_address", "service_account", "url"});
@@ -68,7 +73,7 @@ Status read_offers(const TomlTable& table, const std::filesystem::path& folder,
   std::vector<std::string> gpus_known;
   for (const Offer& offer : file.prices.offers) {
     zones_known.push_back(offer.zone);
-    gpus_known.push_back(offer.gpu);
+    if (!offer.gpu.empty()) gpus_known.push_back(offer.gpu);
   }
   TRY(check_known(table, "zones", zones, zones_known));
   TRY(check_known(table, "gpus", gpus, gpus_known));
@@ -128,7 +133,66 @@ Result<std::optional<Lifetime>> read_lifetime(const TomlTable& table) {
   return std::optional(limit > Duration() ? lifetime.with_limit(limit) : lifetime);
 }
 
-Status read_local(const TomlTable& table, ProviderFile& file) {
+// The measured lives of servers with the GPU of each offer.
+Status read_lives(const TomlTable& table, const std::filesystem::path& folder, ProviderFile& file) {
+  if (table.find("lifetimes") == nullptr) return {};
+  for (const char* other : {"lifetime_mean", "weibull_shape"}) {
+    if (table.find(other) == nullptr) continue;
+    return table.wrong("lifetimes", fmt::format("give either measured lives or '{}'", other));
+  }
+  TRY_ASSIGN(const std::string path, table.text("lifetimes", ""));
+  TRY_ASSIGN(const auto records, read_lifetimes((folder / path).string()));
+  std::map<std::string, std::vector<LifetimeSample>> samples;
+  for (const LifetimeRecord& record : records) samples[record.gpu].push_back(sample_of(record));
+  TRY_ASSIGN(const Duration limit, length(table, "life_max", kPreemptibleLife));
+  std::map<std::string, Lifetime> lives;
+  for (const Offer& offer : file.offers) {
+    if (offer.offer_class != OfferClass::Spot) continue;
+    const auto found = samples.find(offer.gpu);
+    if (found == samples.end()) {
+      return table.wrong("lifetimes",
+                         fmt::format("it has no server with '{}'; it has {}", offer.gpu,
+                                     fmt::join(std::views::keys(samples), ", ")));
+    }
+    lives.try_emplace(offer.gpu, Lifetime::empirical(found->second).with_limit(limit));
+  }
+  file.world.lifetime = [lives](const Offer& offer) -> std::optional<Lifetime> {
+    const auto found = lives.find(offer.gpu);
+    if (found == lives.end()) return std::nullopt;
+    return found->second;
+  };
+  return {};
+}
+
+// Recorded capacity of zones, and revocations that are given.
+Status read_course(const TomlTable& table, const std::filesystem::path& folder,
+                   ProviderFile& file) {
+  if (const toml::node* node = table.find("traces"); node != nullptr) {
+    if (!node->is_table()) return table.wrong("traces", "write a table [local.traces]");
+    for (const auto& [key, value] : *node->as_table()) {
+      const std::string zone(key.str());
+      if (std::ranges::find(file.offers, zone, &Offer::zone) == file.offers.end()) {
+        return table.wrong(value, fmt::format("no offer of this file is in zone '{}'", zone));
+      }
+      const auto path = value.value_exact<std::string>();
+      if (!path) return table.wrong(value, "write the path of a spot trace");
+      TRY_ASSIGN(const SpotTrace trace, read_spot_trace((folder / *path).string()));
+      file.world.traces[zone] = {.tick = trace.tick,
+                                 .available = {trace.capacity.begin(), trace.capacity.end()}};
+    }
+  }
+  TRY_ASSIGN(const std::vector<TomlTable> revocations, table.tables("revocations"));
+  for (const TomlTable& one : revocations) {
+    TRY(one.check_keys(kRevocationKeys));
+    TRY(one.check_present(kRevocationKeys, "[[local.revocations]]"));
+    TRY_ASSIGN(const std::string server, one.text("server", ""));
+    TRY_ASSIGN(const Duration at, length(one, "at", Duration()));
+    file.world.revocations.push_back({.server = server, .at = Time(at)});
+  }
+  return {};
+}
+
+Status read_local(const TomlTable& table, const std::filesystem::path& folder, ProviderFile& file) {
   TRY(table.check_keys(kLocalKeys));
   ServerWorld& world = file.world;
   if (table.find("speed") != nullptr) {
@@ -141,6 +205,8 @@ Status read_local(const TomlTable& table, ProviderFile& file) {
   world.start_up = [start_up](const Offer&, Random&) { return start_up; };
   TRY_ASSIGN(const std::optional<Lifetime> lifetime, read_lifetime(table));
   world.lifetime = [lifetime](const Offer&) { return lifetime; };
+  TRY(read_lives(table, folder, file));
+  TRY(read_course(table, folder, file));
   TRY_ASSIGN(const std::int64_t capacity, table.integer("capacity", -1));
   ZoneShocks shocks;
   TRY_ASSIGN(shocks.per_hour, table.number("shocks_per_hour", 1e6));
@@ -218,7 +284,7 @@ Result<ProviderFile> read_provider_file(std::string_view kind, const std::string
   const toml::table none;
   const TomlTable own(path, is_given ? *node->as_table() : none);
   if (kind == "local") {
-    TRY(read_local(own, file));
+    TRY(read_local(own, folder, file));
   } else {
     TRY(read_gce(own, folder, file));
   }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/test_folder.h"
 
 namespace orrery {
@@ -94,7 +96,7 @@ TEST_F(ProviderFileTest, RefusesWhatItCannotUseWithLineAndRemedy) {
   EXPECT_EQ(refusal(prices + "zones = [\"c\"]\n"),
             ":2: 'zones': the price list has no 'c'; it has a, b");
   EXPECT_EQ(refusal(prices + "gpus = [\"T4\"]\n"),
-            ":2: 'gpus': the price list has no 'T4'; it has , K80, V100");
+            ":2: 'gpus': the price list has no 'T4'; it has K80, V100");
   EXPECT_EQ(refusal(prices + "zones = [\"b\"]\ngpus = [\"K80\"]\n"),
             ":1: no offer of the price list has GPUs and is allowed here");
   EXPECT_EQ(refusal(prices + "servers_min = 5\nservers_max = 4\n"),
@@ -107,6 +109,45 @@ TEST_F(ProviderFileTest, RefusesWhatItCannotUseWithLineAndRemedy) {
   EXPECT_EQ(refusal(prices + "[gce]\ndisk_gib = 20\n", "gce"),
             ":2: write 'project', or the 'key_file' of a service account, which names it");
   EXPECT_EQ(refusal(prices, "aws"), "--provider aws: write local or gce");
+}
+
+TEST_F(ProviderFileTest, ZonesFollowRecordedCapacityAndServersAreRevokedAtGivenInstants) {
+  folder_.write("a.json", R"({"metadata":{"gap_seconds":300},"data":[2,0,1]})");
+  const auto file = read(R"(prices = "prices.toml"
+[local.traces]
+a = "a.json"
+[[local.revocations]]
+server = "orrery-1"
+at = "10m"
+)");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const ServerWorld& world = file.value().world;
+  EXPECT_EQ(world.traces.at("a").tick, Duration(minutes(5)));
+  EXPECT_EQ(world.traces.at("a").available, (std::vector<int>{2, 0, 1}));
+  ASSERT_EQ(world.revocations.size(), 1U);
+  EXPECT_EQ(world.revocations[0].server, "orrery-1");
+  EXPECT_EQ(world.revocations[0].at, Time(minutes(10)));
+  const std::string prices = "prices = \"prices.toml\"\n";
+  EXPECT_EQ(refusal(prices + "[local.traces]\nc = \"a.json\"\n"),
+            ":3: no offer of this file is in zone 'c'");
+  EXPECT_EQ(refusal(prices + "[local.traces]\na = 3\n"), ":3: write the path of a spot trace");
+  EXPECT_NE(refusal(prices + "[[local.revocations]]\nserver = \"x\"\n").find("'at' is missing"),
+            std::string::npos);
+}
+
+TEST_F(ProviderFileTest, ServersLiveAsLongAsMeasuredOnes) {
+  const std::string lives = std::string(ORRERY_SHARED) + "/data/transient/lifetime/lifetime.csv";
+  if (!std::filesystem::exists(lives)) GTEST_SKIP() << lives << " is not there";
+  const std::string local = "prices = \"prices.toml\"\n[local]\nlifetimes = \"" + lives + "\"\n";
+  const auto file = read(local);
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  const auto lifetime = file.value().world.lifetime(file.value().offers[0]);
+  ASSERT_TRUE(lifetime.has_value());
+  EXPECT_NEAR(lifetime->survival(hours(12)), 1 - 0.063, 5e-4) << "V100";
+  EXPECT_EQ(lifetime->survival(hours(24)), 0);
+  EXPECT_NE(refusal(local + "lifetime_mean = \"1h\"\n")
+                .find("give either measured lives or 'lifetime_mean'"),
+            std::string::npos);
 }
 
 TEST_F(ProviderFileTest, ReadsTheTableOfItsKindOnly) {

@@ -19,7 +19,7 @@ struct TrainingSpeeds {
   double remote_step_s = 0;  // what a step of a worker outside the servers' region takes longer
 };
 
-// ResNet-32 on CIFAR-10 as measured in 2019 (docs/systems/transient-policies.md).
+// ResNet-32 on CIFAR-10 as measured in 2019 (docs/systems/transient.md).
 TrainingSpeeds resnet32_speeds();
 
 // Of all parameter servers together; no limit if there is none.

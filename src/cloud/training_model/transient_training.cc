@@ -70,8 +70,10 @@ class TrainingRun {
     if (checkpoint_at_ > now && speed > 0) next = std::min(next, checkpoint_at_);
     if (speed > 0) {
       const double left_s = std::max(0.0, training_.steps - steps_) / speed;
-      // Rounded up, so that the last step is done then.
-      next = std::min(next, now + from_seconds(left_s) + Duration(1));
+      // Rounded up, so that the last step is done then. An end that no clock reaches is none.
+      if (left_s < seconds(next - now)) {
+        next = std::min(next, now + from_seconds(left_s) + Duration(1));
+      }
     }
     return std::max(next, now);
   }

@@ -71,6 +71,14 @@ TEST(TransientTraining, TakesItsStepsAtTheSumOfSpeeds) {
   EXPECT_NEAR(outcome.steps, 16'000, 1e-5);
 }
 
+TEST(TransientTraining, AJobOfMoreYearsThanAClockCountsEndsAtItsHorizon) {
+  Job job;
+  job.training.steps = 1e300;
+  const TransientOutcome outcome = job.run();
+  EXPECT_FALSE(outcome.finished);
+  EXPECT_EQ(outcome.end, "horizon");
+}
+
 TEST(TransientTraining, GoesOnWithFewerWorkers) {
   Job job;
   // 400 s at 16 steps/s, then 12.

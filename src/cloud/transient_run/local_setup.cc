@@ -168,7 +168,7 @@ Result<ServerWorld> local_world(const LocalSpec& spec, const PriceList& prices, 
   for (const std::string& text : spec.capacity) {
     TRY_ASSIGN(const auto parts, split(text, '=', "ZONE=FILE"));
     TRY_ASSIGN(world.traces[parts.first], read_capacity(parts.second));
-    world.traces[parts.first].begins = start;
+    world.traces[parts.first].begin = start;
   }
   if (spec.shocks_per_hour > 0) {
     for (const Offer& offer : prices.offers) {

@@ -92,7 +92,10 @@ Status agent_command(const AgentArguments& arguments) {
   AgentOptions options{
       .state = std::filesystem::absolute(arguments.state, error).lexically_normal().string(),
       .name = arguments.name,
-      .address = arguments.address};
+      .address = arguments.address,
+      .zone = arguments.zone,
+      .losses_per_day = arguments.losses_per_day,
+      .gpu_type = arguments.gpu_type};
   TRY(set_job_limits(arguments.limits, options));
   if (arguments.gpus >= 0) options.gpus = arguments.gpus;
   const MakeLink make_link = [&](OnOrders on_orders) {

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "commands/number_checks.h"
+
 namespace orrery {
 namespace {
 
@@ -83,8 +85,15 @@ void add_agent(CLI::App& app, std::function<Status()>& run) {
   command->add_option("--credentials", a->credentials, "where `orrery join --role agent` put them");
   command->add_option("--name", a->name, "the node's name; the host's if left out");
   command->add_option("--address", a->address, "where other nodes reach this one");
+  command->add_option("--zone", a->zone, "nodes of one zone may be lost together (placement)");
+  command
+      ->add_option("--losses-per-day", a->losses_per_day,
+                   "how often such a node is lost (placement)")
+      ->check(number_between(0, 86400));
   command->add_option("--gpus", a->gpus, "GPUs to offer, instead of those there are")
       ->check(CLI::Range(0, 64));
+  command->add_option("--gpu-type", a->gpu_type,
+                      "what jobs call its GPUs, instead of the driver's name");
   add_limits(*command, a->limits, "");
   command->callback([a, &run] { run = [a] { return agent_command(*a); }; });
 }

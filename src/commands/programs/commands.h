@@ -62,6 +62,9 @@ struct AgentArguments {
   std::string credentials{};
   std::string name{};
   std::string address{};
+  std::string zone{};
+  double losses_per_day = 0;
+  std::string gpu_type{};
   int gpus = -1;
   JobLimitArguments limits{};
 };

@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "cloud/fleet/answer_of.h"
+#include "cloud/fleet/loss_rate.h"
 #include "cloud/gce/credentials.h"
 
 namespace orrery {
@@ -31,7 +32,8 @@ Result<std::string> own_command() {
 // Joins the cluster with a token that works once, then becomes the agent. On a server of this
 // machine the state is beside its log.
 std::string node_script(const ProviderFile& file, const std::string& server,
-                        const std::string& node, const Offer& offer, const std::string& token) {
+                        const std::string& node, const Offer& offer, double losses_per_day,
+                        const std::string& token) {
   return fmt::format(
       "set -e\n"
       "umask 077\n"
@@ -39,12 +41,13 @@ std::string node_script(const ProviderFile& file, const std::string& server,
       "state=\"${{state:-/var/lib/orrery-node}}\"\n"
       "mkdir -p \"$state\"\n"
       "if [ ! -d \"$state/credentials\" ]; then\n"
-      "  printf '%s' '{4}' | '{0}' join --role agent --server '{1}' --name '{2}' "
+      "  printf '%s' '{7}' | '{0}' join --role agent --server '{1}' --name '{2}' "
       "--credentials \"$state/credentials\"\n"
       "fi\n"
       "exec '{0}' agent --state \"$state/agent\" --server '{1}' --credentials "
-      "\"$state/credentials\" --name '{2}' --gpus {3}\n",
-      file.command, server, node, offer.gpus, token);
+      "\"$state/credentials\" --name '{2}' --gpus {3} --gpu-type '{4}' --zone '{5}' "
+      "--losses-per-day {6}\n",
+      file.command, server, node, offer.gpus, offer.gpu, offer.zone, losses_per_day, token);
 }
 
 }  // namespace
@@ -103,14 +106,22 @@ Status HeldServers::open_fleet(Api& api) {
   return {};
 }
 
-Result<std::string> HeldServers::startup(Api& api, const std::string& node,
-                                         const Offer& offer) const {
+Result<std::string> HeldServers::startup(Api& api, const std::string& node, const Offer& offer) {
+  TRY_ASSIGN(const std::vector<LedgerServer> rows, ledger_.servers(file_.cluster));
+  std::vector<Server> servers;
+  for (const LedgerServer& row : rows) {
+    // How a server has ended that an earlier scheduler left behind is not known.
+    const bool is_left =
+        !has_ended(row.server) && !fleet_->members().contains(row.server.spec.name);
+    if (!is_left) servers.push_back(row.server);
+  }
+  const double losses = losses_per_day(servers, offer, made_.provider->now());
   TokenRequest request{.role = Caller::Role::Agent, .name = node, .valid = kTokenLife};
   TRY_ASSIGN(const TokenAnswer token, answer_of<TokenAnswer>([&](auto reply) {
                api.make_token({.role = Caller::Role::Admin, .name = "provider"}, request,
                               std::move(reply));
              }));
-  return node_script(file_, file_.server, node, offer, token.token);
+  return node_script(file_, file_.server, node, offer, losses, token.token);
 }
 
 void HeldServers::pass() {

@@ -39,7 +39,7 @@ class HeldServers {
         ledger_(std::move(ledger)) {}
 
   Status open_fleet(Api& api);
-  Result<std::string> startup(Api& api, const std::string& node, const Offer& offer) const;
+  Result<std::string> startup(Api& api, const std::string& node, const Offer& offer);
   void pass();
   void say_once(const std::string& line);
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "base/files.h"
+#include "commands/programs/port_use.h"
 #include "commands/programs/remote_client.h"
 #include "live/client/connection.h"
 
@@ -18,24 +21,57 @@ std::string reachable(const std::string& host) {
   return host == "0.0.0.0" || host == "[::]" ? "127.0.0.1" : host;
 }
 
-// Starts a server by `start` on HOST:PORT. For port 0 the one in the file is tried first.
+int port_of(const std::string& address) {
+  return std::atoi(address.c_str() + address.rfind(':') + 1);
+}
+
+// Starts a server by `start` on HOST:PORT. While the scheduler was away an outgoing connection may
+// have got its port, and often gives it back soon.
+template <class Start>
+auto start_patiently(const std::string& address, const ListenOptions& options, const Start& start)
+    -> decltype(start(address)) {
+  constexpr std::chrono::milliseconds kApart{50};
+  const auto end = std::chrono::steady_clock::now() + options.patience;
+  for (bool is_first = true;; is_first = false) {
+    auto started = start(address);
+    if (started.ok() || port_of(address) == 0 || port_use(address) != PortUse::Connection) {
+      return started;
+    }
+    if (is_first) {
+      options.say(
+          fmt::format("{}: a connection of this machine uses the port; waits for it", address));
+    }
+    if (std::chrono::steady_clock::now() >= end) {
+      Error error = std::move(started).error();
+      error.message += "; a connection of this machine uses the port";
+      if (is_given_to_connections(port_of(address))) {
+        error.message +=
+            ", which is one of those that the kernel gives to outgoing connections: choose one "
+            "outside net.ipv4.ip_local_port_range";
+      }
+      return error;
+    }
+    std::this_thread::sleep_for(kApart);
+  }
+}
+
+// For port 0 the one in the file is tried first.
 template <class Start>
 auto start_on(const std::string& address, const std::string& remembered,
-              const std::function<void(const std::string&)>& say, const Start& start)
-    -> decltype(start(address)) {
+              const ListenOptions& options, const Start& start) -> decltype(start(address)) {
   if (address.ends_with(":0")) {
     if (const auto last = read_file(remembered); last.ok()) {
       const std::string before =
           host_of(address) + ":" + last.value().substr(0, last.value().find('\n'));
-      auto again = start(before);
+      auto again = start_patiently(before, options, start);
       if (again.ok()) return again;
-      say(
+      options.say(
           fmt::format("the port of the last start cannot be used, so agents and tokens that name "
                       "it will not find this scheduler: {}",
                       again.error().message));
     }
   }
-  return start(address);
+  return start_patiently(address, options, start);
 }
 
 }  // namespace
@@ -61,7 +97,7 @@ Status Listeners::open(const ListenOptions& options, const Credentials& own, Api
 Status Listeners::open_grpc(const ListenOptions& options, const TlsMaterial& tls, Api& api,
                             AgentHost& host) {
   const std::string remembered = options.state + "/port";
-  TRY_ASSIGN(rpc_, start_on(options.listen, remembered, options.say, [&](const auto& address) {
+  TRY_ASSIGN(rpc_, start_on(options.listen, remembered, options, [&](const auto& address) {
                return RpcServer::start({.address = address, .tls = tls, .access = options.access},
                                        api, host);
              }));
@@ -77,7 +113,7 @@ Status Listeners::open_https(const ListenOptions& options, const TlsMaterial& tl
   const std::string remembered = options.state + "/trust/" + kHttpsPortFile;
   RestOptions rest{.access = options.access, .metrics = options.metrics, .join_only = off};
   rest.http.tls = tls;
-  TRY_ASSIGN(rest_, start_on(address, remembered, options.say, [&](const auto& one) {
+  TRY_ASSIGN(rest_, start_on(address, remembered, options, [&](const auto& one) {
                rest.http.address = one;
                return RestServer::start(rest, api);
              }));

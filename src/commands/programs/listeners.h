@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,8 @@ struct ListenOptions {
   std::string listen{};  // HOST:PORT of gRPC; port 0: that of the last start, else any
   std::string rest{};  // HOST:PORT of HTTPS; empty: the host of `listen`; "off": for joining alone
   Passage passage = Passage::None;  // whether clients of other logins read the addresses
+  // How long a port that a connection uses is waited for.
+  std::chrono::milliseconds patience{10'000};
   Access access{};
   std::function<Result<std::string>(const Caller&)> metrics{};
   std::function<void(const std::string&)> say{};  // a line of the operator's log

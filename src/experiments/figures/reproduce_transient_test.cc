@@ -51,6 +51,13 @@ TEST_F(PublishedRows, TheAbstractIsMet) {
   EXPECT_NEAR(*speed->ours, *speed->reference, 0.5);
 }
 
+TEST_F(PublishedRows, ThePageBeginsWithTheVerdictAndTheTextSaysWhatErrorsAreOf) {
+  const std::string page = transient_page(data_, analysis_);
+  EXPECT_NE(page.find("Training on transient servers, as published"), std::string::npos);
+  EXPECT_NE(page.find("8 transient K80 train 7.65 times as fast"), std::string::npos);
+  EXPECT_NE(transient_text(rows_).find("networks that the model has not seen"), std::string::npos);
+}
+
 TEST_F(PublishedRows, ModelsAreWithinFourteenPerCentOfEveryMeasuredTimeWithoutLosses) {
   std::size_t times = 0;
   for (const TransientRow& row : rows_) {

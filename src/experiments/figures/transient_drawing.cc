@@ -1,6 +1,7 @@
 #include "experiments/figures/transient_drawing.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "cloud/analysis/server_lives.h"
+#include "cloud/analysis/summary_text.h"
 #include "report/page/chart.h"
 #include "report/page/heat_map.h"
 
@@ -236,6 +238,15 @@ Figures transient_figures(const PublishedData& data, const Analysis& analysis) {
   add_regions(analysis.rows, figures);
   add_mixed(analysis.rows, figures);
   return figures;
+}
+
+std::string transient_page(const PublishedData& data, const Analysis& analysis) {
+  const std::string verdict = verdict_text(analysis);
+  return html_report({}, transient_figures(data, analysis),
+                     {.title = "Training on transient servers, as published",
+                      .subtitle = fmt::format("Measurements of Transient-DL and CM-DARE in {}",
+                                              fmt::join(data.folders, ", ")),
+                      .verdict = verdict.substr(0, verdict.find('\n'))});
 }
 
 }  // namespace orrery

@@ -77,8 +77,8 @@ TEST_F(RecordedRunTest, WhatHappenedToNodesIsRepeated) {
                          .on_demand_nodes = 1};
   auto nodes = std::make_shared<NodeScenario>();
   nodes->rules = rules;
-  nodes->changes = node_changes({{NodeId{1}, time_from_seconds(9000), time_from_seconds(20'000)},
-                                 {NodeId{0}, time_from_seconds(30'000), time_from_seconds(31'000)}},
+  nodes->changes = node_changes({{NodeId{0}, time_from_seconds(9000), time_from_seconds(20'000)},
+                                 {NodeId{1}, time_from_seconds(30'000), time_from_seconds(31'000)}},
                                 rules.notice);
   set_scenario(request, nodes);
   const auto made = make_runs({&request, 1}, {.threads = 1, .progress = false});

@@ -41,16 +41,26 @@ Result<std::string> read_instance(const std::string& state) {
   return instance;
 }
 
-// Without cgroups jobs are limited by what each process may have, and the log says so.
-void find_cgroups(NodeOptions& node) {
-  auto home = find_cgroup_home("orrery-" + node.instance.substr(0, 12));
+// Without cgroups jobs are limited by what each process may have, and the log says so. The answer
+// holds the directory of the agent's cgroups.
+Fd find_cgroups(NodeOptions& node) {
+  constexpr int kTries = 3;
+  const std::string name = cgroup_home_name(node.instance);
+  auto home = find_cgroup_home(name);
+  Fd held = home.ok() ? hold_cgroup_home(home.value()) : Fd();
+  for (int i = 1; i < kTries && home.ok() && !held.ok(); ++i) {
+    home = find_cgroup_home(name);
+    if (home.ok()) held = hold_cgroup_home(home.value());
+  }
   if (home.ok()) {
     node.cgroup_home = std::move(home).value();
+    remove_left_cgroup_homes(node.cgroup_home);
     if (node.log) node.log("jobs get cgroups in " + node.cgroup_home.path);
   } else if (node.log) {
     node.log("jobs get no cgroups, and memory is limited for each process alone: " +
              home.error().message);
   }
+  return held;
 }
 
 // SIGTERM and SIGINT as something to poll for, while it lives.
@@ -91,6 +101,9 @@ AgentLoop::AgentLoop(NodeOptions node, std::unique_ptr<LocalProcesses> processes
 
 Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, AgentLog log) {
   TRY_ASSIGN(Machine machine, detect_machine({.gpus_declared = options.gpus}));
+  if (!options.gpu_type.empty()) {
+    for (Gpu& gpu : machine.gpus) gpu.name = options.gpu_type;
+  }
   if (machine.gpus.size() > 64) return invalid("a node has at most 64 GPUs; start two agents");
   const std::string& data = options.data.empty() ? options.state : options.data;
   if (data.empty() || data.front() != '/') {
@@ -104,6 +117,8 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
                    .boot = boot_id(),
                    .name = options.name.empty() ? machine.hostname : options.name,
                    .address = options.address,
+                   .zone = options.zone,
+                   .losses_per_day = options.losses_per_day,
                    .machine = std::move(machine),
                    .only_user = only_job_user(),
                    .log = std::move(log)};
@@ -112,12 +127,14 @@ Result<std::unique_ptr<AgentLoop>> AgentLoop::open(const AgentOptions& options, 
   node.core_bytes = options.core_bytes;
   processes->limit_logs(options.logs);
   const bool looks = options.cgroup == kAutoCgroup;
+  Fd held;
   if (looks) {
-    find_cgroups(node);
+    held = find_cgroups(node);
   } else if (!options.cgroup.empty()) {
     TRY_ASSIGN(node.cgroup_home, open_cgroup_home(options.cgroup));
   }
   std::unique_ptr<AgentLoop> loop(new AgentLoop(std::move(node), std::move(processes), looks));
+  loop->cgroup_held_ = std::move(held);
   loop->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   loop->wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!loop->epoll_.ok() || !loop->wake_.ok()) return system_error("epoll", errno);

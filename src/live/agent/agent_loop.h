@@ -23,6 +23,9 @@ struct AgentOptions {
   std::string data{};               // for logs and checkpoints; empty: the state directory
   std::string name{};               // empty: the host's
   std::string address{};            // where other nodes reach this one; empty: the name
+  std::string zone{};               // nodes of one zone may be lost together
+  double losses_per_day = 0;        // how often such a node is lost; 0: not known
+  std::string gpu_type{};           // of its GPUs; empty: as the driver says
   std::optional<int> gpus{};        // declared, instead of asking the driver
   std::string cgroup{};             // a directory for the jobs' cgroups; kAutoCgroup; empty: none
   std::int64_t processes_most = 0;  // of one process of a job, with threads; 0: no limit
@@ -67,6 +70,7 @@ class AgentLoop {
 
   NodeOptions node_;
   bool owns_cgroup_ = false;  // the directory of the jobs' cgroups, made by the agent
+  Fd cgroup_held_{};          // against other agents that remove what is left
   std::unique_ptr<LocalProcesses> processes_;
   NodeAgent agent_;
   Fd epoll_{};

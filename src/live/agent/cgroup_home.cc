@@ -1,8 +1,11 @@
 #include "live/agent/cgroup_home.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -14,6 +17,8 @@
 namespace orrery {
 namespace {
 
+constexpr const char* kNamePrefix = "orrery-";
+constexpr std::size_t kNameDigits = 12;
 constexpr const char* kOthers[] = {"cpu", "devices", "pids"};
 
 bool exists(const std::string& path) {
@@ -110,6 +115,14 @@ Result<CgroupHome> find_second(const std::string& own, const std::string& name) 
   return open_cgroup_home(own + "/" + name);
 }
 
+bool is_agents_name(const std::string& name) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::string_view digits =
+      std::string_view(name).substr(std::min(name.size(), std::string_view(kNamePrefix).size()));
+  return name.starts_with(kNamePrefix) && digits.size() == kNameDigits &&
+         digits.find_first_not_of(kDigits) == digits.npos;
+}
+
 // Of all jobs together, beside other processes: as if each CPU had a process of theirs.
 void weigh(const CgroupHome& home) {
   const auto cpus = std::max<std::int64_t>(1, ::sysconf(_SC_NPROCESSORS_ONLN));
@@ -156,6 +169,42 @@ Result<CgroupHome> find_cgroup_home(const std::string& name, const std::string& 
 void remove_cgroup_home(const CgroupHome& home) {
   if (!home.path.empty()) ::rmdir(home.path.c_str());
   for (const auto& [controller, path] : home.others) ::rmdir(path.c_str());
+}
+
+std::string cgroup_home_name(const std::string& instance) {
+  return kNamePrefix + instance.substr(0, kNameDigits);
+}
+
+Fd hold_cgroup_home(const CgroupHome& home) {
+  Fd held(::open(home.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!held.ok()) return held;
+  // Another agent that just looks at it has it for a moment.
+  while (::flock(held.get(), LOCK_SH) != 0 && errno == EINTR) {
+  }
+  struct stat own {};
+  struct stat named {};
+  const bool is_there = ::fstat(held.get(), &own) == 0 && ::stat(home.path.c_str(), &named) == 0 &&
+                        own.st_ino == named.st_ino;
+  return is_there ? std::move(held) : Fd();
+}
+
+int remove_left_cgroup_homes(const CgroupHome& home) {
+  int removed = 0;
+  std::error_code failed;
+  const std::filesystem::path parent = std::filesystem::path(home.path).parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(parent, failed)) {
+    const std::string name = entry.path().filename();
+    if (!is_agents_name(name) || entry.path() == home.path) continue;
+    const Fd left(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!left.ok() || ::flock(left.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    // Fails where a process or a job's cgroup is in it.
+    if (::rmdir(entry.path().c_str()) != 0) continue;
+    ++removed;
+    for (const auto& [controller, path] : home.others) {
+      ::rmdir((std::filesystem::path(path).parent_path() / name).c_str());
+    }
+  }
+  return removed;
 }
 
 }  // namespace orrery

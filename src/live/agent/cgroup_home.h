@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "live/job_runner/cgroup.h"
 
@@ -19,5 +20,16 @@ Result<CgroupHome> find_cgroup_home(const std::string& name, const std::string& 
 
 // Once no job is in it any more; else it stays.
 void remove_cgroup_home(const CgroupHome& home);
+
+// The name of an agent's directory, after the id of its state directory.
+std::string cgroup_home_name(const std::string& instance);
+
+// As long as the descriptor is open, other agents leave the directory alone. None: the directory is
+// gone, because another agent removed it before it was held.
+Fd hold_cgroup_home(const CgroupHome& home);
+
+// Removes what killed agents have left: the directories beside `home` that have an agent's name,
+// that no agent holds and that no process is in, in every hierarchy. Returns how many agents'.
+int remove_left_cgroup_homes(const CgroupHome& home);
 
 }  // namespace orrery

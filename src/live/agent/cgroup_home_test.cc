@@ -57,6 +57,35 @@ TEST(CgroupHome, AnAgentAmongOtherProcessesIsRefusedWithTheRemedy) {
   EXPECT_NE(home.error().message.find("Delegate=yes"), std::string::npos) << home.error().message;
 }
 
+// Plain directories stand for cgroups: rmdir() fails where something is in one.
+TEST(CgroupHome, WhatKilledAgentsHaveLeftIsRemoved) {
+  const TestFolder root;
+  const auto make = [&](const std::string& name) {
+    for (const char* const tree : {"memory/", "pids/"}) {
+      std::filesystem::create_directories(root / (tree + name));
+    }
+    return CgroupHome{.path = root / ("memory/" + name),
+                      .version = 1,
+                      .others = {{"pids", root / ("pids/" + name)}}};
+  };
+  const CgroupHome own = make(cgroup_home_name("00112233445566778899"));
+  const CgroupHome other = make("orrery-aabbccddeeff");
+  const CgroupHome left = make("orrery-0123456789ab");
+  const CgroupHome busy = make("orrery-ba9876543210");
+  const CgroupHome foreign = make("orrery-of-another");
+  std::filesystem::create_directories(busy.path + "/1.0.0");
+  const Fd held = hold_cgroup_home(other);
+  ASSERT_TRUE(held.ok());
+  EXPECT_EQ(remove_left_cgroup_homes(own), 1);
+  EXPECT_FALSE(std::filesystem::exists(left.path));
+  EXPECT_FALSE(std::filesystem::exists(left.others.front().second));
+  EXPECT_FALSE(hold_cgroup_home(left).ok()) << "it is gone";
+  for (const CgroupHome& stays : {own, other, busy, foreign}) {
+    EXPECT_TRUE(std::filesystem::exists(stays.path)) << stays.path;
+    EXPECT_TRUE(std::filesystem::exists(stays.others.front().second)) << stays.path;
+  }
+}
+
 TEST(CgroupHome, WithoutCgroupsThereIsNone) {
   const TestFolder root;
   EXPECT_FALSE(find_cgroup_home("orrery-1", root.path()).ok());

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/socket_file.h"
 #include "live/job_runner/job_user.h"
 
 namespace orrery {
@@ -33,24 +34,10 @@ Result<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-// What an agent before us left there goes; anything that is no socket stays, and is an error.
-Status remove_old(const std::string& path) {
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0) {
-    if (errno == ENOENT) return {};
-    return system_error(path, errno);
-  }
-  if (!S_ISSOCK(found.st_mode)) {
-    return Error{Code::AlreadyExists, path + ": is there and no socket; remove it"};
-  }
-  if (::unlink(path.c_str()) != 0) return system_error(path, errno);
-  return {};
-}
-
 Result<Fd> listen_at(const std::string& path, const std::string& user) {
   TRY_ASSIGN(const sockaddr_un address, address_of(path));
   TRY_ASSIGN(const auto owner, find_job_user(user));
-  TRY(remove_old(path));
+  TRY(remove_old_socket(path));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.ok()) return system_error("a socket for " + path, errno);
   // The file gets this mode when it is made, so there is no instant at which it has another.

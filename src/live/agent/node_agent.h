@@ -55,7 +55,6 @@ class NodeAgent {
   Duration next_due(Duration now) const;
 
   const std::string& refused() const { return refused_; }  // why we may not join; empty: we may
-  Duration leased_until() const { return lease_.until; }
 
  private:
   struct Known {

@@ -25,7 +25,9 @@ NodeOffer offer_of(const NodeOptions& options) {
                   .gpus = static_cast<int>(machine.gpus.size()),
                   .cpu_milli = std::int64_t{1000} * machine.cpu_count(),
                   .memory_bytes = machine.memory_bytes,
-                  .only_user = options.only_user};
+                  .only_user = options.only_user,
+                  .zone = options.zone,
+                  .losses_per_day = options.losses_per_day};
   for (const Gpu& gpu : machine.gpus) {
     const bool first = offer.gpu_type.empty();
     if (first) offer.gpu_type = gpu.name;

@@ -19,6 +19,8 @@ struct NodeOptions {
   std::string boot{};        // and its boot
   std::string name{};        // of the node; empty: the machine's
   std::string address{};
+  std::string zone{};         // nodes of one zone may be lost together; empty: not known
+  double losses_per_day = 0;  // how often such a node is lost; 0: not known
   Machine machine{};
   CgroupHome cgroup_home{};
   std::int64_t processes_most = 0;  // of one launch; 0: no limit

@@ -26,7 +26,9 @@ struct NodeOffer {
   std::int64_t memory_bytes = 0;
   std::int64_t gpu_memory_bytes = 0;
   std::string gpu_type{};
-  std::string only_user{};  // whose jobs alone its agent can start; empty: those of every user
+  std::string only_user{};    // whose jobs alone its agent can start; empty: those of every user
+  std::string zone{};         // nodes of one zone may be lost together; empty: not known
+  double losses_per_day = 0;  // how often such a node is lost; 0: not known
 
   bool operator==(const NodeOffer&) const = default;
 };

@@ -25,6 +25,8 @@ struct NodeStatus {
   double seen_s = 0;  // last report, seconds since 1970
   std::vector<JobNumber> jobs{};
   std::string note{};  // what is wrong with the node, and what helps
+  std::string zone{};
+  double losses_per_day = 0;  // as its agent reports; 0: not known
   bool operator==(const NodeStatus&) const = default;
 };
 struct NodesAnswer {

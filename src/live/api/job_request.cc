@@ -146,10 +146,6 @@ Result<Duration> parse_node_timeout(std::string_view text) {
   return timeout;
 }
 
-std::string node_timeout_text(Duration timeout) {
-  return timeout >= kNodeTimeoutMax ? "never" : duration_text(timeout);
-}
-
 Status check(const JobRequest& request) {
   TRY(check_program(request));
   TRY(check_word("name", request.name));

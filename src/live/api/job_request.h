@@ -70,7 +70,6 @@ inline constexpr Duration kNodeTimeoutMax = std::chrono::hours(24 * 365 * 100); 
 
 // A duration, or "never": the job waits for its node for as long as that takes.
 Result<Duration> parse_node_timeout(std::string_view text);
-std::string node_timeout_text(Duration timeout);
 
 // Everything that can be said about it without a cluster: bounds, and what contradicts itself. The
 // message names the field.

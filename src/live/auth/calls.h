@@ -111,9 +111,6 @@ constexpr bool may(Role role, Call call) { return permission(call).own.has(role)
 // submitted for. Empty: it has no owner.
 bool may(const Identity& caller, Call call, std::string_view owner);
 
-// Join is how one comes by a certificate; a token stands in for it.
-constexpr bool needs_certificate(Call call) { return call != Call::Join; }
-
 // The same as an answer: PermissionDenied, with the roles that may.
 Status check_call(const Identity& caller, Call call, std::string_view owner = {});
 

@@ -47,12 +47,6 @@ TEST(Calls, ANumberThatIsNoCallIsForNoRole) {
   for (const Role role : kRoles) EXPECT_FALSE(may(role, Call{kCalls}));
 }
 
-TEST(Calls, OnlyJoiningNeedsNoCertificate) {
-  for (int number = 0; number < kCalls; ++number) {
-    EXPECT_EQ(needs_certificate(Call{number}), Call{number} != Call::Join);
-  }
-}
-
 TEST(Calls, ARefusalNamesTheRolesThatMay) {
   const Status other = check_call({Role::User, "ann"}, Call::Cancel, "bob");
   ASSERT_FALSE(other.ok());

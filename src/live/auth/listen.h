@@ -5,17 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-
 namespace orrery {
 
 // True if what is sent to an address stays on this machine: 127.0.0.0/8, ::1, localhost, or a
 // socket in the file system (unix:PATH). With or without a port: 127.0.0.1:7000, [::1]:7000. Names
 // are not looked up; what cannot be read is no loopback address.
 bool is_loopback(std::string_view address);
-
-// Nothing plain on an address that others can reach. There is no flag that allows it.
-Status check_listen(std::string_view address, bool tls);
 
 // The names for the certificate of a server that listens at these addresses: `hosts`, which come
 // first, and the hosts of the addresses. 0.0.0.0 and [::] stand for the addresses of this machine's

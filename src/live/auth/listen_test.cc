@@ -15,7 +15,6 @@ TEST(Loopback, StaysOnThisMachine) {
         "localhost:7000", "::ffff:127.0.0.1", "[::ffff:127.0.0.1]:80", "unix:/run/orrery.sock",
         "0:0:0:0:0:0:0:1"}) {
     EXPECT_TRUE(is_loopback(address)) << address;
-    EXPECT_TRUE(check_listen(address, false).ok()) << address;
   }
 }
 
@@ -46,8 +45,6 @@ TEST(Loopback, IsNothingThatOthersReachOrThatCannotBeRead) {
                               "::1%eth0",
                               " 127.0.0.1"}) {
     EXPECT_FALSE(is_loopback(address)) << address;
-    EXPECT_FALSE(check_listen(address, false).ok()) << address;
-    EXPECT_TRUE(check_listen(address, true).ok()) << address;
   }
   EXPECT_FALSE(is_loopback(std::string_view("127.0.0.1\0.example.org", 22)));
 }
@@ -64,15 +61,6 @@ TEST(CertificateHosts, AreTheNamedOnesAndThoseThatTheServerListensOn) {
     EXPECT_EQ(std::ranges::find(found, "0.0.0.0"), found.end()) << all;
     EXPECT_EQ(std::ranges::find(found, "::"), found.end()) << all;
   }
-}
-
-TEST(CheckListen, SaysWhatToDoInstead) {
-  const Status status = check_listen("0.0.0.0:7000", false);
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code, Code::InvalidArgument);
-  EXPECT_EQ(status.error().message,
-            "0.0.0.0:7000: without TLS only an address of this machine may be used: listen on "
-            "127.0.0.1, or leave TLS on");
 }
 
 }  // namespace

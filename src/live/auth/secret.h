@@ -2,7 +2,6 @@
 
 #include <iosfwd>
 #include <string>
-#include <string_view>
 
 namespace orrery {
 
@@ -28,11 +27,5 @@ class Secret {
 };
 
 std::ostream& operator<<(std::ostream& out, const Secret& secret);
-
-// What a person is shown of a job's environment: "(secret)" where the name looks like that of one
-// (TOKEN, SECRET, PASSWORD, KEY, CREDENTIAL and their kin, anywhere in it, in any case). It hides
-// too much rather than too little: TOKENIZERS_PARALLELISM is hidden as well. An empty value is
-// shown, since that it is empty is what people look for.
-std::string_view shown_environment_value(std::string_view name, std::string_view value);
 
 }  // namespace orrery

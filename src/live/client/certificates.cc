@@ -116,8 +116,9 @@ Status revoke_command(const RevokeArguments& arguments, const CommandContext& co
   if (arguments.name.empty()) {
     return context.print(fmt::format("{} is revoked\n", arguments.serial));
   }
-  return context.print(fmt::format("{}: {} certificates revoked, {} tokens withdrawn\n",
-                                   arguments.name, answer.revoked, answer.withdrawn));
+  return context.print(fmt::format("{}: {} certificate{} revoked, {} token{} withdrawn\n",
+                                   arguments.name, answer.revoked, answer.revoked == 1 ? "" : "s",
+                                   answer.withdrawn, answer.withdrawn == 1 ? "" : "s"));
 }
 
 Status remove_command(const RemoveArguments& arguments, const CommandContext& context) {

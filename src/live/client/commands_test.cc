@@ -141,7 +141,7 @@ TEST(Nodes, AreATableOrJson) {
     return NodesAnswer{.nodes = {node}};
   };
   ASSERT_TRUE(call(fake, {"nodes"}).ok());
-  for (const char* part : {"n1", "512G", "5s ago", "100,101", "1 nodes, 3 of 8 GPUs free"}) {
+  for (const char* part : {"n1", "512G", "5s ago", "100,101", "1 node, 3 of 8 GPUs free"}) {
     EXPECT_NE(fake.out.find(part), std::string::npos) << part << '\n' << fake.out;
   }
   fake.out.clear();
@@ -339,7 +339,7 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
       << fake.out;
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"revoke", "--name", "bob", "--role", "user"}).ok());
-  EXPECT_EQ(fake.out, "bob: 2 certificates revoked, 1 tokens withdrawn\n");
+  EXPECT_EQ(fake.out, "bob: 2 certificates revoked, 1 token withdrawn\n");
   EXPECT_EQ(asked.back(), (CertificatesRequest{.revoke_name = "bob", .role = Caller::Role::User}));
   ASSERT_TRUE(call(fake, {"revoke", "4f"}).ok());
   EXPECT_EQ(asked.back(), (CertificatesRequest{.revoke_serial = "4f"}));

@@ -52,7 +52,9 @@ std::string table(const NodesAnswer& answer, double now_s, int width) {
       notes += fmt::format("{}: {}\n", fitted(node.name, 32), plain_text(node.note));
   }
   return grid(titles, rows) +
-         fmt::format("{} nodes, {} of {} GPUs free\n", answer.nodes.size(), free, gpus) + notes;
+         fmt::format("{} node{}, {} of {} GPUs free\n", rows.size(), rows.size() == 1 ? "" : "s",
+                     free, gpus) +
+         notes;
 }
 
 std::string json(const NodesAnswer& answer) {
@@ -68,6 +70,8 @@ std::string json(const NodesAnswer& answer) {
                      {"memory_bytes", node.memory_bytes},
                      {"seen_s", node.seen_s},
                      {"jobs", node.jobs},
+                     {"zone", node.zone.empty() ? Json() : Json(node.zone)},
+                     {"losses_per_day", node.losses_per_day},
                      {"note", node.note.empty() ? Json() : Json(node.note)}});
   }
   return Json{{"nodes", std::move(nodes)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +

@@ -45,7 +45,8 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandC
       }
       ++ended;
       const std::string line = end_line(job);
-      if (prints) TRY(context.print(line + '\n'));
+      // The failure of a single job is the error of the command, and is not printed twice.
+      if (prints && (all > 1 || job.state == JobState::Done)) TRY(context.print(line + '\n'));
       if (job.state == JobState::Done) continue;
       if (failed++ == 0) first_failure = line;
     }

@@ -23,6 +23,8 @@ void fields(auto& io, Like<NodeStatus> auto& v) {
   io("seen_s", v.seen_s);
   io("jobs", v.jobs);
   io("note", v.note);
+  io("zone", v.zone);
+  io("losses_per_day", v.losses_per_day);
 }
 void fields(auto& io, Like<NodesAnswer> auto& v) { io("nodes", v.nodes); }
 

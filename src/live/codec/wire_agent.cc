@@ -25,6 +25,8 @@ void fields(auto& io, Like<NodeOffer> auto& v) {
   io("gpu_memory_bytes", v.gpu_memory_bytes, kCount);
   io("gpu_type", v.gpu_type);
   io("only_user", v.only_user);
+  io("zone", v.zone);
+  io("losses_per_day", v.losses_per_day);
 }
 void fields(auto& io, Like<JobEnd> auto& v) {
   io("kind", v.kind);

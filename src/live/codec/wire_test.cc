@@ -110,8 +110,8 @@ struct Filler {
     each(r, next, ended, node);
   }
   static void fill(Random& r, NodeStatus& v) {
-    auto& [a, b, c, d, e, f, g, h, i, j, k] = v;
-    each(r, a, b, c, d, e, f, g, h, i, j, k);
+    auto& [a, b, c, d, e, f, g, h, i, j, k, zone, losses] = v;
+    each(r, a, b, c, d, e, f, g, h, i, j, k, zone, losses);
   }
   static void fill(Random& r, NodesAnswer& v) {
     auto& [nodes] = v;
@@ -234,8 +234,8 @@ struct Filler {
     each(r, job, epoch, rank);
   }
   static void fill(Random& r, NodeOffer& v) {
-    auto& [a, b, c, d, e, f, g, only_user] = v;
-    each(r, a, b, c, d, e, f, g, only_user);
+    auto& [a, b, c, d, e, f, g, only_user, zone, losses] = v;
+    each(r, a, b, c, d, e, f, g, only_user, zone, losses);
   }
   static void fill(Random& r, JobEnd& v) {
     auto& [kind, exit_code, signal, message, ran] = v;

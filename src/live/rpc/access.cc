@@ -4,15 +4,9 @@
 
 #include <charconv>
 
+#include "live/auth/listen.h"
+
 namespace orrery {
-namespace {
-
-bool stays_here(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
-}  // namespace
-
 Result<Caller> Gate::enter(const std::string& certificate_pem) {
   if (tls_ && certificate_pem.empty()) {
     return Error{Code::Unauthenticated,
@@ -60,7 +54,7 @@ Result<ListenAddress> read_listen_address(const std::string& address, bool tls) 
   if (error != std::errc() || rest != end || listen.port < 0 || listen.port > 65535) {
     return wrong("a port is a number from 0 to 65535");
   }
-  if (!tls && !stays_here(listen.host)) {
+  if (!tls && !is_loopback(listen.host)) {
     return Error{Code::FailedPrecondition,
                  fmt::format("{}: connections from other machines need certificates; listen on "
                              "127.0.0.1, or give the server its certificate",

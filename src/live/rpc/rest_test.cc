@@ -190,6 +190,8 @@ TEST_F(RestCallsTest, PagesFromElsewhereCannotMakeABrowserCall) {
   form.content_type = "application/json";
   form.host = "evil.example:80";
   EXPECT_EQ(calls_.answer(form).status, 403);
+  form.host = "127.0.0.1.evil.example:80";
+  EXPECT_EQ(calls_.answer(form).status, 403) << "a name that looks like an address";
   form.host = "127.0.0.1";
   EXPECT_EQ(calls_.answer(form).status, 200);
 }

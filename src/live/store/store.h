@@ -73,7 +73,6 @@ class Store {
 
   std::int64_t first() const { return compacted_ + 1; }
   std::int64_t last() const { return last_; }  // first() - 1 if there are no records
-  std::uint32_t last_checksum() const { return crc_last_; }
   const std::string& path() const { return database_.path(); }
 
  private:

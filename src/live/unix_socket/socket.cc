@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/socket_file.h"
+
 namespace orrery {
 namespace {
 
@@ -38,24 +40,11 @@ Result<Address> address_of(const std::string& path) {
   return address;
 }
 
-Status remove_old(const std::string& path) {
-  struct stat found {};
-  if (::lstat(path.c_str(), &found) != 0) {
-    if (errno == ENOENT) return {};
-    return system_error(path, errno);
-  }
-  if (!S_ISSOCK(found.st_mode)) {
-    return Error{Code::AlreadyExists, path + ": is there and no socket; remove it"};
-  }
-  if (::unlink(path.c_str()) != 0) return system_error(path, errno);
-  return {};
-}
-
 }  // namespace
 
 Result<Fd> listen_at(const std::string& path) {
   TRY_ASSIGN(const Address address, address_of(path));
-  TRY(remove_old(path));
+  TRY(remove_old_socket(path));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.ok()) return system_error("a socket for " + path, errno);
   if (::bind(fd.get(), address.get(), sizeof address.name) != 0 ||

@@ -112,7 +112,7 @@ class CompressedReader final : public LogLines {
         if (packed.empty()) {
           if (!inside_frame_) return std::string_view();
           return Error{Code::DataLoss,
-                       "the compressed log ends in the middle: its writer was stopped, or the "
+                       "the compressed file ends in the middle: its writer was stopped, or the "
                        "copy is not complete"};
         }
         in_ = {packed.data(), packed.size(), 0};

@@ -10,7 +10,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kLetter = 6.7;  // the width of one, about
 constexpr double kThinnest = 0.4;
 
 std::string blocks(const BlockChart& chart, const BlockChart::Row& row, const ChartBox& box,
@@ -52,7 +51,7 @@ std::string svg(const BlockChart& chart) {
                                   chart_colour(i)));
   }
   double y = legend.below() + 8;
-  ChartBox box{.left = 12 + kLetter * static_cast<double>(letters), .right = kChartWidth - 16};
+  ChartBox box{.left = 12 + kChartLetter * static_cast<double>(letters), .right = kChartWidth - 16};
   for (const BlockChart::Panel& panel : chart.panels) {
     out += fmt::format("<text class=\"name\" x=\"0\" y=\"{:.1f}\">{}</text>", y + 4,
                        escaped(panel.title));

@@ -27,6 +27,10 @@ std::string bars(const BarChart& chart, const BarChart::Panel& panel, const Char
                      box.top - 10, escaped(panel.title));
   const double wide = (box.right - box.left) / static_cast<double>(panel.groups.size());
   const double bar = std::min(26.0, wide * 0.84 / static_cast<double>(chart.series.size()));
+  // Where neighbours would touch every second name stands a line lower.
+  const bool touch = std::ranges::any_of(panel.groups, [&](const BarChart::Group& group) {
+    return kChartLetter * static_cast<double>(group.label.size()) + 8 > wide;
+  });
   for (std::size_t g = 0; g < panel.groups.size(); ++g) {
     const BarChart::Group& group = panel.groups[g];
     const double middle = box.left + wide * (static_cast<double>(g) + 0.5);
@@ -40,8 +44,7 @@ std::string bars(const BarChart& chart, const BarChart::Panel& panel, const Char
           x, y, std::max(1.0, bar - 1), std::max(0.0, box.bottom - y), chart_colour(i),
           escaped(fmt::format("{}, {}: {:.4g}", group.label, chart.series[i], *group.values[i])));
     }
-    // Every second name stands a line lower, so that neighbours do not touch.
-    out += chart_label(middle, box.bottom + (g % 2 == 0 ? 16 : 31), "middle", group.label);
+    out += chart_label(middle, box.bottom + (touch && g % 2 == 1 ? 31 : 16), "middle", group.label);
   }
   return out;
 }

@@ -9,6 +9,7 @@ namespace orrery {
 // What the charts of a page are made of.
 
 inline constexpr double kChartWidth = 1100;
+inline constexpr double kChartLetter = 6.7;  // the width of a letter, about
 inline constexpr double kChartLeft = 46;
 
 struct ChartAxis {

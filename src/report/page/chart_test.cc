@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 namespace orrery {
 namespace {
@@ -36,6 +37,24 @@ TEST(BarChart, BarsAreAsHighAsTheirValuesAndMissingOnesAreNotDrawn) {
   EXPECT_NEAR(heights[1], 2 * heights[0], 0.2);
   EXPECT_NEAR(heights[2], heights[0] / 2, 0.2);
   EXPECT_NEAR(heights[3], heights[0] * 1.5, 0.2);  // panels have one scale
+}
+
+TEST(BarChart, NamesThatFitStandInOneLine) {
+  BarChart chart{
+      .title = "t", .series = {"a"}, .panels = {{"p", {{"2 K80", {1}}, {"4 K80", {2}}}}}};
+  const auto lines = [&] {
+    const std::string text = svg(chart);
+    std::set<std::string> heights;
+    for (const BarChart::Group& group : chart.panels[0].groups) {
+      const std::size_t name = text.find(" text-anchor=\"middle\">" + group.label);
+      const std::size_t y = text.rfind("y=\"", name);
+      heights.insert(text.substr(y, name - y));
+    }
+    return heights.size();
+  };
+  EXPECT_EQ(lines(), 1U);
+  chart.panels[0].groups[0].label.assign(90, 'x');
+  EXPECT_EQ(lines(), 2U);
 }
 
 TEST(BarChart, TextFromOutsideIsNoMarkup) {

@@ -10,7 +10,6 @@
 namespace orrery {
 namespace {
 
-constexpr double kLetter = 6.7;     // the width of one, about
 constexpr double kNumberWide = 34;  // what a number in a cell takes
 constexpr double kTop = 22;
 
@@ -24,7 +23,7 @@ Cells cells_of(const HeatMap& map) {
   std::size_t letters = map.row_label.size();
   for (const std::string& row : map.rows) letters = std::max(letters, row.size());
   Cells cells;
-  cells.left = 12 + kLetter * static_cast<double>(letters);
+  cells.left = 12 + kChartLetter * static_cast<double>(letters);
   cells.wide =
       std::min(70.0, (kChartWidth - cells.left - 2) /
                          static_cast<double>(std::max<std::size_t>(1, map.columns.size())));
@@ -53,16 +52,22 @@ std::string cell(const HeatMap& map, const Cells& cells, std::size_t row, std::s
   return out;
 }
 
-// Every name if they fit, else as many as do.
+// Every name if they fit, else as many as do. None reaches over the edge or the name of the rows.
 std::string column_names(const HeatMap& map, const Cells& cells) {
   std::size_t letters = 1;
   for (const std::string& column : map.columns) letters = std::max(letters, column.size());
-  const double needed = kLetter * static_cast<double>(letters) + 8;
+  const double needed = kChartLetter * static_cast<double>(letters) + 8;
   const auto each = static_cast<std::size_t>(std::max(1.0, needed / cells.wide + 0.999));
   std::string out;
+  double free_from = kChartLetter * static_cast<double>(map.row_label.size()) + 8;
   for (std::size_t i = 0; i < map.columns.size(); i += each) {
-    const double x = cells.left + cells.wide * (static_cast<double>(i) + 0.5);
+    const double half = kChartLetter * static_cast<double>(map.columns[i].size()) / 2;
+    const double middle = cells.left + cells.wide * (static_cast<double>(i) + 0.5);
+    const double x =
+        std::min(i == 0 ? std::max(middle, free_from + half) : middle, kChartWidth - half);
+    if (x - half < free_from) continue;
     out += chart_label(x, kTop - 7, "middle", map.columns[i]);
+    free_from = x + half + 8;
   }
   return out;
 }

@@ -54,6 +54,26 @@ TEST(HeatMap, ManyColumnsStayWithinThePage) {
   EXPECT_LT(count(drawn, ">12345</text>"), 40u);
 }
 
+TEST(HeatMap, LongNamesOfColumnsTouchNeitherEachOtherNorTheEdges) {
+  HeatMap map = two_by_two();
+  map.columns.assign(32, "europe-west1-b run 3");
+  map.values.assign(2, std::vector<double>(32, 1.0));
+  const std::string drawn = svg(map);
+  constexpr double kHalf = 6.7 * 20 / 2;
+  double free_from = 6.7 * 5;  // behind the name of the rows
+  int names = 0;
+  const std::string name = " y=\"15.0\" text-anchor=\"middle\">europe";
+  for (std::size_t at = drawn.find(name); at != std::string::npos; at = drawn.find(name, at + 1)) {
+    const std::size_t begin = drawn.rfind("x=\"", at) + 3;
+    const double x = std::stod(drawn.substr(begin));
+    EXPECT_GE(x - kHalf, free_from);
+    EXPECT_LE(x + kHalf, 1100.1);
+    free_from = x + kHalf;
+    ++names;
+  }
+  EXPECT_GE(names, 5);
+}
+
 TEST(BlockChart, BlocksOfAllPanelsShareOneScale) {
   const BlockChart chart{.title = "steps",
                          .kinds = {"compute"},

@@ -174,8 +174,8 @@ std::string sections(std::span<const ReportFigure> figures) {
   std::string out;
   for (const ReportFigure& figure : figures) {
     out += fmt::format(
-        "<section><div class=\"head\"><div><h2>{}</h2><p class=\"hint\">{}</p></div></div>{}"
-        "</section>\n",
+        "<section><div class=\"head\"><div><h2>{}</h2><p class=\"hint\">{}</p></div></div>"
+        "<div class=\"scroll\">{}</div></section>\n",
         escaped(figure.title), escaped(figure.caption), figure.svg);
   }
   return out;

@@ -267,6 +267,8 @@ TEST(HtmlReport, FiguresStandAboveTheRunsAndTheirTextIsNoMarkup) {
   ASSERT_NE(two, std::string::npos);
   EXPECT_LT(one, two);
   EXPECT_LT(two, page.find("<main"));
+  // On a narrow screen a drawing keeps a readable size, and its part of the page scrolls.
+  EXPECT_NE(page.find("<div class=\"scroll\"><svg id=\"one\""), std::string::npos);
   EXPECT_NE(page.find("<h2>&lt;Figure&gt; 1</h2><p class=\"hint\">a &amp; b</p>"),
             std::string::npos);
 }

@@ -5,8 +5,8 @@
 namespace orrery {
 namespace {
 
-// The reference's `yarn`: first fit in node order; a job larger than a node takes whole idle nodes
-// under one switch and its remainder from one more node.
+// First fit in node order; a job larger than a node takes whole idle nodes under one switch and its
+// remainder from one more node.
 class Consolidated final : public PlacementRule {
  public:
   bool find(const Ledger& free, const Shape& shape, Scope scope, Devices& devices) override {

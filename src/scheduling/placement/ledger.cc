@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include "base/invariant.h"
@@ -22,6 +23,7 @@ NameId find_name(std::span<const std::string> names, const std::string& wanted) 
 
 Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes nodes) {
   int last_switch = -1;
+  std::map<std::pair<bool, int>, int> zones;  // from their own numbers, or those of switches
   for (const Node& node : cluster.nodes) {
     INVARIANT(node.gpus >= 0 && node.gpus <= kGpusPerNodeMax, "a node's GPUs are one word's bits");
     if (node.switch_index != last_switch) {
@@ -41,10 +43,14 @@ Ledger::Ledger(const Cluster& cluster, std::span<const std::string> names, Nodes
     state.gpu_type = find_name(names, node.gpu_type);
     empty_.push_back(state);
     losses_per_day_.push_back(node.losses_per_day);
+    const bool has_zone = node.zone >= 0;
+    const std::pair zone(has_zone, has_zone ? node.zone : state.switch_index);
+    zones_.push_back(zones.try_emplace(zone, static_cast<int>(zones.size())).first->second);
     gpus_total_ += state.gpus;
     gpus_per_node_max_ = std::max(gpus_per_node_max_, state.gpus);
   }
   node_count_ = static_cast<int>(empty_.size());
+  zone_count_ = static_cast<int>(zones.size());
   switch_begin_.push_back(node_count_);
   extra_users_.assign(empty_.size() * kGpusPerNodeMax, 0);
   words_ = (empty_.size() + kWordBits - 1) / kWordBits;

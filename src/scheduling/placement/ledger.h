@@ -30,12 +30,15 @@ class Ledger {
   int switch_count() const { return static_cast<int>(switch_begin_.size()) - 1; }
   int switch_begin(int s) const { return switch_begin_[static_cast<std::size_t>(s)]; }
   int switch_of(int node) const { return at(node).switch_index; }
+  // Nodes of one zone may be lost together. Where no zone is known, it is the switch.
+  int zone_count() const { return zone_count_; }
+  int zone_of(int node) const { return zones_[static_cast<std::size_t>(node)]; }
   int gpus_of(int node) const { return at(node).gpus; }  // that it offers when idle
-  std::span<const double> losses_per_day() const { return losses_per_day_; }  // by node
-  std::uint64_t idle_mask(int node) const { return empty_[static_cast<std::size_t>(node)].free; }
+  std::span<const double> losses_per_day() const { return losses_per_day_; }        // by node
   std::int64_t gpu_memory_of(int node) const { return at(node).gpu_memory_bytes; }  // 0: unknown
   int free_count(int node) const { return at(node).free_count; }
   std::uint64_t free_mask(int node) const { return at(node).free; }
+  std::uint64_t shared_mask(int node) const { return at(node).shared; }  // taken more than once
   std::int64_t free_cpu_milli(int node) const { return at(node).free_cpu_milli; }
   std::int64_t free_memory_bytes(int node) const { return at(node).free_memory_bytes; }
   bool idle(int node) const { return at(node).free_count == at(node).gpus; }
@@ -104,7 +107,7 @@ class Ledger {
  private:
   struct NodeState {
     std::uint64_t free = 0;
-    std::uint64_t shared = 0;  // devices taken more than once
+    std::uint64_t shared = 0;  // devices taken more than once, or that are not there
     std::int64_t free_cpu_milli = 0;
     std::int64_t free_memory_bytes = 0;
     std::int64_t gpu_memory_bytes = 0;
@@ -156,7 +159,9 @@ class Ledger {
   std::vector<std::uint64_t> empty_by_free_;
   std::size_t words_ = 0;
   std::vector<int> switch_begin_;
-  std::vector<double> losses_per_day_;     // by node
+  std::vector<double> losses_per_day_;  // by node
+  std::vector<int> zones_;              // the same
+  int zone_count_ = 0;
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;
   bool journaled_ = true;

@@ -21,8 +21,7 @@ constexpr std::array<PlacementRuleInfo, 8> kRules = {{
      make_topology},
     {"buddy", "aligned blocks of powers of two within a node, whole nodes for larger jobs",
      make_buddy},
-    {"survival", "long jobs on nodes that are seldom lost, large ones under one switch",
-     make_survival},
+    {"survival", "long jobs on nodes that are seldom lost, large ones in one zone", make_survival},
 }};
 
 }  // namespace

@@ -222,6 +222,24 @@ TEST(Survival, ALargeJobIsUnderTheSwitchThatIsLeastLikelyToLoseANode) {
   EXPECT_EQ(place_lasting(packer, 16), (Devices{{NodeId{2}, kAll8}, {NodeId{3}, kAll8}}));
 }
 
+TEST(Survival, ALargeJobIsInOneZoneAlsoWhereItsNodesStandApart) {
+  Machines machines(1, 4, 8);
+  for (int node = 0; node < 4; ++node) {
+    machines.cluster.nodes[static_cast<std::size_t>(node)].zone = node % 2;
+  }
+  Packer packer = machines.packer("survival");
+  EXPECT_EQ(place_lasting(packer, 16), (Devices{{NodeId{0}, kAll8}, {NodeId{2}, kAll8}}));
+  EXPECT_EQ(place_lasting(packer, 16), (Devices{{NodeId{1}, kAll8}, {NodeId{3}, kAll8}}));
+}
+
+TEST(Survival, AJobLargerThanItsZonesSpansThem) {
+  Machines machines(1, 2, 8);
+  machines.cluster.nodes[0].zone = 0;
+  machines.cluster.nodes[1].zone = 1;
+  Packer packer = machines.packer("survival");
+  EXPECT_EQ(place_lasting(packer, 16), (Devices{{NodeId{0}, kAll8}, {NodeId{1}, kAll8}}));
+}
+
 TEST(Survival, WithoutRisksNodesAreTakenInTheirOrder) {
   Packer packer = Machines(1, 2, 8).packer("survival");
   EXPECT_EQ(place(packer, 8), on(0, kAll8));

@@ -14,7 +14,7 @@ constexpr double kRisky = 4;
 
 // Nodes that are seldom lost first, for jobs that run long. Other jobs leave these nodes to them,
 // but take risky nodes last, too. A job that fits one node is on one. A larger one takes whole idle
-// nodes of the switch that is least likely to lose one of them, and its remainder from one more:
+// nodes of the zone that is least likely to lose one of them, and its remainder from one more:
 // zones are lost together, so a job in one zone meets the losses of that zone only. Nodes of one
 // risk are taken in their order.
 class Survival final : public PlacementRule {
@@ -31,7 +31,7 @@ class Survival final : public PlacementRule {
       }
       if (scope == Scope::OneSwitch) return false;
     }
-    if (scope == Scope::OneSwitch) return on_one_switch(free, shape, order, devices);
+    if (scope == Scope::OneSwitch) return in_one_zone(free, shape, order, devices);
     if (whole_nodes(free, shape, order, devices)) return true;
     return scope == Scope::Anywhere && gather(free, shape, order, devices);
   }
@@ -55,15 +55,15 @@ class Survival final : public PlacementRule {
     });
   }
 
-  bool on_one_switch(const Ledger& free, const Shape& shape, std::span<const int> order,
-                     Devices& devices) {
+  bool in_one_zone(const Ledger& free, const Shape& shape, std::span<const int> order,
+                   Devices& devices) {
     double least = 0;
     std::vector<int> nodes;
     Devices best;
-    for (int s = 0; s < free.switch_count(); ++s) {
+    for (int zone = 0; zone < free.zone_count(); ++zone) {
       nodes.clear();
       std::ranges::copy_if(order, std::back_inserter(nodes),
-                           [&](int node) { return free.switch_of(node) == s; });
+                           [&](int node) { return free.zone_of(node) == zone; });
       Devices here;
       if (!whole_nodes(free, shape, nodes, here)) continue;
       double risk = 0;

@@ -11,12 +11,16 @@
 
 namespace orrery {
 
-// One option of a policy: its name, what it means, and its value when nothing is said.
+// One option of a policy.
 struct OptionInfo {
   std::string_view key = {};
   std::string_view meaning = {};
-  std::string_view value = {};
+  std::string_view value = {};  // the default
+  // Values worth trying, separated by blanks. The laws run the policy with each.
+  std::string_view examples = {};
 };
+// The example of an option that names a file or a folder.
+inline constexpr std::string_view kPathExample = "PATH";
 
 // A value that takes the place of an option's default.
 struct OptionDefault {

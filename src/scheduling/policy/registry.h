@@ -51,6 +51,13 @@ using MakeOrder = Result<std::unique_ptr<Order>>(const Options& options,
                                                  const PolicyContext& context,
                                                  CountedSpeed counted);
 
+// What a policy may do to jobs by its defaults, besides starting them. The laws hold it to that.
+struct PolicyEffects {
+  bool preempts = true;       // stops running jobs; an option `preempt` has the last word
+  bool shares_gpus = false;   // puts several jobs on one device
+  bool refuses_jobs = false;  // rejects a job whose deadline it cannot meet
+};
+
 struct PolicyInfo {
   std::string_view name;
   std::string_view line;  // one sentence for `orrery policies`
@@ -60,6 +67,7 @@ struct PolicyInfo {
   // of CPUs and memory.
   MakeOrder* order = nullptr;
   JobData data = {};
+  PolicyEffects effects = {};
 };
 
 // A policy and the placement rule it is to be used with.

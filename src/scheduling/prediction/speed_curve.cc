@@ -32,21 +32,4 @@ int knee(const SpeedCurve& curve) {
   return best == curve.points.end() ? 0 : best->gpus;
 }
 
-bool is_concave(const SpeedCurve& curve) {
-  const int last = knee(curve);
-  SpeedCurve::Point before{};
-  double gain = 0;
-  bool first = true;
-  for (const SpeedCurve::Point& point : curve.points) {
-    if (point.gpus > last) break;
-    const double next =
-        (point.iterations_per_s - before.iterations_per_s) / (point.gpus - before.gpus);
-    if (!first && next > gain * (1 + 1e-12)) return false;
-    gain = next;
-    before = point;
-    first = false;
-  }
-  return true;
-}
-
 }  // namespace orrery

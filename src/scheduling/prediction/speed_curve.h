@@ -16,7 +16,4 @@ double speed_on(const Workload& workload, const JobSpec& job, int gpus, int node
 // The count beyond which more GPUs bring nothing: the smallest with the greatest speed.
 int knee(const SpeedCurve& curve);
 
-// True if each further GPU brings no more than the one before, up to the knee.
-bool is_concave(const SpeedCurve& curve);
-
 }  // namespace orrery

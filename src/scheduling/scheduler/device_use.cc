@@ -33,7 +33,7 @@ DeviceUse::Sharers& DeviceUse::sharers(NodeId node, int gpu) {
 }
 
 void DeviceUse::touch(JobId job) {
-  if (is_touched_.size() <= index(job)) is_touched_.resize(state_->jobs().size());
+  if (is_touched_.size() <= index(job)) is_touched_.resize(2 * state_->jobs().size());
   if (is_touched_[index(job)]) return;
   is_touched_[index(job)] = true;
   touched_.push_back(job);

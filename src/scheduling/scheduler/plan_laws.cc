@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/invariant.h"
 
@@ -20,59 +19,30 @@ bool may_share(Sharing a, Sharing b) {
          (a == Sharing::Opportunistic && b == Sharing::Guaranteed);
 }
 
-bool changes(const View& view, const Grant& grant) {
-  const Job& job = view.job(grant.job);
-  return job.state != JobState::Running || job.held != grant;
-}
-
 bool is_overdrawn(const Ledger& ledger, int node) {
   return (ledger.free_cpu_milli(node) | ledger.free_memory_bytes(node)) < 0;
 }
 
-// True if all devices of the grant are free, and so exist on open nodes.
-bool all_free(const Ledger& ledger, const Grant& grant) {
-  for (const NodeShare& share : grant.devices) {
-    INVARIANT(index(share.node) < static_cast<std::size_t>(ledger.node_count()),
-              "a node that is granted exists");
-    if (share.gpus == 0 || (share.gpus & ~ledger.free_mask(static_cast<int>(share.node))) != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void check_grant(const View& view, const Grant& grant) {
-  INVARIANT(index(grant.job) < view.jobs.size(), "a plan names jobs that were submitted");
-  INVARIANT(!is_final(view.job(grant.job).state), "a job that has ended is granted nothing");
-  INVARIANT(!grant.devices.empty(), "a grant names devices");
-  INVARIANT((grant.cpu_milli | grant.memory_bytes) >= 0 && grant.iterations_per_s >= 0,
-            "a grant takes nothing negative");
-  if (grant.devices.size() == 1) return;
+bool names_a_node_twice(const Grant& grant) {
   for (const NodeShare& share : grant.devices) {
     const auto same = [&](const NodeShare& other) { return other.node == share.node; };
-    INVARIANT(std::ranges::count_if(grant.devices, same) == 1, "a grant names a node once");
+    if (std::ranges::count_if(grant.devices, same) > 1) return true;
   }
+  return false;
 }
 
 }  // namespace
 
-void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan& plan,
-                             bool only_grants) {
-  ++number_;
+void PlanLaws::check_changes(const View& view, const Ledger& ledger, const Plan& plan) {
   overdrawn_.clear();
-  changed_.clear();
-  if (only_grants && plan.grants().size() == 1) {  // which names nothing twice
-    const Grant& grant = plan.grants().front();
-    check_grant(view, grant);
-    if (takes_host(grant)) note_overdrawn(ledger, grant);
-    if (all_free(ledger, grant)) return;
+  ++number_;
+  if (plan.grants().size() == 1 && !names_others(plan)) {  // it names nothing twice
+    return check_grant(view, ledger, plan.grants().front(), false);
   }
-  if (marks_.size() < view.jobs.size()) marks_.resize(view.jobs.size(), 0);
-  bool exclusive = check_stops(view, ledger, plan);
-  exclusive = check_grants(view, ledger, plan) && exclusive;
+  if (marks_.size() < view.jobs.size()) marks_.resize(2 * view.jobs.size(), 0);
+  check_stops(view, plan);
+  check_grants(view, ledger, plan);
   check_rejections(view, plan);
-  for (const Grant* grant : changed_) exclusive = exclusive && take(ledger, *grant);
-  if (!exclusive) check_claims(view, plan);
 }
 
 std::uint64_t PlanLaws::mark(const View& view, JobId job, std::uint64_t flag) {
@@ -83,33 +53,38 @@ std::uint64_t PlanLaws::mark(const View& view, JobId job, std::uint64_t flag) {
   return before;
 }
 
-bool PlanLaws::is_marked(JobId job) const { return marks_[index(job)] >> kFlagBits == number_; }
-
-// Each of these is true if the jobs it meets hold their devices alone.
-bool PlanLaws::check_stops(const View& view, const Ledger& ledger, const Plan& plan) {
-  bool exclusive = true;
+void PlanLaws::check_stops(const View& view, const Plan& plan) {
   for (const Plan::Verdict& verdict : plan.stops()) {
     INVARIANT(mark(view, verdict.job, kStopped) == 0, "a plan stops a job once");
-    const Job& job = view.job(verdict.job);
-    INVARIANT(job.state == JobState::Running, "a job that is stopped runs");
-    exclusive = release(ledger, job.held) && exclusive;
+    INVARIANT(view.job(verdict.job).state == JobState::Running, "a job that is stopped runs");
   }
-  return exclusive;
 }
 
-bool PlanLaws::check_grants(const View& view, const Ledger& ledger, const Plan& plan) {
-  bool exclusive = true;
+void PlanLaws::check_grants(const View& view, const Ledger& ledger, const Plan& plan) {
   for (const Grant& grant : plan.grants()) {
-    check_grant(view, grant);
     const std::uint64_t before = mark(view, grant.job, kGranted);
     INVARIANT((before & kGranted) == 0, "a plan grants a job devices once");
-    if (!changes(view, grant)) continue;
-    changed_.push_back(&grant);
-    if (takes_host(grant)) note_overdrawn(ledger, grant);
-    const Job& job = view.job(grant.job);
-    if (job.state == JobState::Running) exclusive = release(ledger, job.held) && exclusive;
+    check_grant(view, ledger, grant, (before & kStopped) != 0);
   }
-  return exclusive;
+}
+
+void PlanLaws::check_grant(const View& view, const Ledger& ledger, const Grant& grant,
+                           bool stopped) {
+  INVARIANT(index(grant.job) < view.jobs.size(), "a plan names jobs that were submitted");
+  const Job& job = view.job(grant.job);
+  // What a running job holds kept the laws when it was granted.
+  if (!stopped && job.state == JobState::Running && job.held == grant) return;
+  INVARIANT(!is_final(job.state), "a job that has ended is granted nothing");
+  INVARIANT(!grant.devices.empty(), "a grant names devices");
+  INVARIANT((grant.cpu_milli | grant.memory_bytes) >= 0 && grant.iterations_per_s >= 0,
+            "a grant takes nothing negative");
+  for (const NodeShare& share : grant.devices) {
+    INVARIANT(index(share.node) < static_cast<std::size_t>(ledger.node_count()) && share.gpus != 0,
+              "a grant names devices on nodes that exist");
+  }
+  INVARIANT(grant.devices.size() == 1 || !names_a_node_twice(grant), "a grant names a node once");
+  changed_.push_back(&grant);
+  if (takes_host(grant)) note_overdrawn(ledger, grant);
 }
 
 void PlanLaws::check_rejections(const View& view, const Plan& plan) {
@@ -122,102 +97,41 @@ void PlanLaws::check_rejections(const View& view, const Plan& plan) {
   }
 }
 
-std::uint64_t& PlanLaws::available(const Ledger& ledger, NodeId node) {
-  if (free_.size() <= index(node)) {
-    free_.resize(static_cast<std::size_t>(ledger.node_count()));
-    free_from_.resize(free_.size(), 0);
-  }
-  if (free_from_[index(node)] != number_) {
-    free_from_[index(node)] = number_;
-    free_[index(node)] = ledger.free_mask(static_cast<int>(node));
-  }
-  return free_[index(node)];
-}
-
-bool PlanLaws::release(const Ledger& ledger, const Grant& held) {
-  if (held.sharing != Sharing::Exclusive) return false;
-  for (const NodeShare& share : held.devices) {
-    if (index(share.node) >= static_cast<std::size_t>(ledger.node_count())) return false;
-    available(ledger, share.node) |= share.gpus;
-  }
-  return true;
-}
-
-bool PlanLaws::take(const Ledger& ledger, const Grant& grant) {
-  if (grant.sharing != Sharing::Exclusive) return false;
-  for (const NodeShare& share : grant.devices) {
-    INVARIANT(index(share.node) < static_cast<std::size_t>(ledger.node_count()),
-              "a node that is granted exists");
-    std::uint64_t& free = available(ledger, share.node);
-    if (share.gpus == 0 || (share.gpus & ~free) != 0) return false;
-    free &= ~share.gpus;
-  }
-  return true;
-}
-
 void PlanLaws::note_overdrawn(const Ledger& ledger, const Grant& grant) {
   for (const NodeShare& share : grant.devices) {
     const int node = static_cast<int>(share.node);
-    if (node < ledger.node_count() && is_overdrawn(ledger, node)) overdrawn_.push_back(node);
+    if (is_overdrawn(ledger, node)) overdrawn_.push_back(node);
   }
 }
 
-// On each node on which something changes, all that jobs have there after the plan.
-void PlanLaws::check_claims(const View& view, const Plan& plan) {
-  touched_count_ = 0;
-  touched_by_node_.resize(view.cluster->nodes.size(), -1);
-  for (const Grant* grant : changed_) touch(view, *grant);
-  for (const Grant& grant : plan.grants()) claim(grant);
-  for (std::size_t i = 0; i < touched_count_; ++i) {
-    Touched& touched = touched_[i];
-    const auto node = static_cast<NodeId>(touched.node);
-    for (const JobId id : view.on_nodes[index(node)]) {
-      if (is_marked(id)) continue;
-      const Grant& held = view.job(id).held;
-      const auto here = std::ranges::find(held.devices, node, &NodeShare::node);
-      touched.claims.push_back({here->gpus, held.group, held.sharing, held.position});
-    }
-    check_claims(touched);
-    touched_by_node_[index(node)] = -1;
-  }
-}
-
-void PlanLaws::touch(const View& view, const Grant& grant) {
+// On each node of the grant, all that jobs have there.
+void PlanLaws::check_claims(const Holdings& held, const Grant& grant) {
+  claims_number_.resize(held.cluster.nodes.size(), 0);
   for (const NodeShare& share : grant.devices) {
-    INVARIANT(index(share.node) < view.cluster->nodes.size(), "a node that is granted exists");
-    const Node& node = view.cluster->nodes[index(share.node)];
+    const Node& node = held.cluster.nodes[index(share.node)];
     const int highest = 64 - std::countl_zero(share.gpus);
-    INVARIANT(node.open && share.gpus != 0 && highest <= node.gpus,
-              "devices that are granted exist, on open nodes");
-    std::int32_t& place = touched_by_node_[index(share.node)];
-    if (place >= 0) continue;
-    place = static_cast<std::int32_t>(touched_count_++);
-    if (touched_.size() < touched_count_) touched_.emplace_back();
-    Touched& touched = touched_[static_cast<std::size_t>(place)];
-    touched.node = static_cast<int>(share.node);
-    touched.claims.clear();
+    INVARIANT(node.open && highest <= node.gpus, "devices that are granted exist, on open nodes");
+    if (std::exchange(claims_number_[index(share.node)], number_) == number_) continue;
+    claims_.clear();
+    for (const JobId job : held.on_nodes[index(share.node)]) {
+      const Grant& other = held.jobs[index(job)].held;
+      const auto here = std::ranges::find(other.devices, share.node, &NodeShare::node);
+      claims_.push_back({here->gpus, other.group, other.sharing, other.position});
+    }
+    check_claims();
   }
 }
 
-void PlanLaws::claim(const Grant& grant) {
-  for (const NodeShare& share : grant.devices) {
-    const std::int32_t place = touched_by_node_[index(share.node)];
-    if (place < 0) continue;
-    touched_[static_cast<std::size_t>(place)].claims.push_back(
-        {share.gpus, grant.group, grant.sharing, grant.position});
-  }
-}
-
-void PlanLaws::check_claims(const Touched& touched) {
+void PlanLaws::check_claims() const {
   std::uint64_t taken = 0;
-  for (std::size_t i = 0; i < touched.claims.size(); ++i) {
-    const Claim& claim = touched.claims[i];
+  for (std::size_t i = 0; i < claims_.size(); ++i) {
+    const Claim& claim = claims_[i];
     if ((claim.gpus & taken) == 0) {
       taken |= claim.gpus;
       continue;
     }
     for (std::size_t j = 0; j < i; ++j) {
-      const Claim& other = touched.claims[j];
+      const Claim& other = claims_[j];
       if ((claim.gpus & other.gpus) == 0) continue;
       const bool group = claim.sharing == Sharing::Interleaved &&
                          other.sharing == Sharing::Interleaved && claim.group != kNoGroup &&

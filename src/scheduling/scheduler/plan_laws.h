@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/plan.h"
@@ -14,23 +15,32 @@ namespace orrery {
 //   - a job is granted devices once at most, and stopped once at most, if it runs;
 //   - no job that has ended is named; no job is both granted devices and rejected;
 //   - a grant names devices that exist on open nodes, each node once, and takes nothing negative;
-//   - no device is given twice, but to the members of one group, whose positions differ, or to one
-//     guaranteed job and one opportunistic one;
-//   - when the plan has been carried out, no node has given more CPUs or memory than it has.
+//   - after the plan, no device is given twice, but to the members of one group, whose positions
+//     differ, or to one guaranteed job and one opportunistic one;
+//   - and no node has given more CPUs or memory than it has.
 //
-// Costs as much as the plan changes. Where jobs hold their devices alone, masks of what is free
-// answer; the jobs on a node are looked at only where devices are shared.
+// Costs as much as the plan changes. The ledger knows which devices have several jobs; the jobs on
+// a node are looked at only where a grant has one of these.
 class PlanLaws {
  public:
-  // Before the plan is carried out; the ledger is that of what jobs hold now.
-  void check(const View& view, const Ledger& ledger, const Plan& plan) {
-    const bool only_grants = plan.stops().empty() && plan.rejections().empty();
-    if (!only_grants || !plan.grants().empty()) check_changes(view, ledger, plan, only_grants);
+  // Before the plan is carried out; the ledger is that of what jobs hold now. Answers the grants
+  // that change what their jobs hold, which stay good as long as the plan.
+  std::span<const Grant* const> check(const View& view, const Ledger& ledger, const Plan& plan) {
+    changed_.clear();
+    if (!plan.grants().empty() || names_others(plan)) check_changes(view, ledger, plan);
+    return changed_;
   }
-  // After it has been.
-  void check_carried_out(const Ledger& ledger, const Plan& plan) const {
-    for (const Grant& grant : plan.grants()) {
-      if (takes_host(grant)) check_host(ledger, grant);
+
+  // What jobs hold when the plan has been carried out.
+  struct Holdings {
+    const Cluster& cluster;
+    std::span<const Job> jobs;
+    std::span<const std::vector<JobId>> on_nodes;  // which jobs run there
+  };
+  void check_carried_out(const Holdings& held, const Ledger& ledger) {
+    for (const Grant* grant : changed_) {
+      if (is_shared(ledger, *grant)) check_claims(held, *grant);
+      if (takes_host(*grant)) check_host(ledger, *grant);
     }
   }
 
@@ -42,41 +52,37 @@ class PlanLaws {
     Sharing sharing = Sharing::Exclusive;
     int position = 0;
   };
-  // A node on which a grant changes something.
-  struct Touched {
-    int node = 0;
-    std::vector<Claim> claims;  // after the plan
-  };
 
+  static bool names_others(const Plan& plan) {
+    return !plan.stops().empty() || !plan.rejections().empty();
+  }
   static bool takes_host(const Grant& grant) { return (grant.cpu_milli | grant.memory_bytes) != 0; }
-  void check_changes(const View& view, const Ledger& ledger, const Plan& plan, bool only_grants);
-  bool check_stops(const View& view, const Ledger& ledger, const Plan& plan);
-  bool check_grants(const View& view, const Ledger& ledger, const Plan& plan);
+  // Devices that do not exist, or are on a node that is not open, are never free and count as
+  // shared.
+  static bool is_shared(const Ledger& ledger, const Grant& grant) {
+    for (const NodeShare& share : grant.devices) {
+      if ((share.gpus & ledger.shared_mask(static_cast<int>(share.node))) != 0) return true;
+    }
+    return false;
+  }
+  void check_changes(const View& view, const Ledger& ledger, const Plan& plan);
+  void check_stops(const View& view, const Plan& plan);
+  void check_grants(const View& view, const Ledger& ledger, const Plan& plan);
+  void check_grant(const View& view, const Ledger& ledger, const Grant& grant, bool stopped);
   void check_rejections(const View& view, const Plan& plan);
-  bool release(const Ledger& ledger, const Grant& held);
-  bool take(const Ledger& ledger, const Grant& grant);
-  std::uint64_t& available(const Ledger& ledger, NodeId node);
   void check_host(const Ledger& ledger, const Grant& grant) const;
   void note_overdrawn(const Ledger& ledger, const Grant& grant);
   std::uint64_t mark(const View& view, JobId job, std::uint64_t flag);  // answers those before
-  bool is_marked(JobId job) const;
-
-  void check_claims(const View& view, const Plan& plan);
-  void touch(const View& view, const Grant& grant);
-  void claim(const Grant& grant);
-  static void check_claims(const Touched& touched);
+  void check_claims(const Holdings& held, const Grant& grant);
+  void check_claims() const;
 
   // What a plan before has left in the arrays is stale by its number.
   std::uint64_t number_ = 0;
-  std::vector<std::uint64_t> marks_;      // by job
-  std::vector<const Grant*> changed_;     // grants that change something
-  std::vector<std::uint64_t> free_;       // by node, after what is let go of
-  std::vector<std::uint64_t> free_from_;  // by node: the plan in which it was asked for
-  std::vector<int> overdrawn_;            // nodes that had given more than they have before
-
-  std::vector<std::int32_t> touched_by_node_;  // -1: not touched
-  std::vector<Touched> touched_;               // memory is used again
-  std::size_t touched_count_ = 0;
+  std::vector<std::uint64_t> marks_;          // by job
+  std::vector<std::uint64_t> claims_number_;  // by node: the plan in which its claims were checked
+  std::vector<const Grant*> changed_;         // grants of the last plan that change something
+  std::vector<int> overdrawn_;                // nodes that had given more than they have before
+  std::vector<Claim> claims_;                 // of one node
 };
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 namespace orrery {
 namespace {
@@ -46,16 +47,48 @@ class PlanLawsTest : public testing::Test {
     shared.position = position;
   }
 
-  void check() {
+  View view() {
     View view;
     view.workload = &workload_;
     view.cluster = &cluster_;
     view.jobs = jobs_;
     view.on_nodes = on_nodes_;
+    return view;
+  }
+  // Checks the plan, carries it out on copies, and checks what came of it. Answers the jobs whose
+  // grants change what they hold.
+  std::vector<JobId> check() {
     Ledger ledger(cluster_, workload_.names);
     ledger.take(jobs_[0].held.devices, {.gpus = 2});
-    laws_.check(view, ledger, plan_);
+    auto jobs = jobs_;
+    auto on_nodes = on_nodes_;
+    const auto stop = [&](JobId id) {
+      Job& job = jobs[index(id)];
+      if (job.state != JobState::Running) return;
+      job.state = JobState::Paused;
+      ledger.release(job.held.devices, shape_of(job.held));
+      for (const NodeShare& share : job.held.devices) std::erase(on_nodes[index(share.node)], id);
+    };
+    const auto changed = laws_.check(view(), ledger, plan_);
+    for (const Plan::Verdict& verdict : plan_.stops()) stop(verdict.job);
+    std::vector<JobId> ids;
+    for (const Grant* grant : changed) {
+      ids.push_back(grant->job);
+      stop(grant->job);
+      jobs[index(grant->job)].held = *grant;
+      ledger.take(grant->devices, shape_of(*grant));
+      for (const NodeShare& share : grant->devices) {
+        on_nodes[index(share.node)].push_back(grant->job);
+      }
+    }
+    laws_.check_carried_out({cluster_, jobs, on_nodes}, ledger);
     plan_.clear();
+    return ids;
+  }
+  static Shape shape_of(const Grant& grant) {
+    return {.gpus = gpu_count(grant.devices),
+            .cpu_milli = grant.cpu_milli,
+            .memory_bytes = grant.memory_bytes};
   }
 
   Workload workload_;
@@ -84,6 +117,29 @@ TEST_F(PlanLawsTest, AcceptsPlansThatKeepThem) {
   grant(kSecond, NodeId{1}, 0b0011).sharing = Sharing::Guaranteed;
   grant(kThird, NodeId{1}, 0b0001).sharing = Sharing::Opportunistic;
   check();
+}
+
+TEST_F(PlanLawsTest, AnswersTheGrantsThatChangeWhatAJobHolds) {
+  const auto keep = [this] { grant(kFirst, NodeId{0}, 0b0011); };
+  keep();
+  EXPECT_EQ(check(), std::vector<JobId>{});
+  keep();
+  grant(kSecond, NodeId{0}, 0b1100);
+  EXPECT_EQ(check(), std::vector{kSecond});
+  grant(kFirst, NodeId{1}, 0b0011);
+  EXPECT_EQ(check(), std::vector{kFirst}) << "it moves";
+  plan_.stop(kFirst, {});
+  keep();
+  EXPECT_EQ(check(), std::vector{kFirst}) << "it is stopped and resumed";
+  grant(kThird, NodeId{1}, 0b1000);
+  EXPECT_EQ(check(), std::vector{kThird});
+  EXPECT_EQ(check(), std::vector<JobId>{});
+}
+
+TEST_F(PlanLawsDeathTest, NoDeviceOfAJobThatIsNamedAgainIsGiven) {
+  grant(kFirst, NodeId{0}, 0b0011);
+  grant(kSecond, NodeId{0}, 0b0001);
+  EXPECT_DEATH(check(), "a device is given to one job");
 }
 
 TEST_F(PlanLawsDeathTest, NoDeviceIsGivenTwice) {
@@ -131,7 +187,7 @@ TEST_F(PlanLawsDeathTest, NothingGrantedIsNegativeOrMissing) {
   EXPECT_DEATH(check(), "a grant names devices");
   plan_.clear();
   grant(kSecond, NodeId{1}, 0);
-  EXPECT_DEATH(check(), "devices that are granted exist");
+  EXPECT_DEATH(check(), "a grant names devices on nodes that exist");
 }
 
 TEST_F(PlanLawsDeathTest, DevicesExistOnOpenNodes) {
@@ -139,7 +195,7 @@ TEST_F(PlanLawsDeathTest, DevicesExistOnOpenNodes) {
   EXPECT_DEATH(check(), "devices that are granted exist");
   plan_.clear();
   grant(kSecond, NodeId{2}, 0b1);
-  EXPECT_DEATH(check(), "a node that is granted exists");
+  EXPECT_DEATH(check(), "a grant names devices on nodes that exist");
   plan_.clear();
   cluster_.nodes[1].open = false;
   grant(kSecond, NodeId{1}, 0b1);
@@ -162,20 +218,10 @@ TEST_F(PlanLawsDeathTest, JobsThatHaveEndedOrDoNotRunAreLeftAlone) {
 }
 
 TEST_F(PlanLawsDeathTest, NodesGiveNoMoreThanTheyHave) {
-  Ledger ledger(cluster_, workload_.names);
+  grant(kSecond, NodeId{1}, 0b0011).cpu_milli = 8000;
+  EXPECT_EQ(check(), std::vector{kSecond});
   grant(kSecond, NodeId{1}, 0b0011).cpu_milli = 9000;
-  View view;
-  view.workload = &workload_;
-  view.cluster = &cluster_;
-  view.jobs = jobs_;
-  view.on_nodes = on_nodes_;
-  laws_.check(view, ledger, plan_);
-  Shape shape;
-  shape.gpus = 2;
-  shape.cpu_milli = 9000;
-  const Devices devices = {{NodeId{1}, 0b0011}};
-  ledger.take(devices, shape);
-  EXPECT_DEATH(laws_.check_carried_out(ledger, plan_), "no more CPUs or memory than it has");
+  EXPECT_DEATH(check(), "no more CPUs or memory than it has");
 }
 
 }  // namespace

@@ -133,19 +133,19 @@ Time Scheduler::hold_round(Time now) {
   ledger.forget();
   policy_->plan(view, *packer_, plan_);
   ledger.undo(0);
-  laws_.check(view, ledger, plan_);
+  const auto changed = laws_.check(view, ledger, plan_);
   for (const JobId job : arrived_) sight_[index(job)] = Sight::Shown;
   arrived_.clear();
   ended_.clear();
   freed_.clear();
   acting_ = true;
-  act(plan_);
+  act(plan_, changed);
   acting_ = taken_over_ = false;
-  laws_.check_carried_out(ledger, plan_);
+  laws_.check_carried_out({*cluster_, state_.jobs(), state_.on_nodes()}, ledger);
   return plan_.wake_at();
 }
 
-void Scheduler::act(Plan& plan) {
+void Scheduler::act(const Plan& plan, std::span<const Grant* const> changed) {
   for (const Plan::Outlook& promise : plan.promises()) {
     Event event{.kind = EventKind::Admitted, .job = promise.job, .promised = promise.done};
     emit(event);
@@ -156,11 +156,11 @@ void Scheduler::act(Plan& plan) {
                              .grant = nullptr,
                              .reason = verdict.reason});
   }
-  for (const Grant& grant : plan.grants()) {
-    const Job& job = state_.job(grant.job);
-    if (job.state == JobState::Running && job.held == grant) continue;
-    parts_.executor.perform(
-        {.kind = kind_of(job, grant), .job = grant.job, .grant = &grant, .reason = {}});
+  for (const Grant* grant : changed) {
+    parts_.executor.perform({.kind = kind_of(state_.job(grant->job), *grant),
+                             .job = grant->job,
+                             .grant = grant,
+                             .reason = {}});
   }
   for (const Plan::Outlook& forecast : plan.forecasts()) {
     parts_.executor.expect(forecast);

@@ -93,7 +93,7 @@ class Scheduler {
   bool is_on_closed_node(const Job& job) const;
   void arrive(JobId job);
   void note_reported(const Event& event);
-  void act(Plan& plan);
+  void act(const Plan& plan, std::span<const Grant* const> changed);
   void emit(Event& event);
   void free_devices(const Job& job);
 

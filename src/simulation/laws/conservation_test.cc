@@ -10,6 +10,7 @@
 #include "scheduling/prediction/speed_curve.h"
 #include "simulation/kernel/simulation.h"
 #include "simulation/testing/law_sink.h"
+#include "simulation/testing/policy_effects.h"
 #include "simulation/testing/random_workload.h"
 
 namespace orrery {
@@ -55,10 +56,6 @@ double gpu_s_of_iteration(const Workload& workload, const JobSpec& spec) {
   return one > 0 ? 1 / one : spec.iteration_s * spec.gpus;
 }
 
-bool shares(std::string_view policy) {
-  return policy.starts_with("muri") || policy == "antman" || policy == "gandiva";
-}
-
 class Conservation : public testing::TestWithParam<World> {
  protected:
   void run(std::uint64_t seed) {
@@ -85,7 +82,8 @@ class Conservation : public testing::TestWithParam<World> {
     ASSERT_TRUE(outcome.ok()) << outcome.error().message;
     laws.finish();
     ASSERT_EQ(laws.broken(), "") << "seed " << seed;
-    if (honest && !shares(policy)) check_efficiency(workload, laws, metrics.summary());
+    const bool alone = !policy_info(policy).effects.shares_gpus;
+    if (honest && alone) check_efficiency(workload, laws, metrics.summary());
   }
 
   // The efficiency that is reported is the work that was done.

@@ -10,6 +10,7 @@
 #include "scheduling/policy/registry.h"
 #include "simulation/kernel/simulation.h"
 #include "simulation/testing/law_sink.h"
+#include "simulation/testing/policy_effects.h"
 #include "simulation/testing/random_workload.h"
 
 namespace orrery {
@@ -101,9 +102,7 @@ SimulationSetup setup_of(const Case& made, const Variant& variant, std::uint64_t
   return setup;
 }
 
-bool preempts(const Variant& variant) {
-  return variant.policy != "fifo" && variant.policy != "sjf" && variant.policy != "antman";
-}
+bool preempts(const Variant& variant) { return may_preempt(variant.policy, variant.options); }
 
 // For each job the last reason that it was given for waiting.
 class Reasons final : public EventSink {

@@ -6,6 +6,7 @@
 #include "scheduling/prediction/host_need.h"
 #include "simulation/kernel/simulation.h"
 #include "simulation/testing/law_sink.h"
+#include "simulation/testing/policy_effects.h"
 #include "simulation/testing/random_workload.h"
 
 namespace orrery {
@@ -92,13 +93,11 @@ void expect_laws(const Variant& variant, std::uint64_t seed) {
   const Cluster cluster = random_cluster(random);
   Workload workload = random_workload(random, cluster, 24);
   add_sensitivities(random, cluster, workload);
-  const std::string_view order = parse_policy_name(variant.policy).base;
-  const bool never_preempts = order == "fifo" || order == "sjf";
   LawSink laws({.cluster = &cluster,
                 .workload = &workload,
                 .honest = variant.semantics == SemanticsKind::Orrery,
                 .work_least = variant.semantics == SemanticsKind::Orrery ? 1.0 : 0.0,
-                .preempts = !never_preempts || !stays(variant),
+                .preempts = may_preempt(variant.policy, variant.options) || !stays(variant),
                 .hosted = true,
                 .is_fair = allocator_of(variant) != "greedy"});
   SimulationSetup setup{

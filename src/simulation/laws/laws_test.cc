@@ -3,12 +3,15 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "scheduling/placement/rule.h"
 #include "scheduling/policy/registry.h"
 #include "simulation/kernel/simulation.h"
 #include "simulation/testing/law_sink.h"
+#include "simulation/testing/policy_effects.h"
 #include "simulation/testing/random_workload.h"
 
 namespace orrery {
@@ -31,48 +34,12 @@ struct Variant {
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.text(); }
 
-// Values other than the default for every option there is; a new option needs a line here.
-const std::map<std::string, std::vector<std::string>>& values_to_try() {
-  static const std::map<std::string, std::vector<std::string>> values = {
-      {"admission", {"batch", "none"}},
-      {"backfill", {"false"}},
-      {"choice", {"adaptive", "latest"}},
-      {"count-start", {"true", "false"}},
-      {"budget", {"0", "0.5", "1"}},
-      {"delta", {"60s", "1h"}},
-      {"early", {"true", "false"}},
-      {"distribution", {}},  // a file: gittins_test.cc
-      {"first", {"most", "least"}},
-      {"gain", {"1", "1.5"}},
-      {"interval", {"2m", "10m"}},
-      {"lease", {"0s", "2m"}},
-      {"limits", {"50s", "30s,100s,300s"}},
-      {"locality", {"on", "off"}},
-      {"lost", {"last", "first"}},
-      {"margin", {"1", "2"}},
-      {"matching", {"none"}},
-      {"newcomers", {"quantum"}},
-      {"ordering", {"worst", "none"}},
-      {"packing", {"1", "2", "3", "8"}},
-      {"pollux-data", {}},  // a folder: pollux_test.cc
-      {"placement", {}},    // every rule is tried with every variant
-      {"preempt", {"true", "false"}},
-      {"promote", {"0.5"}},
-      {"quantum", {"0s", "10m"}},
-      {"replan", {"false"}},
-      {"resume", {"20s"}},
-      {"scale-up", {"reference", "paper-in-full"}},
-      {"slot", {"1m", "10m"}},
-      {"second-chance", {"false"}},
-      {"slowdown", {"1.2"}},
-      {"spare", {"30s"}},
-      {"spare-starts", {"0", "5"}},
-      {"spare-rounds", {"0", "1"}},
-      {"speed-margin", {"0", "0.2"}},
-      {"sticky", {"true", "false"}},
-      {"variant", {"ours", "reference"}},
-  };
-  return values;
+// The values of the option that the laws try, as its entry lists them.
+std::vector<std::string> values_to_try(const OptionInfo& option) {
+  // Every placement rule is tried with every variant, and files have tests of their own.
+  if (option.key == "placement" || option.examples == kPathExample) return {};
+  std::istringstream words{std::string(option.examples)};
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 // Each policy as it is, with each option changed alone, and with pairs of changes that meet.
@@ -90,12 +57,8 @@ std::vector<Variant> all_variants() {
       };
       add({});
       for (const OptionInfo& option : info.options) {
-        const auto known = values_to_try().find(std::string(option.key));
-        if (known == values_to_try().end()) continue;
-        for (const std::string& value : known->second) {
-          // Without an end no lease can be reserved.
-          if (name == "chronus" && known->first == "lease" && value == "0s") continue;
-          add({{known->first, value}});
+        for (const std::string& value : values_to_try(option)) {
+          add({{std::string(option.key), value}});
         }
       }
       if (has("promote")) {
@@ -113,11 +76,7 @@ std::vector<Variant> all_variants() {
   return variants;
 }
 
-bool preempts(const Variant& variant) {
-  const auto said = variant.options.find("preempt");
-  if (said != variant.options.end()) return said->second == "true";
-  return variant.policy != "fifo" && variant.policy != "sjf" && variant.policy != "antman";
-}
+bool preempts(const Variant& variant) { return may_preempt(variant.policy, variant.options); }
 
 // True if running jobs stay where they are. Otherwise the jobs that run are chosen in an empty
 // cluster, which may leave a hole in the one there is.
@@ -132,17 +91,14 @@ bool sticky(const Variant& variant) {
 bool admits(const Variant& variant) {
   const auto said = variant.options.find("admission");
   if (said != variant.options.end() && said->second == "none") return false;
-  return variant.policy == "elasticflow" || variant.policy == "edf-admission" ||
-         variant.policy == "orrery-deadline";
+  return policy_info(variant.policy).effects.refuses_jobs;
 }
 
 // Policies that are an order and nothing else let no job wait that fits.
 bool fills_holes(const Variant& variant, std::string_view rule) {
   if (variant.options.contains("backfill") || !sticky(variant)) return false;
   if (variant.semantics == SemanticsKind::ElasticFlow) return false;  // it waits for slots
-  static constexpr std::array<std::string_view, 9> kOrders = {
-      "fifo", "sjf", "srtf", "srsf", "las", "gittins", "ftf", "drf", "tetris"};
-  return std::ranges::find(kOrders, variant.policy) != kOrders.end() && rule == "first-fit";
+  return policy_info(variant.policy).order != nullptr && rule == "first-fit";
 }
 
 void expect_laws(const Variant& variant, std::string_view rule, std::uint64_t seed) {
@@ -210,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPolicy, Laws, testing::ValuesIn(all_variants()), n
 TEST(LawsOfOptions, EveryOptionIsTriedWithAnotherValue) {
   for (const PolicyInfo& info : policies()) {
     for (const OptionInfo& option : info.options) {
-      EXPECT_TRUE(values_to_try().contains(std::string(option.key)))
-          << info.name << ": add values for " << option.key << " to values_to_try()";
+      EXPECT_FALSE(option.examples.empty())
+          << info.name << ": write examples into the entry of option " << option.key;
     }
   }
 }

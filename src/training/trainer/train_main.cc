@@ -88,7 +88,8 @@ void add_end(CLI::App& command, RunOptions& o) {
       ->capture_default_str();
   command.add_option("--steps", o.steps, "end after this many gradients")
       ->check(whole(0, kLargestCount));
-  command.add_option("--time-limit", o.time_limit, "end after this long, such as 90s");
+  command.add_option("--time-limit", o.time_limit,
+                     "end after this long, such as 90s, earlier sessions included");
   command
       .add_option("--evaluate-every", o.evaluate_every,
                   "samples between evaluations; 0: twenty batches")

@@ -13,6 +13,8 @@
 namespace orrery {
 namespace {
 
+constexpr double kLossesPerDayMax = 86400;
+
 NodeJoined joined_of(const LiveNode& node) {
   return {
       .offer = node.offer, .instance = node.instance, .machine = node.machine, .boot = node.boot};
@@ -28,6 +30,13 @@ std::string fault_of(const NodeOffer& offer) {
       offer.memory_bytes < 0) {
     return fmt::format("{} offers {} GPUs; a node has 0 to {}", offer.name, offer.gpus,
                        kGpusPerNodeMax);
+  }
+  if (!is_plain_text(offer.zone) || offer.zone.size() > 256) {
+    return offer.name + ": its zone has more than 256 characters, or one that is not visible";
+  }
+  if (!(offer.losses_per_day >= 0 && offer.losses_per_day <= kLossesPerDayMax)) {
+    return fmt::format("{} expects to be lost {} times a day; from 0 to {} is possible", offer.name,
+                       offer.losses_per_day, kLossesPerDayMax);
   }
   return "";
 }

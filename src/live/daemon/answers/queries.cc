@@ -122,11 +122,9 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, const Vie
   return answer;
 }
 
-std::string rounded_text(Duration duration) {
-  const Duration unit = duration > std::chrono::hours(2)     ? Duration(std::chrono::hours(1))
-                        : duration > std::chrono::minutes(2) ? Duration(std::chrono::minutes(1))
-                                                             : Duration(std::chrono::seconds(1));
-  return duration_text((duration + unit - Duration(1)) / unit * unit);
+// Rounded up to seconds.
+std::string length_text(Duration duration) {
+  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
 }
 
 // " (job 3 loses 2h of work)": what the jobs of a node lose if its processes end now. `sudden`:
@@ -145,7 +143,7 @@ std::string unsaved_on(const Core& core, const LiveNode& node, bool sudden) {
   std::vector<std::string> words;
   for (const auto& [job, time] : unsaved) {
     if (words.size() == kNamed) break;
-    words.push_back(fmt::format("job {} loses {} of work", job, rounded_text(time)));
+    words.push_back(fmt::format("job {} loses {} of work", job, length_text(time)));
   }
   const std::size_t more = unsaved.size() - words.size();
   return fmt::format(" ({}{})", fmt::join(words, ", "),
@@ -173,7 +171,7 @@ std::string note_of(const Core& core, NodeId id) {
   return fmt::format(
       "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost{}",
       count == 1 ? "process stays" : fmt::format("{} processes stay", count),
-      left ? fmt::format(" for another {}", rounded_text(*left)) : "", name,
+      left ? fmt::format(" for another {}", length_text(*left)) : "", name,
       unsaved_on(core, node, true));
 }
 
@@ -211,7 +209,9 @@ NodesAnswer nodes_of(const Core& core) {
                       .cpu_milli = node.offer.cpu_milli,
                       .memory_bytes = node.offer.memory_bytes,
                       .gpu_type = node.offer.gpu_type,
-                      .seen_s = unix_s(core, core.contact(static_cast<NodeId>(i)).seen)};
+                      .seen_s = unix_s(core, core.contact(static_cast<NodeId>(i)).seen),
+                      .zone = node.offer.zone,
+                      .losses_per_day = node.offer.losses_per_day};
     std::uint64_t held = 0;
     if (i < on_nodes.size()) {
       for (const JobId id : on_nodes[i]) {

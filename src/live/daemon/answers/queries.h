@@ -17,7 +17,6 @@ QuotasAnswer quotas_of(const Core& core);
 struct LoopFigures {
   std::int64_t submissions = 0;
   std::int64_t records = 0;
-  std::int64_t commits_failed = 0;
   RoundTimes rounds{};
   double resident_bytes = 0;
 };

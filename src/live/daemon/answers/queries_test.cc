@@ -66,7 +66,7 @@ TEST(NodesOf, ALostNodeNamesTheWorkThatIsLostWithIt) {
   test.join("n", 1, 1);
   const JobNumber job = test.submit({});
   lose_node_after_an_hour(test, {.name = {job, 1, 0}, .state = LaunchState::Running});
-  EXPECT_NE(note_of(test).find("orrery drain n --lost (job 1 loses 61m of work)"),
+  EXPECT_NE(note_of(test).find("orrery drain n --lost (job 1 loses 1h01m of work)"),
             std::string::npos)
       << note_of(test);
   EXPECT_EQ(status_of(test, job).reason,
@@ -78,7 +78,7 @@ TEST(NodesOf, OnlyWorkSinceTheLastCheckpointIsLost) {
   test.join("n", 1, 1);
   const JobNumber job = test.submit({});
   lose_node_after_an_hour(test, progress(job, 600, 450));
-  EXPECT_NE(note_of(test).find("(job 1 loses 16m of work)"), std::string::npos) << note_of(test);
+  EXPECT_NE(note_of(test).find("(job 1 loses 15m15s of work)"), std::string::npos) << note_of(test);
 }
 
 TEST(NodesOf, ANodeThatDrainsNamesTheWorkOfJobsWithoutACheckpoint) {
@@ -91,7 +91,7 @@ TEST(NodesOf, ANodeThatDrainsNamesTheWorkOfJobsWithoutACheckpoint) {
   }
   EXPECT_EQ(note_of(test), "");
   ASSERT_TRUE(test.core.drain(kRoot, {.node = "n"}, test.now).ok());
-  EXPECT_EQ(note_of(test), "to stop its jobs: orrery drain n --now (job 1 loses 5m of work)");
+  EXPECT_EQ(note_of(test), "to stop its jobs: orrery drain n --now (job 1 loses 5m00s of work)");
   test.report("n", 1, 1, {progress(job, 600, 450)});
   test.pass();
   EXPECT_EQ(note_of(test), "") << "a job that saves its work is asked to before it stops";

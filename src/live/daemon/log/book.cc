@@ -219,6 +219,11 @@ void Book::update_cluster(NodeId id) {
   node.memory_bytes = live.offer.memory_bytes;
   node.gpu_memory_bytes = live.offer.gpu_memory_bytes;
   node.gpu_type = live.offer.gpu_type;
+  node.losses_per_day = live.offer.losses_per_day;
+  node.zone = -1;
+  if (!live.offer.zone.empty()) {
+    node.zone = zones_.try_emplace(live.offer.zone, static_cast<int>(zones_.size())).first->second;
+  }
   // Known from now on, so that a job that asks for it later finds it here.
   name_id(workload_, names_, node.gpu_type);
   node.open = live.state == NodeState::Up && !live.draining;

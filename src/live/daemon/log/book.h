@@ -82,6 +82,7 @@ class Book {
   std::vector<LiveJob> jobs_;
   std::vector<LiveNode> nodes_;
   std::unordered_map<std::string, NodeId> node_ids_;
+  std::map<std::string, int> zones_;
   std::unordered_map<std::string, JobNumber> keys_;
   std::unordered_map<std::string, NameId> names_;
   Entitlements entitlements_;

@@ -59,6 +59,8 @@ void write_offer(JsonBody& body, const NodeOffer& offer) {
   body.number("gpu_memory", offer.gpu_memory_bytes);
   body.text("gpu_type", offer.gpu_type);
   body.text("only_user", offer.only_user);
+  body.text("zone", offer.zone);
+  body.real("losses_per_day", offer.losses_per_day);
 }
 
 Status read_offer(const LogLine& line, NodeOffer& offer) {
@@ -69,7 +71,9 @@ Status read_offer(const LogLine& line, NodeOffer& offer) {
   TRY(line.integer("memory", offer.memory_bytes, kMaybe));
   TRY(line.integer("gpu_memory", offer.gpu_memory_bytes, kMaybe));
   TRY(line.text("gpu_type", offer.gpu_type, kMaybe));
-  return line.text("only_user", offer.only_user, kMaybe);
+  TRY(line.text("only_user", offer.only_user, kMaybe));
+  TRY(line.text("zone", offer.zone, kMaybe));
+  return line.number("losses_per_day", offer.losses_per_day, kMaybe);
 }
 
 void write_reason(JsonBody& body, const Reason& reason, JobNumber other) {

@@ -72,7 +72,9 @@ std::vector<Entry> one_of_each() {
                                .cpu_milli = 96'000,
                                .memory_bytes = 1,
                                .gpu_memory_bytes = 2,
-                               .gpu_type = "H100"},
+                               .gpu_type = "H100",
+                               .zone = "us-east1-c",
+                               .losses_per_day = 0.25},
                      .instance = "abc"},
           NodeTurned{
               .node = "n1", .state = NodeState::Lost, .draining = true, .clears = true, .by = "op"},

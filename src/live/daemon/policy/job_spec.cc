@@ -93,6 +93,7 @@ void add_spec(Workload& workload, NameIds& names, const JobRequest& request, int
                .model = name_id(workload, names, request.model),
                .user = name_id(workload, names, request.user),
                .gpu_type = name_id(workload, names, request.gpu_type),
+               .lasting = true,  // placement by survival treats all jobs alike
                .priority = request.priority < 0 ? 1 : 0,
                .deadline = {},
                .deadline_kind = request.deadline_is_soft ? DeadlineKind::Soft : DeadlineKind::Hard,

@@ -10,16 +10,20 @@ constexpr std::array<std::string_view, 2> kChoices = {"adaptive", "latest"};
 constexpr std::array<std::string_view, 2> kEnds = {"last", "first"};
 constexpr std::array kChronus = {
     OptionInfo{"lease",
-               "the jobs that run are chosen this often; deadlines are kept in whole leases", "4m"},
-    OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s"},
-    OptionInfo{"margin", "leases are reserved for this many times the work", "1.1"},
+               "the jobs that run are chosen this often; deadlines are kept in whole leases", "4m",
+               "2m"},
+    OptionInfo{"slot", "newcomers and idle GPUs are looked at this often; 0s: at once", "0s",
+               "1m 10m"},
+    OptionInfo{"margin", "leases are reserved for this many times the work", "1.1", "1 2"},
     OptionInfo{"resume", "what resuming takes on one GPU, more on several; own: its start cost",
-               "own"},
+               "own", "20s"},
     OptionInfo{"choice",
                "adaptive: accepted jobs run at once if no job was turned away; latest: never",
-               "adaptive"},
-    OptionInfo{"lost", "jobs whose deadline cannot be met take what is left first or last", "last"},
-    OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true"}};
+               "adaptive", "adaptive latest"},
+    OptionInfo{"lost", "jobs whose deadline cannot be met take what is left first or last", "last",
+               "last first"},
+    OptionInfo{"early", "accepted jobs may use idle GPUs before their leases", "true",
+               "true false"}};
 
 Result<std::unique_ptr<Policy>> chronus(const Options& options, const PolicyContext& /*context*/) {
   ChronusOptions chronus;

@@ -8,21 +8,23 @@ namespace {
 
 constexpr std::array kDeadline = {
     OptionInfo{"second-chance",
-               "a job whose deadline cannot be promised waits; false: it is refused", "true"},
+               "a job whose deadline cannot be promised waits; false: it is refused", "true",
+               "false"},
     OptionInfo{"replan", "before refusing, plan all promised jobs again within their deadlines",
-               "true"},
+               "true", "false"},
     OptionInfo{"budget",
                "a full cluster promises no job more GPU-time than this part of all jobs take at "
                "most; 1: any",
-               "0.92"},
-    OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2"},
-    OptionInfo{"spare", "time kept in reserve before each deadline", "0s"},
-    OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0"},
+               "0.92", "0 0.5 1"},
+    OptionInfo{"spare-starts", "start-ups kept in reserve before each deadline", "2", "0 5"},
+    OptionInfo{"spare", "time kept in reserve before each deadline", "0s", "30s"},
+    OptionInfo{"spare-rounds", "rounds kept in reserve before each deadline", "0", "0 1"},
     OptionInfo{"speed-margin",
                "by how much slower than its curve a job may be that was not measured yet; auto: as "
                "the jobs that were measured",
-               "auto"},
-    OptionInfo{"placement", "which free devices; blocks are what promises count on", "buddy"}};
+               "auto", "0 0.2"},
+    OptionInfo{"placement", "which free devices; blocks are what promises count on", "buddy",
+               "first-fit"}};
 
 Result<std::unique_ptr<Policy>> deadline(const Options& options, const PolicyContext& context) {
   DeadlineOptions chosen{.workload = &context.workload};
@@ -55,6 +57,7 @@ const PolicyInfo kOrreryDeadlinePolicy = {
     kDeadline,
     deadline,
     nullptr,
-    {.curves = true, .deadlines = true}};
+    {.curves = true, .deadlines = true},
+    {.refuses_jobs = true}};
 
 }  // namespace orrery

@@ -29,8 +29,12 @@ const PolicyInfo kEdfPolicy = {"edf",    "earliest deadline first, as many GPUs 
                                kOptions, without_admission,
                                nullptr,  {.curves = true, .deadlines = true}};
 const PolicyInfo kEdfAdmissionPolicy = {
-    "edf-admission", "the same, and a job that would make another one late is refused",
-    kOptions,        with_admission,
-    nullptr,         {.curves = true, .deadlines = true}};
+    "edf-admission",
+    "the same, and a job that would make another one late is refused",
+    kOptions,
+    with_admission,
+    nullptr,
+    {.curves = true, .deadlines = true},
+    {.refuses_jobs = true}};
 
 }  // namespace orrery

@@ -74,7 +74,7 @@ void EdfPlan::plan_one(EdfJob& entry) {
 }
 
 // It ends before the next step. What it held is free again from the end of its slot on, even where
-// a step of others begins just there, as released.
+// a step of others begins just there.
 void EdfPlan::conclude(EdfJob& entry, std::size_t at, int gpus, std::int64_t end) {
   entry.new_end = end;
   const int before = free_.gpus(at);

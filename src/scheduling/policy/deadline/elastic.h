@@ -27,7 +27,8 @@ Result<ElasticFlowOptions> elasticflow_options(const Options& options,
                                                const PolicyContext& context);
 // A slot in whole seconds: that of the rounds unless it is set.
 inline constexpr OptionInfo kSlotOption = {
-    "slot", "plans are made in slots of this length; auto: that of the rounds, or 1m", "auto"};
+    "slot", "plans are made in slots of this length; auto: that of the rounds, or 1m", "auto",
+    "1m 10m"};
 Result<Duration> slot_option(const Options& options, const PolicyContext& context);
 
 // Earliest deadline first, as many GPUs as are of use, with or without admission.

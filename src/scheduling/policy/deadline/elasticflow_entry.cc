@@ -12,11 +12,11 @@ constexpr std::array<std::string_view, 3> kScaleUps = {"paper", "reference", "pa
 constexpr std::array kOptions = {
     OptionInfo{"admission",
                "one-by-one; batch: all arrivals of a round or none; none: every job is admitted",
-               "one-by-one"},
+               "one-by-one", "batch none"},
     OptionInfo{"scale-up",
                "free GPUs go where they save most GPU time (paper; paper-in-full weighs all jobs "
                "after every gift), or where they cost most (reference)",
-               "paper"},
+               "paper", "reference paper-in-full"},
     kSlotOption};
 
 Result<std::unique_ptr<Policy>> make(const Options& options, const PolicyContext& context) {
@@ -42,8 +42,12 @@ Result<ElasticFlowOptions> elasticflow_options(const Options& options,
 }
 
 const PolicyInfo kElasticFlowPolicy = {
-    "elasticflow", "deadlines promised by minimum shares, free GPUs where they save most",
-    kOptions,      make,
-    nullptr,       {.curves = true, .deadlines = true}};
+    "elasticflow",
+    "deadlines promised by minimum shares, free GPUs where they save most",
+    kOptions,
+    make,
+    nullptr,
+    {.curves = true, .deadlines = true},
+    {.refuses_jobs = true}};
 
 }  // namespace orrery

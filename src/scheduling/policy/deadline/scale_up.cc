@@ -25,7 +25,7 @@ const std::vector<ScaleUp::Gift>& ScaleUp::run(SlotPlanner& planner, SlotTimelin
   given_.clear();
   for (FlowJob* job : line) job->next = job->curve.gpus_above(job->gpus);
   if (free.gpus(0) == 0) return given_;
-  rule_ == Rule::SavesMost ? run_lazily(line) : run_as_released(line);
+  rule_ == Rule::SavesMost ? run_lazily(line) : run_eagerly(line);
   return given_;
 }
 
@@ -92,7 +92,7 @@ void ScaleUp::push(FlowJob& job) {
 }
 
 // The line is left as the last sorting leaves it, which decides the order of placement.
-void ScaleUp::run_as_released(FlowLine& line) {
+void ScaleUp::run_eagerly(FlowLine& line) {
   for (FlowJob* job : line) weigh(*job);
   sort_stably(line, more);
   while (free_->gpus(0) > 0) {

@@ -6,14 +6,14 @@
 
 namespace orrery {
 
-// Gives away what the plans leave free now, a option at a time, to those who have none first and
+// Gives away what the plans leave free now, an option at a time, to those who have none first and
 // then to where it changes total GPU time most. Only the plan of the job that is given changes.
 class ScaleUp {
  public:
   enum class Rule : std::uint8_t {
     SavesMost,       // as in the paper; what others would save is looked at when they come first
-    CostsMost,       // as released: the other sign, all jobs weighed after every gift
-    SavesMostOfAll,  // the paper's sign, the released code's way
+    CostsMost,       // the opposite; all jobs are weighed after every gift
+    SavesMostOfAll,  // as SavesMost; all jobs are weighed after every gift
   };
   explicit ScaleUp(Rule rule) : rule_(rule) {}
 
@@ -29,7 +29,7 @@ class ScaleUp {
   void run_lazily(FlowLine& line);
   void push(FlowJob& job);
   void climb(FlowJob& job);
-  void run_as_released(FlowLine& line);
+  void run_eagerly(FlowLine& line);
   void weigh(FlowJob& job);
   void give(FlowJob& job);
   bool fits(const FlowJob& job) const {

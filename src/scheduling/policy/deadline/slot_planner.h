@@ -13,8 +13,8 @@ namespace orrery {
 // Plans one job into what others leave free, the way ElasticFlow does: the smallest option that
 // meets the deadline, used as late as possible, over slots counted from now.
 //
-// Exact to the released code in its order of operations, because ties decide schedules. Costs
-// options x steps, and allocates nothing once its memory has grown.
+// Options and steps are tried in one fixed order, because ties decide schedules. Costs options x
+// steps, and allocates nothing once its memory has grown.
 class SlotPlanner {
  public:
   SlotPlanner(std::int64_t now_s, std::int64_t slot_s, int gpus_total)

@@ -19,6 +19,7 @@ const PolicyInfo kAntmanPolicy = {
     nullptr,
     {.stages = true,
      .classes = true,
-     .without = "an opportunistic job beside another runs at half its speed"}};
+     .without = "an opportunistic job beside another runs at half its speed"},
+    {.preempts = false, .shares_gpus = true}};
 
 }  // namespace orrery

@@ -158,7 +158,7 @@ void Grouper::apply(std::span<Bucket> buckets, std::span<const Pair> chosen) {
     Group& second = bucket.groups[static_cast<std::size_t>(pair.second)];
     Group merged = first;
     add_members(merged, second, kinds_.together(first.kind, second.kind));
-    // The published code keeps the pair where the later one was; in line it belongs to the earlier.
+    // Pairs that are merged in line order take the place of their later member.
     first.size = second.size = 0;
     (options_.best_first ? first : second) = merged;
   }

@@ -33,8 +33,8 @@ struct GroupingOptions {
   Ordering ordering = Ordering::Best;  // of the jobs in a group
   bool matching = true;                // otherwise neighbours in line are put together
   bool best_first = true;              // pairs that lose least are merged first, not in line order
-  // Published: pairs are weighed by how busy they keep the resources. Otherwise by the work they
-  // do, and only if that is gain_min times what the better half does, and no job in it takes more
+  // True if pairs are weighed by how busy they keep the resources. Otherwise by the work they do,
+  // and only if that is gain_min times what the better half does, and no job in it takes more
   // than slowdown_max times as long for an iteration.
   bool by_efficiency = false;
   double gain_min = 1.05;

@@ -12,14 +12,14 @@ constexpr std::array<std::string_view, 2> kVariants = {"ours", "reference"};
 constexpr std::array<std::string_view, 3> kOrderings = {"best", "worst", "none"};
 constexpr std::array<std::string_view, 2> kMatchings = {"blossom", "none"};
 constexpr std::array kMuri = {
-    OptionInfo{"packing", "at most this many jobs share devices", "4"},
+    OptionInfo{"packing", "at most this many jobs share devices", "4", "1 2 3 8"},
     OptionInfo{"ordering", "the order of jobs in a group: best, worst or none (as they come)",
-               "best"},
-    OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)",
-               "blossom"},
-    OptionInfo{"variant", "ours, or reference: as released", "ours"},
-    OptionInfo{"slowdown", "ours: no job in a group may take this many times as long", "8"},
-    OptionInfo{"quantum", "ours: groups are formed at most this often", "1m"}};
+               "best", "worst none"},
+    OptionInfo{"matching", "how groups are found: blossom, or none (neighbours in line)", "blossom",
+               "none"},
+    OptionInfo{"variant", "ours, or reference: as released", "ours", "ours reference"},
+    OptionInfo{"slowdown", "ours: no job in a group may take this many times as long", "8", "1.2"},
+    OptionInfo{"quantum", "ours: groups are formed at most this often", "1m", "0s 10m"}};
 
 template <std::size_t N>
 constexpr std::array<OptionInfo, N + 1> with(const std::array<OptionInfo, N>& options,
@@ -34,10 +34,10 @@ constexpr std::array<OptionInfo, N + 1> with(const std::array<OptionInfo, N>& op
 // gain more there; see docs/systems/muri.md.
 constexpr std::string_view kGain =
     "ours: a group must do this many times the work of its better half";
-constexpr auto kMuriS = with(kMuri, {"gain", kGain, "auto"});
-constexpr auto kMuriL = with(
-    with(kMuri, {"gain", kGain, "1.05"}),
-    {"limits", "ours: GPU time at which a job sinks to the next level", "3250s,7200s,10d,100d"});
+constexpr auto kMuriS = with(kMuri, {"gain", kGain, "auto", "1 1.5"});
+constexpr auto kMuriL = with(with(kMuri, {"gain", kGain, "1.05", "1 1.5"}),
+                             {"limits", "ours: GPU time at which a job sinks to the next level",
+                              "3250s,7200s,10d,100d", "50s 30s,100s,300s"});
 
 Result<std::unique_ptr<Policy>> muri(const Options& options, const PolicyContext& context,
                                      bool by_attained) {
@@ -75,12 +75,20 @@ Result<std::unique_ptr<Policy>> muri_l(const Options& options, const PolicyConte
 }  // namespace
 
 const PolicyInfo kMuriSPolicy = {
-    "muri-s", "interleaved groups, shortest remaining service first",
-    kMuriS,   muri_s,
-    nullptr,  {.stages = true, .without = "such a job shares no GPU, as under srsf"}};
+    "muri-s",
+    "interleaved groups, shortest remaining service first",
+    kMuriS,
+    muri_s,
+    nullptr,
+    {.stages = true, .without = "such a job shares no GPU, as under srsf"},
+    {.shares_gpus = true}};
 const PolicyInfo kMuriLPolicy = {
-    "muri-l", "interleaved groups, least attained service first",
-    kMuriL,   muri_l,
-    nullptr,  {.stages = true, .without = "such a job shares no GPU, as under las"}};
+    "muri-l",
+    "interleaved groups, least attained service first",
+    kMuriL,
+    muri_l,
+    nullptr,
+    {.stages = true, .without = "such a job shares no GPU, as under las"},
+    {.shares_gpus = true}};
 
 }  // namespace orrery

@@ -94,8 +94,8 @@ class DominantShare final : public Order {
   Totals totals_;
 };
 
-// Tetris (SIGCOMM '14) as Synergy has it: the sum of the job's shares of the cluster times how long
-// it will hold them.
+// After Tetris (SIGCOMM '14) and its use in Synergy (OSDI '22): the sum of the job's shares of the
+// cluster times how long it will hold them.
 class Tetris final : public Order {
  public:
   explicit Tetris(CountedSpeed counted) : counted_(counted) {}

@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::array kFtfOptions = {
     kPreempt, kSticky,
-    OptionInfo{"first", "which job goes first: the most or the least delayed", "most"}};
+    OptionInfo{"first", "which job goes first: the most or the least delayed", "most",
+               "most least"}};
 
 Line ftf_order(const Options& options, const PolicyContext& /*context*/, CountedSpeed counted) {
   static constexpr std::array<std::string_view, 2> kChoices = {"most", "least"};

@@ -33,7 +33,7 @@ std::unique_ptr<Order> make_sjf() { return std::make_unique<Sjf>(); }
 namespace {
 
 constexpr std::array kFifoOptions = {OptionInfo{
-    "backfill", "jobs further back may start while one before them does not fit", "true"}};
+    "backfill", "jobs further back may start while one before them does not fit", "true", "false"}};
 
 Line fifo_order(const Options& /*options*/, const PolicyContext& /*context*/,
                 CountedSpeed /*counted*/) {
@@ -47,7 +47,9 @@ Made fifo(const Options& options, const PolicyContext& /*context*/) {
 }
 
 constexpr std::array kSjfOptions = {
-    OptionInfo{"preempt", "a job may take the place of longer ones that run", "false"}, kSticky};
+    OptionInfo{"preempt", "a job may take the place of longer ones that run", "false",
+               "true false"},
+    kSticky};
 
 Line sjf_order(const Options& /*options*/, const PolicyContext& /*context*/,
                CountedSpeed /*counted*/) {
@@ -56,7 +58,8 @@ Line sjf_order(const Options& /*options*/, const PolicyContext& /*context*/,
 
 }  // namespace
 
-const PolicyInfo kFifoPolicy = {"fifo", "first come, first served", kFifoOptions, fifo, fifo_order};
+const PolicyInfo kFifoPolicy = {"fifo", "first come, first served", kFifoOptions, fifo, fifo_order,
+                                {},     {.preempts = false}};
 const PolicyInfo kSjfPolicy = {"sjf", "shortest job first, by its whole length", kSjfOptions,
                                served_in<sjf_order>, sjf_order};
 

@@ -93,8 +93,8 @@ std::unique_ptr<Policy> make_gandiva(const GandivaOptions& options) {
 
 namespace {
 
-constexpr std::array kOptions = {
-    OptionInfo{"quantum", "waiting jobs take over from running ones this often; 0s: never", "1h"}};
+constexpr std::array kOptions = {OptionInfo{
+    "quantum", "waiting jobs take over from running ones this often; 0s: never", "1h", "0s 10m"}};
 
 Made gandiva(const Options& options, const PolicyContext& context) {
   GandivaOptions made{.workload = &context.workload};

@@ -100,8 +100,9 @@ constexpr std::array kGittinsOptions = {
     OptionInfo{"distribution",
                "file of past services in GPU seconds (CSV column `duration`); "
                "empty: learnt from the jobs that finish",
-               ""},
-    OptionInfo{"delta", "how far ahead, in GPU time, a job's end counts as soon", "3250s"},
+               "", kPathExample},
+    OptionInfo{"delta", "how far ahead, in GPU time, a job's end counts as soon", "3250s",
+               "60s 1h"},
     kPreempt, kSticky};
 
 Line gittins_order(const Options& options, const PolicyContext& /*context*/,

@@ -15,13 +15,14 @@ std::unique_ptr<Order> make_las(const LasOptions& options) {
 namespace {
 
 constexpr std::array kLasOptions = {
-    OptionInfo{"limits", "GPU time at which a job sinks to the next level", "3250s,7200s"},
+    OptionInfo{"limits", "GPU time at which a job sinks to the next level", "3250s,7200s",
+               "50s 30s,100s,300s"},
     OptionInfo{"promote",
                "a job that waited this many times as long as it ran starts over in the "
                "first level; 0: never",
-               "0"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"}, kPreempt,
-    kSticky};
+               "0", "0.5"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "on off"},
+    kPreempt, kSticky};
 
 Line las_order(const Options& options, const PolicyContext& /*context*/, CountedSpeed /*counted*/) {
   LasOptions las;

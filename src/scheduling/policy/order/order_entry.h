@@ -12,9 +12,10 @@ using Line = Result<std::unique_ptr<Order>>;
 
 inline constexpr OptionInfo kSticky = {
     "sticky", "running jobs stay where they are; false: all jobs are placed again in each round",
-    "true"};
+    "true", "true false"};
 inline constexpr OptionInfo kPreempt = {
-    "preempt", "a job may take the place of running jobs that rank behind it", "true"};
+    "preempt", "a job may take the place of running jobs that rank behind it", "true",
+    "true false"};
 
 inline Result<InOrderOptions> in_order(const Options& options) {
   InOrderOptions result;

@@ -51,7 +51,8 @@ namespace {
 
 constexpr std::array kSrtfOptions = {
     kPreempt, kSticky,
-    OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true"}};
+    OptionInfo{"count-start", "the start-up time before a job counts as time remaining", "true",
+               "true false"}};
 
 Line shortest(const Options& options, CountedSpeed counted, bool by_service) {
   SrtfOptions srtf{.by_service = by_service, .counted = counted};

@@ -7,8 +7,8 @@ namespace orrery {
 namespace {
 
 constexpr std::array kOptions = {
-    OptionInfo{"lease", "shares are computed at most this often", "10m"},
-    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on"}};
+    OptionInfo{"lease", "shares are computed at most this often", "10m", "0s 2m"},
+    OptionInfo{"locality", "off: any free GPUs will do (placement first-fit)", "on", "on off"}};
 
 Result<std::unique_ptr<Policy>> make(const Options& options, const PolicyContext& context) {
   ThemisOptions themis{.workload = &context.workload, .contention = context.contention};

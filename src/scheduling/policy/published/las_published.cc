@@ -43,10 +43,11 @@ class LasPublished final : public LevelOrder {
 
   void refresh(const View& view, std::vector<JobId>& changed) override {
     leave(view);
+    const bool by_clock = has_clock();
     std::erase_if(running_, [&](const Running& one) {
       if (view.has_ended(one.job)) return true;
       const bool sinks_now =
-          has_clock() ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
+          by_clock ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
       if (sinks_now) changed.push_back(one.job);
       return sinks_now;
     });
@@ -91,9 +92,10 @@ class LasPublished final : public LevelOrder {
     }
     double rest_s = std::numeric_limits<double>::infinity();
     for (const Running& one : running_) {
-      const double guess_s = (seconds(limit(one.job)) - held_s(one.job)) / view.spec(one.job).gpus;
-      rest_s = std::min(rest_s, sinking_ == Sinking::Widest ? std::ceil(guess_s)
-                                                            : one.needed_s - held_s(one.job));
+      const double had_s = held_s(one.job);
+      rest_s =
+          std::min(rest_s, sinking_ == Sinking::Widest ? std::ceil((one.limit_s - had_s) / one.gpus)
+                                                       : one.needed_s - had_s);
     }
     const double exact_s = std::max(rest_s + clock_->now_s, clock_->now_s);
     clock_->wake_s = std::min(clock_->wake_s, exact_s);

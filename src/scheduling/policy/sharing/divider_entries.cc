@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kNewcomers = {"at-once", "quantum"};
 constexpr std::array kElastic = {
-    OptionInfo{"quantum", "the cluster is divided at most this often", "1m"},
+    OptionInfo{"quantum", "the cluster is divided at most this often", "1m", "0s 10m"},
     OptionInfo{
         "newcomers",
         "a new job for which a grown job holds the GPUs gets its smallest number at-once, or "
         "after the quantum",
-        "at-once"}};
+        "at-once", "quantum"}};
 
 Result<std::unique_ptr<Policy>> elastic(const Options& options, std::unique_ptr<ShareRule> rule) {
   DividerOptions elastic;

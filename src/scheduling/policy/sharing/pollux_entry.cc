@@ -9,9 +9,9 @@ namespace orrery {
 namespace {
 
 constexpr std::array kPollux = {
-    OptionInfo{"interval", "the cluster is divided this often", "1m"},
+    OptionInfo{"interval", "the cluster is divided this often", "1m", "2m 10m"},
     OptionInfo{"pollux-data", "folder of measured step times and gradients by model, or none",
-               "none"}};
+               "none", kPathExample}};
 
 Result<std::unique_ptr<Policy>> pollux(const Options& options, const PolicyContext& context) {
   DividerOptions elastic{.periodic = true};

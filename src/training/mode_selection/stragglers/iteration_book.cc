@@ -45,7 +45,6 @@ void IterationBook::keep_only(std::span<const WorkerId> workers) {
 void IterationBook::add(const IterationSample& sample) {
   const double took = seconds(sample.took);
   if (sample.samples <= 0 || !(took > 0)) return;  // cut before its first block: no time to learn
-  samples_seen_ += sample.samples;
   auto at = std::lower_bound(
       records_.begin(), records_.end(), sample.worker,
       [](const WorkerRecord& record, WorkerId id) { return record.history.worker < id; });

@@ -44,7 +44,6 @@ class IterationBook {
   // In ascending order of workers, with those alone that have done a task.
   std::span<const WorkerRecord> records() const { return records_; }
   const WorkerRecord* find(WorkerId worker) const;
-  double samples_seen() const { return samples_seen_; }
 
  private:
   struct Course {
@@ -63,7 +62,6 @@ class IterationBook {
 
   std::vector<WorkerRecord> records_;
   std::vector<Course> courses_;  // beside records_
-  double samples_seen_ = 0;
 };
 
 struct BatchLimits {

@@ -132,7 +132,6 @@ void Connection::read_all(std::vector<asio::mutable_buffer> buffers, Then then) 
       socket_, front,
       [this, self = shared_from_this(), rest = std::move(buffers), then = std::move(then)](
           const boost::system::error_code& error, std::size_t count) mutable {
-        bytes_in_ += count;
         if (closed_) return;
         if (error) return close(failure(error));
         const auto wait = transport_->in.take(count, TokenBucket::Clock::now());
@@ -196,7 +195,6 @@ void Connection::write_rest() {
       socket_, front,
       [this, self = shared_from_this(), message](const boost::system::error_code& error,
                                                  std::size_t count) {
-        bytes_out_ += count;
         if (closed_) return;
         if (error) return close(failure(error));
         const auto go_on = [this, self, message] {

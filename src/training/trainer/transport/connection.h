@@ -74,8 +74,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool open() const { return socket_.is_open(); }
   std::string peer() const;
   std::string own_address() const;
-  std::uint64_t bytes_in() const { return bytes_in_; }
-  std::uint64_t bytes_out() const { return bytes_out_; }
 
  private:
   struct Outgoing;
@@ -99,7 +97,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<std::span<float>> placed_{};
   std::deque<std::shared_ptr<Outgoing>> queue_{};
   bool writing_ = false, closing_ = false, closed_ = false, sends_refusals_ = false;
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
 };
 
 // Blocks until it is there or has failed; tries again while no process listens there, ten times a
