@@ -17,8 +17,8 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
     r"CLI/": {"client", "commands", "local_client", "programs", "trainer"},
-    r"nlohmann/": {"agent", "api", "client", "commands", "gce", "market", "daemon", "figures", "libtorch", "report", "result", "rpc", "runs", "star",
-                   "trainer", "twin_fit", "workload"},
+    r"nlohmann/": {"agent", "api", "client", "commands", "gce", "market", "daemon", "figures", "lease", "libtorch", "report", "result", "rpc", "runs", "star",
+                   "trainer", "transient_run", "twin_fit", "workload"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},
     r"lemon/": set(),
@@ -37,7 +37,7 @@ WALLS = {
 # commands/, client/, programs/, terminal/ and runs/ talk to a person and measure, agent/ and job_runner/ run
 # real processes, so do local_servers/ and transient_run/; rpc/, gce/ and unix_socket/ talk to other processes, daemon/ is the scheduler's, emulation/ slows
 # real processes down, trainer/ is made of them; everything below is handed time and a seeded generator.
-OUTSIDE_WORLD = {"agent", "client", "commands", "daemon", "emulation", "gce", "job_runner", "local_servers", "programs",
+OUTSIDE_WORLD = {"agent", "client", "commands", "daemon", "emulation", "gce", "job_runner", "lease", "local_servers", "programs",
                  "rpc", "runs", "terminal", "trainer", "transient_run", "unix_socket"}
 BANNED = re.compile(
     r"\b(?:system_clock|steady_clock|high_resolution_clock)\s*::\s*now\b"

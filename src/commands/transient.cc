@@ -148,6 +148,7 @@ void add_transient(CLI::App& app, TransientArguments& arguments, std::function<S
   add_plan(*group, arguments.plan, run);
   add_ledger(*group, arguments.ledger, run);
   add_simulate(*group, arguments.simulate, run);
+  add_transient_run(*group, arguments.run, run);
 }
 
 }  // namespace orrery

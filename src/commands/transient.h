@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "commands/transient_run.h"
 
 namespace CLI {
 class App;
@@ -90,6 +91,7 @@ struct TransientArguments {
   TransientPlanArguments plan{};
   TransientLedgerArguments ledger{};
   TransientSimulateArguments simulate{};
+  TransientRunArguments run{};
 };
 
 // Adds the group `transient`; the command that is chosen puts what it does into `run`.

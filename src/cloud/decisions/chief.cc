@@ -12,9 +12,10 @@ std::optional<std::size_t> choose_chief(std::span<const ChiefCandidate> members,
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Server& server = *members[i].server;
     if (!is_up(server)) continue;
-    const Rank rank{server.state == ServerState::Noticed,
-                    members[i].lifetime->hazard_per_h(now - server.requested, window),
-                    server.spec.index};
+    const Lifetime* const lifetime = members[i].lifetime;
+    const double hazard =
+        lifetime != nullptr ? lifetime->hazard_per_h(now - server.requested, window) : 0;
+    const Rank rank{server.state == ServerState::Noticed, hazard, server.spec.index};
     if (best && !(rank < best_rank)) continue;
     best = i;
     best_rank = rank;

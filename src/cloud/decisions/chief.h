@@ -12,7 +12,7 @@ namespace orrery {
 // A worker that could become chief.
 struct ChiefCandidate {
   const Server* server = nullptr;
-  const Lifetime* lifetime = nullptr;
+  const Lifetime* lifetime = nullptr;  // null: nothing revokes it
 };
 
 // The live member that takes over as chief: one without a notice before one with, then the one with

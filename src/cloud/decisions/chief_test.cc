@@ -41,6 +41,15 @@ TEST(Chief, IsTheMemberWithTheLowestHazard) {
   EXPECT_EQ(members.chosen(), 1U);
 }
 
+TEST(Chief, AMemberThatNothingRevokesGoesBeforeOthers) {
+  const Server spot{.spec = {.index = 1}, .state = ServerState::Running, .requested = Time{}};
+  const Server on_demand{.spec = {.index = 2}, .state = ServerState::Running, .requested = Time{}};
+  const Lifetime lifetime = Lifetime::exponential(0.1);
+  const std::vector<ChiefCandidate> members = {{.server = &spot, .lifetime = &lifetime},
+                                               {.server = &on_demand, .lifetime = nullptr}};
+  EXPECT_EQ(choose_chief(members, Time(hours(2)), hours(1)), 1U);
+}
+
 TEST(Chief, IsNoMemberThatIsGoneOrHasANotice) {
   Members members;
   members.add(ServerState::Ended, Lifetime::exponential(0));

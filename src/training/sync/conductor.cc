@@ -167,6 +167,12 @@ void Conductor::tick(Time now) {
   inside_->settle(now);
 }
 
+void Conductor::save(Time now) {
+  if (inside_->finished || !inside_->begun) return;
+  inside_->checkpoint_due = true;
+  inside_->settle(now);
+}
+
 void Conductor::finish(const std::string& reason, Time now) { inside_->finish(reason, now); }
 
 std::vector<Order> Conductor::take_orders() { return std::exchange(inside_->orders, {}); }

@@ -30,6 +30,9 @@ struct ConductorOptions {
   double target_accuracy = 0;            // training ends there; 0: none
   int target_over = TargetWatch::kOver;  // evaluations, whose mean has to be at the target
   int spoiled_most = 0;  // gradients in a row that cannot be used, before training fails; 0: any
+  // Every update of parameter servers comes with the state after it, from which another Conductor
+  // goes on if this one is lost.
+  bool states_with_updates = false;
   Duration tick = std::chrono::seconds(1);
   ZenoOptions zeno{};
 };
@@ -86,6 +89,7 @@ class Conductor {
   void failed(ParameterVersion version, std::span<const WorkerId> lost, Time now);
   void evaluated(const EvaluationSample& evaluation, Time now);
   void tick(Time now);
+  void save(Time now);  // orders a checkpoint as soon as the mode holds no gradient
   // In all-reduce the run ends after the sum that is under way: the parameters are whole then. A
   // sum that fails meanwhile is not repeated; its samples are given back.
   void finish(const std::string& reason, Time now);

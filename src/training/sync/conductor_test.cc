@@ -380,5 +380,50 @@ TEST(Conductor, AMergedGradientWithThatOfAWorkerThatLeftIsNotUsed) {
   EXPECT_EQ(harness.task.at(0).samples.first, 0) << "its own samples are done again";
 }
 
+TEST(Conductor, TheStateOfAnUpdateHandsOutAgainWhatIsNotInIt) {
+  ConductorOptions options = of_batch(12);
+  options.states_with_updates = true;
+  ConductorHarness harness(options, 3, {.x = 1});
+  harness.done(1);
+  harness.done(2);
+  harness.done(1);
+  ASSERT_EQ(harness.updates.size(), 3u);
+  const ConductorState& first = harness.updates[0].state;
+  EXPECT_EQ(first.version, 1);
+  EXPECT_EQ(first.samples_done, 4);
+  EXPECT_EQ(first.gradients_done, 1);
+  EXPECT_EQ(harness.updates[2].state.version, 3);
+  // Another Conductor that goes on from there uses every position once.
+  ConductorHarness next(of_batch(12), 2, {.x = 2}, harness.updates[2].state);
+  for (int i = 0; i < 2; ++i) {
+    next.done(0);
+    next.done(1);
+  }
+  std::vector<int> uses(24);
+  for (const auto* const used : {&harness.updates, &next.updates}) {
+    for (const ApplyUpdate& update : *used) {
+      for (const Task& task : update.tasks) {
+        for (int i = 0; i < task.samples.count; ++i) {
+          const auto at = static_cast<std::size_t>(task.samples.first + i);
+          if (at < uses.size()) ++uses[at];
+        }
+      }
+    }
+  }
+  for (std::size_t at = 0; at < uses.size(); ++at) EXPECT_EQ(uses[at], 1) << at;
+}
+
+TEST(Conductor, ACheckpointIsOrderedWhenItIsAskedFor) {
+  ConductorHarness harness(of_batch(12), 3, {.x = 3});
+  harness.done(0);
+  harness.conductor->save(Time{});
+  const auto orders = harness.conductor->take_orders();
+  // What the mode holds is applied first.
+  ASSERT_EQ(all_of<ApplyUpdate>(orders).size(), 1u);
+  ASSERT_EQ(all_of<SaveCheckpoint>(orders).size(), 1u);
+  EXPECT_EQ(all_of<SaveCheckpoint>(orders)[0].version, 1);
+  EXPECT_EQ(harness.conductor->state().samples_done, 4);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -215,6 +215,9 @@ void Conductor::Inside::complete_update(Time now) {
     end_applied(term.task);
   }
   terms.clear();
+  if (options.states_with_updates && !all_reduce()) {
+    std::get<ApplyUpdate>(orders.back()).state = state_now();
+  }
   rule->updated();
   if (finished) return;
   if (crossed(samples_before, samples_done, options.evaluate_every)) {

@@ -19,6 +19,7 @@ struct StartTask {
 struct ApplyUpdate {
   Update update{};
   std::vector<Task> tasks{};  // of the terms, in their order
+  ConductorState state{};     // where the run stands after it, if the options ask for it
 };
 struct CutTask {
   std::int64_t task = 0;  // hand in what is done; if it is on its way, nothing changes

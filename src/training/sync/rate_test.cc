@@ -25,6 +25,13 @@ TEST(RateRule, FollowsTheNumberOfWorkersFromWhatTheRunBeganWith) {
   EXPECT_DOUBLE_EQ(rule.at(0, 2, 8), 0.05);
 }
 
+TEST(RateRule, InverseSquareRootIsTheRateOfOneWorkerOverTheRootOfTheirNumber) {
+  const RateRule rule{.base = 0.1, .scaling = RateScaling::InverseSquareRoot, .workers = 20};
+  EXPECT_DOUBLE_EQ(rule.at(0, 1, 8), 0.1);
+  EXPECT_DOUBLE_EQ(rule.at(0, 4, 8), 0.05);
+  EXPECT_DOUBLE_EQ(rule.factor(4, 8), 0.5);
+}
+
 TEST(RateRule, AResumedRunKnowsForHowManyTheRateWasMeant) {
   const RateRule rule{.base = 0.4, .scaling = RateScaling::Linear, .workers = 4};
   EXPECT_DOUBLE_EQ(rule.at(0, 2, 2), 0.2);
@@ -35,8 +42,9 @@ TEST(RateScaling, IsReadByName) {
   EXPECT_EQ(parse_rate_scaling("none").value(), RateScaling::None);
   EXPECT_EQ(parse_rate_scaling("linear").value(), RateScaling::Linear);
   EXPECT_EQ(parse_rate_scaling("sqrt").value(), RateScaling::SquareRoot);
+  EXPECT_EQ(parse_rate_scaling("inverse-sqrt").value(), RateScaling::InverseSquareRoot);
   EXPECT_EQ(parse_rate_scaling("log").error().message,
-            "no learning-rate rule 'log': none, linear or sqrt");
+            "no learning-rate rule 'log': none, linear, sqrt or inverse-sqrt");
 }
 
 }  // namespace

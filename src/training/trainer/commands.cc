@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/files.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/head.h"
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/transport/addresses.h"
 #include "training/trainer/worker/gang.h"
 #include "training/trainer/worker/gang_member.h"
@@ -25,23 +26,24 @@ Status print(const std::string& text) {
   return {};
 }
 
-struct HeadPlace {
-  std::string host{};
-  std::uint16_t port = 0;
-};
-
-Result<HeadPlace> find_head(const std::string& folder) {
-  TRY_ASSIGN(const std::string text, read_file(folder + "/head"));
-  std::istringstream words(text);
-  HeadPlace place;
-  if (!(words >> place.host >> place.port)) return invalid("not a run's folder").at(folder);
-  place.host = beside_head(place.host);
-  return place;
-}
-
 }  // namespace
 
+Status prepare_command(const RunOptions& options) {
+  const RunOptions whole = completed(options);
+  TRY(check(whole));
+  const std::string path = whole.folder + "/run.json";
+  std::error_code error;
+  std::filesystem::create_directories(whole.folder, error);
+  if (error) return system_error(whole.folder, error.value());
+  if (std::filesystem::exists(path)) {
+    return invalid(fmt::format("{}: holds a run already; name another folder", whole.folder));
+  }
+  TRY(write_file_atomically(whole.folder + "/token", token_text(random_token())));
+  return write_file_atomically(path, run_options_text(whole));
+}
+
 Status run_command(const RunOptions& options, const TrainPorts& ports) {
+  if (options.members && options.epoch == 0) return prepare_command(options);
   TRY_ASSIGN(const std::optional<GangPlace> gang, read_gang());
   if (gang && gang->rank > 0) return run_gang_member(*gang);
   signal(SIGPIPE, SIG_IGN);
@@ -62,7 +64,7 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
 
 Status resize_command(const std::string& folder, int workers, bool anyway) {
   if (workers < 1) return invalid(fmt::format("{} workers: a run has 1 at least", workers));
-  TRY_ASSIGN(const HeadPlace place, find_head(folder));
+  TRY_ASSIGN(const HeadPlace place, read_head_place(folder));
   TRY_ASSIGN(const std::string text, read_file(folder + "/token"));
   const auto transport = std::make_shared<Transport>();
   TRY_ASSIGN(transport->token, parse_token(text));

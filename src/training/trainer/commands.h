@@ -10,6 +10,8 @@ namespace orrery {
 
 // The sub-commands of `orrery-train`.
 Status run_command(const RunOptions& options, const TrainPorts& ports);
+// Makes the folder of a run that members lead and carry out.
+Status prepare_command(const RunOptions& options);
 // `anyway`: also beyond what the machine is thought to bear.
 Status resize_command(const std::string& folder, int workers, bool anyway);
 struct EvaluateArguments {

@@ -33,6 +33,28 @@ RunOptions completed(RunOptions options) {
   return options;
 }
 
+namespace {
+
+Status check_members(const RunOptions& options) {
+  if (options.members && (options.arch != "ps" || emulates_servers(options))) {
+    return invalid(
+        "--members: such a run has --arch ps, and no emulated servers (--cores, --link, "
+        "--stragglers)");
+  }
+  if (options.members && options.epoch == 0 && options.folder.empty()) {
+    return invalid("--members: add --dir, the folder that all members share");
+  }
+  if (options.members && !options.trace_steps.empty()) {
+    return invalid("--trace-steps: a run with --members has several heads, and no such file");
+  }
+  if (options.epoch > 0 && (!options.members || options.resume.empty())) {
+    return invalid("--epoch: only a run that was prepared by --members is led by a lease");
+  }
+  return {};
+}
+
+}  // namespace
+
 Status check(const RunOptions& options) {
   const auto positive = [](const char* flag, double value) -> Status {
     if (value > 0 && std::isfinite(value)) return {};
@@ -91,6 +113,7 @@ Status check(const RunOptions& options) {
   if (!options.servers.empty() && !(options.cores > 0)) {
     return invalid("--servers: say by --cores what each worker would like to have of them");
   }
+  TRY(check_members(options));
   TRY_ASSIGN(const double limit, time_limit_s(options));
   if (options.target == 0 && options.steps == 0 && limit == 0) {
     return invalid("nothing says when to end: add --target, --steps or --time-limit");
@@ -157,6 +180,7 @@ std::string run_options_text(const RunOptions& options) {
   values["experience"] = options.experience;
   values["silence_s"] = options.silence_s;
   values["anyway"] = options.anyway;
+  values["members"] = options.members;
   return values.dump(1) + "\n";
 }
 
@@ -173,6 +197,7 @@ Result<RunOptions> parse_run_options(const std::string& text) {
     options.experience = values.value("experience", options.experience);
     options.silence_s = values.value("silence_s", options.silence_s);
     options.anyway = values.value("anyway", options.anyway);
+    options.members = values.value("members", options.members);
     return options;
   } catch (const json::exception& problem) {
     return invalid(problem.what());

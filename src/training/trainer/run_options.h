@@ -60,6 +60,11 @@ struct RunOptions {
 
   std::string trace_steps{};  // file to write: docs/formats/step-trace.md; empty: none
 
+  // Its shards, evaluator and workers come by themselves, and a member leads it: `member`.
+  bool members = false;
+  std::string holder{};    // of the lease by which this head leads a run with members
+  std::int64_t epoch = 0;  // of that lease; 0: there is none
+
   std::string listen = "127.0.0.1";  // where workers that join by themselves find the head
   std::string folder{};
   std::string resume{};

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/number_checks.h"
 #include "training/trainer/commands.h"
+#include "training/trainer/member_command.h"
 #include "training/trainer/predictor_command.h"
 #include "training/trainer/selector_command.h"
 #include "training/trainer/servers_command.h"
@@ -58,7 +59,7 @@ void add_learning(CLI::App& command, RunOptions& o) {
       ->capture_default_str();
   command
       .add_option("--rate-scaling", o.rate_scaling,
-                  "how the rate grows with the number of workers: none, linear or sqrt")
+                  "how the rate follows the number of workers: none, linear, sqrt or inverse-sqrt")
       ->capture_default_str();
   command
       .add_option("--rate-step", o.rate_steps,
@@ -194,6 +195,11 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->add_option("--trace-steps", o.trace_steps,
                       "write what each worker did in each step to F.csv, for orrery stragglers");
   command->add_option("--dir", o.folder, "folder for tables and checkpoints");
+  command->add_flag("--members", o.members,
+                    "only prepare --dir, for `member` processes that lead and carry out the run");
+  command->add_option("--holder", o.holder, "the member that leads the run; `member` says it")
+      ->group("");
+  command->add_option("--epoch", o.epoch, "of its lease")->check(whole(0, 1 << 20))->group("");
   command->add_option("--resume", o.resume, "go on with the run in this folder");
   command
       ->add_option(
@@ -251,6 +257,28 @@ void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
   command->add_flag("!--no-consideration", a.considers,
                     "grant every mode, and leave limits as they are");
   command->callback([&] { run = [&] { return servers_command(a); }; });
+}
+
+void add_member(CLI::App& app, MemberArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("member", "one machine of a run that outlives the loss of any machine");
+  command->add_option("folder", a.folder, "--dir of `run --members`; all members share it")
+      ->required();
+  command->add_option("--name", a.name, "of this member, another one each time")->required();
+  command->add_option("--role", a.role, "worker, shard, evaluator or chief")->required();
+  command->add_option("--index", a.index, "which shard")->check(whole(0, kShardsMost - 1));
+  command->add_flag("--may-lead", a.may_lead, "lead the run when no other member does");
+  command
+      ->add_option("--patience", a.patience_s,
+                   "seconds without a renewal until the lease of another member is over")
+      ->check(above_0(1e6))
+      ->capture_default_str();
+  command
+      ->add_option("--cores", a.cores,
+                   "of a worker: CPU quota from its first task on, so that a fast machine stands "
+                   "for a slow one")
+      ->check(above_0(1e6));
+  command->callback([&] { run = [&] { return member_command(a); }; });
 }
 
 Status print_lines(const std::vector<std::string>& lines) {
@@ -326,6 +354,8 @@ int train_main(int argc, char** argv, const TrainPorts& ports) {
                      "address at which the others reach it; by default the one it reaches the head "
                      "from");
   worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
+  MemberArguments member;
+  add_member(app, member, run);
   ServersArguments servers;
   add_servers(app, servers, run);
   PredictorArguments predictor;

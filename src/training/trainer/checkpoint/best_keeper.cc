@@ -9,8 +9,12 @@
 namespace orrery {
 
 BestKeeper::BestKeeper(boost::asio::io_context& io, boost::asio::thread_pool& writer,
-                       std::string folder, Written written)
-    : io_(io), writer_(writer), folder_(std::move(folder)), written_(std::move(written)) {}
+                       std::string folder, Written written, CheckpointGuard guard)
+    : io_(io),
+      writer_(writer),
+      folder_(std::move(folder)),
+      written_(std::move(written)),
+      guard_(std::move(guard)) {}
 
 void BestKeeper::recall() {
   const auto kept = read_checkpoint(best_checkpoint_path(folder_));
@@ -39,7 +43,7 @@ void BestKeeper::keep(std::shared_ptr<Checkpoint> checkpoint) {
 void BestKeeper::write(const std::shared_ptr<Checkpoint>& checkpoint) {
   writing_ = true;
   boost::asio::post(writer_, [this, checkpoint] {
-    auto status = std::make_shared<Status>(write_best_checkpoint(folder_, *checkpoint));
+    auto status = std::make_shared<Status>(write_best_checkpoint(folder_, *checkpoint, guard_));
     boost::asio::post(io_, [this, status, checkpoint] {
       writing_ = false;
       if (status->ok()) on_disk_ = checkpoint->judged;

@@ -20,7 +20,7 @@ class BestKeeper {
   using Written = std::function<void(const Status&)>;
   // Without a folder nothing is written, and the best is known all the same.
   BestKeeper(boost::asio::io_context& io, boost::asio::thread_pool& writer, std::string folder,
-             Written written);
+             Written written, CheckpointGuard guard = {});
 
   // The best of earlier sessions, if there is one that is whole.
   void recall();
@@ -39,6 +39,7 @@ class BestKeeper {
   boost::asio::thread_pool& writer_;
   const std::string folder_;
   const Written written_;
+  const CheckpointGuard guard_;
   std::optional<EvaluatedVersion> best_{}, on_disk_{};
   std::shared_ptr<Checkpoint> waiting_{};
   bool writing_ = false;

@@ -81,7 +81,8 @@ void add_recent_slope(Checkpoint& checkpoint) {
   state.insert(state.end(), state.begin(), state.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-Status write_file(const std::string& path, const Checkpoint& checkpoint) {
+Status write_file(const std::string& path, const Checkpoint& checkpoint,
+                  const CheckpointGuard& guard = {}) {
   const std::string text = checkpoint_text(checkpoint);
   Preamble preamble{.text_bytes = text.size(),
                     .parameters = checkpoint.parameters.size(),
@@ -98,7 +99,7 @@ Status write_file(const std::string& path, const Checkpoint& checkpoint) {
     TRY(file.write({reinterpret_cast<const char*>(part.data()), part.size()}));
   }
   TRY(file.write({reinterpret_cast<const char*>(&crc), sizeof crc}));
-  return file.commit();
+  return guard ? guard([&file] { return file.commit(); }) : file.commit();
 }
 
 std::string path_of(const std::string& folder, std::string_view prefix, ParameterVersion version) {
@@ -107,8 +108,9 @@ std::string path_of(const std::string& folder, std::string_view prefix, Paramete
 
 }  // namespace
 
-Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep) {
-  TRY(write_file(path_of(folder, kPrefix, checkpoint.conductor.version), checkpoint));
+Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep,
+                        const CheckpointGuard& guard) {
+  TRY(write_file(path_of(folder, kPrefix, checkpoint.conductor.version), checkpoint, guard));
   auto found = checkpoints_in(folder);
   while (found.size() > static_cast<std::size_t>(std::max(keep, 1))) {
     unlink(found.begin()->second.c_str());
@@ -121,8 +123,9 @@ std::string best_checkpoint_path(const std::string& folder) {
   return fmt::format("{}/{}best{}", folder, kPrefix, kSuffix);
 }
 
-Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint) {
-  return write_file(best_checkpoint_path(folder), checkpoint);
+Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
+                             const CheckpointGuard& guard) {
+  return write_file(best_checkpoint_path(folder), checkpoint, guard);
 }
 
 Status begin_at_best(const std::string& folder) {

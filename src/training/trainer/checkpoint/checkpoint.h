@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,13 +30,17 @@ struct Checkpoint {
 
 // FOLDER/checkpoint-VERSION.orc, written whole or not at all, and on the disk when this returns.
 // Older ones beyond `keep` are removed.
-Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep);
+// `guard` is called to make the whole file visible, and may refuse.
+using CheckpointGuard = std::function<Status(const std::function<Status()>&)>;
+Status write_checkpoint(const std::string& folder, const Checkpoint& checkpoint, int keep,
+                        const CheckpointGuard& guard = {});
 // Removes files that a process left half-written when it was killed.
 void remove_drafts(const std::string& folder);
 
 // The best model, in FOLDER/checkpoint-best.orc: the parameters alone, so that moments begin at
 // zero where training goes on from it. No older ones are kept.
-Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint);
+Status write_best_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
+                             const CheckpointGuard& guard = {});
 std::string best_checkpoint_path(const std::string& folder);
 // Makes the best model the newest checkpoint: newer ones are renamed to set-aside-VERSION.orc.
 // Code::NotFound: there is none.

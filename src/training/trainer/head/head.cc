@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "base/files.h"
 #include "training/trainer/head/exchange/ring_exchange.h"
 #include "training/trainer/head/exchange/shard_exchange.h"
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/transport/addresses.h"
 
 namespace orrery {
@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kTick = std::chrono::seconds(1);
+constexpr auto kLeaseTick = std::chrono::milliseconds(250);
 constexpr auto kEndPatience = std::chrono::seconds(3);
 constexpr int kRestartsMost = 100;
 
@@ -40,6 +41,7 @@ Head::Head(const RunOptions& options, const TrainPorts& ports, std::optional<Gan
                    lose(part->first, part->second, how);
                  }
                }),
+      leadership_(run_, session_, members_),
       emulation_(run_, session_, members_),
       tasks_(run_, session_, members_, emulation_),
       silence_(run_, session_, members_),
@@ -56,6 +58,17 @@ Head::~Head() {
 }
 
 Result<TrainingResult> Head::run() {
+  const auto came_to = lead();
+  leadership_.end(came_to);
+  // Parts end by themselves when they are asked to. Those that do not are killed.
+  if (came_to.ok()) {
+    members_.stop_all();
+    members_.wait_until(std::chrono::steady_clock::now() + kEndPatience);
+  }
+  return came_to;
+}
+
+Result<TrainingResult> Head::lead() {
   TRY(open_run());
   TRY(open_parts());
   make_exchange();
@@ -66,15 +79,15 @@ Result<TrainingResult> Head::run() {
   while (!run_.over && run_.io.run_one() > 0) {
   }
   write_tables();
-  finish_steps();
+  if (StepLog* const steps = run_.log->steps()) {
+    const Status written = steps->finish([this](const std::string& text) { run_.warn(text); });
+    if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
+  }
   const TrainingResult came_to = result();
   end_gang();
   run_.job.close(run_.failure.ok() && session_.conductor->finished() && came_to.failure.empty() &&
                  run_.tally.ended.find("asked to stop") == std::string::npos);
   if (!run_.failure.ok()) return run_.failure.error();
-  // Parts end by themselves when they are asked to. Those that do not are killed.
-  members_.stop_all();
-  members_.wait_until(std::chrono::steady_clock::now() + kEndPatience);
   return came_to;
 }
 
@@ -90,7 +103,7 @@ Status Head::open_run() {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return system_error(folder, error.value());
-  TRY_ASSIGN(lock_, FolderLock::take(folder));
+  TRY(leadership_.begin());
   const bool fresh = options.resume.empty() && !run_.job.resumed();
   if (fresh && fs::exists(folder + "/run.json")) {
     return invalid(fmt::format(
@@ -98,13 +111,17 @@ Status Head::open_run() {
   }
   remove_drafts(folder);
   TRY(note_options(fresh));
-  TRY_ASSIGN(run_.log, RunLog::open(run_.own_folder ? "" : folder));
+  TRY_ASSIGN(run_.log, RunLog::open(run_.own_folder ? "" : folder, leadership_.by_lease()));
+  run_.log->guard([this](const auto& write) { return leadership_.guard(write); });
   if (!options.trace_steps.empty()) {
     TRY_ASSIGN(auto steps,
                StepLog::open(options.trace_steps, architecture(options), options.workers));
     run_.log->record_steps(std::move(steps));
   }
   transport_->token = gang_place_ ? gang_place_->token : random_token();
+  if (leadership_.by_lease()) {
+    TRY_ASSIGN(transport_->token, leadership_.token());
+  }
   if (gang_place_) {
     gang_ = std::make_unique<GangDesk>(*gang_place_, workers_first_, GangDesk::Clock::now());
   }
@@ -114,6 +131,10 @@ Status Head::open_run() {
 // The scheduler changes a job's size by stopping it and starting it with other GPUs, so that is
 // when the number of workers follows.
 Status Head::note_options(bool fresh) {
+  if (leadership_.by_lease()) {
+    workers_first_ = run_.options.workers;
+    return {};
+  }
   RunOptions noted = run_.options;
   const std::string path = run_.folder + "/run.json";
   if (auto text = read_file(path); !fresh && text.ok()) {
@@ -144,12 +165,13 @@ Status Head::open_parts() {
     TRY_ASSIGN(meeting_, run_.ports.open_meeting_place(host_->address()));
   }
   emulation_.report();  // that all is made which other runs could be in the way of
-  const mode_t before = umask(0077);
-  const Status token = write_file_atomically(run_.folder + "/token", token_text(transport_->token));
-  umask(before);
-  TRY(Status(token));
-  return write_file_atomically(
-      run_.folder + "/head", fmt::format("{} {} {}\n", host_->address(), host_->port(), getpid()));
+  if (!leadership_.by_lease()) {
+    TRY(write_file_atomically(run_.folder + "/token", token_text(transport_->token)));
+  }
+  return leadership_.announce({.host = host_->address(),
+                               .port = host_->port(),
+                               .pid = getpid(),
+                               .epoch = run_.options.epoch});
 }
 
 Status Head::open_host() {
@@ -199,6 +221,10 @@ void Head::make_exchange() {
 
 Result<std::optional<Checkpoint>> Head::checkpoint_to_resume() {
   std::optional<Checkpoint> from;
+  if (leadership_.by_lease()) {  // what the shards hold decides
+    snapshots_->best().recall();
+    return from;
+  }
   const bool resumes = !run_.options.resume.empty() || (run_.job.is_job() && run_.job.resumed());
   if (!resumes) return from;
   if (run_.options.from == "best") TRY(begin_at_best(run_.folder));
@@ -225,6 +251,7 @@ void Head::restart(const std::string& why) {
   if (run_.over || run_.finishing || session_.conductor->ending()) {
     return run_.fail({Code::Unavailable, fmt::format("{} while the run was ending", why)});
   }
+  if (leadership_.by_lease()) return run_.fail({Code::Unavailable, why});
   run_.progress.say(fmt::format("{}; training starts again from the newest checkpoint", why));
   run_.worker_clocks.leave_all(run_.now());
   run_.clock.pause();
@@ -254,6 +281,8 @@ void Head::catch_signals() {
     if (error) return;
     signals_.clear();  // a second one ends at once
     if (run_.finishing) return;
+    // The machine of this head ends, not the run.
+    if (leadership_.by_lease()) return run_.fail({Code::Cancelled, "another member leads the run"});
     if (!run_.training()) return run_.fail({Code::Cancelled, "stopped before it trained"});
     session_.conductor->finish("it was asked to stop", run_.now());
     pump();
@@ -280,15 +309,8 @@ void Head::write_tables() {
   if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
 }
 
-void Head::finish_steps() {
-  StepLog* const steps = run_.log->steps();
-  if (steps == nullptr) return;
-  const Status written = steps->finish([this](const std::string& text) { run_.warn(text); });
-  if (!written.ok() && run_.end.fail(written.error())) run_.warn(written.error().message);
-}
-
 void Head::on_tick() {
-  Duration pause = kTick;
+  Duration pause = leadership_.by_lease() ? Duration(kLeaseTick) : Duration(kTick);
   const double limit_s = run_.pace.goal().time_s;
   if (run_.training() && limit_s > 0) {
     constexpr Duration kLeast = std::chrono::milliseconds(1);
@@ -298,6 +320,8 @@ void Head::on_tick() {
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (error || run_.over) return;
     emulation_.sample();
+    leadership_.tick();
+    if (run_.over) return;
     write_tables();
     silence_.look([this](PartRole role, int id, const std::string& how) { lose(role, id, how); });
     look_at_gang();

@@ -13,13 +13,13 @@
 #include "training/trainer/head/exchange/parameter_exchange.h"
 #include "training/trainer/head/exchange/task_book.h"
 #include "training/trainer/head/gang_desk.h"
+#include "training/trainer/head/lead/leadership.h"
 #include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/membership/silence_watch.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/session_start.h"
 #include "training/trainer/head/session/training_session.h"
 #include "training/trainer/head/snapshots/snapshots.h"
-#include "training/trainer/run_folder/folder_lock.h"
 #include "training/trainer/transport/host.h"
 
 namespace orrery {
@@ -27,7 +27,7 @@ namespace orrery {
 // Leads one run: routes what processes report to the part of the head that it concerns, and the
 // Conductor's orders to the parts that carry them out. One thread, but for the writing of
 // checkpoints. When a shard dies, or the last worker that holds the parameters, a new session
-// begins from the newest checkpoint.
+// begins from the newest checkpoint. In a run with members another head does that instead.
 class Head {
  public:
   // `options` have been checked.
@@ -48,8 +48,8 @@ class Head {
   void maybe_done();
   void give_up_last_sum();
   void write_tables();
-  void finish_steps();
   void on_tick();
+  Result<TrainingResult> lead();
   void tick_training();
   TrainingResult result();
   Status begin_session(const Checkpoint* from);
@@ -89,11 +89,11 @@ class Head {
   const std::optional<GangPlace> gang_place_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   int workers_first_ = 0;  // of each session
-  std::optional<FolderLock> lock_{};
   std::shared_ptr<Transport> transport_{std::make_shared<Transport>()};
   std::unique_ptr<Host> host_{};
   std::unique_ptr<MeetingPlace> meeting_{};
   RunMembers members_;
+  Leadership leadership_;
   ServerEmulation emulation_;
   TaskBook tasks_;
   std::unique_ptr<ParameterExchange> exchange_{};

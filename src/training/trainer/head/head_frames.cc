@@ -38,7 +38,8 @@ void Head::greet(const std::shared_ptr<Connection>& line, const Hello& hello) {
     return adopt(members_.add_joiner(), line);
   }
   PartState* const part = members_.find(hello.role, hello.id);
-  const bool expected = part != nullptr && !part->line && part->pid == hello.pid;
+  const bool known = part != nullptr && !part->line;
+  const bool expected = known && (run_.options.members || part->pid == hello.pid);
   if (!expected) return line->close({Code::PermissionDenied, "no such process is expected"});
   adopt(*part, line);
 }

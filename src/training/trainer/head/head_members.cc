@@ -21,13 +21,13 @@ void Head::lose(PartRole role, int id, const std::string& how) {
 
 // Only evaluations wait for it, so it is started again.
 void Head::lose_evaluator(const std::string& how) {
-  if (!run_.training() && session_.tensors.empty()) {
+  if (!run_.training() && session_.tensors.empty() && !run_.options.members) {
     return run_.fail({Code::Unavailable, fmt::format("the evaluator {} before it began", how)});
   }
   run_.progress.say(fmt::format("the evaluator {}; it is started again", how));
   silence_.forget(PartRole::Evaluator, 0);
   snapshots_->evaluator_lost();
-  if (++run_.tally.deaths > 1000) {
+  if (++run_.tally.deaths > 1000 && !run_.options.members) {
     return run_.fail({Code::Aborted, "the evaluator dies at once"});
   }
   members_.replace_evaluator();
@@ -48,7 +48,7 @@ void Head::lose_worker(int id, const std::string& how) {
   if (!gone->dismissed && !replace_worker(*gone, how)) return;
   if (run_.all_reduce()) snapshots_->ask_others(id);
   if (gone->joined && run_.training()) session_.conductor->leave(WorkerId{id}, run_.now());
-  if (members_.workers().empty()) {
+  if (members_.workers().empty() && !run_.options.members) {
     const Error none{Code::Unavailable, "no worker is left"};
     if (run_.all_reduce()) return run_.fail(none);
     run_.end.fail(none);  // the shards still have the parameters
@@ -72,7 +72,7 @@ void Head::drop_tasks_of(int worker) {
 bool Head::replace_worker(const PartState& gone, const std::string& how) {
   ++run_.tally.deaths;
   run_.progress.say(fmt::format("worker {} {}", gone.id, how));
-  if (!run_.training()) {
+  if (!run_.training() && !run_.options.members) {
     run_.fail({Code::Unavailable, fmt::format("worker {} {} before it began", gone.id, how)});
     return false;
   }

@@ -31,6 +31,7 @@ struct PartState {
   std::string gpu{};                   // its name, the same in all processes
   double way_s = 0, way_before_s = 0;  // of all parameters over its link, by the last two probes
   int probes = 0;                      // that were sent
+  ShardHolding held{};                 // of a shard: when it came
 };
 
 }  // namespace orrery

@@ -20,11 +20,6 @@ struct RunLog::Table {
   std::string pending{};
   Status failed{};
 
-  void line(const std::string& text) {
-    constexpr std::size_t kPendingMost = std::size_t{1} << 16;
-    pending += text;
-    if (pending.size() >= kPendingMost) flush();
-  }
   void flush() {
     if (pending.empty()) return;
     const std::string text = std::exchange(pending, {});
@@ -71,11 +66,11 @@ Status RunLog::add(std::unique_ptr<Table>& table, const std::string& name,
   table->whole = ::lseek(file.get(), 0, SEEK_END);
   table->file = std::move(file);
   table->path = path;
-  if (table->whole == 0) table->line(columns + "\n");
+  if (table->whole == 0) table->pending = columns + "\n";
   return {};
 }
 
-Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
+Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder, bool members) {
   std::unique_ptr<RunLog> log(new RunLog(folder));
   if (folder.empty()) return log;
   TRY(log->add(log->curve_, "curve.csv", "time_s,version,samples,accuracy,loss"));
@@ -85,58 +80,98 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder) {
   TRY(log->add(log->modes_, "steer.csv", "time_s,mode,reason"));
   TRY(log->add(log->windows_, "windows.csv", window_columns()));
   TRY(log->add(log->processes_, "processes.csv", "time_s,role,id,pid,what"));
+  if (!members) return log;
+  TRY(log->add(log->membership_, "membership.csv", "time_s,epoch,workers,rate_factor,rate"));
+  TRY(log->add(log->checkpoints_, "checkpoints.csv", "time_s,version,gradients,bytes,save_s"));
   return log;
 }
 
+Status RunLog::guarded(const std::function<Status()>& write) const {
+  return guard_ ? guard_(write) : write();
+}
+
+// A head whose lease is gone keeps its lines to itself.
+void RunLog::flush(Table& table) {
+  if (table.pending.empty()) return;
+  const Status written = guarded([&table]() -> Status {
+    table.flush();
+    return {};
+  });
+  if (!written.ok() && written.error().code != Code::FailedPrecondition && table.failed.ok()) {
+    table.failed = written;
+  }
+}
+
+void RunLog::put(const std::unique_ptr<Table>& table, const std::string& line, bool at_once) {
+  constexpr std::size_t kPendingMost = std::size_t{1} << 16;
+  if (!table) return;
+  table->pending += line;
+  if (at_once || table->pending.size() >= kPendingMost) flush(*table);
+}
+
+std::vector<RunLog::Table*> RunLog::tables() const {
+  std::vector<Table*> all;
+  for (const auto* table :
+       {&curve_, &iterations_, &modes_, &windows_, &processes_, &membership_, &checkpoints_}) {
+    if (*table) all.push_back(table->get());
+  }
+  return all;
+}
+
 void RunLog::curve(const EvaluatedVersion& point) {
-  if (!curve_) return;
-  curve_->line(fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
-                           point.accuracy, point.loss));
-  curve_->flush();
+  put(curve_,
+      fmt::format("{:.6f},{},{},{:.6f},{:.6f}\n", point.at_s, point.version, point.samples,
+                  point.accuracy, point.loss),
+      true);
 }
 
 void RunLog::iteration(const IterationSample& sample) {
   if (!iterations_) return;
   const Usage& usage = sample.usage;
-  iterations_->line(fmt::format(
-      "{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f},{:.6f}\n",
-      seconds(sample.at), static_cast<int>(sample.worker), sample.task, seconds(sample.took),
-      sample.samples, sample.staleness, sample.loss, sample.norm2, usage.cpu_share,
-      usage.throttled_share, usage.in_bytes_per_s, usage.out_bytes_per_s, usage.way_s));
+  put(iterations_,
+      fmt::format("{:.6f},{},{},{:.6f},{},{},{:.6g},{:.6g},{:.4f},{:.4f},{:.0f},{:.0f},{:.6f}\n",
+                  seconds(sample.at), static_cast<int>(sample.worker), sample.task,
+                  seconds(sample.took), sample.samples, sample.staleness, sample.loss, sample.norm2,
+                  usage.cpu_share, usage.throttled_share, usage.in_bytes_per_s,
+                  usage.out_bytes_per_s, usage.way_s),
+      false);
 }
 
 void RunLog::mode(const ModeChange& change) {
-  if (!modes_) return;
-  modes_->line(fmt::format("{:.6f},\"{}\",\"{}\"\n", change.at_s, change.mode, change.reason));
-  modes_->flush();
+  put(modes_, fmt::format("{:.6f},\"{}\",\"{}\"\n", change.at_s, change.mode, change.reason), true);
 }
 
 void RunLog::window(const SelectorSample& window) {
-  if (!windows_) return;
-  windows_->line(window_line(window) + "\n");
-  windows_->flush();
+  if (windows_) put(windows_, window_line(window) + "\n", true);
 }
 
 void RunLog::process(double at_s, const std::string& role, int id, long pid,
                      const std::string& what) {
-  if (!processes_) return;
-  processes_->line(fmt::format("{:.3f},{},{},{},\"{}\"\n", at_s, role, id, pid, what));
-  processes_->flush();
+  put(processes_, fmt::format("{:.3f},{},{},{},\"{}\"\n", at_s, role, id, pid, what), true);
+}
+
+void RunLog::membership(double at_s, std::int64_t epoch, int workers, double factor, double rate) {
+  put(membership_, fmt::format("{:.3f},{},{},{:.6g},{:.6g}\n", at_s, epoch, workers, factor, rate),
+      true);
+}
+
+void RunLog::checkpoint(const SavedCheckpoint& saved) {
+  put(checkpoints_,
+      fmt::format("{:.3f},{},{},{},{:.6f}\n", saved.at_s, saved.version, saved.gradients,
+                  saved.bytes, saved.save_s),
+      true);
 }
 
 void RunLog::flush() {
-  for (const auto* table : {&curve_, &iterations_, &modes_, &windows_, &processes_}) {
-    if (*table) (*table)->flush();
-  }
+  for (Table* const table : tables()) flush(*table);
 }
 
 Status RunLog::status() const {
-  for (const auto* table : {&curve_, &iterations_, &modes_, &windows_, &processes_}) {
-    if (*table && !(*table)->failed.ok()) {
-      Error error = (*table)->failed.error();
-      error.message += "; lines are missing from this table";
-      return error;
-    }
+  for (const Table* const table : tables()) {
+    if (table->failed.ok()) continue;
+    Error error = table->failed.error();
+    error.message += "; lines are missing from this table";
+    return error;
   }
   return {};
 }

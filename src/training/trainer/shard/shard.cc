@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/shard/shard_store.h"
+#include "training/trainer/transport/addresses.h"
 #include "training/trainer/transport/crc32c.h"
 #include "training/trainer/transport/host.h"
 #include "training/trainer/transport/part.h"
@@ -17,15 +20,31 @@ namespace {
 // Holds parameters, and does what the head says with the gradients that workers send.
 class Shard {
  public:
+  // Under one head. The parameters, and gradients that wait for an update, stay for the next one.
   Status run(const PartStart& start) {
     auto part = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
     if (!part.ok()) return std::move(part).error();
     part_ = std::move(part).value();
     part_->run();
-    return std::move(part_->end);
+    const Status end = std::move(part_->end);
+    leave();
+    return end;
   }
 
  private:
+  void leave() {
+    workers_.clear();
+    forget_tasks();
+    host_.reset();
+    part_.reset();
+  }
+
+  void forget_tasks() {
+    expected_.clear();
+    early_.clear();
+    pending_.clear();
+  }
+
   void from_head(MessageFrame& frame) {
     if (part_->common(frame)) return;
     if (frame.header.type == MessageType::Setup) return set_up(frame);
@@ -61,25 +80,49 @@ class Shard {
     auto setup = parse_setup(text.text);
     if (!setup.ok()) return part_->fail(setup.error());
     const auto count = static_cast<std::size_t>(setup.value().parameters);
-    store_.emplace(count, setup.value().optimizer);
+    if (!loaded_ || count != count_) {
+      store_.emplace(count, setup.value().optimizer);
+      loaded_ = false;
+    }
     count_ = count;
     const std::size_t state = count * FlatOptimizer::state_per_parameter(setup.value().optimizer);
     part_->limit({.floats = count + state});
+    const std::string listen =
+        part_->start.listen.empty()
+            ? joiner_listens(part_->head->own_address(), setup.value().head_listens)
+            : part_->start.listen;
     auto host = Host::open(
-        part_->io, part_->start.listen, part_->transport,
+        part_->io, listen, part_->transport,
         [this](auto connection, const Hello& hello) { welcome(std::move(connection), hello); });
     if (!host.ok()) return part_->fail(host.error());
     host_ = std::move(host).value();
     part_->head->send(MessageType::Ready, 0,
-                      ReadyMessage{.address = host_->address(), .port = host_->port()});
+                      ReadyMessage{.address = host_->address(),
+                                   .port = host_->port(),
+                                   .held = {.version = loaded_ ? store_->version() : -1,
+                                            .updates = {updates_.begin(), updates_.end()}}});
   }
 
   void load(MessageFrame& frame) {
     SnapshotMessage state;
     if (!take(*part_->head, frame, state)) return;
+    if (!state.floats) return go_on(state.version, frame.header.number);
+    updates_.clear();
+    update_bytes_ = 0;
+    loaded_ = true;
     if (auto done = store_->load(frame.floats, state.batches, state.version); !done.ok()) {
       part_->fail(done.error());
     }
+  }
+
+  // Another head goes on from what is here. Tasks up to `last_task` are those of earlier heads.
+  void go_on(ParameterVersion version, std::int64_t last_task) {
+    if (version != store_->version()) {
+      return part_->fail(invalid("the head goes on from another version"));
+    }
+    forget_tasks();
+    store_->drop_all();
+    heard_of_ = std::max(heard_of_, last_task);
   }
 
   void apply(MessageFrame& frame) {
@@ -87,8 +130,20 @@ class Shard {
     if (!take(*part_->head, frame, message)) return;
     auto done = store_->apply(message);
     if (!done.ok()) return part_->fail(done.error());
+    if (!message.state.empty()) keep_update(frame.body);
     part_->head->send(MessageType::Applied, frame.header.number,
                       AppliedMessage{.fresh_mean_norm2 = done.value()});
+  }
+
+  // As many as another shard may be behind when a head is lost.
+  void keep_update(const std::vector<std::byte>& body) {
+    constexpr std::size_t kUpdatesMost = 64, kBytesMost = std::size_t{1} << 19;
+    updates_.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
+    update_bytes_ += body.size();
+    while (updates_.size() > 1 && (updates_.size() > kUpdatesMost || update_bytes_ > kBytesMost)) {
+      update_bytes_ -= updates_.front().size();
+      updates_.pop_front();
+    }
   }
 
   void send_parameters(MessageFrame& frame) {
@@ -182,6 +237,9 @@ class Shard {
   std::unique_ptr<Part> part_{};
   std::optional<ShardStore> store_{};
   std::size_t count_ = 0;
+  bool loaded_ = false;
+  std::deque<std::string> updates_{};  // the newest, for another head
+  std::size_t update_bytes_ = 0;
   std::unique_ptr<Host> host_{};
   std::map<WorkerId, std::shared_ptr<Connection>> workers_{};
   std::set<std::int64_t> expected_{};
@@ -192,6 +250,9 @@ class Shard {
 
 }  // namespace
 
-Status run_shard(const PartStart& start) { return Shard().run(start); }
+Status run_shard(const PartStart& start) {
+  Shard shard;
+  return under_each_head(start, [&](const PartStart& once) { return shard.run(once); });
+}
 
 }  // namespace orrery

@@ -30,6 +30,7 @@ class ShardStore {
   // A piece is kept if it has the right length and is finite; the answer says so.
   PieceMessage keep(std::int64_t task, std::vector<float>& piece);
   void drop(std::int64_t task) { pieces_.erase(task); }
+  void drop_all() { pieces_.clear(); }
   std::size_t held() const { return pieces_.size(); }
   Status set_validation(std::vector<float> gradient);
 

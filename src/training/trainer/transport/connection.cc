@@ -252,13 +252,13 @@ std::string Connection::own_address() const {
 
 Result<std::shared_ptr<Connection>> connect_to(asio::io_context& io, const std::string& host,
                                                std::uint16_t port,
-                                               std::shared_ptr<Transport> transport) {
+                                               std::shared_ptr<Transport> transport, int attempts) {
   boost::system::error_code error;
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(host, std::to_string(port), error);
   const std::string place = fmt::format("{}:{}", host, port);
   if (error) return std::move(failure(error)).at(place);
-  for (int attempt = 0; attempt < 50; ++attempt) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     for (const auto& entry : found) {
       tcp::socket socket(io);
       socket.connect(entry.endpoint(), error);

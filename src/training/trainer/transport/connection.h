@@ -99,10 +99,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool writing_ = false, closing_ = false, closed_ = false, sends_refusals_ = false;
 };
 
-// Blocks until it is there or has failed; tries again for a few seconds while no process listens
-// there.
+// Blocks until it is there or has failed; tries again while no process listens there, ten times a
+// second.
 Result<std::shared_ptr<Connection>> connect_to(boost::asio::io_context& io, const std::string& host,
                                                std::uint16_t port,
-                                               std::shared_ptr<Transport> transport);
+                                               std::shared_ptr<Transport> transport,
+                                               int attempts = 50);
 
 }  // namespace orrery

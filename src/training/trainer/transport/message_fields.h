@@ -21,8 +21,12 @@ void fields(A& a, TensorPlace& m) {
   a(m.name, m.first, m.count);
 }
 template <class A>
+void fields(A& a, ShardHolding& m) {
+  a(m.version, m.updates);
+}
+template <class A>
 void fields(A& a, ReadyMessage& m) {
-  a(m.error, m.error_code, m.tensors, m.training_samples, m.address, m.port, m.gpu);
+  a(m.error, m.error_code, m.tensors, m.training_samples, m.address, m.port, m.gpu, m.held);
 }
 template <class A>
 void fields(A& a, FlatRange& m) {
@@ -79,7 +83,7 @@ void fields(A& a, Update& m) {
 }
 template <class A>
 void fields(A& a, ApplyMessage& m) {
-  a(m.update, m.fresh, m.workers);
+  a(m.update, m.fresh, m.workers, m.state);
 }
 template <class A>
 void fields(A& a, AppliedMessage& m) {

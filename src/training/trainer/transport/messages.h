@@ -32,6 +32,11 @@ struct Text {  // Setup (JSON), Answer
   std::string text{};
   bool ok = true;
 };
+// What a shard has kept of a run whose head is gone: the newest updates, each an ApplyMessage.
+struct ShardHolding {
+  ParameterVersion version = -1;  // -1: it holds nothing
+  std::vector<std::string> updates{};
+};
 struct ReadyMessage {
   std::string error{};  // empty: it is ready
   std::int32_t error_code = 0;
@@ -40,6 +45,7 @@ struct ReadyMessage {
   std::string address{};  // where others reach it
   std::uint16_t port = 0;
   std::string gpu{};  // of a worker: what it computes on, as all call it; empty: none to sum on
+  ShardHolding held{};
 };
 struct PeersMessage {
   std::int32_t id = -1;  // the number this worker has from now on
@@ -63,6 +69,7 @@ struct ApplyMessage {
   Update update{};
   std::vector<std::uint8_t> fresh{};  // which terms were computed on the version before
   std::vector<WorkerId> workers{};
+  std::string state{};  // of a run with members: where it stands after the update, for another head
 };
 struct AppliedMessage {
   bool ok = true;
@@ -75,7 +82,7 @@ struct SendParametersMessage {
   bool send = true;              // to a shard: false: a parent does, but a gradient may come
 };
 struct SnapshotMessage {  // TakeSnapshot and Snapshot: the parameters, then the optimiser's state
-  bool floats = true;     // false: only the hash
+  bool floats = true;     // false: only the hash; of LoadState: the shard has that version already
   bool optimizer = false;
   ParameterVersion version = 0;
   double batches = 0;  // that the optimiser has stepped by

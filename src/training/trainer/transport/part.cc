@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/transport/pulse.h"
 
 namespace orrery {
@@ -21,7 +22,9 @@ std::string part_start_text(const PartStart& start) {
               {"host", start.host},
               {"port", start.port},
               {"token", token_text(start.token)},
-              {"listen", start.listen}}
+              {"listen", start.listen},
+              {"folder", start.folder},
+              {"cores", start.cores}}
       .dump();
 }
 
@@ -34,6 +37,8 @@ Result<PartStart> parse_part_start(const std::string& text) {
     start.host = values.at("host").get<std::string>();
     start.port = values.at("port").get<std::uint16_t>();
     start.listen = values.at("listen").get<std::string>();
+    start.folder = values.at("folder").get<std::string>();
+    start.cores = values.at("cores").get<double>();
     TRY_ASSIGN(start.token, parse_token(values.at("token").get<std::string>()));
   } catch (const json::exception&) {
     return invalid("`orrery-train part` is started by `orrery-train run` alone");
@@ -47,13 +52,27 @@ Result<std::unique_ptr<Part>> Part::connect(const PartStart& start, OnFrame on_f
   part->on_frame_ = std::move(on_frame);
   part->transport->token = start.token;
   part->transport->self = start.id;
-  TRY_ASSIGN(part->head, connect_to(part->io, start.host, start.port, part->transport));
+  TRY_ASSIGN(part->head,
+             connect_to(part->io, start.host, start.port, part->transport, start.attempts()));
   part->head->send(MessageType::Hello, 0,
                    Hello{.role = start.role, .id = start.id, .pid = getpid()});
   part->head->start(part->handlers(), {});
   if (start.reached) *start.reached = true;
   if (start.id >= 0) part->start_pulse();
+  if (!start.folder.empty()) part->watch_epoch();
   return part;
+}
+
+void Part::watch_epoch() {
+  epoch_timer_.expires_after(std::chrono::milliseconds(250));
+  epoch_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error || over) return;
+    const auto place = read_head_place(start.folder);
+    if (!place.ok() || place.value().epoch <= start.epoch) return watch_epoch();
+    end = Error{Code::Unavailable, "another head leads the run"};
+    over = true;
+    head->close(end.error());
+  });
 }
 
 Part::~Part() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
 #include <span>
@@ -44,6 +45,11 @@ struct PartStart {
   std::uint16_t port = 0;
   RunToken token{};
   std::string listen = "127.0.0.1";
+  std::string folder{};    // of the run; empty: the head has started the part, which ends with it
+  std::int64_t epoch = 0;  // of the head, if the run has a lease
+  double cores = 0;        // of a worker: its CPU quota from its first task on; 0: none
+  // A head that has gone is not waited for if there will be another one.
+  int attempts() const { return folder.empty() ? 50 : 1; }
   std::shared_ptr<bool> reached{};  // set once the head is reached: it then knows how the part ends
 };
 std::string part_start_text(const PartStart& start);
@@ -76,8 +82,10 @@ class Part {
 
  private:
   Connection::Handlers handlers();
+  void watch_epoch();  // leaves a head whose epoch is over
   OnFrame on_frame_{};
   std::unique_ptr<Pulse> pulse_{};
+  boost::asio::steady_timer epoch_timer_{io};
 };
 
 // The processes. Each returns when it is over.

@@ -22,7 +22,7 @@ void Pulse::beat(const PartStart& start, std::int32_t id) {
   const auto transport = std::make_shared<Transport>();
   transport->token = start.token;
   transport->self = id;
-  const auto line = connect_to(io_, start.host, start.port, transport);
+  const auto line = connect_to(io_, start.host, start.port, transport, start.attempts());
   if (!line.ok()) return;
   Connection& head = *line.value();
   head.send(MessageType::Hello, 0, Hello{.role = PartRole::Pulse, .id = id, .pid = getpid()});

@@ -11,7 +11,7 @@ namespace orrery {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x5452524FU;  // "ORRT"
-constexpr std::uint16_t kVersion = 3;
+constexpr std::uint16_t kVersion = 4;
 constexpr std::size_t kCheckedBytes = kHeaderBytes - sizeof(std::uint32_t);
 
 // Compared whole, so that the time taken says nothing about where they differ.

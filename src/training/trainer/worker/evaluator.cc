@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/transport/part.h"
 #include "training/trainer/transport/setup.h"
 
@@ -12,8 +13,10 @@ namespace {
 // Judges what it is sent, one after the other; the others do not wait for it.
 class Evaluator {
  public:
-  Status run(const PartStart& start, const TrainPorts& ports) {
-    ports_ = &ports;
+  explicit Evaluator(const TrainPorts& ports) : ports_(ports) {}
+
+  // Under one head. The model stays for the next one.
+  Status run(const PartStart& start) {
     auto part = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
     if (!part.ok()) return std::move(part).error();
     part_ = std::move(part).value();
@@ -36,16 +39,18 @@ class Evaluator {
     if (!take(*part_->head, frame, text)) return;
     auto setup = parse_setup(text.text);
     if (!setup.ok()) return part_->fail(setup.error());
-    auto learner = ports_->make_learner(setup.value().learner);
-    if (!learner.ok()) return part_->fail(learner.error());
-    learner_ = std::move(learner).value();
+    if (!learner_) {
+      auto learner = ports_.make_learner(setup.value().learner);
+      if (!learner.ok()) return part_->fail(learner.error());
+      learner_ = std::move(learner).value();
+      first_ = std::make_shared<std::vector<float>>(learner_->parameters().begin(),
+                                                    learner_->parameters().end());
+    }
     part_->limit({.floats = static_cast<std::uint64_t>(learner_->parameter_count())});
-    const auto first = std::make_shared<std::vector<float>>(learner_->parameters().begin(),
-                                                            learner_->parameters().end());
     part_->head->send(MessageType::Ready, 0,
                       ReadyMessage{.tensors = learner_->tensors(),
                                    .training_samples = learner_->training_samples()},
-                      {.floats = {*first}, .keep = first, .sent = {}});
+                      {.floats = {*first_}, .keep = first_, .sent = {}});
   }
 
   Result<EvaluatedMessage> judge(std::span<const float> parameters) {
@@ -79,16 +84,18 @@ class Evaluator {
                       {.floats = {*gradient}, .keep = gradient, .sent = {}});
   }
 
-  const TrainPorts* ports_ = nullptr;
+  const TrainPorts& ports_;
   std::unique_ptr<Part> part_{};
   std::unique_ptr<Learner> learner_{};
+  std::shared_ptr<const std::vector<float>> first_{};
   std::int64_t validated_ = 0;
 };
 
 }  // namespace
 
 Status run_evaluator(const PartStart& start, const TrainPorts& ports) {
-  return Evaluator().run(start, ports);
+  Evaluator evaluator(ports);
+  return under_each_head(start, [&](const PartStart& once) { return evaluator.run(once); });
 }
 
 }  // namespace orrery

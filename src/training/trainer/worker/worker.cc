@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include "training/trainer/lease/head_place.h"
 #include "training/trainer/transport/addresses.h"
 
 namespace orrery {
@@ -29,9 +30,18 @@ Status WorkerProcess::run(const PartStart& start) {
   auto connected = Part::connect(start, [this](MessageFrame& frame) { from_head(frame); });
   if (!connected.ok()) return std::move(connected).error();
   worker_.part = std::move(connected).value();
-  Part& part = *worker_.part;
+  beside_ = std::make_unique<boost::asio::thread_pool>(1);
+  leaving_ = false;
+  cut_ = 0;
+  work(*worker_.part);
+  Status end = std::move(worker_.part->end);
+  leave();
+  return end;
+}
+
+void WorkerProcess::work(Part& part) {
   boost::asio::signal_set asked_to_leave(part.io, SIGTERM);
-  if (start.id < 0) asked_to_leave.add(SIGINT);
+  if (part.start.id < 0) asked_to_leave.add(SIGINT);
   asked_to_leave.async_wait([&part](const boost::system::error_code& error, int) {
     if (!error) part.head->send(MessageType::Leaving, 0, Nothing{});
   });
@@ -47,10 +57,20 @@ Status WorkerProcess::run(const PartStart& start) {
     }
   }
   leaving_ = true;
-  beside_.join();
+  beside_->join();
   asked_to_leave.cancel();
   part.run();
-  return std::move(part.end);
+}
+
+void WorkerProcess::leave() {
+  deferred_.clear();
+  path_.reset();
+  worker_.host.reset();
+  worker_.task.reset();
+  worker_.computing = false;
+  worker_.sends_under_way = 0;
+  worker_.incoming = {};
+  worker_.part.reset();
 }
 
 void WorkerProcess::from_head(MessageFrame& frame) {
@@ -81,9 +101,11 @@ void WorkerProcess::set_up(MessageFrame& frame) {
   auto parsed = parse_setup(text.text);
   if (!parsed.ok()) return part.fail(parsed.error());
   const PartSetup& setup = parsed.value();
-  auto learner = worker_.ports.make_learner(setup.learner);
-  if (!learner.ok()) return part.fail(learner.error());
-  worker_.learner = std::move(learner).value();
+  if (!worker_.learner) {
+    auto learner = worker_.ports.make_learner(setup.learner);
+    if (!learner.ok()) return part.fail(learner.error());
+    worker_.learner = std::move(learner).value();
+  }
   worker_.incoming.resize(worker_.learner->parameters());
   const std::string listen = part.start.listen.empty()
                                  ? joiner_listens(part.head->own_address(), setup.head_listens)
@@ -111,6 +133,12 @@ void WorkerProcess::meet_peers(MessageFrame& frame) {
   if (!take(*part.head, frame, peers)) return;
   part.transport->self = peers.id;
   if (const Status met = path_->meet(peers); !met.ok()) return part.fail(met.error());
+  // A start-up is as fast as the machine allows: a provider's delays stand for that of a server.
+  if (part.start.cores > 0 && !quota_) {
+    auto quota = OwnQuota::take(part.start.cores);
+    if (!quota.ok()) return part.fail(std::move(quota).error().at("--cores"));
+    quota_.emplace(std::move(quota).value());
+  }
   part.start_pulse();
   part.head->send(MessageType::Joined, 0, Nothing{});
 }
@@ -146,7 +174,7 @@ void WorkerProcess::compute() {
                     arrival);
   }
   // Children are served meanwhile: they would wait for up to two tasks of this one.
-  boost::asio::post(beside_, [this, task, arrival] {
+  boost::asio::post(*beside_, [this, task, arrival] {
     auto gradient = compute_now(task, [] {});
     boost::asio::post(worker_.part->io, [this, arrival, gradient = std::move(gradient)]() mutable {
       if (!worker_.part->over) computed(std::move(gradient), arrival);
@@ -179,7 +207,8 @@ void WorkerProcess::computed(Result<Gradient> computed, const TaskArrival& arriv
 }
 
 Status run_worker(const PartStart& start, const TrainPorts& ports) {
-  return WorkerProcess(ports).run(start);
+  WorkerProcess worker(ports);
+  return under_each_head(start, [&](const PartStart& once) { return worker.run(once); });
 }
 
 }  // namespace orrery

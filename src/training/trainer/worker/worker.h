@@ -6,7 +6,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "training/emulation/own_quota.h"
 #include "training/trainer/worker/gradient_path.h"
 #include "training/trainer/worker/worker_context.h"
 
@@ -19,7 +21,7 @@ namespace orrery {
 class WorkerProcess {
  public:
   explicit WorkerProcess(const TrainPorts& ports) : worker_(ports) {}
-  Status run(const PartStart& start);
+  Status run(const PartStart& start);  // under one head; the model stays for the next one
 
  private:
   // When the task arrived, and what this process had computed by then.
@@ -29,6 +31,8 @@ class WorkerProcess {
     double cpu_s = 0;
   };
 
+  void work(Part& part);
+  void leave();
   void from_head(MessageFrame& frame);
   void act(MessageFrame& frame);
   void set_up(MessageFrame& frame);
@@ -45,7 +49,8 @@ class WorkerProcess {
   TaskArrival arrival_{};              // of the task that is not being computed yet
   std::atomic<std::int64_t> cut_ = 0;  // tasks up to this number are to be cut
   std::atomic<bool> leaving_ = false;
-  boost::asio::thread_pool beside_{1};
+  std::unique_ptr<boost::asio::thread_pool> beside_{};
+  std::optional<OwnQuota> quota_{};
 };
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "training/mode_selection/tree/tree_director.h"
+#include "training/trainer/checkpoint/checkpoint_text.h"
 
 namespace orrery {
 
@@ -82,7 +83,10 @@ void ShardExchange::apply(const ApplyUpdate& order) {
   session_.samples_used += tasks_.samples_of(order.update.terms);
   tasks_.forget_samples(order.update.terms);
   updates_[version].missing = static_cast<int>(members_.shards().size());
-  const ApplyMessage message = apply_message(order);
+  ApplyMessage message = apply_message(order);
+  if (run_.options.members) {
+    message.state = checkpoint_text({.conductor = order.state, .elapsed_s = seconds(run_.now())});
+  }
   for (const PartState& shard : members_.shards()) {
     shard.line->send(MessageType::Apply, version, message);
   }

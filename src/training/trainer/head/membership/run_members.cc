@@ -38,6 +38,7 @@ RunMembers::RunMembers(RunContext& run, ServerEmulation& emulation,
       children_(run.io, std::move(on_end)) {}
 
 Status RunMembers::start_part(PartState& part) {
+  if (run_.options.members) return {};  // it comes by itself
   const bool placed = emulation_.active() && part.server >= 0;
   const bool behind_tbf = placed && emulation_.servers().link_means() == "tbf";
   ChildStart start{.command = {own_program(), "part"}};

@@ -14,7 +14,7 @@ double SilenceWatch::allowed_s(const PartState& part) const {
   const bool ends = run_.finishing || session_.conductor->ending();
   if (part.role == PartRole::Evaluator || ends) return least_s;
   if (part.role == PartRole::Shard) return ring_s;
-  if (run_.options.replace && part.slot >= 0) return least_s;
+  if (run_.options.members || (run_.options.replace && part.slot >= 0)) return least_s;
   return run_.all_reduce() ? ring_s : std::numeric_limits<double>::infinity();
 }
 

@@ -1,6 +1,7 @@
 #include "training/trainer/head/session/session_start.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -21,16 +22,19 @@ bool same(const std::vector<TensorPlace>& a, const std::vector<TensorPlace>& b) 
 }  // namespace
 
 Status SessionStart::begin(const Checkpoint* from, int workers_first, int workers_own) {
-  workers_first_ = workers_first;
+  workers_first_ = run_.options.members ? 1 : workers_first;
   ++session_.number;
   session_.from.reset();
   session_.tensors.clear();
+  take_over_.reset();
   if (from != nullptr) session_.from = *from;
   TRY(make_conductor());
+  exchange_.begin(session_.conductor->state().version);
   if (session_.number == 1 && session_.from) {
     run_.clock.set(from_seconds(session_.from->elapsed_s));
   }
   TRY(members_.start_evaluator());
+  if (run_.options.members) return {};
   members_.want(workers_own);
   members_.grow();
   return {};
@@ -44,7 +48,8 @@ Status SessionStart::make_conductor() {
                         .blocks = blocks_for(options),
                         .target_accuracy = options.target,
                         .target_over = options.target_over,
-                        .spoiled_most = options.spoiled_most};
+                        .spoiled_most = options.spoiled_most,
+                        .states_with_updates = options.members};
   TRY_ASSIGN(with.rate, rate_rule(options));
   with.evaluate_every = evaluation_distance(options.evaluate_every, options.batch);
   // Without a distance there is one checkpoint: when the run is stopped.
@@ -69,13 +74,13 @@ Status SessionStart::make_conductor() {
   if (!direction.experience.empty()) run_.progress.say(direction.experience);
   emulation_.end_session();
   ConductorState state = session_.from ? session_.from->conductor : ConductorState{};
+  state.next_task = std::max(state.next_task, first_task_of(options.epoch));
   if (!session_.from) state.mode = direction.mode;
   session_.director = direction.director.get();
   session_.trees = direction.trees;
   session_.conductor = std::make_unique<Conductor>(with, std::move(direction.director), state);
   session_.samples_used = state.samples_done;
   session_.batches_reported = session_.samples_used / options.batch;
-  exchange_.begin(state.version);
   return {};
 }
 
@@ -108,6 +113,7 @@ Status SessionStart::part_ready(PartState& part, MessageFrame& frame) {
   part.address = ready.address;
   part.port = ready.port;
   part.gpu = ready.gpu;
+  part.held = std::move(ready.held);
   part.ready = true;
   if (part.role == PartRole::Evaluator) {
     if (session_.tensors.empty()) evaluator_ready(ready, frame);  // else it replaces another one
@@ -141,8 +147,57 @@ void SessionStart::evaluator_ready(const ReadyMessage& ready, MessageFrame& fram
 
 void SessionStart::admit_if_ready() {
   if (session_.tensors.empty() || !exchange_.ready()) return;
-  for (PartState& shard : members_.shards()) send_state(shard, exchange_.place_of(shard));
+  if (run_.options.members) settle();
+  if (run_.over) return;
+  const bool goes_on = take_over_ && take_over_->goes_on;
+  for (PartState& shard : members_.shards()) {
+    if (goes_on) {
+      go_on(shard, take_over_->missing[static_cast<std::size_t>(shard.id)]);
+    } else {
+      send_state(shard, exchange_.place_of(shard));
+    }
+  }
   for (auto& [id, worker] : members_.workers()) admit(worker);
+}
+
+void SessionStart::settle() {
+  std::vector<ShardHolding> held;
+  for (const PartState& shard : members_.shards()) held.push_back(shard.held);
+  take_over_ = take_over(held);
+  if (take_over_->goes_on) {
+    session_.from = Checkpoint{.conductor = take_over_->state, .elapsed_s = take_over_->elapsed_s};
+    run_.log->process(
+        take_over_->elapsed_s, "head", static_cast<int>(run_.options.epoch), getpid(),
+        fmt::format("goes on from version {} of the shards", take_over_->state.version));
+  } else {
+    auto found = newest_checkpoint(run_.folder);
+    if (found.ok()) {
+      for (const std::string& damaged : found.value().damaged) run_.warn(damaged);
+      session_.from = std::move(found).value().checkpoint;
+      if (!same(session_.from->tensors, session_.tensors)) {
+        return run_.fail(invalid("the checkpoint is of another model"));
+      }
+    } else if (found.error().code != Code::NotFound) {
+      return run_.fail(found.error());
+    }
+    const std::string from = session_.from ? fmt::format("the checkpoint of version {}",
+                                                         session_.from->conductor.version)
+                                           : "the beginning";
+    run_.log->process(session_.from ? session_.from->elapsed_s : 0, "head",
+                      static_cast<int>(run_.options.epoch), getpid(),
+                      take_over_->why.empty() ? "starts from " + from
+                                              : take_over_->why + "; starts from " + from);
+  }
+  if (const Status made = make_conductor(); !made.ok()) return run_.fail(made.error());
+  if (session_.from) run_.clock.set(from_seconds(session_.from->elapsed_s));
+}
+
+void SessionStart::go_on(PartState& shard, const std::vector<ApplyMessage>& missing) {
+  for (const ApplyMessage& update : missing) {
+    shard.line->send(MessageType::Apply, update.update.version, update);
+  }
+  shard.line->send(MessageType::LoadState, first_task_of(run_.options.epoch) - 1,
+                   SnapshotMessage{.floats = false, .version = take_over_->state.version});
 }
 
 void SessionStart::admit(PartState& worker) {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "training/trainer/head/emulated/server_emulation.h"
 #include "training/trainer/head/exchange/parameter_exchange.h"
 #include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
+#include "training/trainer/head/session/take_over.h"
 #include "training/trainer/head/session/training_session.h"
 #include "training/trainer/transport/host.h"
 
@@ -33,6 +36,8 @@ class SessionStart {
 
  private:
   Status make_conductor();
+  void settle();  // a run with members: from what its shards hold, or from a checkpoint
+  void go_on(PartState& shard, const std::vector<ApplyMessage>& missing);
   void evaluator_ready(const ReadyMessage& ready, MessageFrame& frame);
   void admit_if_ready();
   void admit(PartState& worker);
@@ -45,6 +50,7 @@ class SessionStart {
   ServerEmulation& emulation_;
   ParameterExchange& exchange_;
   int workers_first_ = 0;
+  std::optional<TakeOver> take_over_{};
 };
 
 }  // namespace orrery

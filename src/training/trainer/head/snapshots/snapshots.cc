@@ -21,10 +21,13 @@ Snapshots::Snapshots(RunContext& run, TrainingSession& session, RunMembers& memb
       members_(members),
       exchange_(exchange),
       done_(std::move(done)),
-      best_(run.io, run.writer, run.own_folder ? "" : run.folder, [this](const Status& status) {
-        note_failure(status);
-        done_();
-      }) {}
+      best_(
+          run.io, run.writer, run.own_folder ? "" : run.folder,
+          [this](const Status& status) {
+            note_failure(status);
+            done_();
+          },
+          [&run](const auto& write) { return run.log->guarded(write); }) {}
 
 bool Snapshots::busy() const {
   return !snapshots_.empty() || !evaluations_.empty() || saving_ > 0 || best_.busy();
@@ -234,12 +237,14 @@ void Snapshots::write(ParameterSnapshot& snapshot) {
   ++saving_;
   boost::asio::post(run_.writer, [this, &io = run_.io, checkpoint, folder = run_.folder,
                                   keep = run_.options.keep] {
-    auto status = std::make_shared<Status>(write_checkpoint(folder, *checkpoint, keep));
-    boost::asio::post(io, [this, status, checkpoint] { saved(*status, checkpoint->conductor); });
+    auto status = std::make_shared<Status>(write_checkpoint(
+        folder, *checkpoint, keep, [this](const auto& write) { return run_.log->guarded(write); }));
+    boost::asio::post(io, [this, status, checkpoint] { saved(*status, *checkpoint); });
   });
 }
 
-void Snapshots::saved(const Status& status, const ConductorState& state) {
+void Snapshots::saved(const Status& status, const Checkpoint& checkpoint) {
+  const ConductorState& state = checkpoint.conductor;
   --saving_;
   note_failure(status);
   if (!status.ok()) {
@@ -247,6 +252,12 @@ void Snapshots::saved(const Status& status, const ConductorState& state) {
   } else {
     run_.end.checkpoint_saved(state.version);
     ++run_.tally.checkpoints;
+    const std::size_t floats = checkpoint.parameters.size() + checkpoint.optimizer_state.size();
+    run_.log->checkpoint({.at_s = checkpoint.elapsed_s,
+                          .version = state.version,
+                          .gradients = state.gradients_done,
+                          .bytes = static_cast<std::int64_t>(floats * sizeof(float)),
+                          .save_s = seconds(run_.now()) - checkpoint.elapsed_s});
     run_.job.checkpointed(state.samples_done / run_.options.batch);
   }
   done_();

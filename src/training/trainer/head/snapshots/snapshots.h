@@ -69,7 +69,7 @@ class Snapshots {
   void send_evaluation(std::int64_t number);
   void keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged);
   Checkpoint checkpoint_at(const ConductorState& state, Time at) const;
-  void saved(const Status& status, const ConductorState& state);
+  void saved(const Status& status, const Checkpoint& checkpoint);
   void note_failure(const Status& status);
 
   RunContext& run_;
