@@ -122,7 +122,7 @@ TEST_F(TransientPlan, FaultsAreNamedWithWhatToWrite) {
   EXPECT_NE(refusal_of(a).find("the trace ends after 351 ticks"), std::string::npos);
 }
 
-// Part of what bench/spot_deadlines.py shows, on the published traces.
+// The row of six zones of bench/spot_deadlines.py, on the published traces.
 TEST_F(TransientPlan, OnPublishedTracesOursKeepsDeadlinesBelowUniformProgress) {
   const std::filesystem::path data = ORRERY_SHARED "/data/spot/availability/1-node/aws-02-15-2023";
   if (!std::filesystem::exists(data)) GTEST_SKIP() << data << " is absent";
@@ -134,9 +134,9 @@ TEST_F(TransientPlan, OnPublishedTracesOursKeepsDeadlinesBelowUniformProgress) {
   std::ranges::sort(a.traces);
   a.policies = {"uniform-progress", "orrery-spot"};
   a.work = "48h";
-  a.deadlines = {"3024m", "3456m", "72h"};
-  a.changeovers = {"2m", "30m"};
-  a.starts_spread = 4;
+  a.deadlines = {"3024m", "3168m", "3456m", "3888m", "72h"};
+  a.changeovers = {"2m", "6m", "15m", "30m"};
+  a.starts_spread = 6;
   double ours = 0, theirs = 0, optimum = 0;
   for (const auto& run : runs_of(a)) {
     EXPECT_EQ(run["met"], true);
