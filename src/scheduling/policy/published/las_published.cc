@@ -43,11 +43,10 @@ class LasPublished final : public LevelOrder {
 
   void refresh(const View& view, std::vector<JobId>& changed) override {
     leave(view);
-    const bool by_clock = has_clock();
     std::erase_if(running_, [&](const Running& one) {
       if (view.has_ended(one.job)) return true;
       const bool sinks_now =
-          by_clock ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
+          has_clock() ? held_s(one.job) * one.gpus >= one.limit_s : sinks(view, one.job);
       if (sinks_now) changed.push_back(one.job);
       return sinks_now;
     });
