@@ -213,35 +213,38 @@ class Run:
 def worker(run):
     run.revoke("job-worker-1")
     run.trains_on(4)
-    return {"from_checkpoint": 0, "revocations": 1, "chiefs": 1}
+    return {"from_checkpoint": 0, "revocations": 1}
 
 
 def chief(run):
+    epoch = run.progress()["epoch"]
     run.revoke(run.chief())
     run.trains_on(4)
-    return {"from_checkpoint": 0, "from_shards": 1, "revocations": 1}
+    check(run.progress()["epoch"] > epoch, f"another chief: {run.progress()}")
+    return {"from_checkpoint": 0, "revocations": 1}
 
 
 def half(run):
-    run.revoke(run.chief(), "job-worker-2")
+    chief_then = run.chief()
+    run.revoke(chief_then, "job-worker-2" if chief_then != "job-worker-2" else "job-worker-3")
     run.trains_on(4)
-    return {"from_checkpoint": 0, "from_shards": 1, "revocations": 2}
+    return {"from_checkpoint": 0, "revocations": 2}
 
 
 def hang(run):
     """The head of the chief hangs and comes back when another member leads the run."""
-    head = int((run.run / "head").read_text().split()[2])
-    lease = run.run / "lease" / "1"
+    *_, pid, epoch = (run.run / "head").read_text().split()
+    head = int(pid)
+    lease = run.run / "lease" / epoch
     os.kill(head, signal.SIGSTOP)
-    run.wait(lambda: run.progress().get("epoch") == 2, "another chief")
+    run.wait(lambda: run.progress().get("epoch", 0) > int(epoch), "another chief")
     run.trains_on(4)
     before = lease.read_text()
     os.kill(head, signal.SIGCONT)
     run.wait(lambda: not pathlib.Path(f"/proc/{head}").exists(), "the old head has ended")
     run.trains_on(4)
-    check(run.progress()["epoch"] == 2, f"another chief: {run.progress()}")
     check(lease.read_text() == before, "the old head renewed its lease")
-    return {"from_checkpoint": 0, "from_shards": 1, "chiefs": 2, "revocations": 0}
+    return {"from_checkpoint": 0, "revocations": 0}
 
 
 def every(run):
@@ -272,6 +275,8 @@ def main():
             run.trains_on(4)
             expected = SCENARIOS[name](run)
             summary = run.end()
+            if summary["chiefs"] > 1 and name != "shard":
+                check(summary["from_shards"] > 0, f"a chief that did not go on: {summary}")
             for key, value in expected.items():
                 check(summary[key] == value, f"{name}: {key} is {summary[key]}, not {value}")
             run.check_counts(summary)
