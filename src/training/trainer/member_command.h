@@ -12,7 +12,7 @@ struct MemberArguments {
   std::string role{};    // worker, shard, evaluator, or chief: a worker that leads at first
   int index = 0;         // of a shard
   bool may_lead = false;
-  double patience_s = 3;
+  double patience_s = 10;  // longer than a head may be starved of CPU time
   double cores = 0;  // quota of a worker's process while it trains; 0: none
 };
 
