@@ -80,9 +80,10 @@ TEST_F(TransientBadInput, PricesThatAreMissingAreNamed) {
 TEST_F(TransientBadInput, ALedgerOfAnotherVersionIsLeftAsItIs) {
   const std::string path = folder_.file("ledger.db");
   {
-    auto database = Database::open(path, {});
-    ASSERT_TRUE(database.ok()) << database.error().message;
-    ASSERT_TRUE(database.value()
+    auto opened = Database::open(path, {});
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    Database database = std::move(opened).value();
+    ASSERT_TRUE(database
                     .run("PRAGMA application_id=1330793543;PRAGMA user_version=7;"
                          "CREATE TABLE later(x)")
                     .ok());
