@@ -1,6 +1,8 @@
 // `orrery transient run`: what is wrong is said before anything is made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/database/database.h"
 #include "system/process.h"
 
@@ -27,14 +29,20 @@ class TransientBadInput : public testing::Test {
  protected:
   // A run that would begin, but for what `more` changes.
   Finished run(const Words& more, bool prices = true) {
-    Words words = {"transient", "run",       "--dir", folder_.file("job"), "--trainer",
-                   "/bin/true", "--workers", "2",     "--steps",           "10"};
-    if (prices) words.insert(words.end(), {"--prices", folder_.write("prices.toml", kPrices)});
+    Words words = {"transient", "run", "--dir", folder_.file("job"), "--steps", "10"};
+    const auto add = [&](const std::string& option, const std::string& value) {
+      if (std::ranges::find(more, option) == more.end()) {
+        words.insert(words.end(), {option, value});
+      }
+    };
+    add("--trainer", "/bin/true");
+    add("--workers", "2");
+    if (prices) add("--prices", folder_.write("prices.toml", kPrices));
     words.insert(words.end(), more.begin(), more.end());
     return run_orrery(words);
   }
-  void expect_refused(const Finished& finished, const std::string& message) {
-    EXPECT_EQ(finished.exit_code, 2) << finished.err;
+  void expect_refused(const Finished& finished, const std::string& message, int exit_code = 2) {
+    EXPECT_EQ(finished.exit_code, exit_code) << finished.err;
     EXPECT_EQ(finished.out, "");
     EXPECT_NE(finished.err.find(message), std::string::npos) << finished.err;
     EXPECT_FALSE(std::filesystem::exists(folder_.file("job"))) << message;
@@ -74,7 +82,7 @@ TEST_F(TransientBadInput, PricesThatAreMissingAreNamed) {
   expect_refused(run({"--gpu", "K80", "--zone", "east", "--on-demand", "workers"}),
                  "workers: " + folder_.file("prices.toml"));
   expect_refused(run({"--gpu", "K80", "--zone", "east", "--prices", folder_.file("none.toml")}),
-                 "none.toml");
+                 "none.toml", 1);
 }
 
 TEST_F(TransientBadInput, ALedgerOfAnotherVersionIsLeftAsItIs) {
@@ -90,7 +98,7 @@ TEST_F(TransientBadInput, ALedgerOfAnotherVersionIsLeftAsItIs) {
   }
   const std::string before = file_text(path);
   expect_refused(run({"--gpu", "K80", "--zone", "east", "--ledger", path}),
-                 path + ": is a ledger of version 7; this Orrery reads version 1");
+                 path + ": is a ledger of version 7; this Orrery reads version 1", 1);
   EXPECT_EQ(file_text(path), before);
 }
 
@@ -105,7 +113,7 @@ TEST_F(TransientBadInput, OtherWordsAreAnsweredWithWhatToWrite) {
   expect_refused(with({"--lifetime", "K80=soon"}), "weibull:SHAPE,SCALE_H");
   expect_refused(with({"--cores", "K80=0"}), "such as GPU=0.1");
   expect_refused(with({"--revoke", "job-worker-1"}), "SERVER@90s");
-  expect_refused(with({"--trainer", folder_.file("none")}), "no such program");
+  expect_refused(with({"--trainer", folder_.file("none")}), "no such program", 1);
   expect_refused(run({folder_.write("cut.toml", "[workers]\ncount = ")}), "cut.toml:2");
 }
 

@@ -275,7 +275,7 @@ Result<std::vector<ServerPlace>> server_places(const TransientSpec& spec, const 
       TRY_ASSIGN(const std::string zone, entry(servers->zones, servers->count, at, role, "zone"));
       const OfferClass offer_class = servers->preemptible ? OfferClass::Spot : OfferClass::OnDemand;
       auto offer = find_offer(prices, zone, gpu, gpu.empty() ? 0 : 1, offer_class);
-      if (!offer.ok()) return std::move(offer).error().at(role.label);
+      if (!offer.ok()) return invalid(std::move(offer).error().at(role.label).message);
       places.push_back(
           {.role = role.server_role, .index = role.first + at, .offer = std::move(offer).value()});
     }
