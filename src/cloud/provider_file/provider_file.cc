@@ -52,8 +52,7 @@ Result<bool> yes_or_no(const TomlTable& table, std::string_view key, bool fallba
 Status check_known(const TomlTable& table, std::string_view key,
                    const std::vector<std::string>& wanted, std::vector<std::string> known) {
   std::ranges::sort(known);
-  const auto same = std::ranges::unique(known);
-  known.erase(same.begin(), same.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
   for (const std::string& word : wanted) {
     if (std::ranges::find(known, word) != known.end()) continue;
     return table.wrong(

@@ -42,8 +42,7 @@ std::vector<JobId> jobs_behind_lost_nodes(const Book& book) {
     }
   }
   std::ranges::sort(jobs);
-  const auto [first, last] = std::ranges::unique(jobs);
-  jobs.erase(first, last);
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   return jobs;
 }
 

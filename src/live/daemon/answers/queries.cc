@@ -224,8 +224,7 @@ NodesAnswer nodes_of(const Core& core) {
     // A process on a node that was lost may still run, although its job holds nothing there.
     for (const LaunchName& launch : node.launches) status.jobs.push_back(launch.job);
     std::ranges::sort(status.jobs);
-    const auto twice = std::ranges::unique(status.jobs);
-    status.jobs.erase(twice.begin(), twice.end());
+    status.jobs.erase(std::unique(status.jobs.begin(), status.jobs.end()), status.jobs.end());
     status.note = note_of(core, static_cast<NodeId>(i));
     if (node.draining && node.state == NodeState::Up) {
       status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";

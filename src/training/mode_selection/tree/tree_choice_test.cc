@@ -29,7 +29,7 @@ std::size_t parents(const ParentPairs& tree) {
   std::vector<WorkerId> all;
   for (const auto& [child, parent] : tree) all.push_back(parent);
   std::ranges::sort(all);
-  return static_cast<std::size_t>(std::ranges::unique(all).begin() - all.begin());
+  return static_cast<std::size_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
 TEST(TreeChoice, TheHighestRateThatATreeBearsIsChosen) {
