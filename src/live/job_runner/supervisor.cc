@@ -234,7 +234,7 @@ bool Supervisor::begins(const Fd& fault) {
   pollfd waited{.fd = fault.get(), .events = POLLIN, .revents = 0};
   while (::poll(&waited, 1, static_cast<int>(kStopLook.count())) <= 0) {
     if (wait_for_signal(Duration::zero()) == SIGTERM) stopping_ = read_stop().why;
-    if (launch_.ends_with_lease && read_lease(state_).until <= boot_time()) {
+    if (launch_.ends_with_lease && lease_end() <= boot_time()) {
       stopping_ = JobEnd::Kind::LeaseLost;
     }
     if (stopping_) return false;
