@@ -58,7 +58,7 @@ TEST(FullDisk, ARunFailsAndLeavesWholeLinesAndNoDrafts) {
                               folder.path() + "/run");
   EXPECT_EQ(ended.exit_code, 1) << ended.errors;
   EXPECT_NE(ended.errors.find("No space left on device"), std::string::npos) << ended.errors;
-  // Of checkpoints, best models and tables: each once, and once more as the reason of the failure.
+  // Of checkpoints, best models and tables: each once, and again as the reason of the failure.
   EXPECT_LE(count(ended.errors, "No space left on device"), 6) << ended.errors;
   const json summary = json::parse(ended.output, nullptr, false);
   EXPECT_GT(summary["updates"], 0) << "it says how far it came";
