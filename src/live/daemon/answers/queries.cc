@@ -154,6 +154,9 @@ std::string note_of(const Core& core, NodeId id) {
         "off: orrery drain {} --lost",
         name);
   }
+  if (node.state == NodeState::Up && !node.offer.fault.empty()) {
+    return "can start no job: " + node.offer.fault;
+  }
   if (node.state == NodeState::Up && node.draining) {
     const std::string unsaved = unsaved_on(core, node, false);
     return unsaved.empty()
@@ -224,8 +227,10 @@ NodesAnswer nodes_of(const Core& core) {
     status.note = note_of(core, static_cast<NodeId>(i));
     if (node.draining && node.state == NodeState::Up) {
       status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";
+    } else if (node.state == NodeState::Up && !node.offer.fault.empty()) {
+      status.state = "faulty";
     }
-    const bool is_up = node.state == NodeState::Up;
+    const bool is_up = node.state == NodeState::Up && node.offer.fault.empty();
     status.gpus_free = is_up ? node.offer.gpus - std::popcount(held) : 0;
     answer.nodes.push_back(std::move(status));
   }
