@@ -55,6 +55,27 @@ TEST(Ends, ASecondHeadIsRefusedByTheFolder) {
   EXPECT_EQ(run.wait().exit_code, 0);
 }
 
+class EndedRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(EndedRun, TrainsNoMoreWhenItIsResumed) {
+  const std::vector<std::vector<std::string>> limits = {{"--steps", "60"}, {"--time-limit", "0.4"}};
+  for (const std::vector<std::string>& limit : limits) {
+    const TestFolder folder;
+    std::vector<std::string> more = {"--arch", GetParam()};
+    more.insert(more.end(), limit.begin(), limit.end());
+    ASSERT_EQ(train(training(folder.run(), more), folder.run()).exit_code, 0);
+    const ParameterVersion version = last_checkpoint(folder.run()).conductor.version;
+    ASSERT_GT(version, 0);
+    const TestRun again =
+        train({"run", "--resume", folder.run(), "--json", "--quiet"}, folder.run());
+    ASSERT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_EQ(json::parse(again.output, nullptr, false)["updates"], 0) << again.output;
+    EXPECT_EQ(last_checkpoint(folder.run()).conductor.version, version);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, EndedRun, testing::Values("ps", "allreduce"));
+
 enum class End { Interrupt, Group, AllProcesses, KillHead, TimeLimit, Target, Steps, Last = Steps };
 
 struct RandomEnd {
