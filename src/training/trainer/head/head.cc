@@ -277,9 +277,15 @@ void Head::restart(const std::string& why) {
 void Head::catch_signals() {
   signals_.add(SIGINT);
   signals_.add(SIGTERM);
+  // Of a terminal that is closed; nohup ignores it.
+  struct sigaction hangup {};
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    signals_.add(SIGHUP);
+  }
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
-    signals_.clear();  // a second one ends at once
+    signals_.clear();         // a second one ends at once
+    signal(SIGHUP, SIG_IGN);  // the shell and the kernel may both send it
     if (run_.finishing) return;
     // The machine of this head ends, not the run.
     if (leadership_.by_lease()) return run_.fail({Code::Cancelled, "another member leads the run"});
