@@ -148,7 +148,10 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   if (!started.ok()) {
     cgroup_.remove();
     if (stopping_) return {.kind = *stopping_, .message = "stopped before its program began"};
-    return not_started(started.error().message);
+    JobEnd end = not_started(started.error().message);
+    // As on a full disk: no fault of the job's.
+    if (started.error().code == Code::ResourceExhausted) end.kind = JobEnd::Kind::SupervisorLost;
+    return end;
   }
   const Duration began = boot_time();
   time_limit_ = TimeLimit(launch_, began);
