@@ -18,7 +18,9 @@ Result<std::unique_ptr<Host>> Host::open(asio::io_context& io, const std::string
                                          std::uint16_t port) {
   boost::system::error_code error;
   const auto ip = asio::ip::make_address(address, error);
-  if (error) return invalid("is no address to listen at; write one such as 127.0.0.1, or 0.0.0.0 for all").at(address);
+  if (error)
+    return invalid("is no address to listen at; write one such as 127.0.0.1, or 0.0.0.0 for all")
+        .at(address);
   tcp::acceptor acceptor(io);
   acceptor.open(ip.is_v6() ? tcp::v6() : tcp::v4(), error);
   // A port that is given may have been that of the run before.
