@@ -292,8 +292,9 @@ void Head::catch_signals() {
   }
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
-    signals_.clear();         // a second one ends at once
-    signal(SIGHUP, SIG_IGN);  // the shell and the kernel may both send it
+    // A second one ends at once. SIGHUP stays caught: shell and kernel may both send it.
+    signals_.remove(SIGINT);
+    signals_.remove(SIGTERM);
     if (run_.finishing) return;
     // The machine of this head ends, not the run.
     if (leadership_.by_lease()) return run_.fail({Code::Cancelled, "another member leads the run"});
