@@ -24,27 +24,12 @@ import sys
 import tempfile
 import time
 
+from prices import prices
+
 KINDS = {"kill": 27, "notice": 12, "crash": 12, "hang": 11}
 HANG_S = 3
-PRICES = """date = "2026-01-01"
-[[offer]]
-zones = ["here"]
-gpu = "CPU"
-gpus = 1
-class = "spot"
-usd_per_hour = 0.36
-notice = "2s"
-[[offer]]
-zones = ["here"]
-gpu = "CPU"
-gpus = 1
-class = "on-demand"
-usd_per_hour = 1.08
-[[offer]]
-zones = ["here"]
-class = "on-demand"
-usd_per_hour = 0.14
-"""
+PRICES = prices((["here"], "spot", 0.36, True, "2s"), (["here"], "on-demand", 1.08, True, None),
+                (["here"], "on-demand", 0.14, False, None))
 
 
 def words_of(pid):

@@ -18,19 +18,10 @@ import sys
 import tempfile
 import time
 
+from prices import prices
+
 RULES = {"one worker": ("inverse-root", 0), "adaptive": ("inverse-root", 3), "naive": ("naive", 3)}
-PRICES = """date = "2026-01-01"
-[[offer]]
-zones = ["here"]
-gpu = "CPU"
-gpus = 1
-class = "spot"
-usd_per_hour = 0.36
-[[offer]]
-zones = ["here"]
-class = "on-demand"
-usd_per_hour = 0.14
-"""
+PRICES = prices((["here"], "spot", 0.36, True, None), (["here"], "on-demand", 0.14, False, None))
 CLUSTER = """name = "job"
 prices = "prices.toml"
 replacement = "go-on"

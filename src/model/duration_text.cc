@@ -40,8 +40,8 @@ std::string duration_text(Duration duration) {
   return fmt::format("{}s", seconds(duration));
 }
 
-std::string two_unit_text(std::chrono::seconds duration) {
-  const auto all = duration.count();
+std::string two_unit_text(Duration duration) {
+  const auto all = std::chrono::ceil<std::chrono::seconds>(duration).count();
   if (all < 60) return fmt::format("{}s", all);
   if (all < 3600) return fmt::format("{}m{:02}s", all / 60, all % 60);
   if (all < 86400) return fmt::format("{}h{:02}m", all / 3600, all / 60 % 60);

@@ -14,7 +14,8 @@ Result<Duration> parse_duration(std::string_view text);
 // The shortest of those spellings that says exactly this.
 std::string duration_text(Duration duration);
 
-// Two units at most, for people: "45s", "3m20s", "2h05m", "4d07h". Whole seconds, 0 or more.
-std::string two_unit_text(std::chrono::seconds duration);
+// Two units at most, for people: "45s", "3m20s", "2h05m", "4d07h". Rounded up to seconds; 0 or
+// more.
+std::string two_unit_text(Duration duration);
 
 }  // namespace orrery

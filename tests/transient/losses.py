@@ -23,37 +23,18 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "bench" / "transient"))
+from prices import prices
+
 PATIENCE = 240  # seconds; only a failure takes that long
 STEPS_BETWEEN = 60
 TARGET = 0.8
 BATCH = 128
 # Twenty seconds of the provider pass in one; the notice in zone "warned" is half a second.
 COMPRESSION = 20
-PRICES = """date = "2026-01-01"
-[[offer]]
-zones = ["here"]
-gpu = "CPU"
-gpus = 1
-class = "spot"
-usd_per_hour = 0.36
-[[offer]]
-zones = ["warned"]
-gpu = "CPU"
-gpus = 1
-class = "spot"
-usd_per_hour = 0.36
-notice = "10s"
-[[offer]]
-zones = ["here", "warned"]
-gpu = "CPU"
-gpus = 1
-class = "on-demand"
-usd_per_hour = 1.08
-[[offer]]
-zones = ["here"]
-class = "on-demand"
-usd_per_hour = 0.14
-"""
+PRICES = prices((["here"], "spot", 0.36, True, None), (["warned"], "spot", 0.36, True, "10s"),
+                (["here", "warned"], "on-demand", 1.08, True, None),
+                (["here"], "on-demand", 0.14, False, None))
 
 
 def check(holds, what):

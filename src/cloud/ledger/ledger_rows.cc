@@ -9,11 +9,6 @@
 namespace orrery {
 namespace {
 
-std::string region_of(std::string_view zone) {
-  const std::size_t dash = zone.rfind('-');
-  return std::string(dash == std::string_view::npos ? zone : zone.substr(0, dash));
-}
-
 Error damaged(const std::string& path, std::string_view what) {
   return {Code::DataLoss, fmt::format("{}: a row holds {}, which no ledger writes", path, what)};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cloud/models/minimum.h"
+#include "cloud/provider/offer.h"
 
 namespace orrery {
 namespace {
@@ -92,11 +93,6 @@ Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points,
   };
   const std::vector<double> found = find_minimum(cost, {0.1, 0.2});
   return RegionDelay{found[0], found[1]};
-}
-
-std::string_view region_of(std::string_view zone) {
-  const std::size_t dash = zone.rfind('-');
-  return dash == std::string_view::npos ? zone : zone.substr(0, dash);
 }
 
 Result<double> ClusterSpeed::worker_steps_per_s(std::string_view gpu) const {

@@ -58,9 +58,6 @@ Result<RegionDelay> fit_region_delay(std::span<const CrossRegionPoint> points,
 double cross_region_steps_per_s(const RegionDelay& delay, const ServerCap& cap,
                                 const CrossRegionPoint& point);
 
-// "us-east1" of "us-east1-c".
-std::string_view region_of(std::string_view zone);
-
 // Where a worker is and what it is.
 struct WorkerPlace {
   std::string gpu;   // "K80"

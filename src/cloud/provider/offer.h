@@ -27,6 +27,9 @@ struct Offer {
   Duration notice{};                   // from the notice of a revocation to the end
 };
 
+// "us-east1" of "us-east1-c".
+std::string_view region_of(std::string_view zone);
+
 std::string_view text_of(OfferClass offer_class);
 // The inverse; nothing for another word.
 std::optional<OfferClass> offer_class_of(std::string_view word);

@@ -87,6 +87,11 @@ Status apply(Server& server, const ServerEvent& event) {
   return out_of_order(server, event);
 }
 
+std::string_view region_of(std::string_view zone) {
+  const std::size_t dash = zone.rfind('-');
+  return dash == std::string_view::npos ? zone : zone.substr(0, dash);
+}
+
 std::string_view text_of(OfferClass offer_class) {
   return kClasses[static_cast<std::size_t>(offer_class)];
 }

@@ -22,6 +22,11 @@ ServerEvent event(Kind kind, double at_s) {
   return event;
 }
 
+TEST(Offer, ItsRegionIsItsZoneWithoutTheLetter) {
+  EXPECT_EQ(region_of("us-east1-c"), "us-east1");
+  EXPECT_EQ(region_of("here"), "here");
+}
+
 TEST(Server, GoesFromItsRequestToItsRevocation) {
   Server server = spot_server();
   ASSERT_TRUE(apply(server, event(Kind::Requested, 10)).ok());

@@ -59,15 +59,10 @@ SpeedCap server_cap(const TrainingSpeeds& speeds, std::size_t servers) {
   return {.steps_per_s = cap, .sharpness = speeds.sharpness};
 }
 
-std::string_view region_of_zone(std::string_view zone) {
-  const std::size_t dash = zone.rfind('-');
-  return dash == std::string_view::npos ? zone : zone.substr(0, dash);
-}
-
 double worker_speed(const TrainingSpeeds& speeds, const Offer& offer, std::string_view home) {
   const auto found = speeds.steps_per_s.find(offer.gpu);
   if (found == speeds.steps_per_s.end() || !(found->second > 0)) return 0;
-  const bool remote = !home.empty() && region_of_zone(home) != region_of_zone(offer.zone);
+  const bool remote = !home.empty() && region_of(home) != region_of(offer.zone);
   return 1 / (1 / found->second + (remote ? speeds.remote_step_s : 0));
 }
 

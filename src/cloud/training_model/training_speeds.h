@@ -28,9 +28,6 @@ SpeedCap server_cap(const TrainingSpeeds& speeds, std::size_t servers);
 // servers; empty: near the worker.
 double worker_speed(const TrainingSpeeds& speeds, const Offer& offer, std::string_view home);
 
-// "us-east1" of "us-east1-c".
-std::string_view region_of_zone(std::string_view zone);
-
 // Lifetimes of spot servers by GPU and zone. A zone that is not known has the lifetime of its GPU,
 // and a GPU that is not known that of machines without GPU.
 class LifetimeTable {

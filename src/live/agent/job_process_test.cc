@@ -297,19 +297,58 @@ TEST_F(JobProcessTest, AnOutputThatIsAPipeWithoutAReaderIsRefusedAndHoldsNothing
   EXPECT_NE(end.message.find("a pipe that no process reads"), std::string::npos) << end.message;
 }
 
-// A program that the kernel runs for no process until the holder of a lease gives it up.
+// A program that the kernel runs for no process until the holder of a lease gives it up, or 45 s
+// have passed.
+class HeldProgram {
+ public:
+  explicit HeldProgram(const std::string& path) {
+    std::filesystem::copy("/bin/true", path);
+    lease_ = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    ::signal(SIGIO, SIG_IGN);
+    ok_ = ::fcntl(lease_.get(), F_SETLEASE, F_WRLCK) == 0;
+  }
+  bool ok() const { return ok_; }
+  void wait_until_asked_for() const {
+    while (::fcntl(lease_.get(), F_GETLEASE) == F_WRLCK) ::poll(nullptr, 0, 1);
+  }
+  void let_go() const { ::fcntl(lease_.get(), F_SETLEASE, F_UNLCK); }
+
+ private:
+  Fd lease_{};
+  bool ok_ = false;
+};
+
 TEST_F(JobProcessTest, ALaunchWhoseProgramDoesNotBeginIsStoppedAllTheSame) {
   Launch held = launch({});
   held.argv = {folder_ / "program"};
-  std::filesystem::copy("/bin/true", held.argv.front());
-  const Fd lease(::open(held.argv.front().c_str(), O_RDONLY | O_CLOEXEC));
-  ::signal(SIGIO, SIG_IGN);
-  if (::fcntl(lease.get(), F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "no leases on this disk";
+  const HeldProgram program(held.argv.front());
+  if (!program.ok()) GTEST_SKIP() << "no leases on this disk";
   const JobProcess job = start(jobs_, held);
-  while (::fcntl(lease.get(), F_GETLEASE) == F_WRLCK) ::poll(nullptr, 0, 1);  // it asks for it
+  program.wait_until_asked_for();
   ASSERT_TRUE(job.stop(kLong).ok());
   EXPECT_EQ(end_of(job).kind, Kind::Stopped) << "the kernel lets it begin after 45 s";
-  ::fcntl(lease.get(), F_SETLEASE, F_UNLCK);
+  program.let_go();
+}
+
+// As with a program that runs, the node timeout counts and not the lease.
+TEST_F(JobProcessTest, ALaunchWhoseProgramBeginsLateOutlivesASchedulerThatIsAwayForALease) {
+  Launch held = launch({});
+  held.argv = {folder_ / "program"};
+  held.ends_with_lease = true;
+  held.node_timeout = kLong;
+  const HeldProgram program(held.argv.front());
+  if (!program.ok()) GTEST_SKIP() << "no leases on this disk";
+  const Duration now = boot_time();
+  ASSERT_TRUE(write_lease(jobs_.state(), {.until = now, .answered = now}).ok());
+  const JobProcess job = start(jobs_, held);
+  program.wait_until_asked_for();
+  // It looks a few times a second whether it shall end.
+  pollfd waited{.fd = job.fd(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&waited, 1, 1000), 0) << "it ended with the lease";
+  program.let_go();
+  const JobEnd end = end_of(job);
+  EXPECT_EQ(end.kind, Kind::Exited);
+  EXPECT_EQ(end.exit_code, 0);
 }
 
 TEST_F(JobProcessTest, TheStateFolderIsClosedToOthersAndRefusedWhereItWasOpen) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/plain_text.h"
+
 namespace orrery {
 namespace {
 
@@ -10,6 +12,7 @@ constexpr Duration kHello = std::chrono::seconds(1);  // between reports, before
 constexpr Duration kReportLeast = std::chrono::milliseconds(1);
 constexpr Duration kStopAgain = std::chrono::milliseconds(200);
 constexpr Duration kLook = std::chrono::seconds(1);
+constexpr Duration kFaultLeast = std::chrono::minutes(1);
 constexpr Duration kLeaseMost = std::chrono::hours(24);
 // A lease that would grow by less than this part of it is left as it is, which is on the safe side
 // and saves a file for each of a burst of orders.
@@ -145,15 +148,34 @@ void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   const bool small = longer >= Duration::zero() && longer < lease_length_ / kLeaseStep;
   const bool complete = lease_.answered > Duration::zero();
   const bool same = renewed.term == lease_.term && renewed.log == lease_.log;
-  if (small && complete && same && now < lease_.until) return;
+  const bool tries_again = !offer_.fault.empty();
+  if (small && complete && same && now < lease_.until && !tries_again) return;
   if (const Status written = processes_.write_lease(renewed); !written.ok()) {
-    say("lease not written why=\"" + written.error().message + "\"");
+    note_fault(written.error().message, now);
     lease_.until = std::min(lease_.until, renewed.until);
     lease_.answered = std::min(lease_.answered, renewed.answered);
     return;
   }
   lease_ = renewed;
   if (now < lease_.until) silent_ = false;
+  note_no_fault(now);
+}
+
+// This node cannot keep what it must know of jobs, as on a full disk. The scheduler shall start
+// them elsewhere. For a while at least: where the lease can be written again, little else may be.
+void NodeAgent::note_fault(const std::string& why, Duration now) {
+  faulty_until_ = now + kFaultLeast;
+  if (!offer_.fault.empty()) return;
+  offer_.fault = plain_text(std::string_view(why).substr(0, kNodeFaultMost));
+  changed_ = true;
+  say("can start no job why=\"" + offer_.fault + "\"");
+}
+
+void NodeAgent::note_no_fault(Duration now) {
+  if (offer_.fault.empty() || now < faulty_until_) return;
+  offer_.fault.clear();
+  changed_ = true;
+  say("can start jobs again");
 }
 
 void NodeAgent::apply(const std::vector<Assignment>& assignments) {
@@ -214,7 +236,7 @@ void NodeAgent::start_waiting(Duration now) {
       still.push_back(name);
       continue;
     }
-    start(known);
+    start(known, now);
     if (known.report.state == LaunchState::Ended) continue;
     (known.wanted.shares ? taken.shared : taken.alone) |= known.wanted.gpus;
   }
@@ -241,7 +263,7 @@ bool NodeAgent::fits(const Known& known, const Held& held) const {
   return lacking <= 0 || lacking > held.cpus_leaving;
 }
 
-void NodeAgent::start(Known& known) {
+void NodeAgent::start(Known& known, Duration now) {
   const Assignment& wanted = known.wanted;
   const auto not_started = [&](std::string why) {
     end(known, {.kind = JobEnd::Kind::NotStarted, .message = std::move(why)});
@@ -265,6 +287,12 @@ void NodeAgent::start(Known& known) {
     return;
   }
   if (started.error().code == Code::AlreadyExists) return find_again(wanted.name);
+  if (started.error().code == Code::ResourceExhausted) {  // no fault of the job's
+    note_fault(started.error().message, now);
+    return end(known, {.kind = JobEnd::Kind::SupervisorLost,
+                       .message = "its node could not start it: " + started.error().message,
+                       .ran_ns = 0});
+  }
   not_started(started.error().message);
 }
 

@@ -74,6 +74,8 @@ class NodeAgent {
   };
 
   void renew(const Orders& orders, Duration sent, Duration now);
+  void note_fault(const std::string& why, Duration now);
+  void note_no_fault(Duration now);
   void meet_other_log(const Orders& orders);
   Status forget_all();
   void refuse(std::string why);
@@ -82,7 +84,7 @@ class NodeAgent {
   void start_waiting(Duration now);
   Held held() const;
   bool fits(const Known& known, const Held& held) const;
-  void start(Known& known);
+  void start(Known& known, Duration now);
   void find_again(const LaunchName& name);
   void hold(const Processes::Found& found);
   void stop(Known& known, JobEnd::Kind why);
@@ -106,7 +108,8 @@ class NodeAgent {
   NodeOffer offer_;
   Lease lease_{};
   Duration lease_length_{};
-  bool silent_ = true;  // the lease is over: the scheduler has not answered
+  Duration faulty_until_{};  // at least
+  bool silent_ = true;       // the lease is over: the scheduler has not answered
   Duration reported_at_{};
   bool changed_ = true;  // since the last report
   bool leaving_ = false;

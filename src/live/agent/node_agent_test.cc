@@ -280,6 +280,27 @@ TEST_F(NodeAgentTest, StartsNothingUnderALeaseThatCouldNotBeWritten) {
   EXPECT_EQ(state(kA), State::Running);
 }
 
+TEST_F(NodeAgentTest, AFullDiskIsNoFaultOfAJobAndIsReportedUntilItHasSpaceForAWhile) {
+  order({});
+  processes_.fail_writes(true);
+  order({assignment(kA, 1)});
+  ASSERT_EQ(state(kA), State::Ended);
+  EXPECT_EQ(of(kA)->end.kind, JobEnd::Kind::SupervisorLost) << "it starts again elsewhere";
+  EXPECT_EQ(of(kA)->end.message, "its node could not start it: no space left");
+  EXPECT_EQ(last_.offer.fault, "no space left");
+  pass(seconds(30));
+  order({});
+  processes_.fail_writes(false);
+  pass(seconds(59));
+  order({});
+  EXPECT_EQ(last_.offer.fault, "no space left") << "it might fail again at once";
+  pass(seconds(1));
+  order({});
+  EXPECT_EQ(last_.offer.fault, "");
+  order({assignment(kB, 1)});
+  EXPECT_EQ(state(kB), State::Running);
+}
+
 TEST_F(NodeAgentTest, ReportsWhenSomethingChangedAndEveryThirdOfTheLease) {
   order({assignment(kA, 1)});
   EXPECT_FALSE(agent_->next_report(now_));

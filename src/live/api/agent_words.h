@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace orrery {
 
 inline constexpr int kProtocolVersion = 1;
+inline constexpr std::size_t kNodeFaultMost = 1000;  // bytes
 
 // What a node has to give.
 struct NodeOffer {
@@ -29,6 +31,7 @@ struct NodeOffer {
   std::string only_user{};    // whose jobs alone its agent can start; empty: those of every user
   std::string zone{};         // nodes of one zone may be lost together; empty: not known
   double losses_per_day = 0;  // how often such a node is lost; 0: not known
+  std::string fault{};        // why it can start no job at the moment; empty: it can
 
   bool operator==(const NodeOffer&) const = default;
 };

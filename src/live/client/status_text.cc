@@ -178,7 +178,8 @@ Json json_of(const JobStatus& job) {
 
 std::string short_duration(double value_s) {
   const double rounded = std::isfinite(value_s) ? std::max(0.0, std::floor(value_s)) : 0;
-  return two_unit_text(std::chrono::seconds(static_cast<std::int64_t>(std::min(rounded, 1e12))));
+  constexpr double kMost_s = 9e9;  // as much as a Duration holds
+  return two_unit_text(from_seconds(std::min(rounded, kMost_s)));
 }
 
 std::string local_time(double since_1970_s) {

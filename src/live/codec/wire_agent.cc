@@ -27,6 +27,7 @@ void fields(auto& io, Like<NodeOffer> auto& v) {
   io("only_user", v.only_user);
   io("zone", v.zone);
   io("losses_per_day", v.losses_per_day);
+  io("fault", v.fault);
 }
 void fields(auto& io, Like<JobEnd> auto& v) {
   io("kind", v.kind);

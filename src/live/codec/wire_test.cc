@@ -234,8 +234,8 @@ struct Filler {
     each(r, job, epoch, rank);
   }
   static void fill(Random& r, NodeOffer& v) {
-    auto& [a, b, c, d, e, f, g, only_user, zone, losses] = v;
-    each(r, a, b, c, d, e, f, g, only_user, zone, losses);
+    auto& [a, b, c, d, e, f, g, only_user, zone, losses, fault] = v;
+    each(r, a, b, c, d, e, f, g, only_user, zone, losses, fault);
   }
   static void fill(Random& r, JobEnd& v) {
     auto& [kind, exit_code, signal, message, ran] = v;

@@ -27,18 +27,15 @@ struct Delay {
   Duration by{};
 };
 
-std::string length(Duration duration) {
-  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
-}
-
 std::string moment(const Forecast& forecast, Time at) {
-  return at - forecast.now < kNoticed ? "at once" : "in " + length(at - forecast.now);
+  return at - forecast.now < kNoticed ? "at once" : "in " + two_unit_text(at - forecast.now);
 }
 
 // What does not happen within the forecast.
 std::string missing(std::string_view would, std::string_view what, const Forecast& forecast) {
   if (forecast.is_whole) return fmt::format("{}never {}, as things are", would, what);
-  return fmt::format("{}{} later than in {}", would, what, length(forecast.until - forecast.now));
+  return fmt::format("{}{} later than in {}", would, what,
+                     two_unit_text(forecast.until - forecast.now));
 }
 
 std::string heading(const Variant& variant) {
@@ -66,7 +63,7 @@ std::string lost_words(const Forecast& forecast) {
   std::vector<std::string> words;
   for (const auto& [job, lost] : forecast.lost) {
     if (words.size() < kNamed && lost >= kWorthNaming) {
-      words.push_back(fmt::format("job {} loses {} of work", job, length(lost)));
+      words.push_back(fmt::format("job {} loses {} of work", job, two_unit_text(lost)));
     }
   }
   return words.empty() ? "" : fmt::format("; {}", fmt::join(words, ", "));
@@ -91,7 +88,7 @@ std::string all_words(const Forecast& forecast) {
   std::string words = fmt::format("{} waiting job{} would start", forecast.starts.size(),
                                   forecast.starts.size() == 1 ? "" : "s");
   if (!forecast.starts.empty()) {
-    words += fmt::format(", in {} on average", length(mean_wait(forecast)));
+    words += fmt::format(", in {} on average", two_unit_text(mean_wait(forecast)));
   }
   if (!forecast.refused.empty()) words += fmt::format("; {} refused", forecast.refused.size());
   return words + (forecast.is_whole ? "; all done " + moment(forecast, last_end(forecast))
@@ -115,7 +112,7 @@ std::string delay_words(const std::vector<Delay>& delays) {
   if (delays.empty()) return "It would delay no job.\n";
   std::vector<std::string> worst;
   for (std::size_t i = 0; i < std::min(kNamed, delays.size()); ++i) {
-    worst.push_back(fmt::format("job {} by {}", delays[i].job, length(delays[i].by)));
+    worst.push_back(fmt::format("job {} by {}", delays[i].job, two_unit_text(delays[i].by)));
   }
   std::string words = fmt::format("It would delay {}", fmt::join(worst, ", "));
   if (delays.size() > kNamed) words += fmt::format(" and {} others", delays.size() - kNamed);

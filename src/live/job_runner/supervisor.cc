@@ -148,7 +148,10 @@ JobEnd Supervisor::supervise(const Result<Fields>& fields) {
   if (!started.ok()) {
     cgroup_.remove();
     if (stopping_) return {.kind = *stopping_, .message = "stopped before its program began"};
-    return not_started(started.error().message);
+    JobEnd end = not_started(started.error().message);
+    // As on a full disk: no fault of the job's.
+    if (started.error().code == Code::ResourceExhausted) end.kind = JobEnd::Kind::SupervisorLost;
+    return end;
   }
   const Duration began = boot_time();
   time_limit_ = TimeLimit(launch_, began);
@@ -234,7 +237,7 @@ bool Supervisor::begins(const Fd& fault) {
   pollfd waited{.fd = fault.get(), .events = POLLIN, .revents = 0};
   while (::poll(&waited, 1, static_cast<int>(kStopLook.count())) <= 0) {
     if (wait_for_signal(Duration::zero()) == SIGTERM) stopping_ = read_stop().why;
-    if (launch_.ends_with_lease && read_lease(state_).until <= boot_time()) {
+    if (launch_.ends_with_lease && lease_end() <= boot_time()) {
       stopping_ = JobEnd::Kind::LeaseLost;
     }
     if (stopping_) return false;

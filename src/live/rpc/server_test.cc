@@ -3,6 +3,9 @@
 #include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -172,6 +175,29 @@ TEST_F(RpcServerTest, NoByteOfGrpcIsAnsweredBeforeACertificateIsShown) {
   const auto seen = look_at_server(address(), forged);
   ASSERT_TRUE(seen.ok()) << seen.error().message;
   EXPECT_TRUE(seen.value().closed) << "a certificate of another authority";
+}
+
+// The reason for which a server ends a handshake of TLS 1.3 without a certificate; 0: it does not.
+int reason_of_refusal(const std::string& address) {
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                  &SSL_CTX_free);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
+  static constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+  SSL_CTX_set_alpn_protos(context.get(), kHttp2, sizeof kHttp2);
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> stranger(BIO_new_ssl_connect(context.get()),
+                                                               &BIO_free_all);
+  BIO_set_conn_hostname(stranger.get(), address.c_str());
+  EXPECT_EQ(BIO_do_handshake(stranger.get()), 1) << "the server's first answer";
+  ERR_clear_error();
+  char byte = 0;
+  if (BIO_read(stranger.get(), &byte, 1) > 0) return 0;
+  return ERR_GET_REASON(ERR_peek_error());
+}
+
+// The verifier alone would also refuse a stranger, but the library would have gone on by then.
+TEST_F(RpcServerTest, TheHandshakeItselfFailsWithoutACertificate) {
+  start();
+  EXPECT_EQ(reason_of_refusal(address()), SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED);
 }
 
 TEST_F(RpcServerTest, JoinNeedsACertificateToo) {

@@ -54,6 +54,7 @@ struct Conductor::Inside {
   bool dismiss_retired(Time now);
   void start(int seat, Time now);
   void finish(const std::string& reason, Time now);
+  bool finish_at_limit(Time now);
   void end_if_due(Time now);
   ConductorState state_now();
 

@@ -47,6 +47,7 @@ void Conductor::Inside::begin(Time now) {
     change_pending = false;
   }
   reshape();
+  finish_at_limit(now);  // an earlier session may have used them all
 }
 
 void Conductor::Inside::membership_changed(Time now) {

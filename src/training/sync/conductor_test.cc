@@ -237,6 +237,26 @@ TEST(Conductor, EndsAfterAsManySamplesAsAskedFor) {
   EXPECT_EQ(all_of<EvaluateVersion>(harness.others).size(), 1u) << "the end is always judged";
 }
 
+TEST(Conductor, WithAllSamplesUsedByAnEarlierSessionTrainsNoMore) {
+  for (const Architecture architecture :
+       {Architecture::ParameterServers, Architecture::AllReduce}) {
+    const Mode mode{.rule = architecture == Architecture::AllReduce ? SyncRuleKind::Ring
+                                                                    : SyncRuleKind::Static};
+    ConductorHarness harness({.architecture = architecture,
+                              .global_batch = 8,
+                              .samples_limit = 16,
+                              .evaluate_every = 100,
+                              .checkpoint_every = 1000},
+                             2, mode, {.version = 2, .next_sample = 16, .samples_done = 16});
+    EXPECT_TRUE(harness.conductor->finished());
+    EXPECT_TRUE(harness.started.empty());
+    EXPECT_EQ(harness.conductor->state().version, 2);
+    EXPECT_EQ(all_of<EvaluateVersion>(harness.others).size(), 1u);
+    EXPECT_EQ(all_of<SaveCheckpoint>(harness.others).size(), 1u) << "each session promises one";
+    EXPECT_EQ(all_of<FinishRun>(harness.others).size(), 1u);
+  }
+}
+
 // Workers 0 and 1 in a ring, with the first sum under way.
 ConductorHarness harness_with_a_sum_under_way() {
   ConductorHarness harness(

@@ -224,10 +224,7 @@ void Conductor::Inside::complete_update(Time now) {
     orders.push_back(EvaluateVersion{version, state_now()});
     evaluated = version;
   }
-  if (options.samples_limit > 0 && samples_done >= options.samples_limit) {
-    finish("as many samples as asked for were used", now);
-    return;
-  }
+  if (finish_at_limit(now)) return;
   if (crossed(samples_before, samples_done, options.checkpoint_every)) checkpoint_due = true;
   ask(now);
 }
@@ -318,6 +315,12 @@ void Conductor::Inside::start(int seat, Time now) {
   ++next_task;
   ++counts.tasks;
   orders.push_back(StartTask{open.task});
+}
+
+bool Conductor::Inside::finish_at_limit(Time now) {
+  if (options.samples_limit <= 0 || samples_done < options.samples_limit) return false;
+  finish("as many samples as asked for were used", now);
+  return true;
 }
 
 void Conductor::Inside::finish(const std::string& reason, Time now) {

@@ -199,6 +199,20 @@ TEST(Token, ACallerWithoutItIsRefusedAndCounted) {
   EXPECT_EQ(run.stop()["refused_connections"], 2);
 }
 
+// Any login of the machine can hold connections to a port of the loopback.
+TEST(Token, CallersThatSayNothingKeepNoPartOut) {
+  EndlessRun run({});
+  boost::asio::io_context io;
+  std::vector<tcp::socket> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.emplace_back(io);
+    silent.back().connect({boost::asio::ip::make_address(run.host()), run.port()});
+  }
+  const TestRun grown = train({"resize", run.folder(), "4"}, run.folder());
+  EXPECT_EQ(grown.exit_code, 0) << grown.errors;
+  EXPECT_TRUE(wait_until([&run] { return run.joined() == 4; })) << run.processes();
+}
+
 TEST(Token, OnlyItsOwnerCanReadIt) {
   EndlessRun run({});
   struct stat status {};

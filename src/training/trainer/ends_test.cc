@@ -55,6 +55,54 @@ TEST(Ends, ASecondHeadIsRefusedByTheFolder) {
   EXPECT_EQ(run.wait().exit_code, 0);
 }
 
+TEST(Ends, ATerminalThatIsClosedStopsARunWithItsCheckpoint) {
+  const TestFolder folder;
+  StartedRun run(training(folder.run(), {"--time-limit", "60s"}), folder.run());
+  ASSERT_TRUE(wait_until([&] { return run.count("\"joined\"") >= 3; }));
+  kill(run.pid(), SIGHUP);
+  kill(run.pid(), SIGHUP);
+  const TestRun ended = run.wait();
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const json summary = json::parse(ended.output, nullptr, false);
+  EXPECT_EQ(summary["ended"], "it was asked to stop");
+  EXPECT_EQ(last_checkpoint(folder.run()).conductor.version, summary["updates"]);
+}
+
+TEST(Ends, UnderNohupATerminalThatIsClosedStopsNoRun) {
+  const TestFolder folder;
+  StartedRun run(training(folder.run(), {"--time-limit", "60s", "--checkpoint-every", "640"}),
+                 folder.run(), {"nohup"});
+  ASSERT_TRUE(wait_until([&] { return newest_checkpoint(folder.run()).ok(); }));
+  kill(run.pid(), SIGHUP);
+  const ParameterVersion before = last_checkpoint(folder.run()).conductor.version;
+  EXPECT_TRUE(wait_until([&] {
+    return last_checkpoint(folder.run()).conductor.version > before + 100;
+  })) << "it trains on";
+  kill(run.pid(), SIGTERM);
+  EXPECT_EQ(run.wait().exit_code, 0);
+}
+
+class EndedRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(EndedRun, TrainsNoMoreWhenItIsResumed) {
+  const std::vector<std::vector<std::string>> limits = {{"--steps", "60"}, {"--time-limit", "0.4"}};
+  for (const std::vector<std::string>& limit : limits) {
+    const TestFolder folder;
+    std::vector<std::string> more = {"--arch", GetParam()};
+    more.insert(more.end(), limit.begin(), limit.end());
+    ASSERT_EQ(train(training(folder.run(), more), folder.run()).exit_code, 0);
+    const ParameterVersion version = last_checkpoint(folder.run()).conductor.version;
+    ASSERT_GT(version, 0);
+    const TestRun again =
+        train({"run", "--resume", folder.run(), "--json", "--quiet"}, folder.run());
+    ASSERT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_EQ(json::parse(again.output, nullptr, false)["updates"], 0) << again.output;
+    EXPECT_EQ(last_checkpoint(folder.run()).conductor.version, version);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, EndedRun, testing::Values("ps", "allreduce"));
+
 enum class End { Interrupt, Group, AllProcesses, KillHead, TimeLimit, Target, Steps, Last = Steps };
 
 struct RandomEnd {

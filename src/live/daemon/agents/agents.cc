@@ -34,6 +34,9 @@ std::string fault_of(const NodeOffer& offer) {
   if (!is_plain_text(offer.zone) || offer.zone.size() > 256) {
     return offer.name + ": its zone has more than 256 characters, or one that is not visible";
   }
+  if (!is_plain_text(offer.fault) || offer.fault.size() > kNodeFaultMost) {
+    return offer.name + ": its fault is too long, or has a character that is not visible";
+  }
   if (!(offer.losses_per_day >= 0 && offer.losses_per_day <= kLossesPerDayMax)) {
     return fmt::format("{} expects to be lost {} times a day; from 0 to {} is possible", offer.name,
                        offer.losses_per_day, kLossesPerDayMax);

@@ -13,10 +13,6 @@
 namespace orrery {
 namespace {
 
-std::string length(Duration duration) {
-  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
-}
-
 std::string instead(const Book& book, Time earliest, Time now) {
   if (earliest == kNever) return "; no deadline could be promised";
   return "; the earliest that can be promised is " + moment_text(book, earliest, now);
@@ -94,7 +90,8 @@ std::string moment_text(const Book& book, Time at, Time now) {
   std::array<char, 64> date{};
   if (::localtime_r(&time, &parts) == nullptr) return "a time that no clock shows";
   const std::size_t size = std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S %Z", &parts);
-  const std::string distance = at >= now ? "in " + length(at - now) : length(now - at) + " ago";
+  const std::string distance =
+      at >= now ? "in " + two_unit_text(at - now) : two_unit_text(now - at) + " ago";
   return fmt::format("{} ({})", std::string_view(date.data(), size), distance);
 }
 
@@ -132,10 +129,11 @@ std::string reason_of(const Book& book, const Job& job, const LiveJob& live, Det
   if (job.state == JobState::Cancelled) return cancelled_text(live);
   if (const std::string node = lost_node_of(book, live); !node.empty() && !is_final(job.state)) {
     const Duration unsaved = time_unsaved(live, now);
-    return fmt::format("waits for node {}, which does not answer{}", node,
-                       unsaved < std::chrono::minutes(1)
-                           ? ""
-                           : fmt::format("; {} of work is lost if it stays away", length(unsaved)));
+    return fmt::format(
+        "waits for node {}, which does not answer{}", node,
+        unsaved < std::chrono::minutes(1)
+            ? ""
+            : fmt::format("; {} of work is lost if it stays away", two_unit_text(unsaved)));
   }
   if (job.state == JobState::Running) {
     const bool settles = std::ranges::any_of(

@@ -122,11 +122,6 @@ StatusAnswer status_of(const Core& core, const StatusRequest& request, const Vie
   return answer;
 }
 
-// Rounded up to seconds.
-std::string length_text(Duration duration) {
-  return two_unit_text(std::chrono::ceil<std::chrono::seconds>(duration));
-}
-
 // " (job 3 loses 2h of work)": what the jobs of a node lose if its processes end now. `sudden`:
 // also jobs that could save their work if they were asked to stop.
 std::string unsaved_on(const Core& core, const LiveNode& node, bool sudden) {
@@ -143,7 +138,7 @@ std::string unsaved_on(const Core& core, const LiveNode& node, bool sudden) {
   std::vector<std::string> words;
   for (const auto& [job, time] : unsaved) {
     if (words.size() == kNamed) break;
-    words.push_back(fmt::format("job {} loses {} of work", job, length_text(time)));
+    words.push_back(fmt::format("job {} loses {} of work", job, two_unit_text(time)));
   }
   const std::size_t more = unsaved.size() - words.size();
   return fmt::format(" ({}{})", fmt::join(words, ", "),
@@ -159,6 +154,9 @@ std::string note_of(const Core& core, NodeId id) {
         "off: orrery drain {} --lost",
         name);
   }
+  if (node.state == NodeState::Up && !node.offer.fault.empty()) {
+    return "can start no job: " + node.offer.fault;
+  }
   if (node.state == NodeState::Up && node.draining) {
     const std::string unsaved = unsaved_on(core, node, false);
     return unsaved.empty()
@@ -171,7 +169,7 @@ std::string note_of(const Core& core, NodeId id) {
   return fmt::format(
       "does not answer; its {} there{}. If the machine is off: orrery drain {} --lost{}",
       count == 1 ? "process stays" : fmt::format("{} processes stay", count),
-      left ? fmt::format(" for another {}", length_text(*left)) : "", name,
+      left ? fmt::format(" for another {}", two_unit_text(*left)) : "", name,
       unsaved_on(core, node, true));
 }
 
@@ -228,8 +226,10 @@ NodesAnswer nodes_of(const Core& core) {
     status.note = note_of(core, static_cast<NodeId>(i));
     if (node.draining && node.state == NodeState::Up) {
       status.state = node.launches.empty() && status.jobs.empty() ? "drained" : "draining";
+    } else if (node.state == NodeState::Up && !node.offer.fault.empty()) {
+      status.state = "faulty";
     }
-    const bool is_up = node.state == NodeState::Up;
+    const bool is_up = node.state == NodeState::Up && node.offer.fault.empty();
     status.gpus_free = is_up ? node.offer.gpus - std::popcount(held) : 0;
     answer.nodes.push_back(std::move(status));
   }

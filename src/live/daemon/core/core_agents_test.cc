@@ -1,4 +1,5 @@
 // Reports that come late, or from an agent that is not the node's.
+#include "live/daemon/answers/queries.h"
 #include "live/daemon/core/test_core.h"
 
 namespace orrery {
@@ -52,6 +53,35 @@ TEST(CoreAgents, AnAgentOfAnEarlierBootIsRefusedInWords) {
   test.pass();
   EXPECT_EQ(test.core.book().nodes().front().boot, "b2");
   EXPECT_EQ(test.orders[3].refused, "the machine of n has been started again since this agent was");
+}
+
+// As one with a full disk: the jobs that it was given begin elsewhere, and it is given no others.
+TEST(CoreAgents, ANodeThatCanStartNoJobLosesNoneAndGetsNoneUntilItCan) {
+  TestCore test;
+  test.join("full", 1, 1);
+  const JobNumber job = test.submit({.retries = 0});
+  ASSERT_EQ(test.orders[1].assignments.size(), 1u);
+  const LaunchName first = test.orders[1].assignments.front().name;
+  test.report("full", 1, 1, {ended(first, JobEnd::Kind::SupervisorLost)}, "no space left");
+  test.pass();
+  EXPECT_EQ(test.state(job), JobState::Paused);
+  EXPECT_TRUE(test.orders[1].assignments.empty());
+  const NodesAnswer shown = nodes_of(test.core);
+  EXPECT_EQ(shown.nodes.front().state, "faulty");
+  EXPECT_EQ(shown.nodes.front().note, "can start no job: no space left");
+  EXPECT_EQ(shown.nodes.front().gpus_free, 0);
+  Core again{CoreOptions{}};
+  for (const Record& record : test.log) ASSERT_TRUE(again.recover(record).ok());
+  EXPECT_EQ(again.book().nodes().front().offer.fault, "no space left") << "it is in the log";
+  test.join("other", 1, 2);
+  ASSERT_EQ(test.orders[2].assignments.size(), 1u);
+  EXPECT_EQ(test.orders[2].assignments.front().name.job, job);
+  const JobNumber next = test.submit({});
+  EXPECT_EQ(test.state(next), JobState::Pending);
+  test.report("full", 1, 1, {});
+  test.pass();
+  ASSERT_EQ(test.orders[1].assignments.size(), 1u);
+  EXPECT_EQ(test.orders[1].assignments.front().name.job, next);
 }
 
 }  // namespace

@@ -39,9 +39,9 @@ class TestCore {
     pass();
   }
   void report(const std::string& node, int gpus, std::int64_t connection,
-              std::vector<LaunchReport> launches) {
+              std::vector<LaunchReport> launches, const std::string& fault = "") {
     core.reported(connection,
-                  {.offer = {.name = node, .address = node, .gpus = gpus},
+                  {.offer = {.name = node, .address = node, .gpus = gpus, .fault = fault},
                    .instance = "i-" + node,
                    .number = ++reports_,
                    .term = orders[connection].term,

@@ -226,7 +226,7 @@ void Book::update_cluster(NodeId id) {
   }
   // Known from now on, so that a job that asks for it later finds it here.
   name_id(workload_, names_, node.gpu_type);
-  node.open = live.state == NodeState::Up && !live.draining;
+  node.open = live.state == NodeState::Up && !live.draining && live.offer.fault.empty();
 }
 
 Status Book::take(const LaunchEnded& entry) {

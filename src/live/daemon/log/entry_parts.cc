@@ -61,6 +61,7 @@ void write_offer(JsonBody& body, const NodeOffer& offer) {
   body.text("only_user", offer.only_user);
   body.text("zone", offer.zone);
   body.real("losses_per_day", offer.losses_per_day);
+  body.text("fault", offer.fault);
 }
 
 Status read_offer(const LogLine& line, NodeOffer& offer) {
@@ -73,6 +74,7 @@ Status read_offer(const LogLine& line, NodeOffer& offer) {
   TRY(line.text("gpu_type", offer.gpu_type, kMaybe));
   TRY(line.text("only_user", offer.only_user, kMaybe));
   TRY(line.text("zone", offer.zone, kMaybe));
+  TRY(line.text("fault", offer.fault, kMaybe));
   return line.number("losses_per_day", offer.losses_per_day, kMaybe);
 }
 

@@ -13,7 +13,11 @@ namespace {
 
 struct Line {
   std::string operator()(const NodeJoined& entry) const {
-    return fmt::format("node {} offers {} GPUs", entry.offer.name, entry.offer.gpus);
+    const NodeOffer& offer = entry.offer;
+    if (!offer.fault.empty()) {
+      return fmt::format("node {} can start no job: {}", offer.name, offer.fault);
+    }
+    return fmt::format("node {} offers {} GPUs", offer.name, offer.gpus);
   }
   std::string operator()(const NodeTurned& entry) const {
     if (entry.heard) return "";

@@ -12,6 +12,7 @@
 #include "live/auth/calls.h"
 #include "live/daemon/answers/log_readers.h"
 #include "live/daemon/answers/queries.h"
+#include "live/daemon/answers/question_limit.h"
 #include "live/daemon/answers/start_forecasts.h"
 #include "live/daemon/answers/submit_warnings.h"
 #include "live/daemon/log/event_tail.h"
@@ -199,8 +200,10 @@ class LiveServer final : public SchedulerServer {
       const Status may = check(caller, Call::Submit, request.job->user);
       if (!may.ok()) return reply(may.error());
     }
+    auto place = questions_.enter(caller.name);
+    if (!place.ok()) return reply(place.error());
     loop_->post([this, caller = with_groups(caller), request = std::move(request),
-                 reply = std::move(reply)](Core& core, Time) {
+                 place = std::move(place).value(), reply = std::move(reply)](Core& core, Time) {
       if (request.job) {
         const Status claimed =
             check_claim(core.book().entitlements(), {.caller = caller, .job = *request.job});
@@ -208,8 +211,10 @@ class LiveServer final : public SchedulerServer {
       }
       // The thread outlives nothing: it has a copy of all it needs.
       std::thread([ask = options_.ask_what_if, situation = core.snapshot(Duration::zero()), request,
-                   reply] {
-        reply(ask(situation, request));
+                   place, reply]() mutable {
+        auto answer = ask(situation, request);
+        place.reset();
+        reply(std::move(answer));
       }).detach();
     });
   }
@@ -452,6 +457,7 @@ class LiveServer final : public SchedulerServer {
   ServerSetup options_;
   Gatekeeper gatekeeper_;
   const std::shared_ptr<StartForecasts> forecasts_;
+  QuestionLimit questions_{};
   EventTail tail_;
   std::mutex links_mutex_;
   std::map<std::int64_t, Linked> links_;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "base/files.h"
@@ -60,6 +61,11 @@ Head::~Head() {
 Result<TrainingResult> Head::run() {
   const auto came_to = lead();
   leadership_.end(came_to);
+  // A run that could not begin, as with a wrong option, does not keep the right one out.
+  const bool failed = !came_to.ok() && came_to.error().code != Code::Cancelled;
+  if (failed && run_.now() == Time() && !may_begin_again_.empty()) {
+    std::remove(may_begin_again_.c_str());
+  }
   // Parts end by themselves when they are asked to. Those that do not are killed.
   if (came_to.ok()) {
     members_.stop_all();
@@ -154,7 +160,9 @@ Status Head::note_options(bool fresh) {
     TRY(members_.check(gang_place_ ? GangPlace::workers_of(0, gang_place_->ranks, workers_first_)
                                    : workers_first_));
   }
-  return write_file_atomically(path, run_options_text(noted));
+  TRY(write_file_atomically(path, run_options_text(noted)));
+  if (fresh) may_begin_again_ = path;
+  return {};
 }
 
 Status Head::open_parts() {
@@ -277,9 +285,16 @@ void Head::restart(const std::string& why) {
 void Head::catch_signals() {
   signals_.add(SIGINT);
   signals_.add(SIGTERM);
+  // Of a terminal that is closed; nohup ignores it.
+  struct sigaction hangup {};
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) {
+    signals_.add(SIGHUP);
+  }
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (error) return;
-    signals_.clear();  // a second one ends at once
+    // A second one ends at once. SIGHUP stays caught: shell and kernel may both send it.
+    signals_.remove(SIGINT);
+    signals_.remove(SIGTERM);
     if (run_.finishing) return;
     // The machine of this head ends, not the run.
     if (leadership_.by_lease()) return run_.fail({Code::Cancelled, "another member leads the run"});

@@ -286,6 +286,15 @@ TEST(Head, DataIsLookedForBesideTheWorkingDirectory) {
   EXPECT_EQ(folder_in(folder.path() + "/named"), "elsewhere");
 }
 
+TEST(Head, ARunThatNeverTrainedLeavesItsFolderToTheNextOne) {
+  const TestFolder folder;
+  ASSERT_EQ(run_in(folder.run(), {"--steps", "8", "--data", "iris"}).run.exit_code, 2);
+  const Outcome corrected = run_in(folder.run(), {"--steps", "8"});
+  EXPECT_EQ(corrected.run.exit_code, 0) << corrected.run.errors;
+  const Outcome again = run_in(folder.run(), {"--steps", "8"});
+  EXPECT_EQ(again.run.exit_code, 2) << "now it holds one";
+}
+
 TEST(Head, BadCallsSayWhatToWriteInstead) {
   const TestFolder folder;
   for (const auto& [flag, value] :

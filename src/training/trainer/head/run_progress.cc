@@ -5,16 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/duration_text.h"
+
 namespace orrery {
-namespace {
-
-std::string time_text(double seconds) {
-  const auto whole = static_cast<long>(std::min(seconds, 1e9));
-  if (whole < 60) return fmt::format("{} s", whole);
-  return fmt::format("{}m{:02}s", whole / 60, whole % 60);
-}
-
-}  // namespace
 
 void RunProgress::begin(std::int64_t samples, double elapsed_s) {
   samples_first_ = samples;
@@ -64,7 +57,10 @@ std::string progress_text(const ProgressState& state) {
     text += state.accuracy ? fmt::format(" of {}", state.target)
                            : fmt::format(", no accuracy yet of {}", state.target);
   }
-  if (state.left_s) text += fmt::format(", {} left", time_text(*state.left_s));
+  constexpr double kLongest_s = 1e9;
+  if (state.left_s)
+    text +=
+        fmt::format(", {} left", two_unit_text(from_seconds(std::min(*state.left_s, kLongest_s))));
   return text;
 }
 

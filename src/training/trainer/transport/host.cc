@@ -18,7 +18,9 @@ Result<std::unique_ptr<Host>> Host::open(asio::io_context& io, const std::string
                                          std::uint16_t port) {
   boost::system::error_code error;
   const auto ip = asio::ip::make_address(address, error);
-  if (error) return invalid("not an address to listen at").at(address);
+  if (error)
+    return invalid("is no address to listen at; write one such as 127.0.0.1, or 0.0.0.0 for all")
+        .at(address);
   tcp::acceptor acceptor(io);
   acceptor.open(ip.is_v6() ? tcp::v6() : tcp::v4(), error);
   // A port that is given may have been that of the run before.
@@ -71,14 +73,16 @@ void Host::accept() {
 }
 
 void Host::greet(tcp::socket socket) {
+  // A part says hello at once, so it is not the oldest among callers that say nothing.
   if (callers_.size() >= kCallersMost) {
-    ++refused_;
-    return;
+    const auto oldest = callers_.front();
+    callers_.pop_front();
+    oldest->close({Code::ResourceExhausted, "too many callers say nothing"});
   }
   auto timer = std::make_shared<asio::steady_timer>(socket.get_executor(), kPatience);
   const auto caller = std::make_shared<Connection>(std::move(socket), transport_);
   caller->send_refusals();
-  callers_.insert(caller);
+  callers_.push_back(caller);
   std::weak_ptr<Connection> weak = caller;
   timer->async_wait([weak, timer](const boost::system::error_code& error) {
     const auto late = weak.lock();
@@ -88,7 +92,7 @@ void Host::greet(tcp::socket socket) {
     if (!*alive) return;
     timer->cancel();
     ++refused_;
-    callers_.erase(connection.shared_from_this());
+    callers_.remove(connection.shared_from_this());
   };
   const auto first = [this, alive = alive_, timer](Connection& connection, MessageFrame& frame) {
     if (!*alive) return;
@@ -98,7 +102,7 @@ void Host::greet(tcp::socket socket) {
     }
     timer->cancel();
     const auto self = connection.shared_from_this();
-    callers_.erase(self);
+    callers_.remove(self);
     on_peer_(self, hello.value());
   };
   caller->start({.frame = first, .closed = refuse, .place = {}}, kHelloLimits);

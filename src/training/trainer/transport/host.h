@@ -3,8 +3,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <functional>
+#include <list>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -38,7 +38,7 @@ class Host {
   tcp::acceptor acceptor_;
   std::shared_ptr<Transport> transport_;
   OnPeer on_peer_;
-  std::set<std::shared_ptr<Connection>> callers_{};
+  std::list<std::shared_ptr<Connection>> callers_{};  // without a hello, the oldest first
   std::int64_t refused_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

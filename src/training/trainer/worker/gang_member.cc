@@ -124,6 +124,7 @@ Status run_gang_member(const GangPlace& place) {
   // The head decides when the run ends; a stop of the job reaches it as well.
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   return GangMember(place).run();
 }
 

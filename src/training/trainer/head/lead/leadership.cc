@@ -98,9 +98,10 @@ void Leadership::note() {
   if (!run_.curve.empty()) values["accuracy"] = run_.curve.back().accuracy;
   const Status written = guard(
       [&] { return write_file_atomically(run_.folder + "/progress.json", values.dump() + "\n"); });
-  if (!written.ok() && written.error().code != Code::FailedPrecondition) {
-    run_.warn(written.error().message);
-  }
+  if (!written.ok() && written.error().code == Code::FailedPrecondition) return;
+  const auto report =
+      written.ok() ? notes_.worked(run_.now()) : notes_.failed(written.error().message, run_.now());
+  if (report) run_.warn(*report);
 }
 
 void Leadership::end(const Result<TrainingResult>& result) {

@@ -7,6 +7,7 @@
 
 #include "training/lease/lease.h"
 #include "training/result/training_result.h"
+#include "training/trainer/head/failure_reports.h"
 #include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
@@ -58,6 +59,7 @@ class Leadership {
   std::optional<FolderLock> lock_{};
   std::int64_t saves_ = 0;  // that were asked for
   int workers_ = -1;
+  FailureReports notes_{"progress notes"};
 };
 
 }  // namespace orrery

@@ -257,6 +257,10 @@ void SessionStart::begin_training() {
   if (const Status begun = emulation_.begin_training(); !begun.ok()) {
     return run_.fail(begun.error());
   }
+  const double limit_s = run_.pace.goal().time_s;
+  if (limit_s > 0 && seconds(run_.now()) >= limit_s) {
+    session_.conductor->finish("the time was up", run_.now());  // in an earlier session
+  }
   run_.pump();
 }
 

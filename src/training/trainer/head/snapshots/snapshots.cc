@@ -24,7 +24,7 @@ Snapshots::Snapshots(RunContext& run, TrainingSession& session, RunMembers& memb
       best_(
           run.io, run.writer, run.own_folder ? "" : run.folder,
           [this](const Status& status) {
-            note_failure(status);
+            note(best_writes_, status);
             done_();
           },
           [&run](const auto& write) { return run.log->guarded(write); }) {}
@@ -246,7 +246,7 @@ void Snapshots::write(ParameterSnapshot& snapshot) {
 void Snapshots::saved(const Status& status, const Checkpoint& checkpoint) {
   const ConductorState& state = checkpoint.conductor;
   --saving_;
-  note_failure(status);
+  note(saves_, status);
   if (!status.ok()) {
     run_.end.checkpoint_failed(status.error());
   } else {
@@ -263,9 +263,10 @@ void Snapshots::saved(const Status& status, const Checkpoint& checkpoint) {
   done_();
 }
 
-// Training goes on; the checkpoint before is still there.
-void Snapshots::note_failure(const Status& status) {
-  if (!status.ok()) run_.warn(status.error().message);
+void Snapshots::note(FailureReports& reports, const Status& written) {
+  const auto report = written.ok() ? reports.worked(run_.now())
+                                   : reports.failed(written.error().message, run_.now());
+  if (report) run_.warn(*report);
 }
 
 }  // namespace orrery

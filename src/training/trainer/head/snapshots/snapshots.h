@@ -9,6 +9,7 @@
 
 #include "training/trainer/checkpoint/best_keeper.h"
 #include "training/trainer/head/exchange/parameter_exchange.h"
+#include "training/trainer/head/failure_reports.h"
 #include "training/trainer/head/membership/run_members.h"
 #include "training/trainer/head/run_context.h"
 #include "training/trainer/head/session/training_session.h"
@@ -70,7 +71,8 @@ class Snapshots {
   void keep_if_best(const PendingEvaluation& pending, const EvaluatedVersion& judged);
   Checkpoint checkpoint_at(const ConductorState& state, Time at) const;
   void saved(const Status& status, const Checkpoint& checkpoint);
-  void note_failure(const Status& status);
+  // Training goes on after a failure; the file before is still there.
+  void note(FailureReports& reports, const Status& written);
 
   RunContext& run_;
   TrainingSession& session_;
@@ -78,6 +80,8 @@ class Snapshots {
   ParameterExchange& exchange_;
   const std::function<void()> done_;
   BestKeeper best_;
+  FailureReports saves_{"checkpoints"};
+  FailureReports best_writes_{"best models"};
   std::map<std::int64_t, ParameterSnapshot> snapshots_{};
   std::map<std::int64_t, PendingEvaluation> evaluations_{};
   std::int64_t next_number_ = 1;
