@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "cloud/local_servers/local_servers.h"
@@ -234,7 +235,9 @@ void add_training(CLI::App& command, TransientTrainingArguments& a) {
 
 }  // namespace
 
-void add_transient_run(CLI::App& group, TransientRunArguments& a, std::function<Status()>& run) {
+void add_transient_run(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientRunArguments>();
+  TransientRunArguments& a = *kept;
   CLI::App* command = group.add_subcommand(
       "run", "train on servers of this machine that come and go, in spite of their loss");
   command->add_option("file", a.file, "F.toml (docs/formats/transient.md); options go before it");
@@ -270,7 +273,7 @@ void add_transient_run(CLI::App& group, TransientRunArguments& a, std::function<
                       "go-on, same, cheapest, cheapest-spot, on-demand or fall-back");
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress");
-  command->callback([&a, &run] { run = [&a] { return transient_run_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_run_command(*kept); }; });
 }
 
 }  // namespace orrery

@@ -1,8 +1,26 @@
 #pragma once
 
+#include <functional>
+
+#include "training/trainer/run_options.h"
 #include "training/trainer/transport/part.h"
 
+namespace CLI {
+class App;
+}
+
 namespace orrery {
+
+// What a call of `orrery-train` comes to.
+struct TrainCall {
+  RunOptions options{};           // of `run`; with --resume those of the run when it began
+  std::function<Status()> run{};  // what was chosen
+  bool says_errors = true;        // a part sends them to the head, which prints them
+};
+
+// Adds every command of `orrery-train` to the application, with its options and what they say of
+// themselves. `call` and `ports` must outlive what is chosen.
+void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports);
 
 // The whole of `orrery-train`, with whatever learns given from outside. The exit code: 0 done, 1
 // the work failed, 2 the call was wrong.
