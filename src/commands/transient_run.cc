@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/own_program.h"
 #include "cloud/local_servers/local_servers.h"
 #include "cloud/transient_run/followed_file.h"
 #include "cloud/transient_run/transient_run.h"
@@ -109,15 +110,12 @@ Result<TransientSpec> spec_of(const TransientRunArguments& a) {
 }
 
 Result<std::string> trainer_of(const TransientRunArguments& a) {
-  std::string path = a.trainer;
-  if (path.empty()) {
-    std::error_code error;
-    path = (fs::read_symlink("/proc/self/exe", error).parent_path() / "orrery-train").string();
-  }
+  const std::string path = a.trainer.empty() ? own_program("orrery-train") : a.trainer;
   if (access(path.c_str(), X_OK) == 0) return fs::absolute(path).string();
   return Error{
       Code::NotFound,
-      fmt::format("{}: no such program; build orrery-train, or name it by --trainer", path)};
+      fmt::format("{}: no such program; build or install orrery-train, or name it by --trainer",
+                  path)};
 }
 
 Status make_folder(const std::string& path) {
