@@ -372,7 +372,7 @@ void add_commands(CLI::App& app, Run& run, const Extension& extension,
                   const std::vector<std::string>& program) {
   app.description(
       "Orrery: a scheduler for deep-learning training whose simulator is the scheduler");
-  app.set_version_flag("--version", ORRERY_VERSION);
+  app.set_version_flag("--version", extension.version);
   app.require_subcommand(1);
   add_demo(app, run);
   add_simulate(app, "simulate", "run policies over traces", run);

@@ -22,6 +22,7 @@ struct Extension {
                      const std::vector<std::string>& program)>
       add_commands{};
   std::vector<std::string> with_program{};
+  std::string version{};  // what --version prints
 };
 
 // Adds every command of `orrery` to the application, with its options and what they say of

@@ -371,6 +371,7 @@ int exit_code(const Status& status, bool says_errors = true) {
 void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports) {
   app.name("orrery-train");
   app.description("Trains models in several processes, in spite of stragglers.");
+  app.set_version_flag("--version", ports.version);
   app.require_subcommand(1);
   Run& run = call.run;
   add_run(app, call.options, ports, run);
