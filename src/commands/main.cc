@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/command_pages/describe_command.h"
 #include "commands/commands.h"
 #include "commands/live_commands.h"
 #include "commands/number_checks.h"
@@ -372,6 +373,7 @@ void add_commands(CLI::App& app, Run& run, const Extension& extension,
                   const std::vector<std::string>& program) {
   app.description(
       "Orrery: a scheduler for deep-learning training whose simulator is the scheduler");
+  app.name("orrery");
   app.set_version_flag("--version", extension.version);
   app.require_subcommand(1);
   add_demo(app, run);
@@ -389,6 +391,7 @@ void add_commands(CLI::App& app, Run& run, const Extension& extension,
   add_stragglers(app, run);
   if (extension.add_commands) extension.add_commands(app, run, program);
   add_help(app, run);
+  add_describe(app, run);
 }
 
 int run(int argc, char** argv, const Extension& extension) {

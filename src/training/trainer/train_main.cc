@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/command_pages/describe_command.h"
 #include "base/files.h"
 #include "base/number_checks.h"
 #include "training/trainer/commands.h"
@@ -388,6 +389,7 @@ void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports)
   add_servers(app, run);
   add_predictor(app, ports, run);
   add_selector(app, ports, run);
+  add_describe(app, run);
   app.add_subcommand("models", "what can be trained")->callback([&run, &ports] {
     run = [&ports] { return print_lines(ports.models()); };
   });
