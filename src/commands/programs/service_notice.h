@@ -4,9 +4,9 @@
 
 namespace orrery {
 
-// Reports to the service manager that started this process how far it is, as systemd's Type=notify asks:
-// "READY=1", "STOPPING=1", "STATUS=..." (sd_notify(3)). Does nothing where $NOTIFY_SOCKET is unset:
-// where no service manager waits. Never blocks, and what goes wrong is left to the manager's time
+// Reports to the service manager that started this process how far it is, as systemd's Type=notify
+// asks: "READY=1", "STOPPING=1", "STATUS=..." (sd_notify(3)). Does nothing if $NOTIFY_SOCKET is
+// unset, as without such a manager. Never blocks; a report that fails is left to the manager's time
 // limit.
 void notify_service_manager(std::string_view state);
 
