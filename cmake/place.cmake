@@ -65,7 +65,7 @@ function(place_documents package)
 
   * What changed is in /usr/share/doc/orrery/CHANGELOG.md.
 
- -- Orrery maintainers <orrery@localhost>  ${date}
+ -- ${MAINTAINER}  ${date}
 ")
   compress(${made}/changelog)
   place_file(${made}/changelog.gz share/doc/${package})
