@@ -41,6 +41,6 @@ int main(int argc, char** argv) {
                              .data = orrery::learner_data,
                              .fit_predictor = fit,
                              .load_predictor = load,
-                             .make_selector = make_selector,
-                             .version = orrery::build_version("orrery-train")});
+                             .make_selector = make_selector},
+                            orrery::build_version("orrery-train"));
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/command_pages/describe_command.h"
 #include "base/files.h"
@@ -372,7 +373,7 @@ int exit_code(const Status& status, bool says_errors = true) {
 void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports) {
   app.name("orrery-train");
   app.description("Trains models in several processes, in spite of stragglers.");
-  app.set_version_flag("--version", ports.version);
+  app.set_version_flag("--version", call.version);
   app.require_subcommand(1);
   Run& run = call.run;
   add_run(app, call.options, ports, run);
@@ -398,8 +399,8 @@ void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports)
   });
 }
 
-int train_main(int argc, char** argv, const TrainPorts& ports) {
-  TrainCall call;
+int train_main(int argc, char** argv, const TrainPorts& ports, std::string version) {
+  TrainCall call{.version = std::move(version)};
   if (const Status recalled = recall(argc, argv, call.options); !recalled.ok()) {
     const int code = exit_code(recalled);
     return recalled.error().code == Code::NotFound ? 2 : code;

@@ -35,7 +35,6 @@ struct TrainPorts {
       fit_predictor{};
   std::function<Result<std::unique_ptr<IterationPredictor>>(const std::string&)> load_predictor{};
   std::function<std::unique_ptr<ModeRegression>()> make_selector{};  // none: only the heuristic
-  std::string version{};                                             // what --version prints
 };
 
 // How a process finds its run. It is read from standard input, where no other process can see it.
