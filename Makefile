@@ -40,7 +40,7 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build data demo test faults goldens format asan tsan bench fuzz clean
+.PHONY: help build packages data demo test faults goldens format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-tidy
 
 ## build: build/release/orrery and orrery-train, and nothing else
@@ -54,6 +54,14 @@ build:
 # the same folder, and nothing is compiled twice.
 $(RELEASE)/build.ninja:
 	$(call configure,release,-DORRERY_TESTS=OFF -DORRERY_BENCH=OFF)
+
+## packages: a .deb for each part of Orrery, in build/release/packages
+packages: build
+	@tools/setup packages
+	$(say) "packing build/release/packages"
+	@rm -rf $(RELEASE)/packages
+	@cd $(RELEASE) && cpack >packages.log 2>&1 || { cat packages.log; exit 1; }
+	@rm -rf $(RELEASE)/packages/_CPack_Packages; ls $(RELEASE)/packages/*.deb
 
 ## data: fetch real training sets (MNIST, Fashion-MNIST, a novel) into build/data
 data:

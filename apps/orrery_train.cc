@@ -1,6 +1,7 @@
 #include <memory>
 #include <utility>
 
+#include "apps/build_version.h"
 #include "training/libtorch/all_reduce.h"
 #include "training/libtorch/learner.h"
 #include "training/libtorch/lstm_predictor.h"
@@ -40,5 +41,6 @@ int main(int argc, char** argv) {
                              .data = orrery::learner_data,
                              .fit_predictor = fit,
                              .load_predictor = load,
-                             .make_selector = make_selector});
+                             .make_selector = make_selector},
+                            orrery::build_version("orrery-train"));
 }

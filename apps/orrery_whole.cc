@@ -1,3 +1,4 @@
+#include "apps/build_version.h"
 #include "commands/main.h"
 #include "commands/programs/commands.h"
 #include "commands/programs/live_calls.h"
@@ -26,5 +27,6 @@ int main(int argc, char** argv) {
                     add_service_commands(app, chosen);
                     add_live_commands(app, chosen, program, context);
                   },
-              .with_program = {"submit"}});
+              .with_program = {"submit"},
+              .version = build_version("orrery")});
 }

@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/command_pages/describe_command.h"
 #include "commands/commands.h"
 #include "commands/live_commands.h"
 #include "commands/number_checks.h"
@@ -22,6 +24,8 @@ namespace orrery {
 namespace {
 
 using Run = std::function<Status()>;
+
+// The arguments of a command live as long as its callback, which keeps them.
 
 void add_live(CLI::App& command, LiveArguments& live) {
   command.add_option("--state", live.state, "instead of a trace: a running scheduler's directory");
@@ -67,8 +71,7 @@ void add_scenario(CLI::App& command, ScenarioTexts& texts) {
                      "of a GPU for an hour (default: on-demand=1,spot=0.3333)");
 }
 
-CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, SimulateArguments& a,
-                       Run& run) {
+CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, SimulateArguments& a) {
   CLI::App* command = app.add_subcommand(name, line);
   command
       ->add_option("--trace", a.traces,
@@ -103,13 +106,21 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->add_flag("--csv", a.csv, "print CSV instead of the table");
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
-  command->callback([&a, &run] { run = [&a] { return simulate_command(a); }; });
   return command;
 }
 
-void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run& run) {
+void add_simulate(CLI::App& app, const char* name, const char* line, Run& run) {
+  const auto a = std::make_shared<SimulateArguments>();
+  add_simulate(app, name, line, *a)->callback([a, &run] {
+    run = [a] { return simulate_command(*a); };
+  });
+}
+
+void add_record(CLI::App& app, const LiveCommands& live, Run& run) {
+  const auto kept = std::make_shared<RecordArguments>();
+  RecordArguments& a = *kept;
   CLI::App* command = add_simulate(
-      app, "record", "keep what happened, in one run or at a running scheduler", a.run, run);
+      app, "record", "keep what happened, in one run or at a running scheduler", a.run);
   for (const char* option : {"--trace", "--cluster", "--policy"}) {
     command->get_option(option)->required(false);
   }
@@ -117,10 +128,13 @@ void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run
   command->add_option("--out,-o", a.output, "file to write")->required();
   command->add_option("--format", a.format,
                       "events, orrery or synergy; by the name of the file if left out");
-  command->callback([&a, &live, &run] { run = [&a, &live] { return record_or_live(a, live); }; });
+  command->callback(
+      [kept, &live, &run] { run = [kept, &live] { return record_or_live(*kept, live); }; });
 }
 
-void add_replay(CLI::App& app, ReplayArguments& a, const LiveCommands& live, Run& run) {
+void add_replay(CLI::App& app, const LiveCommands& live, Run& run) {
+  const auto kept = std::make_shared<ReplayArguments>();
+  ReplayArguments& a = *kept;
   CLI::App* command = app.add_subcommand(
       "replay", "make a recorded run again: are its decisions the same, or what if ...");
   command->add_option("file", a.input, "an event log, or a recorded trace")->required();
@@ -134,10 +148,14 @@ void add_replay(CLI::App& app, ReplayArguments& a, const LiveCommands& live, Run
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
-  command->callback([&a, &live, &run] { run = [&a, &live] { return replay_or_live(a, live); }; });
+  command->callback(
+      [kept, &live, &run] { run = [kept, &live] { return replay_or_live(*kept, live); }; });
 }
 
-void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>& pairs, Run& run) {
+void add_generate(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<GenerateArguments>();
+  const auto pairs = std::make_shared<std::vector<std::string>>();
+  GenerateArguments& a = *kept;
   CLI::App* command = app.add_subcommand("generate", "write a generated trace");
   command->add_option("model", a.model, "one of `orrery traces`")->required();
   for (const char* key : {"jobs", "seed", "gpus", "load", "lam", "min-ddl", "max-ddl",
@@ -146,25 +164,27 @@ void add_generate(CLI::App& app, GenerateArguments& a, std::vector<std::string>&
         std::string("--") + key, [&a, key](const std::string& text) { a.options[key] = text; },
         std::string("the same as --option ") + key + "=...");
   }
-  command->add_option("--option", pairs, "key=value for the model (repeatable)");
+  command->add_option("--option", *pairs, "key=value for the model (repeatable)");
   command->add_option("--output,-o", a.output, "file to write; standard output if left out");
   command->add_option("--format", a.format,
                       "csv, jsonl, elasticflow or synergy; by the name of the file if left out");
-  command->callback([&a, &pairs, &run] {
-    run = [&a, &pairs]() -> Status {
-      for (const std::string& pair : pairs) {
+  command->callback([kept, pairs, &run] {
+    run = [kept, pairs]() -> Status {
+      for (const std::string& pair : *pairs) {
         const auto equals = pair.find('=');
         if (equals == std::string::npos) {
           return invalid(fmt::format("--option {}: write key=value", pair));
         }
-        a.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+        kept->options[pair.substr(0, equals)] = pair.substr(equals + 1);
       }
-      return generate_command(a);
+      return generate_command(*kept);
     };
   });
 }
 
-void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
+void add_traces(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<TracesArguments>();
+  TracesArguments& a = *kept;
   CLI::App* command =
       app.add_subcommand("traces", "what a trace holds, or the trace formats and generators");
   command->add_option("trace", a.trace,
@@ -172,10 +192,12 @@ void add_traces(CLI::App& app, TracesArguments& a, Run& run) {
   add_reading(*command, a.trace_format, a.profiles, a.gpu_type);
   command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
   command->add_flag("--json", a.json, "print one JSON object instead of text");
-  command->callback([&a, &run] { run = [&a] { return traces_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return traces_command(*kept); }; });
 }
 
-void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
+void add_reproduce(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<ReproduceArguments>();
+  ReproduceArguments& a = *kept;
   CLI::App* command =
       app.add_subcommand("reproduce", "published tables: published | reference | ours");
   command->add_option("system", a.system, "muri, elasticflow, synergy, star or transient")
@@ -198,10 +220,12 @@ void add_reproduce(CLI::App& app, ReproduceArguments& a, Run& run) {
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of tables");
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
-  command->callback([&a, &run] { run = [&a] { return reproduce_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return reproduce_command(*kept); }; });
 }
 
-void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run& run) {
+void add_whatif(CLI::App& app, const LiveCommands& live, Run& run) {
+  const auto kept = std::make_shared<WhatifArguments>();
+  WhatifArguments& a = *kept;
   CLI::App* command = app.add_subcommand(
       "whatif", "one more job: would it be in time, and which jobs would be slowed");
   command->add_option("--trace", a.trace, "trace file, or MODEL:key=value,...");
@@ -228,10 +252,13 @@ void add_whatif(CLI::App& app, WhatifArguments& a, const LiveCommands& live, Run
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
-  command->callback([&a, &live, &run] { run = [&a, &live] { return whatif_or_live(a, live); }; });
+  command->callback(
+      [kept, &live, &run] { run = [kept, &live] { return whatif_or_live(*kept, live); }; });
 }
 
-void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
+void add_twin_check(CLI::App& twin, Run& run) {
+  const auto kept = std::make_shared<TwinCheckArguments>();
+  TwinCheckArguments& c = *kept;
   CLI::App* command = twin.add_subcommand(
       "check", "compares the twin with real runs: each mode as predicted, and the error");
   command->add_option("runs", c.runs, "folders of orrery reproduce star, one for each run")
@@ -245,11 +272,24 @@ void add_twin_check(CLI::App& twin, TwinCheckArguments& c, Run& run) {
       ->check(number_between(0, 1))
       ->capture_default_str();
   command->add_flag("--json", c.json, "print one JSON object instead of the table");
-  command->callback([&c, &run] { run = [&c] { return twin_check_command(c); }; });
+  command->callback([kept, &run] { run = [kept] { return twin_check_command(*kept); }; });
 }
 
-void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheckArguments& c,
-              Run& run) {
+void add_twin_fit(CLI::App& twin, Run& run) {
+  const auto kept = std::make_shared<TwinFitArguments>();
+  TwinFitArguments& f = *kept;
+  CLI::App* command = twin.add_subcommand("fit", "how a model learns, from curves of real runs");
+  command->add_option("curves", f.curves, "folders of orrery-train run --dir, or their curve.csv")
+      ->required();
+  command->add_option("--model", f.model, "F.json to start from");
+  command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
+  command->add_flag("--json", f.json, "print it, too");
+  command->callback([kept, &run] { run = [kept] { return twin_fit_command(*kept); }; });
+}
+
+void add_twin(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<TwinRunArguments>();
+  TwinRunArguments& a = *kept;
   CLI::App* twin = app.add_subcommand(
       "twin", "training runs as events: synchronisation modes without the training");
   twin->require_subcommand(1);
@@ -278,19 +318,14 @@ void add_twin(CLI::App& app, TwinRunArguments& a, TwinFitArguments& f, TwinCheck
       ->capture_default_str();
   command->add_option("--curve", a.curve, "write accuracy over time to F.csv");
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->callback([&a, &run] { run = [&a] { return twin_run_command(a); }; });
-
-  command = twin->add_subcommand("fit", "how a model learns, from curves of real runs");
-  command->add_option("curves", f.curves, "folders of orrery-train run --dir, or their curve.csv")
-      ->required();
-  command->add_option("--model", f.model, "F.json to start from");
-  command->add_option("--output,-o", f.output, "F.json to write; standard output if left out");
-  command->add_flag("--json", f.json, "print it, too");
-  command->callback([&f, &run] { run = [&f] { return twin_fit_command(f); }; });
-  add_twin_check(*twin, c, run);
+  command->callback([kept, &run] { run = [kept] { return twin_run_command(*kept); }; });
+  add_twin_fit(*twin, run);
+  add_twin_check(*twin, run);
 }
 
-void add_stragglers(CLI::App& app, StragglersArguments& a, Run& run) {
+void add_stragglers(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<StragglersArguments>();
+  StragglersArguments& a = *kept;
   CLI::App* stragglers =
       app.add_subcommand("stragglers", "recorded training steps: which part slowed them down");
   stragglers->require_subcommand(1);
@@ -302,15 +337,31 @@ void add_stragglers(CLI::App& app, StragglersArguments& a, Run& run) {
   command->add_option("--report", a.report, "write heat maps and a timeline to F.html");
   command->add_option("--perfetto", a.perfetto, "write a timeline for Perfetto to F.json");
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->callback([&a, &run] { run = [&a] { return stragglers_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return stragglers_command(*kept); }; });
 }
 
-void add_help(CLI::App& app, std::vector<std::string>& names, Run& run) {
+void add_demo(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<DemoArguments>();
+  CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
+  command->add_option("--report", kept->report, "the page to write")->capture_default_str();
+  command->add_flag("--quiet", kept->quiet, "no progress and no warnings");
+  command->callback([kept, &run] { run = [kept] { return demo_command(*kept); }; });
+}
+
+void add_policies(CLI::App& app, Run& run) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("policies", "the policies and their options");
+  command->add_flag("--json", *json, "print one JSON object instead of text");
+  command->callback([json, &run] { run = [json] { return policies_command(*json); }; });
+}
+
+void add_help(CLI::App& app, Run& run) {
+  const auto names = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("help", "this list, or the options of one command");
-  command->add_option("command", names, "the command, such as simulate or twin run");
-  command->callback([&app, &names, &run] {
-    run = [&app, &names]() -> Status {
-      TRY_ASSIGN(const std::string text, help_text(app, names));
+  command->add_option("command", *names, "the command, such as simulate or twin run");
+  command->callback([&app, names, &run] {
+    run = [&app, names]() -> Status {
+      TRY_ASSIGN(const std::string text, help_text(app, *names));
       return print_text(text);
     };
   });
@@ -318,53 +369,38 @@ void add_help(CLI::App& app, std::vector<std::string>& names, Run& run) {
 
 }  // namespace
 
-int run(int argc, char** argv, const Extension& extension) {
-  CLI::App app{"Orrery: a scheduler for deep-learning training whose simulator is the scheduler"};
-  app.set_version_flag("--version", ORRERY_VERSION);
+void add_commands(CLI::App& app, Run& run, const Extension& extension,
+                  const std::vector<std::string>& program) {
+  app.description(
+      "Orrery: a scheduler for deep-learning training whose simulator is the scheduler");
+  app.name("orrery");
+  app.set_version_flag("--version", extension.version);
   app.require_subcommand(1);
-  Run run;
-  SimulateArguments simulate, compare;
-  RecordArguments record;
-  ReplayArguments replay;
-  GenerateArguments generate;
-  std::vector<std::string> generate_pairs;
-  ReproduceArguments reproduce;
-  WhatifArguments whatif;
-  TracesArguments traces;
-  DemoArguments demo;
-  TwinRunArguments twin_run;
-  TwinFitArguments twin_fit;
-  TwinCheckArguments twin_check;
-  TransientArguments transient;
-  StragglersArguments stragglers;
-  bool json = false;
+  add_demo(app, run);
+  add_simulate(app, "simulate", "run policies over traces", run);
+  add_simulate(app, "compare", "simulate, with ratios to the first policy", run);
+  add_record(app, extension.live, run);
+  add_replay(app, extension.live, run);
+  add_policies(app, run);
+  add_traces(app, run);
+  add_generate(app, run);
+  add_reproduce(app, run);
+  add_whatif(app, extension.live, run);
+  add_twin(app, run);
+  add_transient(app, run);
+  add_stragglers(app, run);
+  if (extension.add_commands) extension.add_commands(app, run, program);
+  add_help(app, run);
+  add_describe(app, run);
+}
 
-  CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
-  command->add_option("--report", demo.report, "the page to write")->capture_default_str();
-  command->add_flag("--quiet", demo.quiet, "no progress and no warnings");
-  command->callback([&] { run = [&] { return demo_command(demo); }; });
-  add_simulate(app, "simulate", "run policies over traces", simulate, run);
-  add_simulate(app, "compare", "simulate, with ratios to the first policy", compare, run);
-  add_record(app, record, extension.live, run);
-  add_replay(app, replay, extension.live, run);
-  command = app.add_subcommand("policies", "the policies and their options");
-  command->add_flag("--json", json);
-  command->callback([&] { run = [&] { return policies_command(json); }; });
-  add_traces(app, traces, run);
-  add_generate(app, generate, generate_pairs, run);
-  add_reproduce(app, reproduce, run);
-  add_whatif(app, whatif, extension.live, run);
-  add_twin(app, twin_run, twin_fit, twin_check, run);
-  add_transient(app, transient, run);
-  add_stragglers(app, stragglers, run);
+int run(int argc, char** argv, const Extension& extension) {
+  CLI::App app;
+  Run run;
   std::vector<std::string> program;
   const auto words =
       split_program({argv, static_cast<std::size_t>(argc)}, extension.with_program, program);
-  if (extension.add_commands) extension.add_commands(app, run, program);
-
-  std::vector<std::string> help;
-  add_help(app, help, run);
-
+  add_commands(app, run, extension, program);
   // A reader that has gone away is known by the error of a write.
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto code = parse_words(app, words)) return *code;

@@ -22,7 +22,14 @@ struct Extension {
                      const std::vector<std::string>& program)>
       add_commands{};
   std::vector<std::string> with_program{};
+  std::string version{};  // what --version prints
 };
+
+// Adds every command of `orrery` to the application, with its options and what they say of
+// themselves. The command that is chosen puts what it does into `run`. `app`, `run` and `extension`
+// must outlive what is chosen.
+void add_commands(CLI::App& app, std::function<Status()>& run, const Extension& extension,
+                  const std::vector<std::string>& program = {});
 
 // The `orrery` program. Answers its exit code: 0 done, 1 the work failed, 2 the call was wrong.
 int run(int argc, char** argv, const Extension& extension = {});

@@ -1,13 +1,16 @@
 #include "commands/transient.h"
 
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "commands/number_checks.h"
 
 namespace orrery {
 namespace {
 
-void add_analyse(CLI::App& group, TransientAnalyseArguments& a, std::function<Status()>& run) {
+void add_analyse(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientAnalyseArguments>();
+  TransientAnalyseArguments& a = *kept;
   CLI::App* command = group.add_subcommand(
       "analyse", "published measurements: every table and figure, and rows that do not agree");
   command
@@ -18,10 +21,12 @@ void add_analyse(CLI::App& group, TransientAnalyseArguments& a, std::function<St
                       "write table,config,metric,value,n,note to F instead of a summary");
   command->add_option("--report", a.report, "write the figures to F.html");
   command->add_option("--prices", a.prices, "a price file; the prices of 2019-02 if left out");
-  command->callback([&a, &run] { run = [&a] { return transient_analyse_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_analyse_command(*kept); }; });
 }
 
-void add_plan(CLI::App& group, TransientPlanArguments& a, std::function<Status()>& run) {
+void add_plan(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientPlanArguments>();
+  TransientPlanArguments& a = *kept;
   CLI::App* command = group.add_subcommand(
       "plan", "when to use which machine: policies for a deadline over spot traces");
   command->add_option("--trace", a.traces, "spot traces, one file a zone (F[,F...])")
@@ -61,10 +66,12 @@ void add_plan(CLI::App& group, TransientPlanArguments& a, std::function<Status()
       ->check(count())
       ->capture_default_str();
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->callback([&a, &run] { run = [&a] { return transient_plan_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_plan_command(*kept); }; });
 }
 
-void add_ledger(CLI::App& group, TransientLedgerArguments& a, std::function<Status()>& run) {
+void add_ledger(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientLedgerArguments>();
+  TransientLedgerArguments& a = *kept;
   CLI::App* command =
       group.add_subcommand("ledger", "jobs on transient servers: their servers and costs");
   command->add_option("file", a.file, "the ledger")->required();
@@ -77,7 +84,7 @@ void add_ledger(CLI::App& group, TransientLedgerArguments& a, std::function<Stat
   command->add_option("--prices", a.prices, "with --import: a price file; no costs if left out");
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
   command->add_flag("--csv", a.csv, "print CSV instead of the table");
-  command->callback([&a, &run] { run = [&a] { return transient_ledger_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_ledger_command(*kept); }; });
 }
 
 void add_cluster(CLI::App& command, TransientClusterArguments& a) {
@@ -100,7 +107,9 @@ void add_cluster(CLI::App& command, TransientClusterArguments& a) {
                      "lifetime.csv of the published data; its published fits if left out");
 }
 
-void add_simulate(CLI::App& group, TransientSimulateArguments& a, std::function<Status()>& run) {
+void add_simulate(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientSimulateArguments>();
+  TransientSimulateArguments& a = *kept;
   CLI::App* command = group.add_subcommand(
       "simulate", "a training on servers that are revoked: policies compared over many seeds");
   add_cluster(*command, a.cluster);
@@ -135,20 +144,20 @@ void add_simulate(CLI::App& group, TransientSimulateArguments& a, std::function<
       ->capture_default_str();
   command->add_option("--report", a.report, "write the figures to F.html");
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->callback([&a, &run] { run = [&a] { return transient_simulate_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_simulate_command(*kept); }; });
 }
 
 }  // namespace
 
-void add_transient(CLI::App& app, TransientArguments& arguments, std::function<Status()>& run) {
+void add_transient(CLI::App& app, std::function<Status()>& run) {
   CLI::App* group =
       app.add_subcommand("transient", "training on servers that may be revoked, and their cost");
   group->require_subcommand(1);
-  add_analyse(*group, arguments.analyse, run);
-  add_plan(*group, arguments.plan, run);
-  add_ledger(*group, arguments.ledger, run);
-  add_simulate(*group, arguments.simulate, run);
-  add_transient_run(*group, arguments.run, run);
+  add_analyse(*group, run);
+  add_plan(*group, run);
+  add_ledger(*group, run);
+  add_simulate(*group, run);
+  add_transient_run(*group, run);
 }
 
 }  // namespace orrery

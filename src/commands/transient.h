@@ -86,15 +86,7 @@ struct TransientSimulateArguments {
 };
 Status transient_simulate_command(const TransientSimulateArguments& arguments);
 
-struct TransientArguments {
-  TransientAnalyseArguments analyse{};
-  TransientPlanArguments plan{};
-  TransientLedgerArguments ledger{};
-  TransientSimulateArguments simulate{};
-  TransientRunArguments run{};
-};
-
 // Adds the group `transient`; the command that is chosen puts what it does into `run`.
-void add_transient(CLI::App& app, TransientArguments& arguments, std::function<Status()>& run);
+void add_transient(CLI::App& app, std::function<Status()>& run);
 
 }  // namespace orrery

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
+#include "base/own_program.h"
 #include "cloud/local_servers/local_servers.h"
 #include "cloud/transient_run/followed_file.h"
 #include "cloud/transient_run/transient_run.h"
@@ -108,15 +110,12 @@ Result<TransientSpec> spec_of(const TransientRunArguments& a) {
 }
 
 Result<std::string> trainer_of(const TransientRunArguments& a) {
-  std::string path = a.trainer;
-  if (path.empty()) {
-    std::error_code error;
-    path = (fs::read_symlink("/proc/self/exe", error).parent_path() / "orrery-train").string();
-  }
+  const std::string path = a.trainer.empty() ? own_program("orrery-train") : a.trainer;
   if (access(path.c_str(), X_OK) == 0) return fs::absolute(path).string();
   return Error{
       Code::NotFound,
-      fmt::format("{}: no such program; build orrery-train, or name it by --trainer", path)};
+      fmt::format("{}: no such program; build or install orrery-train, or name it by --trainer",
+                  path)};
 }
 
 Status make_folder(const std::string& path) {
@@ -234,7 +233,9 @@ void add_training(CLI::App& command, TransientTrainingArguments& a) {
 
 }  // namespace
 
-void add_transient_run(CLI::App& group, TransientRunArguments& a, std::function<Status()>& run) {
+void add_transient_run(CLI::App& group, std::function<Status()>& run) {
+  const auto kept = std::make_shared<TransientRunArguments>();
+  TransientRunArguments& a = *kept;
   CLI::App* command = group.add_subcommand(
       "run", "train on servers of this machine that come and go, in spite of their loss");
   command->add_option("file", a.file, "F.toml (docs/formats/transient.md); options go before it");
@@ -270,7 +271,7 @@ void add_transient_run(CLI::App& group, TransientRunArguments& a, std::function<
                       "go-on, same, cheapest, cheapest-spot, on-demand or fall-back");
   command->add_flag("--json", a.json, "print one JSON object instead of text");
   command->add_flag("--quiet", a.quiet, "no progress");
-  command->callback([&a, &run] { run = [&a] { return transient_run_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return transient_run_command(*kept); }; });
 }
 
 }  // namespace orrery

@@ -39,7 +39,6 @@ struct TransientRunArguments {
 };
 Status transient_run_command(const TransientRunArguments& arguments);
 
-void add_transient_run(CLI::App& group, TransientRunArguments& arguments,
-                       std::function<Status()>& run);
+void add_transient_run(CLI::App& group, std::function<Status()>& run);
 
 }  // namespace orrery

@@ -10,9 +10,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
+#include "base/own_program.h"
 #include "live/client/commands.h"
 #include "live/unix_socket/client.h"
 #include "report/terminal/interrupt.h"
@@ -66,11 +66,10 @@ int run_local_client(int argc, char** argv, void (*run_whole)(char** argv)) {
 }
 
 void exec_sibling(const char* name, char** argv) {
-  std::error_code failed;
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path() / name;
-  if (!failed) ::execv(beside.c_str(), argv);
-  complain(
-      fmt::format("{}: {}; it belongs beside this program", beside.string(), std::strerror(errno)));
+  const std::string path = own_program(name);
+  ::execv(path.c_str(), argv);
+  complain(fmt::format("{}: {}; it belongs there, or in libexec/orrery of an installed tree", path,
+                       std::strerror(errno)));
   std::exit(1);
 }
 

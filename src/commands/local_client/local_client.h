@@ -8,7 +8,7 @@ namespace orrery {
 // does not come back.
 int run_local_client(int argc, char** argv, void (*run_whole)(char** argv));
 
-// Replaces this process by the program NAME in the same folder; exits with 1 if there is none.
+// Replaces this process by our program NAME; exits with 1 if there is none.
 [[noreturn]] void exec_sibling(const char* name, char** argv);
 
 }  // namespace orrery

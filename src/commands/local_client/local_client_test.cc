@@ -65,7 +65,7 @@ TEST_F(LocalClientTest, LeavesEverythingElseToTheWholeProgram) {
 
 TEST_F(LocalClientTest, AWholeProgramThatIsMissingIsNamed) {
   EXPECT_EXIT(exec_sibling("no-such-program", nullptr), testing::ExitedWithCode(1),
-              "no-such-program: .*belongs beside this program");
+              "no-such-program: .*it belongs there, or in libexec/orrery");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "commands/programs/job_limits.h"
 #include "commands/programs/own_certificate.h"
 #include "commands/programs/remote_client.h"
+#include "commands/programs/service_notice.h"
 #include "commands/programs/upkeep.h"
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
@@ -108,7 +109,7 @@ Status agent_command(const AgentArguments& arguments) {
     return Result<std::unique_ptr<SchedulerLink>>(
         std::make_unique<RenewedLink>(own, std::move(link), std::move(on_orders)));
   };
-  return run_agent(options, make_link, log_to_stderr);
+  return run_agent(options, make_link, log_to_stderr, [] { notify_service_manager("READY=1"); });
 }
 
 }  // namespace orrery

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
-#include "base/files.h"
+#include "base/own_program.h"
 #include "cloud/fleet/answer_of.h"
 #include "cloud/fleet/loss_rate.h"
 #include "cloud/gce/credentials.h"
@@ -20,14 +18,6 @@ constexpr auto kTokenLife = std::chrono::hours(1);
 
 // Fits a shell's single quotes.
 bool is_plain(std::string_view word) { return word.find('\'') == std::string_view::npos; }
-
-// The program orrery that belongs to this process.
-Result<std::string> own_command() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return system_error("/proc/self/exe", error.value());
-  return (self.parent_path() / "orrery").string();
-}
 
 // Joins the cluster with a token that works once, then becomes the agent. On a server of this
 // machine the state is beside its log.
@@ -57,7 +47,7 @@ Result<std::unique_ptr<HeldServers>> HeldServers::start(Api& api,
   TRY_ASSIGN(ProviderFile file, read_provider_file(options.kind, options.file));
   if (file.server.empty()) file.server = options.server;
   if (options.kind == "local" && file.command == "orrery") {
-    TRY_ASSIGN(file.command, own_command());
+    file.command = own_program("orrery");
   }
   if (!is_plain(file.server) || !is_plain(file.command) || !is_plain(file.cluster)) {
     return invalid(options.file + ": 'server', 'command' and 'cluster' take no quotes");

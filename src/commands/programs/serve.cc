@@ -19,6 +19,7 @@
 #include "commands/programs/listeners.h"
 #include "commands/programs/local_link.h"
 #include "commands/programs/profile_finder.h"
+#include "commands/programs/service_notice.h"
 #include "commands/programs/upkeep.h"
 #include "live/agent/agent_loop.h"
 #include "live/auth/credentials.h"
@@ -172,6 +173,7 @@ class Service {
     const sigset_t set = ending_signals();
     int signal = 0;
     sigwait(&set, &signal);
+    notify_service_manager("STOPPING=1");
     log_to_stderr(failed_ ? "ends because its log cannot be written" : "ends");
     std::error_code ignored;
     std::filesystem::remove(state_ + "/address", ignored);
@@ -354,7 +356,9 @@ Status serve_until_signal(const ServeArguments& arguments, const std::function<v
 }  // namespace
 
 Status serve_command(const ServeArguments& arguments) {
-  if (!arguments.detach) return serve_until_signal(arguments, {});
+  if (!arguments.detach) {
+    return serve_until_signal(arguments, [] { notify_service_manager("READY=1"); });
+  }
   return run_detached(
       [&] { return arguments.state + "/serve.log"; },
       [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); });

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "base/own_program.h"
 #include "experiments/runs/output.h"
 #include "experiments/runs/progress.h"
 #include "experiments/star/run.h"
@@ -19,17 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The trainer lies beside this program.
 Result<std::string> find_trainer(const std::string& named) {
-  std::error_code problem;
-  const fs::path path =
-      named.empty() ? fs::read_symlink("/proc/self/exe", problem).parent_path() / "orrery-train"
-                    : fs::path(named);
-  if (access(path.c_str(), X_OK) == 0) return path.string();
+  const std::string path = named.empty() ? own_program("orrery-train") : named;
+  if (access(path.c_str(), X_OK) == 0) return path;
   return invalid(
-      fmt::format("{}: there is no such program; build it with `make`, or name it by "
-                  "--trainer",
-                  path.string()));
+      fmt::format("{}: there is no such program; build it with `make`, install the package "
+                  "orrery-train, or name it by --trainer",
+                  path));
 }
 
 Status interrupted_with(std::size_t done, std::size_t all, const std::string& folder) {

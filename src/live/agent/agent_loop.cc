@@ -231,7 +231,8 @@ Status AgentLoop::run(const MakeLink& make_link) {
   }
 }
 
-Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLog log) {
+Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLog log,
+                 const std::function<void()>& ready) {
   const HeldSignals signals;
   TRY_ASSIGN(const auto loop, AgentLoop::open(options, log));
   TRY(loop->watch(signals.fd(), [&](NodeAgent&, Duration) {
@@ -239,6 +240,7 @@ Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLo
     log("ends by a signal; each job runs on for its node timeout");
     loop->end(AgentLoop::Leave::JobsRun);
   }));
+  if (ready) ready();
   return loop->run(make_link);
 }
 

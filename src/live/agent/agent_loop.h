@@ -83,8 +83,10 @@ class AgentLoop {
 };
 
 // Runs `orrery agent` until SIGTERM or SIGINT; jobs run on after that. Call it while the process
-// has one thread: the signals are blocked in all later ones.
-Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLog log);
+// has one thread: the signals are blocked in all later ones. Calls `ready` when it has taken over
+// what runs, which needs no scheduler.
+Status run_agent(const AgentOptions& options, const MakeLink& make_link, AgentLog log,
+                 const std::function<void()>& ready = {});
 
 // One line with the time, to stderr.
 void log_to_stderr(std::string_view line);

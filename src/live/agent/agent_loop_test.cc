@@ -226,7 +226,12 @@ TEST_F(AgentLoopTest, ASignalEndsTheAgentAndLeavesItsJobs) {
     EXPECT_TRUE(scheduler_.wait_for_state(wanted.name, LaunchState::Running));
     pthread_kill(test, SIGTERM);
   });
-  EXPECT_TRUE(run_agent(options_, scheduler_.link(), [](std::string_view) {}).ok());
+  bool is_ready = false;
+  const auto ready = [&] { is_ready = true; };
+  EXPECT_TRUE(run_agent(
+                  options_, scheduler_.link(), [](std::string_view) {}, ready)
+                  .ok());
+  EXPECT_TRUE(is_ready);
   terminator.join();
   RunningAgent next(options_, scheduler_);
   ASSERT_TRUE(scheduler_.wait_for_state(wanted.name, LaunchState::Running));

@@ -93,26 +93,40 @@ bool is_alone(const std::string& cgroup) {
   return true;
 }
 
+// Lets the children of a cgroup have the memory controller. A cgroup with processes of its own
+// can pass none on, so they move to a child first.
+Status pass_memory_on(const std::string& cgroup, const std::string& child) {
+  const std::string control = cgroup + "/cgroup.subtree_control";
+  if (write_control(control, "+memory").ok()) return {};
+  TRY(make(child));
+  std::istringstream members(read_word(cgroup + "/cgroup.procs"));
+  for (std::string pid; members >> pid;) TRY(write_control(child + "/cgroup.procs", pid));
+  return write_control(control, "+memory");
+}
+
+// In the cgroup of the service that keeps one for jobs, if it is beside the agent's: the kernel
+// lets no process into a cgroup that passes controllers on, so with jobs below its own cgroup
+// the agent's service could not be started again.
 Result<CgroupHome> find_second(const std::string& own, const std::string& name) {
-  if (read_word(own + "/cgroup.controllers").find("memory") == std::string::npos) {
-    return Error{Code::FailedPrecondition, own + ": has no memory controller"};
+  const std::string kept =
+      (std::filesystem::path(own).parent_path() / "orrery-jobs.service").string();
+  const bool is_kept = exists(kept);
+  const std::string& above = is_kept ? kept : own;
+  if (read_word(above + "/cgroup.controllers").find("memory") == std::string::npos) {
+    return Error{Code::FailedPrecondition, above + ": has no memory controller"};
   }
-  const std::string control = own + "/cgroup.subtree_control";
-  if (!write_control(control, "+memory").ok()) {
-    if (!is_alone(own)) {
-      return Error{Code::FailedPrecondition,
-                   own +
-                       ": other processes are in the agent's cgroup; start the agent in one of "
-                       "its own, as by systemd-run -p Delegate=yes"};
-    }
-    TRY(make(own + "/agent"));
-    TRY(write_control(own + "/agent/cgroup.procs", std::to_string(::getpid())));
-    TRY(write_control(control, "+memory"));
+  const std::string control = above + "/cgroup.subtree_control";
+  if (!is_kept && !is_alone(own) && !write_control(control, "+memory").ok()) {
+    return Error{Code::FailedPrecondition,
+                 own +
+                     ": other processes are in the agent's cgroup; start the agent in one of "
+                     "its own, as by systemd-run -p Delegate=yes"};
   }
+  TRY(pass_memory_on(above, above + (is_kept ? "/keeper" : "/agent")));
   static_cast<void>(write_control(control, "+pids").ok());
   static_cast<void>(write_control(control, "+cpu").ok());
-  TRY(make(own + "/" + name));
-  return open_cgroup_home(own + "/" + name);
+  TRY(make(above + "/" + name));
+  return open_cgroup_home(above + "/" + name);
 }
 
 bool is_agents_name(const std::string& name) {

@@ -13,6 +13,7 @@ namespace orrery {
 // of memory, pids, cpu and devices that can be written to; memory is needed. In version 2
 // controllers can be handed down only by a cgroup without processes of its own. So this process
 // moves to the child "agent" of its cgroup, which it may only where no other process is with it.
+// Beside a cgroup "orrery-jobs.service" (packaging/systemd/) the directory is in that one.
 //
 // `root` is where /proc and /sys are looked for, so that tests can make them up. The error says why
 // there can be none.

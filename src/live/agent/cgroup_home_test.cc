@@ -45,6 +45,26 @@ TEST(CgroupHome, InVersion2ControllersAreHandedDown) {
   EXPECT_EQ(home.value().path, own + "/orrery-1");
 }
 
+TEST(CgroupHome, InVersion2JobsOfAServiceHaveTheCgroupThatIsKeptForThem) {
+  const TestFolder root;
+  root.write("proc/self/cgroup", "0::/orrery.slice/orrery-agent.service\n");
+  root.write("proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  root.write("sys/fs/cgroup/orrery.slice/orrery-agent.service/cgroup.controllers", "memory");
+  root.write("sys/fs/cgroup/orrery.slice/orrery-agent.service/cgroup.subtree_control", "");
+  const std::string kept = "sys/fs/cgroup/orrery.slice/orrery-jobs.service";
+  for (const std::string& cgroup : {kept, kept + "/orrery-1"}) {
+    root.write(cgroup + "/cgroup.controllers", "cpu memory pids");
+    root.write(cgroup + "/cgroup.subtree_control", "");
+  }
+  const auto home = find_cgroup_home("orrery-1", root.path());
+  ASSERT_TRUE(home.ok()) << home.error().message;
+  EXPECT_EQ(home.value().path, root / (kept + "/orrery-1"));
+  EXPECT_EQ(read_word(root / "sys/fs/cgroup/orrery.slice/orrery-agent.service/"
+                             "cgroup.subtree_control"),
+            "")
+      << "a process could not be put there any more";
+}
+
 TEST(CgroupHome, AnAgentAmongOtherProcessesIsRefusedWithTheRemedy) {
   const TestFolder root;
   root.write("proc/self/cgroup", "0::/user\n");

@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <memory>
+#include <utility>
 
+#include "base/command_pages/describe_command.h"
 #include "base/files.h"
 #include "base/number_checks.h"
 #include "training/trainer/commands.h"
@@ -211,7 +214,9 @@ void add_run(CLI::App& app, RunOptions& o, const TrainPorts& ports, Run& run) {
   command->callback([&o, &ports, &run] { run = [&o, &ports] { return run_command(o, ports); }; });
 }
 
-void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports, Run& run) {
+void add_predictor(CLI::App& app, const TrainPorts& ports, Run& run) {
+  const auto kept = std::make_shared<PredictorArguments>();
+  PredictorArguments& a = *kept;
   CLI::App* command =
       app.add_subcommand("predictor", "prediction of stragglers: learn it from runs, and judge it");
   command->require_subcommand(1);
@@ -221,26 +226,34 @@ void add_predictor(CLI::App& app, PredictorArguments& a, const TrainPorts& ports
   fit->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
       ->check(between(0.05, 0.9));
-  fit->callback([&] { run = [&] { return predictor_fit_command(a, ports); }; });
+  fit->callback([kept, &ports, &run] {
+    run = [kept, &ports] { return predictor_fit_command(*kept, ports); };
+  });
   CLI::App* score = command->add_subcommand("score", "judge predictors on the ends of series");
   score->add_option("folders", a.folders, "--dir of runs")->required();
   score->add_option("--predictor", a.file, "one that was fitted, beside the built-in");
   score->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
       ->check(between(0.05, 1));
-  score->callback([&] { run = [&] { return predictor_score_command(a, ports); }; });
+  score->callback([kept, &ports, &run] {
+    run = [kept, &ports] { return predictor_score_command(*kept, ports); };
+  });
 }
 
-void add_selector(CLI::App& app, std::vector<std::string>& folders, const TrainPorts& ports,
-                  Run& run) {
+void add_selector(CLI::App& app, const TrainPorts& ports, Run& run) {
+  const auto folders = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("selector", "star's learned choice of the mode");
   command->require_subcommand(1);
   CLI::App* score = command->add_subcommand("score", "judge it on the windows of runs under star");
-  score->add_option("folders", folders, "--dir of runs of one training")->required();
-  score->callback([&] { run = [&] { return selector_score_command(folders, ports); }; });
+  score->add_option("folders", *folders, "--dir of runs of one training")->required();
+  score->callback([folders, &ports, &run] {
+    run = [folders, &ports] { return selector_score_command(*folders, ports); };
+  });
 }
 
-void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
+void add_servers(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<ServersArguments>();
+  ServersArguments& a = *kept;
   CLI::App* command = app.add_subcommand("servers", "servers that runs on this machine share");
   command->add_option("--dir", a.folder, "where `run --servers` finds them")->required();
   command->add_option("--count", a.count, "number of servers")
@@ -256,10 +269,12 @@ void add_servers(CLI::App& app, ServersArguments& a, Run& run) {
   command->add_option("--listen", a.listen, "address to listen at")->capture_default_str();
   command->add_flag("!--no-consideration", a.considers,
                     "grant every mode, and leave limits as they are");
-  command->callback([&] { run = [&] { return servers_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return servers_command(*kept); }; });
 }
 
-void add_member(CLI::App& app, MemberArguments& a, Run& run) {
+void add_member(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<MemberArguments>();
+  MemberArguments& a = *kept;
   CLI::App* command =
       app.add_subcommand("member", "one machine of a run that outlives the loss of any machine");
   command->add_option("folder", a.folder, "--dir of `run --members`; all members share it")
@@ -278,7 +293,47 @@ void add_member(CLI::App& app, MemberArguments& a, Run& run) {
                    "of a worker: CPU quota from its first task on, so that a fast machine stands "
                    "for a slow one")
       ->check(above_0(1e6));
-  command->callback([&] { run = [&] { return member_command(a); }; });
+  command->callback([kept, &run] { run = [kept] { return member_command(*kept); }; });
+}
+
+void add_resize(CLI::App& app, Run& run) {
+  struct ResizeArguments {
+    std::string folder{};
+    int workers = 0;
+    bool anyway = false;
+  };
+  const auto kept = std::make_shared<ResizeArguments>();
+  CLI::App* command = app.add_subcommand("resize", "give a run more or fewer workers");
+  command->add_option("folder", kept->folder, "the run's --dir")->required();
+  command->add_option("workers", kept->workers, "the number of workers")
+      ->check(whole(1, 1 << 30))
+      ->required();
+  command->add_flag("--anyway", kept->anyway, "more than cores and memory of this machine allow");
+  command->callback([kept, &run] {
+    run = [kept] { return resize_command(kept->folder, kept->workers, kept->anyway); };
+  });
+}
+
+void add_evaluate(CLI::App& app, const TrainPorts& ports, Run& run) {
+  const auto kept = std::make_shared<EvaluateArguments>();
+  CLI::App* command = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");
+  command->add_option("folder", kept->folder, "the run's --dir")->required();
+  command->add_option("--from", kept->from, "last or best")->capture_default_str();
+  command->add_flag("--json", kept->json, "print one JSON object");
+  command->callback(
+      [kept, &ports, &run] { run = [kept, &ports] { return evaluate_command(*kept, ports); }; });
+}
+
+void add_worker(CLI::App& app, const TrainPorts& ports, Run& run) {
+  const auto kept = std::make_shared<JoinArguments>();
+  CLI::App* command = app.add_subcommand("worker", "join a run on another machine");
+  command->add_option("--join", kept->head, "HOST:PORT, as in the run's folder")->required();
+  command->add_option("--token-file", kept->token_file, "the run's token")->required();
+  command->add_option("--listen", kept->listen,
+                      "address at which the others reach it; by default the one it reaches the "
+                      "head from");
+  command->callback(
+      [kept, &ports, &run] { run = [kept, &ports] { return worker_command(*kept, ports); }; });
 }
 
 Status print_lines(const std::vector<std::string>& lines) {
@@ -315,65 +370,49 @@ int exit_code(const Status& status, bool says_errors = true) {
 
 }  // namespace
 
-int train_main(int argc, char** argv, const TrainPorts& ports) {
-  CLI::App app("Trains models in several processes, in spite of stragglers.", "orrery-train");
+void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports) {
+  app.name("orrery-train");
+  app.description("Trains models in several processes, in spite of stragglers.");
+  app.set_version_flag("--version", call.version);
   app.require_subcommand(1);
-  RunOptions options;
-  Run run;
-  if (const Status recalled = recall(argc, argv, options); !recalled.ok()) {
+  Run& run = call.run;
+  add_run(app, call.options, ports, run);
+  app.add_subcommand("part", "a process of a run; `run` starts it")
+      ->group("")
+      ->callback([&call, &ports] {
+        call.says_errors = false;
+        call.run = [&ports] { return run_part(ports); };
+      });
+  add_resize(app, run);
+  add_evaluate(app, ports, run);
+  add_worker(app, ports, run);
+  add_member(app, run);
+  add_servers(app, run);
+  add_predictor(app, ports, run);
+  add_selector(app, ports, run);
+  add_describe(app, run);
+  app.add_subcommand("models", "what can be trained")->callback([&run, &ports] {
+    run = [&ports] { return print_lines(ports.models()); };
+  });
+  app.add_subcommand("data", "what it can be trained on")->callback([&run, &ports] {
+    run = [&ports] { return print_lines(ports.data()); };
+  });
+}
+
+int train_main(int argc, char** argv, const TrainPorts& ports, std::string version) {
+  TrainCall call{.version = std::move(version)};
+  if (const Status recalled = recall(argc, argv, call.options); !recalled.ok()) {
     const int code = exit_code(recalled);
     return recalled.error().code == Code::NotFound ? 2 : code;
   }
-  add_run(app, options, ports, run);
-  bool says_errors = true;  // a part sends them to the head, which prints them
-  app.add_subcommand("part", "a process of a run; `run` starts it")->group("")->callback([&] {
-    says_errors = false;
-    run = [&] { return run_part(ports); };
-  });
-  std::string folder;
-  int workers = 0;
-  CLI::App* resize = app.add_subcommand("resize", "give a run more or fewer workers");
-  resize->add_option("folder", folder, "the run's --dir")->required();
-  resize->add_option("workers", workers, "the number of workers")
-      ->check(whole(1, 1 << 30))
-      ->required();
-  bool anyway = false;
-  resize->add_flag("--anyway", anyway, "more than cores and memory of this machine allow");
-  resize->callback([&] { run = [&] { return resize_command(folder, workers, anyway); }; });
-  EvaluateArguments evaluation;
-  CLI::App* evaluate = app.add_subcommand("evaluate", "the accuracy of a run's checkpoint");
-  evaluate->add_option("folder", evaluation.folder, "the run's --dir")->required();
-  evaluate->add_option("--from", evaluation.from, "last or best")->capture_default_str();
-  evaluate->add_flag("--json", evaluation.json, "print one JSON object");
-  evaluate->callback([&] { run = [&] { return evaluate_command(evaluation, ports); }; });
-  JoinArguments join;
-  CLI::App* worker = app.add_subcommand("worker", "join a run on another machine");
-  worker->add_option("--join", join.head, "HOST:PORT, as in the run's folder")->required();
-  worker->add_option("--token-file", join.token_file, "the run's token")->required();
-  worker->add_option("--listen", join.listen,
-                     "address at which the others reach it; by default the one it reaches the head "
-                     "from");
-  worker->callback([&] { run = [&] { return worker_command(join, ports); }; });
-  MemberArguments member;
-  add_member(app, member, run);
-  ServersArguments servers;
-  add_servers(app, servers, run);
-  PredictorArguments predictor;
-  add_predictor(app, predictor, ports, run);
-  std::vector<std::string> windows;
-  add_selector(app, windows, ports, run);
-  app.add_subcommand("models", "what can be trained")->callback([&] {
-    run = [&] { return print_lines(ports.models()); };
-  });
-  app.add_subcommand("data", "what it can be trained on")->callback([&] {
-    run = [&] { return print_lines(ports.data()); };
-  });
+  CLI::App app;
+  add_train_commands(app, call, ports);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return exit_code(run(), says_errors);
+  return exit_code(call.run(), call.says_errors);
 }
 
 }  // namespace orrery
