@@ -1,0 +1,1 @@
+"""Orrery from Python."""
