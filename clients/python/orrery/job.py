@@ -1,8 +1,8 @@
 """Talks to Orrery from inside a job: progress, checkpoints, and where to stop.
 
-    import orrery_job
+    import orrery.job
 
-    with orrery_job.connect() as job:
+    with orrery.job.connect() as job:
         start = load(job.checkpoint_dir) if job.resumed else 0
         for step in job.steps(range(start, 1000)):
             train(step)
@@ -10,7 +10,7 @@
             save(job.checkpoint_dir, job.done)
             job.checkpointed(job.done)
 
-One file, standard library only, Python 3.7 or later; copy it beside your program. Outside Orrery
+One file, standard library only; it also works alone, copied beside your program. Outside Orrery
 everything here does nothing, and should_stop() is always False. No call raises because the agent is
 away: a thread connects again by itself and says what is still true. The one call that can wait is
 should_stop(), and only between the scheduler's question and its answer, HOLD_S at most.
@@ -27,6 +27,13 @@ import socket
 import threading
 import time
 import traceback
+from types import TracebackType
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type,
+                    TypeVar)
+
+V = TypeVar("V")
+Message = Dict[str, Any]
+OnResize = Callable[[int, int], object]
 
 VERSION = 1
 HOLD_S = 30.0  # how long a rank waits for the others' agreement
@@ -36,7 +43,7 @@ LONGEST_LINE = 64 * 1024
 KINDS = ("progress", "checkpointed", "can_stop_at", "bye")
 
 
-def connect(every=1):
+def connect(every: int = 1) -> "Job":
     """The Job of this process. `every`: should_stop() asks after each `every` iterations."""
     return Job(os.environ, every)
 
@@ -44,31 +51,31 @@ def connect(every=1):
 class Job:
     """All methods may be called from any thread. In a forked child they do nothing."""
 
-    def __init__(self, environment, every=1):
+    def __init__(self, environment: Mapping[str, str], every: int = 1) -> None:
         self.checkpoint_dir = environment.get("ORRERY_CHECKPOINT_DIR") or None
         self.resumed = environment.get("ORRERY_RESUMED") == "1"
         self.rank = _number(environment.get("ORRERY_RANK"), 0)
         self.ranks = _number(environment.get("ORRERY_RANKS"), 1)
         self.epoch = _number(environment.get("ORRERY_EPOCH"), 0)
-        self.stop_reason = None  # preempt, resize, drain or cancel, once there is one
-        self.error = None  # why the agent does not want to hear this process any more
+        self.stop_reason: Optional[str] = None  # preempt, resize, drain or cancel, once there is one
+        self.error: Optional[str] = None  # why the agent does not want to hear this process any more
         self._every = max(1, every)
         self._path = environment.get("ORRERY_SOCKET") or None
         self._pid = os.getpid()
         self._changed = threading.Condition()
-        self._done = None  # as should_stop() or progress() last said
+        self._done: Optional[int] = None  # as should_stop() or progress() last said
         self._asks = False  # the program asks should_stop(), so it can promise something
         self._asked = False  # the agent wants to know where this rank can stop
-        self._promise = None
-        self._stop_at = None
+        self._promise: Optional[int] = None
+        self._stop_at: Optional[int] = None
         self._stopping = False
-        self._resize = None
-        self._on_resize = None
-        self._outbox = {}  # kind -> message; one of each, the newest
-        self._said = {}  # what is said again on a new connection
+        self._resize: Optional[Tuple[int, int]] = None
+        self._on_resize: Optional[OnResize] = None
+        self._outbox: Dict[str, Message] = {}  # kind -> message; one of each, the newest
+        self._said: Dict[str, Message] = {}  # what is said again on a new connection
         self._connected = False
         self._closing = False
-        self._thread = None
+        self._thread: Optional[threading.Thread] = None
         if self._path:
             self._wake_read, self._wake_write = os.pipe()
             os.set_blocking(self._wake_read, False)
@@ -76,27 +83,29 @@ class Job:
             self._thread = threading.Thread(target=self._run, name="orrery", daemon=True)
             self._thread.start()
 
-    def __enter__(self):
+    def __enter__(self) -> "Job":
         return self
 
-    def __exit__(self, kind, value, trace):
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
         self.close(finished=kind is None and not self._stopping)
 
     @property
-    def connected(self):
+    def connected(self) -> bool:
         return self._connected
 
     @property
-    def done(self):
+    def done(self) -> int:
         """Iterations done, as last reported to this object."""
         return self._done or 0
 
     @property
-    def stopping(self):
+    def stopping(self) -> bool:
         """should_stop() or steps() has said to stop: save a checkpoint and leave."""
         return self._stopping
 
-    def progress(self, done, of=None, loss=None, samples=None):
+    def progress(self, done: int, of: Optional[int] = None, loss: Optional[float] = None,
+                 samples: Optional[float] = None) -> None:
         """`done` iterations are done, of `of` in all."""
         message = {"kind": "progress", "iteration": int(done)}
         if of is not None:
@@ -110,14 +119,14 @@ class Job:
             self._done = max(self._done or 0, int(done))
             self._say(message)
 
-    def checkpointed(self, done):
+    def checkpointed(self, done: int) -> None:
         """The state after `done` iterations is safe in checkpoint_dir."""
         if not self._alive():
             return
         with self._changed:
             self._say({"kind": "checkpointed", "iteration": int(done)})
 
-    def should_stop(self, done):
+    def should_stop(self, done: int) -> bool:
         """Asked when `done` iterations are done: True when all ranks stop here."""
         if not self._alive():
             return False
@@ -132,14 +141,15 @@ class Job:
                 self._stopping = True
             return self._stopping
 
-    def steps(self, iterable, start=None, of=None):
+    def steps(self, iterable: Iterable[V], start: Optional[int] = None, of: Optional[int] = None) -> Iterator[V]:
         """The values of `iterable`, as long as the job shall go on; reports progress after each.
 
         The first value is the iteration after `start`. A plain range(a, b) starts at a, of b.
         """
-        plain = isinstance(iterable, range) and iterable.step == 1
-        done = start if start is not None else iterable.start if plain else 0
-        of = iterable.stop if of is None and plain else of
+        counted: object = iterable
+        plain = counted if isinstance(counted, range) and counted.step == 1 else None
+        done = start if start is not None else plain.start if plain is not None else 0
+        of = plain.stop if of is None and plain is not None else of
         if self.should_stop(done):
             return
         for value in iterable:
@@ -149,7 +159,7 @@ class Job:
             if done % self._every == 0 and self.should_stop(done):
                 return
 
-    def on_resize(self, callback):
+    def on_resize(self, callback: Optional[OnResize]) -> None:
         """callback(gpus, ranks), in another thread, when the job's next start has another size."""
         with self._changed:
             self._on_resize = callback
@@ -157,9 +167,9 @@ class Job:
         if callback and notice:
             callback(*notice)
 
-    def close(self, finished=False):
+    def close(self, finished: bool = False) -> None:
         """Says what is still to be said, and goodbye. `finished`: the job's work is done."""
-        if not self._alive() or self._closing:
+        if not self._alive() or self._closing or self._thread is None:
             return
         with self._changed:
             self._outbox["bye"] = {"kind": "bye", "finished": bool(finished)}
@@ -171,25 +181,25 @@ class Job:
             os.close(self._wake_read)
             os.close(self._wake_write)
 
-    def _alive(self):
+    def _alive(self) -> bool:
         return self._thread is not None and os.getpid() == self._pid
 
-    def _say(self, message):
+    def _say(self, message: Message) -> None:
         if self._alive() and not self._closing:
             self._outbox[message["kind"]] = message
             self._wake()
 
-    def _wake(self):
+    def _wake(self) -> None:
         try:
             os.write(self._wake_write, b".")
         except BlockingIOError:
             pass  # full, which wakes as well
 
-    def _answer(self, earliest):
+    def _answer(self, earliest: int) -> None:
         self._promise = int(earliest)
         self._say({"kind": "can_stop_at", "iteration": self._promise})
 
-    def _hold(self):
+    def _hold(self) -> None:
         """Waits where this rank promised to wait; going on could leave the others in a collective."""
         deadline = time.monotonic() + HOLD_S
         while self._stop_at is None and self.error is None and not self._closing:
@@ -202,7 +212,7 @@ class Job:
             self._asked = False
             self._said.pop("can_stop_at", None)
 
-    def _heard(self, message):
+    def _heard(self, message: Message) -> Optional[OnResize]:
         kind = message.get("kind")
         if kind == "error":
             self.error = str(message.get("message", "closed by the agent"))
@@ -212,20 +222,20 @@ class Job:
             if self._promise is not None:
                 self._answer(self._promise)
             elif self._asks:
-                self._answer((self._done // self._every + 1) * self._every)
+                self._answer((self.done // self._every + 1) * self._every)
         elif kind == "stop_at" and isinstance(message.get("iteration"), int):
             self._stop_at = message["iteration"]
             self.stop_reason = message.get("reason")
             self._changed.notify_all()
         elif kind == "resize":
-            self._resize = (message.get("gpus"), message.get("ranks"))
+            self._resize = (_number(message.get("gpus"), 0), _number(message.get("ranks"), 0))
             return self._on_resize
         elif kind == "welcome":
             self._connected = True
             self.checkpoint_dir = self.checkpoint_dir or message.get("checkpoint_dir") or None
         return None
 
-    def _run(self):
+    def _run(self) -> None:
         wait = RETRY_S[0]
         while self.error is None:
             connection = self._dial()
@@ -239,30 +249,30 @@ class Job:
             self._pause(wait)
             wait = min(2 * wait, RETRY_S[1])
 
-    def _pause(self, seconds):
+    def _pause(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while not self._closing and time.monotonic() < deadline:
             select.select([self._wake_read], [], [], max(0.0, deadline - time.monotonic()))
             self._drain_wake()
 
-    def _drain_wake(self):
+    def _drain_wake(self) -> None:
         try:
             os.read(self._wake_read, 4096)
         except OSError:
             pass
 
-    def _dial(self):
+    def _dial(self) -> Optional[socket.socket]:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.settimeout(1.0)
-            connection.connect(self._path)
+            connection.connect(self._path or "")
         except (OSError, ValueError):
             connection.close()
             return None
         connection.setblocking(False)
         return connection
 
-    def _talk(self, connection):
+    def _talk(self, connection: socket.socket) -> bool:
         """One connection to its end; whether the agent was there."""
         hello = [{"kind": "hello", "version": VERSION, "rank": self.rank}]
         with self._changed:
@@ -304,12 +314,12 @@ class Job:
             if self.error is not None or len(received) > LONGEST_LINE:
                 return welcome
 
-    def _take_outbox(self, kinds):
+    def _take_outbox(self, kinds: Sequence[str]) -> bytes:
         messages = [self._outbox.pop(kind) for kind in kinds if kind in self._outbox]
         self._said.update((message["kind"], message) for message in messages)
         return _lines(messages)
 
-    def _hear_lines(self, received):
+    def _hear_lines(self, received: bytes) -> bytes:
         *lines, rest = received.split(b"\n")
         for line in lines:
             try:
@@ -320,7 +330,7 @@ class Job:
                 continue
             with self._changed:
                 callback = self._heard(message)
-            if callback:
+            if callback and self._resize:
                 try:
                     callback(*self._resize)
                 except Exception:  # the program's own, which must not end this thread
@@ -346,22 +356,22 @@ class StepTrace:
 
     COLUMNS = "dp_rank,stage,rank,step,optype,start_ts,duration,seq_id,mc,mb_id,gmc"
 
-    def __init__(self, prefix, rank=0):
+    def __init__(self, prefix: str, rank: int = 0) -> None:
         self._rank = rank
-        self._step = None
-        self._counts = {}  # of each operation in this step
+        self._step: Optional[int] = None
+        self._counts: Dict[str, int] = {}  # of each operation in this step
         self._file = open("%s.%d.csv" % (prefix, rank), "w")
         if rank == 0:
             self._file.write(self.COLUMNS + "\n")
 
     @contextlib.contextmanager
-    def operation(self, step, name):
+    def operation(self, step: int, name: str) -> Iterator[None]:
         """Times the block as this operation of this step. What raises is not recorded."""
         start, before = time.time(), time.perf_counter()
         yield
         self.add(step, name, start, time.perf_counter() - before)
 
-    def add(self, step, name, start, duration):
+    def add(self, step: int, name: str, start: float, duration: float) -> None:
         """An operation that was timed otherwise: seconds since the epoch, and seconds."""
         if step != self._step:
             self._step, self._counts = step, {}
@@ -370,16 +380,16 @@ class StepTrace:
         self._file.write("%d,0,%d,%d,%s,%.9f,%.9f,%d,-1,-1,-1\n" % (
             self._rank, self._rank, step, name, start, max(0.0, duration), number))
 
-    def close(self):
+    def close(self) -> None:
         self._file.close()
 
 
-def _number(text, otherwise):
+def _number(text: Any, otherwise: int) -> int:
     try:
         return int(text)
     except (TypeError, ValueError):
         return otherwise
 
 
-def _lines(messages):
+def _lines(messages: List[Message]) -> bytes:
     return b"".join(json.dumps(message).encode("utf-8") + b"\n" for message in messages)
