@@ -33,7 +33,7 @@ class JobSpec:
     gpu_type: str = ""
     elastic: Union[str, Tuple[int, int], None] = None  # fewest and most: (1, 8) or "1..8"
     cpus: Optional[float] = None
-    memory: Union[str, int, None] = None  # "16G", or bytes
+    memory: Optional[str] = None  # "16G"
     time: Optional[Time] = None
     time_limit: Optional[Time] = None
     signal: Optional[str] = None  # "USR1@60s": ahead of the time limit
@@ -129,10 +129,8 @@ def _cpus(cpus: float) -> int:
     return round(cpus * 1000)
 
 
-def _memory(memory: Union[str, int]) -> int:
-    if isinstance(memory, int):
-        return memory
-    found = re.fullmatch(r"(\d+\.?\d*|\.\d+)([KMGT])(B|iB|)", memory)
+def _memory(memory: str) -> int:
+    found = re.fullmatch(r"(\d+\.?\d*|\.\d+)([KMGT])(B|iB|)", str(memory))
     if not found:
         raise InvalidArgument(f"{memory!r} is no amount of memory; write '500M', '16G' or '1.5T'", "memory")
     unit: int = (1000 if found.group(3) == "B" else 1024) ** POWERS[found.group(2)]

@@ -69,11 +69,13 @@ class Run:
         self._seed = seed
         self._every = {"checkpoint": checkpoint_every or 0, "metrics": metrics_every, "ask": ask_every}
         self._metric: Dict[str, Any] = {}
+        self.last: Dict[str, float] = {}  # metrics as they were last written, by an earlier run perhaps
         self.iteration = 0  # that are done
         self.epoch = 0
         self.samples = 0
         self.rank, self.ranks = 0, 1
         self.weight = 1.0
+        self.last_of_epoch = False  # this batch is, where the loader has a length
         self.resumed = False  # it continues from a checkpoint
         self.finished = False  # all iterations are done
         self.stopping = False  # it was asked to stop, and the checkpoint is written
@@ -139,6 +141,7 @@ class Run:
             epoch = self.epoch
             for part in self._loader.epoch(epoch, self._start, self.rank, self.ranks):
                 self.weight = part.weight
+                self.last_of_epoch = self._start + 1 == self._length()
                 yield part.batch
                 self._count(part.samples, end)
                 if self._is_over(end):
@@ -164,7 +167,10 @@ class Run:
         return loss if self.weight == 1.0 else loss * self.weight
 
     def report(self, **metrics: Any) -> None:
-        """Metrics of this iteration: numbers, or tensors of one number, read only when written."""
+        """Metrics of this iteration: numbers, or tensors of one number, read only when written.
+
+        What is written is the mean over all processes.
+        """
         self._metric.update(metrics)
 
     def save(self) -> None:
@@ -272,7 +278,7 @@ class Run:
                 raise FailedPrecondition(f"does not fit the {name} ({fault}); go back to the program that wrote it, "
                                          "or name another folder", where) from fault
         self.iteration, self.epoch, self.samples = state["iteration"], state["epoch"], state["samples"]
-        self._start = state["start"]
+        self._start, self.last = state["start"], state["last"]
         if isinstance(self._loader, Loader):
             self._loader = self._loader.with_batch(state["batch"] or self._loader.batch)
         same = state["ranks"] == self.ranks
@@ -292,7 +298,7 @@ class Run:
         fault: Optional[Error] = None
         if self.rank == 0:
             state = {"version": STATE_VERSION, "iteration": self.iteration, "epoch": self.epoch, "start": self._start,
-                     "samples": self.samples, "ranks": self.ranks, "batch": self._loader.batch, "random": random,
+                     "samples": self.samples, "last": self.last, "ranks": self.ranks, "batch": self._loader.batch, "random": random,
                      "parts": {name: _inner(part).state_dict() for name, part in self._parts.items()}}
             try:
                 self._checkpoints.save(self.iteration, state)
@@ -362,8 +368,8 @@ class Run:
         if not (self._is_over(end) or self.iteration % self._every["metrics"] == 0):
             self._job.progress(self.iteration, end, samples=self.samples or None)
             return
-        values = {name: _float(name, value) for name, value in metric.items()}
-        self._job.progress(self.iteration, end, loss=values.get("loss"), samples=self.samples or None)
+        self.last = self._mean({name: _float(name, value) for name, value in metric.items()})
+        self._job.progress(self.iteration, end, loss=self.last.get("loss"), samples=self.samples or None)
         if self._metrics is None:
             return
         began, samples = self._window
@@ -371,9 +377,16 @@ class Run:
         if samples != self.samples:
             row["samples"] = self.samples
             row["samples_per_s"] = round((self.samples - samples) / max(now - began, 1e-9), 3)
-        row.update(values)
+        row.update(self.last)
         self._metrics.write(row)
         self._window = (now, self.samples)
+
+    def _mean(self, values: Dict[str, float]) -> Dict[str, float]:
+        """Over all processes, each with the weight of its part of the batch."""
+        if self.ranks == 1:
+            return values
+        found = [(weight, of) for weight, of in self._gang.gather((self.weight, values)) if weight]
+        return {name: sum(weight * of.get(name, math.nan) for weight, of in found) / self.ranks for name in values}
 
 
 def _inner(part: Any) -> Any:

@@ -1,0 +1,79 @@
+"""The examples under the real scheduler: preempted, resumed and resized; losses to the bit."""
+import re
+import sys
+import unittest
+
+import live
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+EXAMPLES = live.ROOT / "examples" / "pytorch"
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class Examples(live.LiveTest):
+    def start(self, name, *words, **properties):
+        return self.submit(sys.executable, str(EXAMPLES / name), *words, **{"time": "30m", "grace": "30s", **properties})
+
+    def end_of(self, job):
+        """The last line of a job that is done."""
+        self.assertEqual(self.ends(job).failures, 0)
+        return next(line for line in self.client.text(job).splitlines() if line.startswith("done at iteration"))
+
+    def rows(self):
+        file = self.folder / "c" / "metrics.csv"
+        return [line.split(",") for line in file.read_text().splitlines()[1:]] if file.exists() else []
+
+    def preempt(self, job):
+        """Takes the job from its node, and gives it back to it."""
+        self.wait_for(lambda: self.rows() or self.client.job(job).final)
+        self.orrery("drain", "n1", "--now")
+        self.wait_for_state(job, "Paused")
+        self.orrery("resume", "n1")
+
+    def preempted_equals_undisturbed(self, name, *words, **properties):
+        job = self.start(name, *words, checkpoint_dir=str(self.folder / "c"), **properties)
+        self.preempt(job)
+        disturbed = self.end_of(job)
+        self.assertEqual(self.client.job(job).epoch, 2)
+        self.assertEqual(disturbed, self.end_of(self.start(name, *words, **properties)))
+        iterations = [int(row[0]) for row in self.rows()]
+        self.assertEqual(iterations, sorted(set(iterations)))
+
+    def test_images_on_two_processes_end_with_the_same_loss(self):
+        self.preempted_equals_undisturbed("images.py", "--epochs", "3", gpus=2, per="gpu")
+
+    def test_gpt_ends_with_the_same_loss(self):
+        self.preempted_equals_undisturbed("gpt.py", "--iterations", "150", gpus=1)
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class Elastic(Examples):
+    options = ("--policy", "elasticflow")
+    test_images_on_two_processes_end_with_the_same_loss = None
+    test_gpt_ends_with_the_same_loss = None
+
+    def test_a_job_that_the_policy_shrinks_and_grows_trains_the_same_batches(self):
+        other = self.submit("sleep", "300", gpus=2, time="30m")
+        self.wait_for_state(other, "Running")
+        words = ("elastic.py", "--iterations", "300", "--sample", "0.002")
+        job = self.start(*words, elastic="1..4", per="gpu", checkpoint_dir=str(self.folder / "c"))
+        self.wait_for(self.rows)
+        third = self.submit("sleep", "300", gpus=1, time="30m")
+        self.wait_for_state(third, "Running")
+        at = len(self.rows())
+        self.wait_for(lambda: len(self.rows()) > at)
+        self.client.cancel(other)
+        resized = self.end_of(job)
+        text = self.client.text(job)
+        self.assertEqual(re.findall(r"on (\d) processes", text)[:3], ["2", "1", "3"], text)
+        alone = self.end_of(self.start(*words[:3], gpus=1))
+        losses = [float(re.search(r"loss (\S+)", line).group(1)) for line in (resized, alone)]
+        self.assertAlmostEqual(losses[0] / losses[1], 1.0, places=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
