@@ -10,11 +10,10 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Union
 from . import randomness
 from .checkpoint import Checkpoints
 from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument
-from .gang import Gang
-from .job import Job
 from .loader import AnyIterable, Loader, of_torch
 from .metrics import Metrics
 from .randomness import loaded
+from .speaker import Speaker
 
 STATE_VERSION = 1
 MEASURED = 20  # iterations whose time decides how often a checkpoint is due
@@ -93,10 +92,9 @@ class Run:
     # ---- the block
 
     def __enter__(self) -> "Run":
-        self._gang = Gang(self._environment)
+        self._speaker = Speaker(self._environment, self._every["ask"])
+        self._gang, self._job = self._speaker.gang, self._speaker.job
         self.rank, self.ranks = self._gang.rank, self._gang.ranks
-        speaks = self._environment if self._gang.speaks else {}
-        self._job = Job(speaks, self._every["ask"])
         try:
             folder = self._folder or self._environment.get("ORRERY_CHECKPOINT_DIR") or None
             self._checkpoints = Checkpoints(folder) if folder else None
@@ -326,16 +324,9 @@ class Run:
     # ---- stopping
 
     def _must_stop(self) -> bool:
-        if self.iteration % self._every["ask"]:
+        self.stop_reason = self._speaker.reason_to_stop(self.iteration, self._terminated)
+        if self.stop_reason is None:
             return False
-        stop = self._job.should_stop(self.iteration)
-        reason = self._job.stop_reason if stop else "terminated" if self._terminated else None
-        if not self._gang.own_socket:
-            if self._gang.any(reason is not None):
-                reason = next((found for found in self._gang.gather(reason) if found), None)
-        if reason is None:
-            return False
-        self.stop_reason = reason
         self._save()
         self.stopping = True
         return True
