@@ -46,6 +46,17 @@ class Examples(live.LiveTest):
     def test_images_on_two_processes_end_with_the_same_loss(self):
         self.preempted_equals_undisturbed("images.py", "--epochs", "3", gpus=2, per="gpu")
 
+    def test_processes_behind_one_socket_end_with_the_same_loss(self):
+        # As torchrun starts them, whose own program Debian 12's python does not run.
+        script = ("for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 \"$@\" & p=\"$p $!\"; done; "
+                  "for i in $p; do wait $i || exit; done")
+        words = ("images.py", "--epochs", "3")
+        job = self.submit("sh", "-c", script, "launch", sys.executable, str(EXAMPLES / words[0]), *words[1:], gpus=2,
+                          time="30m", grace="30s", checkpoint_dir=str(self.folder / "c"))
+        self.preempt(job)
+        disturbed = self.end_of(job)
+        self.assertEqual(disturbed, self.end_of(self.start(*words, gpus=2, per="gpu")))
+
     def test_gpt_ends_with_the_same_loss(self):
         self.preempted_equals_undisturbed("gpt.py", "--iterations", "150", gpus=1)
 
@@ -55,6 +66,7 @@ class Elastic(Examples):
     options = ("--policy", "elasticflow")
     test_images_on_two_processes_end_with_the_same_loss = None
     test_gpt_ends_with_the_same_loss = None
+    test_processes_behind_one_socket_end_with_the_same_loss = None
 
     def test_a_job_that_the_policy_shrinks_and_grows_trains_the_same_batches(self):
         other = self.submit("sleep", "300", gpus=2, time="30m")

@@ -12,10 +12,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import orrery  # noqa: E402
+from orrery import metrics as metrics_module  # noqa: E402
 from orrery import run as run_module  # noqa: E402
 from orrery.checkpoint import Checkpoints  # noqa: E402
 from test_job import LONG_ENOUGH_S, Agent  # noqa: E402
@@ -313,6 +316,27 @@ class Metrics(Training):
                     run.report(accuracy=0.5)
         self.assertEqual([row["accuracy"] for row in self.rows()], ["", "", "0.5", ""])
         self.assertEqual(run.epoch, 1)
+
+    def test_tensorboard_gets_the_numbers_where_it_is_installed(self):
+        seen = []
+
+        class SummaryWriter:
+            def __init__(self, folder, purge_step):
+                seen.append((folder, purge_step))
+
+            def add_scalar(self, name, value, step):
+                seen.append((name, value, step))
+
+            def close(self):
+                seen.append("closed")
+
+        fakes = {name: types.ModuleType(name) for name in ("torch", "torch.utils", "torch.utils.tensorboard")}
+        fakes["torch.utils.tensorboard"].SummaryWriter = SummaryWriter
+        with mock.patch.dict(sys.modules, fakes):
+            metrics = metrics_module.Metrics(str(self.folder / "m.csv"), 3, str(self.folder / "board"))
+            metrics.write({"iteration": 4, "epoch": 0, "time_s": "1.5", "loss": 0.25})
+            metrics.close()
+        self.assertEqual(seen, [(str(self.folder / "board"), 4), ("epoch", 0, 4), ("loss", 0.25, 4), "closed"])
 
     def test_what_is_no_number_is_named_and_a_loss_of_nan_is_written_down(self):
         with self.assertRaisesRegex(orrery.InvalidArgument, r"report\(loss=...\): 'x' is no number"):
