@@ -51,6 +51,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=64, help="of all processes together")
+    parser.add_argument("--checkpoint-every", type=int, metavar="ITERATIONS", help="usually about ten minutes")
     arguments = parser.parse_args()
 
     device = torch.device("cpu")
@@ -67,7 +68,8 @@ def main():
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, arguments.epochs)
     loader = orrery.Loader(Images(arguments.images), arguments.batch)
 
-    with orrery.training(model, optimizer, loader, epochs=arguments.epochs, scheduler=schedule) as run:
+    with orrery.training(model, optimizer, loader, epochs=arguments.epochs, scheduler=schedule,
+                         checkpoint_every=arguments.checkpoint_every) as run:
         for images, labels in run:
             loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
             optimizer.zero_grad()

@@ -37,7 +37,7 @@ class Metrics:
 
     def close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            self._file.close()  # each row was flushed
         if self._board is not None:
             self._board.close()
 

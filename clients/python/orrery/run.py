@@ -348,10 +348,14 @@ class Run:
 
     # ---- reports
 
-    def _open_metrics(self, folder: Optional[str]) -> Metrics:
-        if folder is None:
-            return Metrics("orrery-metrics.csv", self.iteration)
-        return Metrics(os.path.join(folder, "metrics.csv"), self.iteration, os.path.join(folder, "tensorboard"))
+    def _open_metrics(self, folder: Optional[str]) -> Optional[Metrics]:
+        try:
+            if folder is None:
+                return Metrics("orrery-metrics.csv", self.iteration)
+            return Metrics(os.path.join(folder, "metrics.csv"), self.iteration, os.path.join(folder, "tensorboard"))
+        except OSError as fault:
+            _warn(f"{folder or '.'}: no metrics can be written there ({fault.strerror}); the training goes on without")
+            return None
 
     def _report(self, end: Optional[int]) -> None:
         metric, self._metric = self._metric, {}
@@ -369,7 +373,11 @@ class Run:
             row["samples"] = self.samples
             row["samples_per_s"] = round((self.samples - samples) / max(now - began, 1e-9), 3)
         row.update(self.last)
-        self._metrics.write(row)
+        try:
+            self._metrics.write(row)
+        except OSError as fault:
+            _warn(f"{self._metrics.path}: no more metrics can be written ({fault.strerror}); the training goes on without")
+            self._metrics = None
         self._window = (now, self.samples)
 
     def _mean(self, values: Dict[str, float]) -> Dict[str, float]:

@@ -19,7 +19,7 @@ ROOT = PACKAGE.parent.parent
 
 @unittest.skipUnless(BINARY, "ORRERY_BINARY names no program; ctest sets it")
 class LiveTest(unittest.TestCase):
-    options = ()
+    options = LOCAL = ("--local", "--gpus", "4", "--name", "n1")
 
     def setUp(self):
         self.home = tempfile.TemporaryDirectory(prefix="orrery-live")
@@ -35,8 +35,8 @@ class LiveTest(unittest.TestCase):
     def serve(self):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ORRERY")}
         with open(self.folder / "serve.log", "a") as log:
-            self.server = subprocess.Popen([BINARY, "serve", "--local", "--state", str(self.state), "--gpus", "4",
-                                            "--name", "n1", *self.options], stderr=log, env=environment)
+            self.server = subprocess.Popen([BINARY, "serve", "--state", str(self.state), *self.options],
+                                           stderr=log, env=environment)
         self.wait_for((self.state / "address").exists)
 
     def stop_server(self, number=signal.SIGKILL):

@@ -8,7 +8,7 @@ import orrery
 
 
 class OverTheSocket(live.LiveTest):
-    options = ("--rest", "127.0.0.1:0")
+    options = (*live.LiveTest.LOCAL, "--rest", "127.0.0.1:0")
 
     def test_a_job_from_its_submission_to_its_end(self):
         job = self.submit("sh", "-c", "echo rank $RANK; echo it fails >&2; exit 3", gpus=2, name="<b>job</b>")

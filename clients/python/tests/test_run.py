@@ -215,7 +215,7 @@ class Damage(Training):
         self.continued(8)
 
 
-def full(number):
+def full(*_):
     raise OSError(28, "No space left on device")
 
 
@@ -316,6 +316,17 @@ class Metrics(Training):
                     run.report(accuracy=0.5)
         self.assertEqual([row["accuracy"] for row in self.rows()], ["", "", "0.5", ""])
         self.assertEqual(run.epoch, 1)
+
+    def test_what_cannot_be_written_ends_no_training(self):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), mock.patch.object(metrics_module.Metrics, "write", full):
+            self.train(epochs=1)
+        self.assertEqual(self.run_.iteration, 7)
+        self.assertEqual(errors.getvalue().count("metrics.csv: no more metrics can be written (No space left"), 1)
+        with contextlib.redirect_stderr(errors), mock.patch.object(metrics_module.Metrics, "_rewrite", full):
+            self.train(epochs=2)
+        self.assertEqual(self.run_.iteration, 14)
+        self.assertIn("no metrics can be written there (No space left", errors.getvalue())
 
     def test_tensorboard_gets_the_numbers_where_it_is_installed(self):
         seen = []
