@@ -236,3 +236,21 @@ def of_torch(loader: Any, ranks: int, seed: int) -> Loader:
                        prefetch_factor=loader.prefetch_factor, multiprocessing_context=loader.multiprocessing_context)
     return Loader(loader.dataset, loader.batch_size * ranks, seed=seed, shuffle=shuffle, drop_last=loader.drop_last,
                   collate=loader.collate_fn, workers=loader.num_workers, **options)
+
+
+def samples_in(batch: Any) -> int:
+    """How many samples a collated batch has: tensors, in tuples or dicts, or a list of samples."""
+    if isinstance(batch, dict):
+        return samples_in(next(iter(batch.values())))
+    if isinstance(batch, (tuple, list)) and batch and hasattr(batch[0], "shape"):
+        return samples_in(batch[0])
+    return len(batch)
+
+
+def piece_of(batch: Any, begin: int, end: int) -> Any:
+    """Samples `begin` to `end` of a collated batch."""
+    if isinstance(batch, dict):
+        return {name: piece_of(value, begin, end) for name, value in batch.items()}
+    if isinstance(batch, (tuple, list)) and batch and hasattr(batch[0], "shape"):
+        return type(batch)(piece_of(value, begin, end) for value in batch)
+    return batch[begin:end]

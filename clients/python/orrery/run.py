@@ -1,4 +1,5 @@
 """orrery.training: a training loop that reports, saves, stops where all agree, and continues."""
+import contextlib
 import math
 import os
 import signal
@@ -10,7 +11,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Union
 from . import randomness
 from .checkpoint import Checkpoints
 from .errors import DataLoss, Error, FailedPrecondition, InvalidArgument
-from .loader import AnyIterable, Loader, of_torch
+from .loader import AnyIterable, Loader, of_torch, piece_of, samples_in
 from .metrics import Metrics
 from .randomness import loaded
 from .speaker import Speaker
@@ -74,6 +75,7 @@ class Run:
         self.samples = 0
         self.rank, self.ranks = 0, 1
         self.weight = 1.0
+        self._share = 1.0  # of the present piece in the part of this process
         self.last_of_epoch = False  # this batch is, where the loader has a length
         self.resumed = False  # it continues from a checkpoint
         self.finished = False  # all iterations are done
@@ -161,8 +163,29 @@ class Run:
         The weight is 1 where all processes have equally many samples. Where they have not, the mean
         of the gradients that DistributedDataParallel takes is still that of the global batch.
         """
-        self.report(loss=loss)
-        return loss if self.weight == 1.0 else loss * self.weight
+        if self._share != 1.0:  # of a piece of the part
+            part = (loss.detach() if hasattr(loss, "detach") else loss) * self._share
+            self.report(loss=part + self._metric.get("loss", 0.0))
+        else:
+            self.report(loss=loss)
+        weight = self.weight * self._share
+        return loss if weight == 1.0 else loss * weight
+
+    def pieces(self, batch: Any, most: int) -> Iterator[Any]:
+        """The batch in pieces of at most `most` samples, for a part that does not fit the GPU.
+
+        loss() weights each, so that their gradients add up to that of the batch: step once, after
+        the last. DistributedDataParallel exchanges gradients with the last piece alone.
+        """
+        whole = samples_in(batch)
+        for begin in range(0, whole, most):
+            end = min(begin + most, whole)
+            self._share = (end - begin) / whole
+            model = self._parts["model"]
+            alone = model.no_sync() if end < whole and hasattr(model, "no_sync") else contextlib.nullcontext()
+            with alone:
+                yield piece_of(batch, begin, end)
+        self._share = 1.0
 
     def report(self, **metrics: Any) -> None:
         """Metrics of this iteration: numbers, or tensors of one number, read only when written.

@@ -19,6 +19,7 @@ def main(arguments):
     parser.add_argument("--stop-at", type=int, default=0)
     parser.add_argument("--sigterm-at", type=int, default=0)
     parser.add_argument("--hidden-from", type=int, default=-1)
+    parser.add_argument("--pieces", type=int, default=100)
     parser.add_argument("--no-dropout", action="store_true")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -39,9 +40,10 @@ def main(arguments):
         run = orrery.training(model, optimizer, loader, iterations=iterations, scheduler=rate, folder=folder,
                               checkpoint_every=4, metrics_every=1)
         with run:
-            for x, y in run:
+            for batch in run:
                 optimizer.zero_grad()
-                run.loss(nn.functional.mse_loss(model(x), y)).backward()
+                for x, y in run.pieces(batch, options.pieces):
+                    run.loss(nn.functional.mse_loss(model(x), y)).backward()
                 optimizer.step()
                 rate.step()
                 if run.iteration + 1 == options.sigterm_at and rank == 1:
@@ -49,6 +51,8 @@ def main(arguments):
             stopped = bool(options.stop_at) or run.stopping
             weights = [value for value in model.state_dict().values()]
             total = sum(float(value.double().sum()) for value in weights)
+            if rank == 0 and options.pieces < 100:
+                print(run.last["loss"].hex(), end=" ")
             if rank == 0:
                 print("stopped" if stopped else "done", run.iteration, "" if stopped else total.hex(), flush=True)
     except orrery.DataLoss as fault:

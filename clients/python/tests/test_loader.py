@@ -6,7 +6,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import orrery  # noqa: E402
-from orrery.loader import AnyIterable, Order, of_torch  # noqa: E402
+from orrery.loader import AnyIterable, Order, of_torch, piece_of, samples_in  # noqa: E402
 
 try:
     import torch
@@ -87,6 +87,13 @@ class TheLoader(unittest.TestCase):
         before = random.getstate()
         list(orrery.Loader(Noisy(20), 4).epoch(0, 0, 0, 1))
         self.assertEqual(random.getstate(), before)
+
+    def test_a_batch_is_cut_into_pieces_whatever_holds_it(self):
+        self.assertEqual((samples_in([1, 2, 3]), piece_of([1, 2, 3], 1, 3)), (3, [2, 3]))
+        if torch is not None:
+            pair = (torch.arange(4), {"x": torch.arange(4)})
+            self.assertEqual(samples_in(pair), 4)
+            self.assertEqual(piece_of(list(pair), 2, 4)[1]["x"].tolist(), [2, 3])
 
     def test_refuses_what_has_no_order(self):
         for dataset, batch, pattern in (((x for x in "ab"), 1, "dataset: has no length"), ([], 1, "too few"),

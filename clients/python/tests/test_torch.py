@@ -63,6 +63,13 @@ class Distributed(unittest.TestCase):
         self.assertEqual(continued[:2], undisturbed[:2])
         self.assertAlmostEqual(float.fromhex(continued[2]), float.fromhex(undisturbed[2]), places=5)
 
+    def test_pieces_that_fit_the_gpu_add_up_to_the_batch(self):
+        whole = self.train(2, "a", "--no-dropout", "--pieces", "99")
+        pieces = self.train(2, "b", "--no-dropout", "--pieces", "2")
+        self.assertEqual(pieces[1:3], whole[1:3])
+        for column in (0, 3):  # the loss, and the sum of the parameters
+            self.assertAlmostEqual(float.fromhex(pieces[column]), float.fromhex(whole[column]), places=5)
+
     def test_several_processes_behind_one_socket_stop_together(self):
         # As torchrun starts them: one process of Orrery's, and RANK for each of its children.
         self.assertEqual(self.train(3, "a", "--sigterm-at", "6", wanted=143), ["stopped", "6"])
