@@ -20,22 +20,37 @@ PIECE = 1 << 20
 
 
 class _Hashed:
-    """A file that is only appended to, and hashed on its way."""
+    """A file that is only appended to, and hashed on its way.
+
+    A fault is kept for finish(): raised inside torch.save it would abort the process.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._fault: Optional[OSError] = None
         self.hash = hashlib.sha256()
         self.size = 0
 
     def write(self, data: Any) -> int:
-        self.hash.update(data)
         written = memoryview(data).nbytes
-        self.size += written
-        self._file.write(data)
+        if self._fault is None:
+            self.hash.update(data)
+            self.size += written
+            try:
+                self._file.write(data)
+            except OSError as fault:
+                self._fault = fault
         return written
 
     def flush(self) -> None:
+        pass
+
+    def finish(self) -> None:
+        """Returns when all is on disk."""
+        if self._fault is not None:
+            raise self._fault
         self._file.flush()
+        os.fsync(self._file.fileno())
 
 
 class Checkpoints:
@@ -49,27 +64,29 @@ class Checkpoints:
         torch = loaded("torch")
         path = self.folder / f"iteration-{iteration}.{'pickle' if torch is None else 'pt'}"
         draft = path.with_name(path.name + ".new")
+        manifest = path.with_suffix(".json")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._remove(self.iterations())  # what a process that was killed left half
             with open(draft, "wb") as file:
                 out = _Hashed(file)
                 if torch is None:
                     pickle.dump(state, out, protocol=4)
                 else:
                     torch.save(state, out)
-                file.flush()
-                os.fsync(file.fileno())
-            self._manifest(path).unlink(missing_ok=True)  # of a damaged one of the same iteration
+                out.finish()
+            manifest.unlink(missing_ok=True)  # of a damaged one of the same iteration
             os.replace(draft, path)
-            self._write_manifest(path, {"version": VERSION, "iteration": iteration, "file": path.name,
-                                        "bytes": out.size, "sha256": out.hash.hexdigest()})
+            self._write_manifest(manifest, {"version": VERSION, "iteration": iteration, "file": path.name,
+                                            "bytes": out.size, "sha256": out.hash.hexdigest()})
         except OSError as fault:
-            for left in (draft, self._manifest(path).with_name(self._manifest(path).name + ".new")):
-                left.unlink(missing_ok=True)
+            if self.folder.is_dir():
+                self._remove(self.iterations())
             raise ResourceExhausted(f"the checkpoint of iteration {iteration} could not be written "
                                     f"({fault.strerror or fault}); free space there, or name another folder",
                                     str(self.folder)) from fault
-        self._remove_old(iteration)
+        # Later ones are of a run that was given up.
+        self._remove([older for older in self.iterations() if older <= iteration][:KEPT])
         return path
 
     def iterations(self) -> List[int]:
@@ -137,11 +154,7 @@ class Checkpoints:
         options = {"weights_only": False} if "weights_only" in torch.load.__code__.co_varnames else {}
         return dict(torch.load(path, map_location="cpu", **options))
 
-    def _manifest(self, path: pathlib.Path) -> pathlib.Path:
-        return path.with_suffix(".json")
-
-    def _write_manifest(self, path: pathlib.Path, said: Dict[str, Any]) -> None:
-        manifest = self._manifest(path)
+    def _write_manifest(self, manifest: pathlib.Path, said: Dict[str, Any]) -> None:
         draft = manifest.with_name(manifest.name + ".new")
         with open(draft, "w", encoding="utf-8") as file:
             json.dump(said, file)
@@ -154,17 +167,13 @@ class Checkpoints:
         finally:
             os.close(folder)
 
-    def _remove_old(self, newest: int) -> None:
-        """Keeps the newest and those before it. Later ones are of a run that was given up."""
-        older = [iteration for iteration in self.iterations() if iteration <= newest]
-        kept = set(older[:KEPT])
-        for iteration in self.iterations():
-            if iteration not in kept:
-                # The JSON file first: a state without one is not there.
-                (self.folder / f"iteration-{iteration}.json").unlink(missing_ok=True)
-        names = {f"iteration-{iteration}{suffix}" for iteration in kept for suffix in (".json", ".pt", ".pickle")}
-        for name in os.listdir(self.folder):
-            if re.fullmatch(r"iteration-\d+\.(json|pt|pickle)(\.new)?", name) and name not in names:
+    def _remove(self, but: List[int]) -> None:
+        """Everything but the checkpoints of these iterations."""
+        names = {f"iteration-{iteration}{suffix}" for iteration in but for suffix in (".json", ".pt", ".pickle")}
+        found = [name for name in os.listdir(self.folder) if re.fullmatch(r"iteration-\d+\.(json|pt|pickle)(\.new)?", name)]
+        # The JSON files first: a state without one is not there.
+        for name in sorted(found, key=lambda name: ".json" not in name):
+            if name not in names:
                 (self.folder / name).unlink(missing_ok=True)
 
 

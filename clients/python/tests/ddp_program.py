@@ -2,6 +2,7 @@
 import argparse
 import os
 import pathlib
+import resource
 import signal
 import sys
 import traceback
@@ -19,10 +20,13 @@ def main(arguments):
     parser.add_argument("--stop-at", type=int, default=0)
     parser.add_argument("--sigterm-at", type=int, default=0)
     parser.add_argument("--hidden-from", type=int, default=-1)
+    parser.add_argument("--file-limit", type=int, default=0)
     parser.add_argument("--pieces", type=int, default=100)
     parser.add_argument("--no-dropout", action="store_true")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    if options.file_limit:  # as a disk that is full
+        resource.setrlimit(resource.RLIMIT_FSIZE, (options.file_limit, options.file_limit))
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     torch.manual_seed(5)
@@ -55,8 +59,8 @@ def main(arguments):
                 print(run.last["loss"].hex(), end=" ")
             if rank == 0:
                 print("stopped" if stopped else "done", run.iteration, "" if stopped else total.hex(), flush=True)
-    except orrery.DataLoss as fault:
-        print(fault, file=sys.stderr)
+    except (orrery.DataLoss, orrery.ResourceExhausted) as fault:
+        print(fault, file=sys.stderr, flush=True)
         os._exit(3)
 
 

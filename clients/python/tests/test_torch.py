@@ -70,6 +70,16 @@ class Distributed(unittest.TestCase):
         for column in (0, 3):  # the loss, and the sum of the parameters
             self.assertAlmostEqual(float.fromhex(pieces[column]), float.fromhex(whole[column]), places=5)
 
+    def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(self):
+        self.train(2, "a", "--stop-at", "7")
+        before = sorted(os.listdir(self.folder / "a"))
+        output = " ".join(self.train(2, "a", "--file-limit", "5000", wanted=3))
+        self.assertIn("the checkpoint of iteration 8 could not be written (File too large); free space there", output)
+        self.assertIn("the checkpoint of iteration 7 stays", output)
+        self.assertIn("the checkpoint of iteration 20 could not be written", output)
+        self.assertEqual(sorted(os.listdir(self.folder / "a")), before)
+        self.train(2, "a")
+
     def test_several_processes_behind_one_socket_stop_together(self):
         # As torchrun starts them: one process of Orrery's, and RANK for each of its children.
         self.assertEqual(self.train(3, "a", "--sigterm-at", "6", wanted=143), ["stopped", "6"])
