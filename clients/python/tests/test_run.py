@@ -219,6 +219,48 @@ def full(*_):
     raise OSError(28, "No space left on device")
 
 
+class Killed(Training):
+    SCRIPT = """
+import random, sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import orrery
+from test_run import Line
+random.seed(7)
+model = Line()
+loader = orrery.Loader([0.1 * i for i in range(40)], 6, seed=3)
+with orrery.training(model, None, loader, epochs=8, folder=sys.argv[3],
+                      checkpoint_every=int(sys.argv[4]), metrics_every=1) as run:
+    for batch in run:
+        run.loss(model.step(batch))
+print(model.w.hex())
+"""
+
+    def start(self, folder, every=1):
+        tests = str(pathlib.Path(__file__).resolve().parent)
+        words = [self.SCRIPT, str(pathlib.Path(tests).parent), tests, str(folder), str(every)]
+        return subprocess.Popen([sys.executable, "-B", "-c", *words], stdout=subprocess.PIPE, text=True,
+                                env={**os.environ, "PYTHONWARNINGS": "error"})
+
+    def test_a_process_that_is_killed_at_any_moment_loses_no_checkpoint(self):
+        undisturbed, _ = self.start(self.folder / "other", 1000).communicate(timeout=LONG_ENOUGH_S)
+        pause = threading.Event()
+        for wanted in (8, 21, 38):
+            process = self.start(self.checkpoints)
+            while process.poll() is None and self.rows_there() < wanted:
+                pause.wait(0.001)
+            process.kill()
+            process.communicate()
+        disturbed, _ = self.start(self.checkpoints).communicate(timeout=LONG_ENOUGH_S)
+        self.assertEqual(disturbed, undisturbed)
+        self.assertEqual(len(disturbed.splitlines()), 1)
+
+    def rows_there(self):
+        try:
+            return len((self.checkpoints / "metrics.csv").read_bytes().splitlines()) - 1
+        except FileNotFoundError:
+            return 0
+
+
 class Speaking(Training):
     def setUp(self):
         super().setUp()
