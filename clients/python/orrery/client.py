@@ -139,8 +139,8 @@ class Client:
             answer = self._ask_for(min(patience, left), lambda: self._once(messages.LOGS, request))
             patience = FOR_EVER_S if follow else patience
             request = dataclasses.replace(request, offset=answer.next, node=answer.node)
-            if answer.bytes:
-                yield answer.bytes
+            if answer.bytes_:
+                yield answer.bytes_
             elif answer.ended or not follow:
                 return
             elif left <= 0:

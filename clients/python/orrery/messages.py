@@ -162,7 +162,8 @@ class LogsRequest(Message):
 
 @dataclasses.dataclass(frozen=True)
 class LogsAnswer(Message):
-    bytes: bytes = wire(1, "bytes")
+    # `bytes` in the .proto file, which would hide the type.
+    bytes_: bytes = wire(1, "bytes")
     next: int = wire(2, "int64")
     ended: bool = wire(3, "bool")
     node: str = wire(4, "string")
