@@ -192,7 +192,10 @@ class _Batches:
 
 
 class AnyIterable:
-    """Batches of anything that can be iterated over again: a place in it is found by reading up to it."""
+    """Batches of anything that can be iterated over again: a place in it is found by reading up to it.
+
+    An order that it draws itself has to depend on set_epoch() alone, not on the random state.
+    """
 
     batch = 0
 

@@ -46,6 +46,9 @@ def training(model: Any, optimizer: Any, loader: Any, *, epochs: Optional[int] =
     for name, value in (extra or {}).items():
         parts["extra." + name] = value
     for name, part in parts.items():
+        if any(kind.__name__ == "FullyShardedDataParallel" for kind in type(part).__mro__):
+            raise InvalidArgument("is sharded over its processes (FSDP), and process 0 alone saves here; use "
+                                  "DistributedDataParallel, or orrery.job with checkpoints of your own", name)
         missing = [verb for verb in ("state_dict", "load_state_dict") if not hasattr(part, verb)]
         if missing and (part is not None or name == "model"):
             raise InvalidArgument(f"a {type(part).__name__} has no {missing[0]}, so it cannot be saved", name)
@@ -115,13 +118,11 @@ class Run:
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if self._handler is not None:
             signal.signal(signal.SIGTERM, self._handler)
-        try:
-            if kind is None and not self.stopping:
-                self._save()  # the program may have left the loop by itself
-        finally:
-            if self._metrics is not None:
-                self._metrics.close()
-            self._job.close(finished=kind is None and not self.stopping)
+        if self._metrics is not None:
+            self._metrics.close()
+        # A program that left the loop by itself has finished too. It is in the middle of an
+        # iteration, so its state is not one to continue from.
+        self._job.close(finished=kind is None and not self.stopping)
         if kind is None:
             self._gang.close()
             if self.stop_reason == "terminated":

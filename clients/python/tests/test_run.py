@@ -116,6 +116,18 @@ class Continuing(Training):
         self.train(loader=orrery.Loader([0.1 * i for i in range(40)], 3, seed=3))
         self.assertEqual((self.run_.global_batch, self.run_.iteration), (6, 21))
 
+    def test_a_loop_that_the_program_leaves_saves_no_half_iteration(self):
+        with orrery.training(Line(), None, [[1.0]] * 9, folder=self.checkpoints, checkpoint_every=4) as run:
+            for _ in run:
+                if run.iteration == 6:
+                    break
+        self.assertEqual((run.finished, run.stopping, run.iteration), (False, False, 6))
+        self.assertEqual(Checkpoints(str(self.checkpoints)).iterations(), [4])
+
+    def test_a_sharded_model_is_refused(self):
+        with self.assertRaisesRegex(orrery.InvalidArgument, "model: is sharded over its processes"):
+            orrery.training(type("FullyShardedDataParallel", (Line,), {})(), None, [[1.0]])
+
     def test_what_cannot_be_repeated_is_refused(self):
         with self.assertRaisesRegex(orrery.InvalidArgument, "loader: can be read only once"):
             self.train(loader=iter([[1.0]]))
