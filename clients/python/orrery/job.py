@@ -106,10 +106,10 @@ class Job:
 
     def progress(self, done: int, of: Optional[int] = None, loss: Optional[float] = None,
                  samples: Optional[float] = None) -> None:
-        """`done` iterations are done, of `of` in all."""
+        """`done` iterations are done, of `of` in all. One that went further is at its end."""
         message = {"kind": "progress", "iteration": int(done)}
         if of is not None:
-            message["of"] = int(of)
+            message["of"] = max(int(of), int(done))
         for key, value in (("loss", loss), ("samples", samples)):
             if value is not None and math.isfinite(value):
                 message[key] = float(value)
