@@ -126,6 +126,12 @@ class WithAgent(unittest.TestCase):
         job.progress(1, loss=math.nan, samples=math.inf)
         self.assertEqual(self.agent.hear(), {"kind": "progress", "iteration": 1})
 
+    def test_a_job_beyond_its_end_is_at_its_end(self):
+        job = self.connect()
+        self.agent.accept()
+        job.progress(12, 10)
+        self.assertEqual(self.agent.hear(), {"kind": "progress", "iteration": 12, "of": 12})
+
     def test_much_progress_becomes_little_and_the_last_one_counts(self):
         job = self.connect()
         self.agent.accept()
