@@ -41,7 +41,7 @@ endef
 
 .DEFAULT_GOAL := build
 .PHONY: help build packages data demo test faults goldens format asan tsan bench fuzz clean
-.PHONY: check check-format check-rooms check-tidy
+.PHONY: check check-format check-rooms check-types check-tidy
 
 ## build: build/release/orrery and orrery-train, and nothing else
 build:
@@ -92,10 +92,10 @@ faults:
 goldens: build
 	@$(PYTHON) -B tests/golden/goldens.py $(RELEASE)/orrery --update
 
-## check: format, rooms, sizes, classes, walks, clang-tidy; any finding fails
+## check: format, rooms, sizes, classes, walks, types of the Python package, clang-tidy; any finding fails
 check:
 	@tools/setup build test bench check
-	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-tidy
+	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-types check-tidy
 	$(say) "no findings"
 
 check-format:
@@ -106,6 +106,10 @@ check-rooms:
 	$(say) "rooms, sizes, classes and walks"
 	@fault=0; for check in rooms sizes classes walks words; do \
 	  $(PYTHON) -B tools/check_$$check.py . || fault=1; done; exit $$fault
+
+check-types:
+	$(say) "types of the Python package"
+	@cd clients/python && mypy --cache-dir ../../build/mypy
 
 check-tidy:
 	$(call configure,release,-DORRERY_PCH=OFF)

@@ -245,11 +245,12 @@ class Job {
   // Why the agent does not want to hear this process any more; empty: it does.
   std::string error() const { return locked(error_); }
 
-  // `done` iterations are done, of `of` in all; 0 and NaN: not known.
+  // `done` iterations are done, of `of` in all; 0 and NaN: not known. One that went further than
+  // `of` is at its end.
   void progress(std::int64_t done, std::int64_t of = 0, double loss = std::nan(""),
                 double samples = std::nan("")) {
     std::string line = "{\"kind\":\"progress\",\"iteration\":" + std::to_string(done);
-    if (of > 0) line += ",\"of\":" + std::to_string(of);
+    if (of > 0) line += ",\"of\":" + std::to_string(std::max(of, done));
     add_number(line, "loss", loss);
     add_number(line, "samples", samples);
     const auto held = lock();

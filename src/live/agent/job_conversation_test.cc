@@ -95,6 +95,10 @@ TEST(JobConversation, SaysWhatIsWrongWithALine) {
     EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":" + std::string(bad) + "}"), whole)
         << bad;
   }
+  EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":12,\"of\":10}"),
+            "progress: iteration 12 is beyond the 10 in all; leave \"of\" out if it is not known");
+  EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":12,\"of\":0}"), "");
+  EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":12,\"of\":12}"), "");
   EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":1,\"loss\":\"small\"}"),
             "progress: \"loss\" must be a number or null");
   EXPECT_EQ(error("{\"kind\":\"progress\",\"iteration\":1,\"loss\":1e999}"),

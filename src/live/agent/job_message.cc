@@ -63,6 +63,10 @@ Status read_progress(const Json& json, JobWord& word) {
   if (json.contains("of")) {
     TRY_ASSIGN(word.of, whole(json, "of", 0, kLargestNumber));
   }
+  if (word.of > 0 && word.iteration > word.of) {
+    return invalid("iteration " + std::to_string(word.iteration) + " is beyond the " +
+                   std::to_string(word.of) + " in all; leave \"of\" out if it is not known");
+  }
   TRY_ASSIGN(word.loss, number(json, "loss"));
   TRY_ASSIGN(word.samples, number(json, "samples"));
   return {};

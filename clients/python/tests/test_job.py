@@ -1,4 +1,4 @@
-"""What a program relies on: run by ctest, or `python3 -m unittest` in this folder."""
+"""What a program relies on: run by ctest, or `python3 -m unittest discover -s tests` in the folder above."""
 import json
 import math
 import os
@@ -11,10 +11,11 @@ import threading
 import time
 import unittest
 
-import orrery_job
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import orrery_job  # noqa: E402
 
 LONG_ENOUGH_S = 30.0
-COUNTER = pathlib.Path(__file__).resolve().parent.parent.parent / "examples" / "counter.py"
+COUNTER = pathlib.Path(__file__).resolve().parents[3] / "examples" / "counter.py"
 
 
 class Agent:
@@ -124,6 +125,12 @@ class WithAgent(unittest.TestCase):
         self.agent.accept()
         job.progress(1, loss=math.nan, samples=math.inf)
         self.assertEqual(self.agent.hear(), {"kind": "progress", "iteration": 1})
+
+    def test_a_job_beyond_its_end_is_at_its_end(self):
+        job = self.connect()
+        self.agent.accept()
+        job.progress(12, 10)
+        self.assertEqual(self.agent.hear(), {"kind": "progress", "iteration": 12, "of": 12})
 
     def test_much_progress_becomes_little_and_the_last_one_counts(self):
         job = self.connect()

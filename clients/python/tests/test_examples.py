@@ -1,0 +1,143 @@
+"""The examples under the real scheduler: preempted, resumed and resized; losses to the bit."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+import live
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+EXAMPLES = live.ROOT / "examples" / "pytorch"
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class Example(live.LiveTest):
+    def start(self, name, *words, **properties):
+        return self.submit(sys.executable, str(EXAMPLES / name), *words, **{"time": "30m", "grace": "30s", **properties})
+
+    def end_of(self, job):
+        """The last line of a job that is done."""
+        self.assertEqual(self.ends(job).failures, 0)
+        return next(line for line in self.client.text(job).splitlines() if line.startswith("done at iteration"))
+
+    def rows(self):
+        file = self.folder / "c" / "metrics.csv"
+        return [line.split(",") for line in file.read_text().splitlines()[1:]] if file.exists() else []
+
+    def preempt(self, job):
+        """Takes the job from its node, and gives it back to it."""
+        self.wait_for(lambda: self.rows() or self.client.job(job).final)
+        self.orrery("drain", "n1", "--now")
+        self.wait_for_state(job, "Paused")
+        self.orrery("resume", "n1")
+
+    def preempted_equals_undisturbed(self, name, *words, **properties):
+        job = self.start(name, *words, checkpoint_dir=str(self.folder / "c"), **properties)
+        self.preempt(job)
+        disturbed = self.end_of(job)
+        self.assertEqual(self.client.job(job).epoch, 2)
+        self.assertEqual(disturbed, self.end_of(self.start(name, *words, **properties)))
+        iterations = [int(row[0]) for row in self.rows()]
+        self.assertEqual(iterations, sorted(set(iterations)))
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class Preempted(Example):
+    def test_images_on_two_processes_end_with_the_same_loss(self):
+        self.preempted_equals_undisturbed("images.py", "--epochs", "3", gpus=2, per="gpu")
+
+    def test_processes_behind_one_socket_end_with_the_same_loss(self):
+        # As torchrun starts them, whose own program Debian 12's python does not run.
+        script = ("for r in 0 1; do RANK=$r LOCAL_RANK=$r WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 \"$@\" & p=\"$p $!\"; done; "
+                  "for i in $p; do wait $i || exit; done")
+        words = ("images.py", "--epochs", "3")
+        job = self.submit("sh", "-c", script, "launch", sys.executable, str(EXAMPLES / words[0]), *words[1:], gpus=2,
+                          time="30m", grace="30s", checkpoint_dir=str(self.folder / "c"))
+        self.preempt(job)
+        disturbed = self.end_of(job)
+        self.assertEqual(disturbed, self.end_of(self.start(*words, gpus=2, per="gpu")))
+
+    def test_gpt_ends_with_the_same_loss(self):
+        self.preempted_equals_undisturbed("gpt.py", "--iterations", "150", gpus=1)
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class Elastic(Example):
+    options = (*live.LiveTest.LOCAL, "--policy", "elasticflow")
+
+    def test_a_job_that_the_policy_shrinks_and_grows_trains_the_same_batches(self):
+        other = self.submit("sleep", "300", gpus=2, time="30m")
+        self.wait_for_state(other, "Running")
+        words = ("elastic.py", "--iterations", "300", "--sample", "0.002")
+        job = self.start(*words, elastic="1..4", per="gpu", checkpoint_dir=str(self.folder / "c"))
+        self.wait_for(self.rows)
+        third = self.submit("sleep", "300", gpus=1, time="30m")
+        self.wait_for_state(third, "Running")
+        at = len(self.rows())
+        self.wait_for(lambda: len(self.rows()) > at)
+        self.client.cancel(other)
+        resized = self.end_of(job)
+        text = self.client.text(job)
+        self.assertEqual(re.findall(r"on (\d) processes", text)[:3], ["2", "1", "3"], text)
+        alone = self.end_of(self.start(*words[:3], gpus=1))
+        losses = [float(re.search(r"loss (\S+)", line).group(1)) for line in (resized, alone)]
+        self.assertAlmostEqual(losses[0] / losses[1], 1.0, places=3)
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
+class TwoAgents(Example):
+    options = ()
+    WORDS = ("images.py", "--epochs", "3", "--checkpoint-every", "10")
+
+    def setUp(self):
+        super().setUp()
+        self.agents = {}
+        self.addCleanup(lambda: [agent.kill() or agent.wait() for agent in self.agents.values()])
+        for name in ("a", "b"):
+            self.start_agent(name)
+        self.wait_for(lambda: sum(node.gpus_free for node in self.client.nodes()) == 2, "agents")
+
+    def start_agent(self, name):
+        address = (self.state / "address").read_text().strip()
+        keys = self.folder / f"keys-{name}"
+        if not keys.exists():
+            token = self.orrery("token", "--role", "agent", "--name", name)
+            self.orrery("join", "--server", address, "--role", "agent", "--name", name, "--credentials", str(keys), text=token)
+        with open(self.folder / f"agent-{name}.log", "a") as log:
+            self.agents[name] = subprocess.Popen(
+                [live.BINARY, "agent", "--state", str(self.folder / name), "--server", address, "--credentials", str(keys),
+                 "--name", name, "--address", "127.0.0.1", "--gpus", "1"], stderr=log)
+
+    def process_of_rank(self, rank):
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                variables = (process / "environ").read_bytes().split(b"\0")
+                words = (process / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"images.py" in words and f"RANK={rank}".encode() in variables and any(
+                    str(self.folder).encode() in variable for variable in variables):
+                return int(process.name)
+        return None
+
+    def test_a_rank_and_an_agent_that_are_killed_cost_no_bit(self):
+        job = self.start(*self.WORDS, gpus=2, per="gpu", retries=1, checkpoint_dir=str(self.folder / "c"))
+        self.wait_for(lambda: len(self.rows()) >= 2)
+        self.agents["b"].kill()
+        self.agents["b"].wait()
+        os.kill(self.process_of_rank(0), signal.SIGKILL)
+        self.start_agent("b")
+        status = self.ends(job)
+        self.assertEqual((status.failures, status.epoch), (1, 2))
+        disturbed = self.client.text(job).splitlines()[-1]
+        self.assertEqual(disturbed, self.end_of(self.start(*self.WORDS, gpus=2, per="gpu")))
+
+
+if __name__ == "__main__":
+    unittest.main()
