@@ -18,10 +18,7 @@ namespace orrery {
 
 std::string_view embedded_report_html();
 std::string_view embedded_report_css();
-std::string_view embedded_report_js();
-std::string_view embedded_timeline_js();
-std::string_view embedded_deadlines_js();
-std::string_view embedded_nodes_js();
+std::string_view embedded_report_script();
 
 namespace {
 
@@ -193,10 +190,7 @@ std::string html_report(std::span<const ReportRun> runs, std::span<const ReportF
                         const ReportHeadline& headline) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
-  replace(page, "/*orrery:timeline*/", embedded_timeline_js());
-  replace(page, "/*orrery:deadlines*/", embedded_deadlines_js());
-  replace(page, "/*orrery:nodes*/", embedded_nodes_js());
-  replace(page, "/*orrery:script*/", embedded_report_js());
+  replace(page, "/*orrery:script*/", embedded_report_script());
   // The data first: it cannot hold the other markers, which begin with '<'; a name in the table
   // could hold this one, but none that begins so, since it is escaped.
   replace(page, "/*orrery:data*/", data_of(runs));
