@@ -31,7 +31,7 @@ function cards(group) {
     return h('div', { class: 'card' },
       h('div', { class: 'label' }, group.length > 1 ? f.card : f.name),
       h('div', { class: 'value' }, f.show(value(group[best]))),
-      h('div', { class: 'run' }, dot(best), group[best].summary.policy, chip(r), state(group[best].summary)));
+      h('div', { class: 'run' }, stroke(best), group[best].summary.policy, chip(r), state(group[best].summary)));
   }));
 }
 
@@ -42,12 +42,12 @@ function comparison(group) {
   const shown = figures.filter((f) => !(due && f.spare) && group.some((run) => run.summary[f.key] !== null));
   const first = group[0].summary;
   const plain = [['Done', ({ summary: r }) => r.status === 'not run' ? '–' : r.completed === r.jobs && !r.left ? 'all'
-    : `${count(r.completed)} of ${count(r.jobs)}: ${endsOf(r)}`]];
+    : `${count(r.completed)} of ${count(r.jobs)}: ${endsOf(r)}`, (r) => r.jobs > 0 ? r.completed / r.jobs : null, true]];
   if (group.some((run, i) => i > 0 && run.summary.common_jobs !== null && !sameJobs(first, run.summary))) {
-    plain.push(['Compared over', ({ summary: r }) => r.common_jobs === null ? '–' : `${count(r.common_jobs)} jobs`]);
+    plain.push(['Compared over', ({ summary: r }) => r.common_jobs === null ? '–' : `${count(r.common_jobs)} jobs`, (r) => r.common_jobs, true]);
   }
-  if (group.some((run) => run.summary.promises_broken !== null)) plain.push(['Promises kept', ({ summary: r }) => kept(r)]);
-  if (!due) plain.push(['Starts', (run) => count(run.summary.starts)], ['Pauses', (run) => count(run.summary.preemptions)]);
+  if (group.some((run) => run.summary.promises_broken !== null)) plain.push(['Promises kept', ({ summary: r }) => kept(r), (r) => r.promises > 0 ? 1 - r.promises_broken / r.promises : null, true]);
+  if (!due) plain.push(['Starts', ({ summary: r }) => count(r.starts), (r) => r.starts], ['Pauses', ({ summary: r }) => count(r.preemptions), (r) => r.preemptions]);
   const smallest = (f) => Math.min(...group.map((run) => run.summary[f.key]).filter((v) => v > 0));
   const largest = (f) => Math.max(...group.map((run) => run.summary[f.key] || 0));
   const bar = (f, run, i) => {
@@ -56,14 +56,22 @@ function comparison(group) {
     const width = whole > 0 ? 100 * (run.summary[f.key] || 0) / whole : 0;
     return h('div', { class: 'bar' }, h('i', { style: `width:${width}%;background:${colour(i)}` }));
   };
-  return section('Side by side', group.length > 1
-    ? `Bars compare within a column. Times better or worse are against ${first.policy}, the first policy, over the jobs that both completed.` : null, null,
-  h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Comparison table' }, h('table', null,
+  const known = (v) => v === undefined ? null : v;
+  const keys = [{ of: (i) => group[i].summary.policy },
+    ...shown.map((f) => ({ of: (i) => known(group[i].summary[f.key]), more: f.more })),
+    ...plain.map(([, , value, more]) => ({ of: (i) => known(value(group[i].summary)), more }))];
+  const rows = () => [['policy', ...shown.map((f) => f.key), ...plain.map(([name]) => name)],
+    ...group.map((run) => [run.summary.policy, ...shown.map((f) => run.summary[f.key]), ...plain.map(([, , value]) => value(run.summary))])];
+  const table = h('table', { class: 'comparison' },
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Policy'),
       shown.map((f) => h('th', { scope: 'col' }, f.name)), plain.map(([name]) => h('th', { scope: 'col' }, name)))),
     h('tbody', null, group.map((run, i) => h('tr', null,
-      h('th', { scope: 'row' }, dot(i), run.summary.policy, ' ', state(run.summary)),
+      h('th', { scope: 'row' }, stroke(i), h('span', { class: 'policy' }, run.summary.policy), ' ', state(run.summary)),
       shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f), smallest(f))), bar(f, run, i),
         f.ratio && i > 0 ? chip(fairRatio(f, first, run.summary)) : null)),
-      plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))))));
+      plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))));
+  return section('Side by side', group.length > 1
+    ? `Bars compare within a column; a column\u2019s name sorts by it. Times better or worse are against ${first.policy}, the first policy, over the jobs that both completed.` : null,
+  saveButtons('Side by side', null, rows),
+  h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Comparison table' }, group.length > 1 ? sortable(table, keys) : table));
 }

@@ -1,10 +1,10 @@
 // Nodes that come and go: the GPUs of those that are there.
-function nodeChart(group, hidden) {
-  if (!group.some((run) => run.series.up.length)) return null;
-  const all = group[0].summary.gpus || 1;
-  const up = (run) => run.series.up.length ? run.series.up : run.series.held.map(() => all);
-  return overTime(group, hidden, 'GPUs up', 'Of the nodes that are there, of all GPUs. Lost nodes take their jobs with them; what was not saved is done again.',
-    (run) => up(run).map((v) => v / all), { show: (v) => `${Math.round(v * 100)} %`, exact: percent, top: 1.04, limit: 1 });
+function nodeChart(axis) {
+  const all = axis.group[0].summary.gpus || 1;
+  const up = (run) => run.series.up.length ? partsOf(seriesOf(run, 'up'), all)
+    : { mean: run.series.held.map(() => 1), low: run.series.held.map(() => 1), high: run.series.held.map(() => 1) };
+  return overTime(axis, 'GPUs up', 'Of the nodes that are there. Lost nodes take their jobs with them; what was not saved is done again.', 'share of all GPUs',
+    up, { ...share, top: 1.04, limit: 1 });
 }
 
 // What the losses cost each run, for its facts.

@@ -1,7 +1,8 @@
 let theme = params.get('theme') || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
 let chosenTheme = params.has('theme');
-const drawings = [];
-const redraw = () => drawings.forEach((draw) => draw());
+const drawings = [];  // of the runs of one trace
+const lastingDrawings = [];
+const redraw = () => [...lastingDrawings, ...drawings].forEach((draw) => draw());
 const setTheme = (name) => { theme = name; root.dataset.theme = name; redraw(); };
 root.dataset.theme = theme;
 document.getElementById('theme').addEventListener('click', () => {

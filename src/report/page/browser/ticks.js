@@ -7,7 +7,11 @@ function timeTicks(from, to, parts) {
   const [name, size] = unitOf(to - from);
   const step = niceStep((to - from) / size, parts);
   const ticks = [];
-  for (let v = Math.ceil(from / size / step) * step; v <= to / size + 1e-9; v += step) ticks.push([v * size, `${+v.toFixed(6)} ${name}`]);
+  // Far from the beginning of a run a number of minutes says little.
+  const far = to > 20 * (to - from);
+  for (let v = Math.ceil(from / size / step) * step; v <= to / size + 1e-9; v += step) {
+    ticks.push([v * size, far ? momentAt(v * size, Infinity, to - from) : `${+v.toFixed(6)} ${name}`]);
+  }
   return ticks;
 }
 function lengthTicks(from, to, width) {
@@ -26,5 +30,11 @@ function valueTicks(top, show) {
   const step = niceStep(top, 4);
   const ticks = [];
   for (let v = 0; v <= top + step * 1e-6; v += step) ticks.push([v, show(v)]);
+  return ticks;
+}
+function numberTicks(from, to, parts) {
+  const step = niceStep(to - from, parts);
+  const ticks = [];
+  for (let v = Math.ceil(from / step) * step; v <= to + step * 1e-6; v += step) ticks.push([v, `${+v.toPrecision(6)}`]);
   return ticks;
 }
