@@ -87,7 +87,7 @@ std::string svg(const BlockChart& chart) {
     }
     y += 46;
   }
-  return open_chart(chart.title, y - 22) + data_of(chart) + out + "</svg>";
+  return open_chart(chart.title, y - 22) + out + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

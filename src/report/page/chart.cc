@@ -22,6 +22,12 @@ double most_of(const BarChart& chart) {
   return most;
 }
 
+bool has_values(const BarChart::Panel& panel) {
+  return std::ranges::any_of(panel.groups, [](const BarChart::Group& group) {
+    return std::ranges::any_of(group.values, [](const auto& value) { return value.has_value(); });
+  });
+}
+
 std::string bars(const BarChart& chart, const BarChart::Panel& panel, const ChartBox& box,
                  const ChartAxis& axis) {
   std::string out = chart_scale(box, axis);
@@ -127,10 +133,10 @@ std::string svg(const BarChart& chart) {
     const auto column = static_cast<double>(i % columns);
     const ChartBox box{column * wide + kChartLeft, (column + 1) * wide - 30, top, top + kPanel};
     out += bars(chart, chart.panels[i], box, axis);
-    if (chart.panels[i].groups.empty()) out += chart_empty(box);
+    if (!has_values(chart.panels[i])) out += chart_empty(box);
     if (i % columns + 1 == columns || i + 1 == chart.panels.size()) top += kPanel + kBetween;
   }
-  return open_chart(chart.title, top - 26) + data_of(chart) + out + "</svg>";
+  return open_chart(chart.title, top - 26) + out + data_of(chart) + "</svg>";
 }
 
 std::string svg(const LineChart& chart) {
@@ -161,7 +167,7 @@ std::string svg(const LineChart& chart) {
   out += chart_label(box.right, box.bottom + 35, "end", chart.x_label);
   for (const LineChart::Line& line : chart.lines) out += curve(line, box, x_axis, y_axis);
   if (x_most <= 0 && y_most <= 0) out += chart_empty(box);
-  return open_chart(chart.title, box.bottom + 44) + data_of(chart) + out + "</svg>";
+  return open_chart(chart.title, box.bottom + 44) + out + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

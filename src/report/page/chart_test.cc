@@ -150,6 +150,13 @@ TEST(BarChart, TwentyFourSeriesHaveAColourEach) {
   }
 }
 
+TEST(BarChart, APanelWithoutValuesSaysSo) {
+  const BarChart chart{.title = "t",
+                       .series = {"a"},
+                       .panels = {{"p", {{"one", {std::nullopt}}}}, {"q", {{"one", {1.0}}}}}};
+  EXPECT_EQ(count(svg(chart), "No data."), 1);
+}
+
 TEST(LineChart, OneWithoutPointsSaysSo) {
   EXPECT_NE(
       svg(LineChart{.title = "t", .x_label = "", .y_label = "", .lines = {}}).find("No data."),

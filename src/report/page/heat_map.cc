@@ -96,7 +96,7 @@ std::string svg(const HeatMap& map) {
   }
   const double bottom = kTop + cells.high * static_cast<double>(map.rows.size());
   out += chart_label(cells.left, bottom + 16, "start", map.column_label);
-  return open_chart(map.title, bottom + 24) + data_of(map) + out + "</svg>";
+  return open_chart(map.title, bottom + 24) + out + data_of(map) + "</svg>";
 }
 
 }  // namespace orrery

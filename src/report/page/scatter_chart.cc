@@ -119,7 +119,7 @@ std::string svg(const ScatterChart& chart) {
     const auto [x, y] = *cloud.centre;
     centres += mark(x, y, 7, fill + ";stroke:var(--ink);stroke-width:1.5");
   }
-  return open_chart(chart.title, box.bottom + 44) + data_of(chart) + out + centres + "</svg>";
+  return open_chart(chart.title, box.bottom + 44) + out + centres + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery
