@@ -32,6 +32,8 @@ document.querySelectorAll('.figures section').forEach((part, number) => {
   const inside = plot.querySelector('metadata');
   const data = inside && JSON.parse(inside.textContent);
   const again = data && data.lines && zoomable(title, data, number + 1);
-  if (again) part.querySelector('.scroll').replaceWith(...again.content);
+  const scroll = part.querySelector('.scroll');
+  if (again) scroll.replaceWith(...again.content);
+  else Object.entries({ tabindex: 0, role: 'region', 'aria-label': title }).forEach(([key, value]) => scroll.setAttribute(key, value));
   part.querySelector('.head').append(saveButtons(title, () => again ? again.chart.plot : plot, data && (() => [data.columns, ...data.rows]), () => again ? again.marks() : []));
 });
