@@ -66,7 +66,7 @@ function comparison(group) {
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Policy'),
       shown.map((f) => h('th', { scope: 'col' }, f.name)), plain.map(([name]) => h('th', { scope: 'col' }, name)))),
     h('tbody', null, group.map((run, i) => h('tr', null,
-      h('th', { scope: 'row' }, h('div', { class: 'named' }, stroke(i), h('span', { class: 'policy' }, run.summary.policy)), state(run.summary)),
+      h('th', { scope: 'row' }, h('div', { class: 'named' }, stroke(i), h('span', { class: run.summary.policy.length > 28 ? 'policy long' : 'policy' }, run.summary.policy)), state(run.summary)),
       shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f), smallest(f))), bar(f, run, i),
         f.ratio && i > 0 ? chip(fairRatio(f, first, run.summary)) : null)),
       plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))));

@@ -27,8 +27,12 @@ function verdict(group) {
 
 // What makes the figures less than they seem: missing data, ignored deadlines, runs cut short.
 function warnings(group) {
-  const lines = group.flatMap(({ summary: r }) => [
-    ...(r.status === 'complete' ? [] : [`${r.policy}: ${r.status}${r.left ? `, ${count(r.left)} jobs left` : ''}; its figures are not those of a whole run`]),
-    ...r.warnings.map((text) => `${r.policy}: ${text}`)]);
-  return lines.length ? h('section', { class: 'warnings', 'aria-label': 'Warnings' }, h('h2', null, 'Warnings'), h('ul', null, lines.map((text) => h('li', null, text)))) : null;
+  const policies = new Map();  // by text
+  const add = (text, { policy }) => policies.set(text, [...(policies.get(text) || []), policy]);
+  group.forEach(({ summary: r }) => {
+    if (r.status !== 'complete') add(`${r.status}${r.left ? `, ${count(r.left)} jobs left` : ''}; its figures are not those of a whole run`, r);
+    r.warnings.forEach((text) => add(text, r));
+  });
+  return policies.size ? h('section', { class: 'warnings', 'aria-label': 'Warnings' }, h('h2', null, 'Warnings'),
+    h('ul', null, [...policies].map(([text, names]) => h('li', null, `${names.length > 1 && names.length === group.length ? 'all policies' : names.join(', ')}: ${text}`)))) : null;
 }
