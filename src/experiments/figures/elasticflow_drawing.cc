@@ -79,9 +79,9 @@ std::string over_time(const Figure& figure, const Runs& runs, SemanticsKind worl
       const Series& series = run.series;
       if (setting->figure != figure.name || policy != shown || semantics != world) continue;
       LineChart::Line line{std::string(shown_policy(shown).name), {}, colour, false, false};
-      for (std::size_t i = 0; i < series.efficiency.size(); ++i) {
+      for (std::size_t i = 0; i < series.efficiency.mean.size(); ++i) {
         line.points.emplace_back((static_cast<double>(i) + 0.5) * series.bucket_s / kHour_s,
-                                 series.efficiency[i]);
+                                 series.efficiency.mean[i]);
       }
       if (!line.points.empty()) chart.lines.push_back(std::move(line));
     }

@@ -185,7 +185,7 @@ TEST(ElasticFlowDrawing, BarsForSetUpsLinesForSharesAndEfficiencyOverTime) {
   Runs runs;
   ReportRun& run = runs[{settings_of("10").front(), Shown::Released, SemanticsKind::ElasticFlow}];
   run.series.bucket_s = 3600;
-  run.series.efficiency = {0.1, 0.2, 0.3};
+  run.series.efficiency.mean = {0.1, 0.2, 0.3};
   const std::vector<ReportFigure> all = drawn(rows, runs, {});
   ASSERT_EQ(all.size(), 4U);
   EXPECT_TRUE(all[0].title.starts_with("Figure 8a"));

@@ -271,7 +271,7 @@ Status write_report(const std::string& path, std::span<const Row> rows, const Ru
     for (const Row& row : rows) {
       const auto run = runs.find({row.setting, row.policy(), world});
       const bool drawn_before = row.metric != row.figure->metrics.front();
-      if (run == runs.end() || drawn_before || run->second.series.waiting.empty()) continue;
+      if (run == runs.end() || drawn_before || run->second.series.waiting.mean.empty()) continue;
       shown.push_back(run->second);
     }
   }

@@ -74,7 +74,7 @@ std::string lines(const Block& block, std::string_view order,
   return svg(chart);
 }
 
-using Pick = std::vector<double> Series::*;
+using Pick = Series::Line Series::*;
 
 std::string over_time(const Figure& figure, const Runs& runs, SemanticsKind world,
                       std::string_view what, Pick pick) {
@@ -88,10 +88,10 @@ std::string over_time(const Figure& figure, const Runs& runs, SemanticsKind worl
     if (run == runs.end()) continue;
     const Series& series = run->second.series;
     LineChart::Line line{policy, {}, own, false, false};
-    for (std::size_t i = 0; i < (series.*pick).size(); ++i) {
+    for (std::size_t i = 0; i < (series.*pick).mean.size(); ++i) {
       line.points.emplace_back(
           (series.start_s + (static_cast<double>(i) + 0.5) * series.bucket_s) / kHour_s,
-          100 * (series.*pick)[i]);
+          100 * (series.*pick).mean[i]);
     }
     if (!line.points.empty()) chart.lines.push_back(std::move(line));
   }

@@ -88,7 +88,8 @@ SimulationSetup setup_of(const RunRequest& request) {
           .from_log = request.from_log};
 }
 
-Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended) {
+Result<ReportRun> make_run(const RunRequest& request, std::size_t runs_of_page,
+                           std::atomic<std::int64_t>& ended) {
   Tee sinks;
   Metrics metrics({.cluster = *request.cluster,
                    .workload = request.workload.get(),
@@ -98,7 +99,8 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   sinks.add(metrics);
   std::optional<SeriesRecorder> series;
   if (request.series) {
-    series.emplace(SeriesOptions{.cluster = *request.cluster, .workload = request.workload.get()});
+    series.emplace(shared_page({.cluster = *request.cluster, .workload = request.workload.get()},
+                               runs_of_page));
     sinks.add(*series);
   }
   std::unique_ptr<EventLogWriter> log;
@@ -171,8 +173,8 @@ Result<RunsResult> make_runs(std::span<const RunRequest> requests, const RunsOpt
   std::optional<Error> problem;
   const auto work = [&] {
     for (std::size_t i = next++; i < requests.size(); i = next++) {
-      auto run =
-          interrupted() ? Result<ReportRun>(not_run(requests[i])) : make_run(requests[i], ended);
+      auto run = interrupted() ? Result<ReportRun>(not_run(requests[i]))
+                               : make_run(requests[i], requests.size(), ended);
       const std::lock_guard lock(mutex);
       if (run.ok()) {
         result.runs[i] = std::move(run).value();

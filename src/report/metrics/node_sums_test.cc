@@ -86,10 +86,10 @@ TEST(NodeSums, ThePageShowsTheGpusOfNodesThatAreThere) {
   SeriesRecorder recorder({.cluster = run.cluster, .workload = &run.workload});
   run.send(recorder);
   const Series series = recorder.series();
-  ASSERT_FALSE(series.gpus_up.empty());
-  EXPECT_DOUBLE_EQ(series.gpus_up.front(), 4);
-  EXPECT_DOUBLE_EQ(series.gpus_up[series.gpus_up.size() * 2 / 3], 2);
-  EXPECT_DOUBLE_EQ(series.gpus_up.back(), 4);
+  ASSERT_FALSE(series.gpus_up.mean.empty());
+  EXPECT_DOUBLE_EQ(series.gpus_up.mean.front(), 4);
+  EXPECT_DOUBLE_EQ(series.gpus_up.mean[series.gpus_up.mean.size() * 2 / 3], 2);
+  EXPECT_DOUBLE_EQ(series.gpus_up.mean.back(), 4);
 }
 
 }  // namespace

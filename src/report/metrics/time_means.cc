@@ -1,29 +1,55 @@
 #include "report/metrics/time_means.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "base/invariant.h"
 
 namespace orrery {
 namespace {
 
 constexpr Duration kFirstWidth = std::chrono::milliseconds(1);
 
+// Joins neighbours by `join` where there are two.
+template <class Join>
+void halve(std::vector<double>& buckets, Join join) {
+  for (std::size_t i = 0; i < buckets.size(); i += 2) {
+    buckets[i / 2] = i + 1 < buckets.size() ? join(buckets[i], buckets[i + 1]) : buckets[i];
+  }
+  buckets.resize((buckets.size() + 1) / 2);
+}
+
+double lower(double a, double b) { return std::min(a, b); }
+double higher(double a, double b) { return std::max(a, b); }
+
+// `level` lasted within the buckets from `first` to before `end`.
+void extend(TimeMeans::Bounds& bounds, double level, std::size_t first, std::size_t end) {
+  const std::size_t seen = bounds.low.size();
+  bounds.low.resize(std::max(seen, end), level);
+  bounds.high.resize(std::max(seen, end), level);
+  for (std::size_t i = first; i < std::min(seen, end); ++i) {
+    bounds.low[i] = lower(bounds.low[i], level);
+    bounds.high[i] = higher(bounds.high[i], level);
+  }
+}
+
 }  // namespace
 
-TimeMeans::TimeMeans(Time start, std::size_t values)
-    : start_(start), now_(start), width_(kFirstWidth) {
-  values_.assign(values, Value{start, 0, {}});
+TimeMeans::TimeMeans(Time start, const TimeMeansOptions& options)
+    : start_(start), now_(start), width_(kFirstWidth), buckets_max_(options.buckets_max) {
+  values_.assign(options.values, Value{start, 0, {}, {}});
+  for (std::size_t i = 0; i < options.bounded; ++i) values_[i].bounds.emplace();
 }
 
 void TimeMeans::advance(Time now) {
   now_ = std::max(now_, now);
-  while ((now_ - start_) / width_ >= static_cast<std::int64_t>(kBucketsMax)) {
+  while ((now_ - start_) / width_ >= static_cast<std::int64_t>(buckets_max_)) {
     width_ *= 2;
     for (Value& value : values_) {
-      std::vector<double>& sums = value.sums;
-      for (std::size_t i = 0; i < sums.size(); i += 2) {
-        sums[i / 2] = sums[i] + (i + 1 < sums.size() ? sums[i + 1] : 0);
-      }
-      sums.resize((sums.size() + 1) / 2);
+      halve(value.sums, std::plus<>());
+      if (!value.bounds) continue;
+      halve(value.bounds->low, lower);
+      halve(value.bounds->high, higher);
     }
   }
 }
@@ -38,6 +64,12 @@ void TimeMeans::set(Time now, std::size_t value, double level) {
 // something when it changes and nothing while others do.
 void TimeMeans::bring_up(Value& value) const {
   if (now_ <= value.since) return;
+  if (value.bounds) {
+    // What ends with a bucket does not last within the next one.
+    const auto first = static_cast<std::size_t>((value.since - start_) / width_);
+    const auto end = static_cast<std::size_t>((now_ - start_ - Duration(1)) / width_) + 1;
+    extend(*value.bounds, value.level, first, end);
+  }
   if (value.level != 0) {
     const auto last = static_cast<std::size_t>((now_ - start_) / width_);
     if (value.sums.size() <= last) value.sums.resize(last + 1);
@@ -63,6 +95,13 @@ std::vector<double> TimeMeans::means(std::size_t value) const {
     copy.sums[i] /= static_cast<double>((i < whole ? width_ : part).count());
   }
   return copy.sums;
+}
+
+TimeMeans::Bounds TimeMeans::bounds(std::size_t value) const {
+  Value copy = values_[value];
+  INVARIANT(copy.bounds, "bounds are asked of bounded values only");
+  bring_up(copy);
+  return *std::move(copy.bounds);
 }
 
 }  // namespace orrery

@@ -30,6 +30,19 @@ std::string blocks(const BlockChart& chart, const BlockChart::Row& row, const Ch
   return out;
 }
 
+std::string data_of(const BlockChart& chart) {
+  ChartData data{"panel", "row", "kind", "from_s", "to_s"};
+  for (const BlockChart::Panel& panel : chart.panels) {
+    for (const BlockChart::Row& row : panel.rows) {
+      for (const BlockChart::Block& block : row.blocks) {
+        data.add({panel.title, row.label, chart.kinds[static_cast<std::size_t>(block.kind)],
+                  block.from_s, block.to_s});
+      }
+    }
+  }
+  return data.metadata();
+}
+
 }  // namespace
 
 std::string svg(const BlockChart& chart) {
@@ -74,7 +87,7 @@ std::string svg(const BlockChart& chart) {
     }
     y += 46;
   }
-  return open_chart(chart.title, y - 22) + out + "</svg>";
+  return open_chart(chart.title, y - 22) + out + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_text.h"
+#include "base/plain_text.h"
 #include "report/page/chart_parts.h"
 
 namespace orrery {
@@ -18,6 +20,12 @@ double most_of(const BarChart& chart) {
     }
   }
   return most;
+}
+
+bool has_values(const BarChart::Panel& panel) {
+  return std::ranges::any_of(panel.groups, [](const BarChart::Group& group) {
+    return std::ranges::any_of(group.values, [](const auto& value) { return value.has_value(); });
+  });
 }
 
 std::string bars(const BarChart& chart, const BarChart::Panel& panel, const ChartBox& box,
@@ -47,6 +55,33 @@ std::string bars(const BarChart& chart, const BarChart::Panel& panel, const Char
     out += chart_label(middle, box.bottom + (touch && g % 2 == 1 ? 31 : 16), "middle", group.label);
   }
   return out;
+}
+
+std::string data_of(const BarChart& chart) {
+  ChartData data{"panel", "group", "series", "value"};
+  for (const BarChart::Panel& panel : chart.panels) {
+    for (const BarChart::Group& group : panel.groups) {
+      for (std::size_t i = 0; i < group.values.size(); ++i) {
+        if (!group.values[i]) continue;
+        data.add({panel.title, group.label, chart.series[i], *group.values[i]});
+      }
+    }
+  }
+  return data.metadata();
+}
+
+// With how each line looks, so that the page can draw a part of them.
+std::string data_of(const LineChart& chart) {
+  ChartData data{"line", chart.x_label, chart.y_label};
+  fmt::memory_buffer lines;
+  for (const LineChart::Line& line : chart.lines) {
+    for (const auto& [x, y] : line.points) data.add({line.name, x, y});
+    append(lines, lines.size() == 0 ? "[" : ",[");
+    append_string(lines, plain_text(line.name));
+    fmt::format_to(fmt::appender(lines), ",{},{},{},{}]", std::max(0, line.colour), line.dashed,
+                   line.marked, line.points.size());
+  }
+  return data.metadata(fmt::format(",\"lines\":[{}]", fmt::to_string(lines)));
 }
 
 std::string line_mark(const LineChart::Line& line) {
@@ -98,9 +133,10 @@ std::string svg(const BarChart& chart) {
     const auto column = static_cast<double>(i % columns);
     const ChartBox box{column * wide + kChartLeft, (column + 1) * wide - 30, top, top + kPanel};
     out += bars(chart, chart.panels[i], box, axis);
+    if (!has_values(chart.panels[i])) out += chart_empty(box);
     if (i % columns + 1 == columns || i + 1 == chart.panels.size()) top += kPanel + kBetween;
   }
-  return open_chart(chart.title, top - 26) + out + "</svg>";
+  return open_chart(chart.title, top - 26) + out + data_of(chart) + "</svg>";
 }
 
 std::string svg(const LineChart& chart) {
@@ -130,7 +166,8 @@ std::string svg(const LineChart& chart) {
   }
   out += chart_label(box.right, box.bottom + 35, "end", chart.x_label);
   for (const LineChart::Line& line : chart.lines) out += curve(line, box, x_axis, y_axis);
-  return open_chart(chart.title, box.bottom + 44) + out + "</svg>";
+  if (x_most <= 0 && y_most <= 0) out += chart_empty(box);
+  return open_chart(chart.title, box.bottom + 44) + out + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_text.h"
+#include "base/plain_text.h"
 #include "report/page/chart.h"
 
 namespace orrery {
 namespace {
 
-constexpr int kColours = 8;  // of the page
+constexpr int kColours = 24;  // of the page
 
 }  // namespace
 
@@ -58,6 +60,39 @@ std::string chart_scale(const ChartBox& box, const ChartAxis& axis) {
 
 std::string chart_colour(std::size_t number) {
   return fmt::format("var(--s{})", number % kColours);
+}
+
+std::string chart_empty(const ChartBox& box) {
+  return chart_label((box.left + box.right) / 2, (box.top + box.bottom) / 2, "middle", "No data.");
+}
+
+ChartData::ChartData(std::initializer_list<std::string_view> columns) {
+  append(json_, "{\"columns\":[");
+  for (const std::string_view& column : columns) {
+    if (&column != columns.begin()) json_.push_back(',');
+    append_string(json_, column);
+  }
+  append(json_, "],\"rows\":[");
+}
+
+void ChartData::add(std::initializer_list<Cell> row) {
+  append(json_, begun_ ? ",[" : "[");
+  begun_ = true;
+  for (const Cell& cell : row) {
+    if (&cell != row.begin()) json_.push_back(',');
+    if (const auto* name = std::get_if<std::string_view>(&cell)) {
+      append_string(json_, plain_text(*name));
+    } else if (const double value = std::get<double>(cell); std::isfinite(value)) {
+      fmt::format_to(fmt::appender(json_), "{:.9g}", value);
+    } else {
+      append(json_, "null");
+    }
+  }
+  json_.push_back(']');
+}
+
+std::string ChartData::metadata(std::string_view more) const {
+  return "<metadata>" + escaped(fmt::to_string(json_)) + "]" + escaped(more) + "}</metadata>";
 }
 
 std::string ChartLegend::add(std::string_view name, std::string_view mark) {

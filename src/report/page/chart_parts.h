@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace orrery {
 
@@ -48,6 +52,24 @@ class ChartLegend {
  private:
   double x_ = kChartLeft;
   double y_;
+};
+
+// What a chart without values shows instead.
+std::string chart_empty(const ChartBox& box);
+
+// The values of a chart. The drawing carries them, so that the page can save them as CSV.
+class ChartData {
+ public:
+  using Cell = std::variant<std::string_view, double>;
+
+  explicit ChartData(std::initializer_list<std::string_view> columns);
+  void add(std::initializer_list<Cell> row);
+  // An element that no program draws. `more`: further members of its JSON, each after a comma.
+  std::string metadata(std::string_view more = "") const;
+
+ private:
+  fmt::memory_buffer json_;
+  bool begun_ = false;
 };
 
 }  // namespace orrery

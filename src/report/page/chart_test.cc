@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -101,6 +102,67 @@ TEST(LineChart, TheHighestPointOfTwoScalesStaysInside) {
     EXPECT_GT(std::stod(path[4]), 0) << top;
     EXPECT_LE(count(text, "class=\"grid\""), 10) << top;
   }
+}
+
+nlohmann::json data_in(const std::string& svg) {
+  const std::size_t from = svg.find("<metadata>") + 10;
+  std::string text = svg.substr(from, svg.find("</metadata>") - from);
+  for (const auto& [code, sign] :
+       {std::pair("&quot;", "\""), {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}}) {
+    for (std::size_t at = 0; (at = text.find(code, at)) != std::string::npos; ++at) {
+      text.replace(at, std::string_view(code).size(), sign);
+    }
+  }
+  return nlohmann::json::parse(text);
+}
+
+TEST(LineChart, CarriesItsValuesAndHowItsLinesLook) {
+  const LineChart chart{.title = "t",
+                        .x_label = "hours",
+                        .y_label = "\"share\" <%>",
+                        .lines = {{"a,b", {{0, 0}, {1.5, 2}}, 3, true, false}, {"c", {}, 9}}};
+  const auto data = data_in(svg(chart));
+  EXPECT_EQ(data.at("columns"), (nlohmann::json{"line", "hours", "\"share\" <%>"}));
+  EXPECT_EQ(data.at("rows"), (nlohmann::json{{"a,b", 0, 0}, {"a,b", 1.5, 2}}));
+  EXPECT_EQ(data.at("lines"),
+            (nlohmann::json{{"a,b", 3, true, false, 2}, {"c", 9, false, false, 0}}));
+}
+
+TEST(BarChart, CarriesItsValues) {
+  const BarChart chart{.title = "t",
+                       .series = {"a", "b"},
+                       .panels = {{"p", {{"one", {0.5, std::nullopt}}, {"two", {1e-9, 1.0}}}}}};
+  const auto data = data_in(svg(chart));
+  EXPECT_EQ(
+      data.at("rows"),
+      (nlohmann::json{{"p", "one", "a", 0.5}, {"p", "two", "a", 1e-9}, {"p", "two", "b", 1}}));
+}
+
+TEST(BarChart, TwentyFourSeriesHaveAColourEach) {
+  BarChart chart{.title = "t", .series = {}, .panels = {{"p", {{"g", {}}}}}};
+  for (int i = 0; i < 24; ++i) {
+    chart.series.push_back("s" + std::to_string(i));
+    chart.panels[0].groups[0].values.push_back(1);
+  }
+  const std::string text = svg(chart);
+  for (int i = 0; i < 24; ++i) {
+    EXPECT_EQ(count(text, "var(--s" + std::to_string(i) + ")"), 2) << i;  // with the legend
+  }
+}
+
+TEST(BarChart, APanelWithoutValuesSaysSo) {
+  const BarChart chart{.title = "t",
+                       .series = {"a"},
+                       .panels = {{"p", {{"one", {std::nullopt}}}}, {"q", {{"one", {1.0}}}}}};
+  EXPECT_EQ(count(svg(chart), "No data."), 1);
+}
+
+TEST(LineChart, OneWithoutPointsSaysSo) {
+  EXPECT_NE(
+      svg(LineChart{.title = "t", .x_label = "", .y_label = "", .lines = {}}).find("No data."),
+      std::string::npos);
+  EXPECT_NE(svg(BarChart{.title = "t", .series = {}, .panels = {{"p", {}}}}).find("No data."),
+            std::string::npos);
 }
 
 }  // namespace

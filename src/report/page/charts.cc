@@ -28,9 +28,12 @@ std::vector<Series::Row> rows_of(const std::vector<Node>& nodes, std::size_t nod
   return rows;
 }
 
-std::vector<double> shares(std::vector<double> values, std::int64_t total) {
-  for (double& value : values) value /= static_cast<double>(total);
-  return values;
+// Sums of speeds that come and go may end below 0 by the last digit.
+Series::Line shares(Series::Line line, double total) {
+  for (std::vector<double>* values : {&line.mean, &line.low, &line.high}) {
+    for (double& value : *values) value = std::max(0.0, value / total);
+  }
+  return line;
 }
 
 }  // namespace
@@ -44,15 +47,15 @@ void QueueChart::fill(Time now, Series& series) {
   means_.advance(now);
   series.start_s = seconds(means_.start());
   series.bucket_s = seconds(means_.width());
-  series.waiting = means_.means(0);
+  series.waiting = line_of(means_, 0);
 }
 
-GpuChart::GpuChart(Time start, const Cluster& cluster, std::size_t rows_max)
+GpuChart::GpuChart(const ChartTime& time, const Cluster& cluster, std::size_t rows_max)
     : nodes_per_row_(nodes_per_row(cluster.nodes.size(), rows_max)),
       rows_(rows_of(cluster.nodes, nodes_per_row_)),
       row_held_(rows_.size()),
       ledger_(cluster),
-      means_(start, kFirstRow + rows_.size()) {}
+      means_(time.means(kFirstRow, rows_.size())) {}
 
 void GpuChart::take(Time now, const Devices& devices) {
   for (const NodeShare& share : devices) change(now, share.node, ledger_.take(share));
@@ -73,14 +76,15 @@ void GpuChart::change(Time now, NodeId node, int gpus) {
 
 void GpuChart::fill(Time now, Series& series) {
   means_.advance(now);
-  series.gpus_held = means_.means(kCluster);
+  series.gpus_held = line_of(means_, kCluster);
   series.rows = rows_;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     series.rows[i].held = means_.means(kFirstRow + i);
   }
 }
 
-HostChart::HostChart(Time start, const Cluster& cluster) : means_(start, kHostValues) {
+HostChart::HostChart(const ChartTime& time, const Cluster& cluster)
+    : means_(time.means(kHostValues)) {
   for (const Node& node : cluster.nodes) {
     total_.cpu_milli += node.cpu_milli;
     total_.memory_bytes += node.memory_bytes;
@@ -99,10 +103,11 @@ void HostChart::change(Time now, const HostShare& before, const HostShare& after
 void HostChart::fill(Time now, Series& series) {
   if (!seen_) return;
   means_.advance(now);
-  if (total_.cpu_milli > 0) series.cpu_use = shares(means_.means(kCpus), total_.cpu_milli);
-  if (total_.memory_bytes > 0) {
-    series.memory_use = shares(means_.means(kMemory), total_.memory_bytes);
-  }
+  const auto share = [&](HostValue value, std::int64_t total) {
+    return total > 0 ? shares(line_of(means_, value), static_cast<double>(total)) : Series::Line();
+  };
+  series.cpu_use = share(kCpus, total_.cpu_milli);
+  series.memory_use = share(kMemory, total_.memory_bytes);
 }
 
 void EfficiencyChart::advance(Time now) {
@@ -140,8 +145,7 @@ void EfficiencyChart::change(Time now, double gpus) {
 void EfficiencyChart::fill(Time now, Series& series) {
   if (grants_ == 0 || !rates_known_ || gpus_total_ == 0) return;
   means_.advance(now);
-  series.efficiency = means_.means(0);
-  for (double& value : series.efficiency) value = std::max(0.0, value / gpus_total_);
+  series.efficiency = shares(line_of(means_, 0), gpus_total_);
 }
 
 void DeadlineChart::count(Time now, Count what) {

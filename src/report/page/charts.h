@@ -10,7 +10,7 @@
 #include "model/event.h"
 #include "model/sensitivity.h"
 #include "report/metrics/device_ledger.h"
-#include "report/metrics/time_means.h"
+#include "report/page/chart_time.h"
 #include "report/page/series.h"
 
 // One recorder for each chart of the report. Each is given what changes, at times that do not
@@ -21,7 +21,7 @@ namespace orrery {
 // The number of waiting jobs, and the buckets of all charts.
 class QueueChart {
  public:
-  explicit QueueChart(Time start) : means_(start, 1) {}
+  explicit QueueChart(const ChartTime& time) : means_(time.means(1)) {}
   void change(Time now, int jobs);
   void fill(Time now, Series& series);
 
@@ -34,7 +34,7 @@ class QueueChart {
 // cluster has more than `rows_max` nodes.
 class GpuChart {
  public:
-  GpuChart(Time start, const Cluster& cluster, std::size_t rows_max);
+  GpuChart(const ChartTime& time, const Cluster& cluster, std::size_t rows_max);
   void take(Time now, const Devices& devices);
   void release(Time now, const Devices& devices);
   void fill(Time now, Series& series);
@@ -53,7 +53,7 @@ class GpuChart {
 // CPUs and memory held, as shares of those the cluster has.
 class HostChart {
  public:
-  HostChart(Time start, const Cluster& cluster);
+  HostChart(const ChartTime& time, const Cluster& cluster);
   void change(Time now, const HostShare& before, const HostShare& after);
   void fill(Time now, Series& series);
 
@@ -68,7 +68,8 @@ class HostChart {
 // for which no event is sent; so advance() comes before anything else that happens at a time.
 class EfficiencyChart {
  public:
-  EfficiencyChart(Time start, int gpus_total) : gpus_total_(gpus_total), means_(start, 1) {}
+  EfficiencyChart(const ChartTime& time, int gpus_total)
+      : gpus_total_(gpus_total), means_(time.means(1)) {}
   void advance(Time now);
   // The grant in `slot` has its first iteration at `ready`. It replaces another in this slot.
   void begin(Time now, std::int32_t slot, Time ready, double useful_gpus);
@@ -106,7 +107,7 @@ class DeadlineChart {
  public:
   enum Count : std::size_t { kSubmitted, kPromised, kMet, kMissed, kCounts };
 
-  explicit DeadlineChart(Time start) : means_(start, kCounts) {}
+  explicit DeadlineChart(const ChartTime& time) : means_(time.means(0, kCounts)) {}
   void count(Time now, Count what);
   void fill(Time now, Series& series);
 

@@ -72,6 +72,16 @@ std::string column_names(const HeatMap& map, const Cells& cells) {
   return out;
 }
 
+std::string data_of(const HeatMap& map) {
+  ChartData data{map.row_label, map.column_label, "value"};
+  for (std::size_t row = 0; row < map.rows.size(); ++row) {
+    for (std::size_t column = 0; column < map.columns.size(); ++column) {
+      data.add({map.rows[row], map.columns[column], map.values[row][column]});
+    }
+  }
+  return data.metadata();
+}
+
 }  // namespace
 
 std::string svg(const HeatMap& map) {
@@ -86,7 +96,7 @@ std::string svg(const HeatMap& map) {
   }
   const double bottom = kTop + cells.high * static_cast<double>(map.rows.size());
   out += chart_label(cells.left, bottom + 16, "start", map.column_label);
-  return open_chart(map.title, bottom + 24) + out + "</svg>";
+  return open_chart(map.title, bottom + 24) + out + data_of(map) + "</svg>";
 }
 
 }  // namespace orrery

@@ -9,6 +9,7 @@
 
 #include "base/invariant.h"
 #include "base/json_text.h"
+#include "base/plain_text.h"
 #include "report/json.h"
 #include "report/metrics/job_comparison.h"
 #include "report/page/chart.h"
@@ -18,12 +19,14 @@ namespace orrery {
 
 std::string_view embedded_report_html();
 std::string_view embedded_report_css();
-std::string_view embedded_report_js();
-std::string_view embedded_timeline_js();
-std::string_view embedded_deadlines_js();
-std::string_view embedded_nodes_js();
+std::string_view embedded_report_script();
 
 namespace {
+
+// Names in a trace may turn the direction of the text around them, or hide some of it.
+void append_shown(fmt::memory_buffer& out, std::string_view text) {
+  append_string(out, plain_text(text));
+}
 
 // Numbers for drawing: more digits than a screen has pixels would only make the page larger.
 void append_short(fmt::memory_buffer& out, double value) {
@@ -46,7 +49,7 @@ void append_rows(fmt::memory_buffer& out, const Series& series) {
   for (const Series::Row& row : series.rows) {
     if (&row != &series.rows.front()) out.push_back(',');
     append(out, "[");
-    append_string(out, row.label);
+    append_shown(out, row.label);
     fmt::format_to(fmt::appender(out), ",{},\"", row.gpus);
     for (const double held : row.held) {
       const double full = row.gpus > 0 ? std::clamp(held / row.gpus, 0.0, 1.0) : 0;
@@ -60,16 +63,28 @@ void append_rows(fmt::memory_buffer& out, const Series& series) {
   out.push_back(']');
 }
 
-void append_spans(fmt::memory_buffer& out, const Series& series) {
-  append(out, ",\"jobs\":[");
-  for (const Series::Job& job : series.jobs) {
-    append(out, &job == &series.jobs.front() ? "[" : ",[");
-    append_string(out, job.name);
+// The jobs, or the number of an earlier run on the page that has the same.
+void append_jobs(fmt::memory_buffer& out, std::span<const ReportRun> runs, const ReportRun& run) {
+  const auto same = std::ranges::find_if(
+      runs, [&](const ReportRun& each) { return each.series.jobs == run.series.jobs; });
+  append(out, ",\"jobs\":");
+  if (&*same != &run && !run.series.jobs.empty()) {
+    fmt::format_to(fmt::appender(out), "{}", same - runs.begin());
+    return;
+  }
+  out.push_back('[');
+  for (const Series::Job& job : run.series.jobs) {
+    append(out, &job == &run.series.jobs.front() ? "[" : ",[");
+    append_shown(out, job.name);
     out.push_back(',');
-    append_string(out, job.model);
+    append_shown(out, job.model);
     fmt::format_to(fmt::appender(out), ",{}]", job.gpus);
   }
-  append(out, "],\"spans\":[");
+  out.push_back(']');
+}
+
+void append_spans(fmt::memory_buffer& out, const Series& series) {
+  append(out, ",\"spans\":[");
   for (const Series::Span& span : series.spans) {
     if (&span != &series.spans.front()) out.push_back(',');
     fmt::format_to(fmt::appender(out), "[{},{},[", span.job, index(span.node));
@@ -79,6 +94,13 @@ void append_spans(fmt::memory_buffer& out, const Series& series) {
     }
     fmt::format_to(fmt::appender(out), "],{:.9g},{:.9g}]", span.from_s, span.to_s);
   }
+  out.push_back(']');
+}
+
+void append_bounds(fmt::memory_buffer& out, std::string_view key, const Series::Line& line) {
+  append(out, key);
+  append_list(out, "[", line.low);
+  append_list(out, ",", line.high);
   out.push_back(']');
 }
 
@@ -96,7 +118,7 @@ void append_refusals(fmt::memory_buffer& out, const Series& series) {
   append(out, ",\"refusals\":[");
   for (const Series::Refusal& refusal : series.refusals) {
     append(out, &refusal == &series.refusals.front() ? "[" : ",[");
-    append_string(out, refusal.name);
+    append_shown(out, refusal.name);
     fmt::format_to(fmt::appender(out), ",{},{:.9g},", refusal.gpus, refusal.at_s);
     append_string(out, refusal.reason);
     out.push_back(']');
@@ -104,15 +126,23 @@ void append_refusals(fmt::memory_buffer& out, const Series& series) {
   out.push_back(']');
 }
 
-void append_series(fmt::memory_buffer& out, const Series& series) {
+void append_series(fmt::memory_buffer& out, std::span<const ReportRun> runs, const ReportRun& run) {
+  const Series& series = run.series;
   fmt::format_to(fmt::appender(out), "{{\"start\":{:.9g},\"bucket\":{:.9g}", series.start_s,
                  series.bucket_s);
-  append_list(out, ",\"waiting\":", series.waiting);
-  append_list(out, ",\"held\":", series.gpus_held);
-  append_list(out, ",\"up\":", series.gpus_up);
-  append_list(out, ",\"efficiency\":", series.efficiency);
-  append_list(out, ",\"cpus\":", series.cpu_use);
-  append_list(out, ",\"memory\":", series.memory_use);
+  append_list(out, ",\"waiting\":", series.waiting.mean);
+  append_list(out, ",\"held\":", series.gpus_held.mean);
+  append_list(out, ",\"up\":", series.gpus_up.mean);
+  append_list(out, ",\"efficiency\":", series.efficiency.mean);
+  append_list(out, ",\"cpus\":", series.cpu_use.mean);
+  append_list(out, ",\"memory\":", series.memory_use.mean);
+  append_bounds(out, ",\"bounds\":{\"waiting\":", series.waiting);
+  append_bounds(out, ",\"held\":", series.gpus_held);
+  append_bounds(out, ",\"up\":", series.gpus_up);
+  append_bounds(out, ",\"efficiency\":", series.efficiency);
+  append_bounds(out, ",\"cpus\":", series.cpu_use);
+  append_bounds(out, ",\"memory\":", series.memory_use);
+  out.push_back('}');
   append_deadlines(out, series.deadlines);
   append(out, ",\"jct\":[");
   for (const Series::Point& point : series.completion_times) {
@@ -124,16 +154,28 @@ void append_series(fmt::memory_buffer& out, const Series& series) {
   }
   out.push_back(']');
   append_rows(out, series);
+  append_jobs(out, runs, run);
   append_spans(out, series);
   append_refusals(out, series);
   out.push_back('}');
+}
+
+std::vector<RunSummary> shown_summaries(std::span<const ReportRun> runs) {
+  std::vector<RunSummary> summaries = compared_summaries(runs);
+  for (RunSummary& summary : summaries) {
+    for (std::string* text : {&summary.trace, &summary.policy, &summary.cluster}) {
+      *text = plain_text(*text);
+    }
+    for (std::string& warning : summary.warnings) warning = plain_text(warning);
+  }
+  return summaries;
 }
 
 // JSON for a script element: no text from a trace can close it, since '<' never appears.
 std::string data_of(std::span<const ReportRun> runs) {
   fmt::memory_buffer out;
   append(out, "[");
-  const std::vector<RunSummary> summaries = compared_summaries(runs);
+  const std::vector<RunSummary> summaries = shown_summaries(runs);
   for (const ReportRun& run : runs) {
     if (&run != &runs.front()) out.push_back(',');
     append(out, "{\"summary\":");
@@ -141,13 +183,13 @@ std::string data_of(std::span<const ReportRun> runs) {
     append(out, ",\"settings\":[");
     for (const auto& [name, value] : run.settings) {
       append(out, &name == &run.settings.front().first ? "[" : ",[");
-      append_string(out, name);
+      append_shown(out, name);
       out.push_back(',');
-      append_string(out, value);
+      append_shown(out, value);
       out.push_back(']');
     }
     append(out, "],\"series\":");
-    append_series(out, run.series);
+    append_series(out, runs, run);
     out.push_back('}');
   }
   append(out, "]");
@@ -166,7 +208,7 @@ std::string data_of(std::span<const ReportRun> runs) {
 // For browsers that run no scripts.
 std::string plain_table(std::span<const ReportRun> runs) {
   return "<pre>" +
-         escaped(table(compared_summaries(runs), {.width = 150, .colour = false, .ratios = true})) +
+         escaped(table(shown_summaries(runs), {.width = 150, .colour = false, .ratios = true})) +
          "</pre>";
 }
 
@@ -193,10 +235,7 @@ std::string html_report(std::span<const ReportRun> runs, std::span<const ReportF
                         const ReportHeadline& headline) {
   std::string page(embedded_report_html());
   replace(page, "/*orrery:css*/", embedded_report_css());
-  replace(page, "/*orrery:timeline*/", embedded_timeline_js());
-  replace(page, "/*orrery:deadlines*/", embedded_deadlines_js());
-  replace(page, "/*orrery:nodes*/", embedded_nodes_js());
-  replace(page, "/*orrery:script*/", embedded_report_js());
+  replace(page, "/*orrery:script*/", embedded_report_script());
   // The data first: it cannot hold the other markers, which begin with '<'; a name in the table
   // could hold this one, but none that begins so, since it is escaped.
   replace(page, "/*orrery:data*/", data_of(runs));

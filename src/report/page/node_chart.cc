@@ -2,13 +2,13 @@
 
 namespace orrery {
 
-NodeChart::NodeChart(Time start, const Cluster& cluster)
-    : lost_(cluster.nodes.size()), means_(start, 1) {
+NodeChart::NodeChart(const ChartTime& time, const Cluster& cluster)
+    : lost_(cluster.nodes.size()), means_(time.means(1)) {
   for (const Node& node : cluster.nodes) {
     gpus_.push_back(node.gpus);
     up_ += node.gpus;
   }
-  means_.set(start, 0, static_cast<double>(up_));
+  means_.set(time.start, 0, static_cast<double>(up_));
 }
 
 void NodeChart::change(Time now, const Event& event) {
@@ -24,7 +24,7 @@ void NodeChart::change(Time now, const Event& event) {
 void NodeChart::fill(Time now, Series& series) {
   if (!seen_) return;
   means_.advance(now);
-  series.gpus_up = means_.means(0);
+  series.gpus_up = line_of(means_, 0);
 }
 
 }  // namespace orrery

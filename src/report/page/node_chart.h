@@ -5,7 +5,7 @@
 
 #include "model/cluster.h"
 #include "model/event.h"
-#include "report/metrics/time_means.h"
+#include "report/page/chart_time.h"
 #include "report/page/series.h"
 
 namespace orrery {
@@ -13,7 +13,7 @@ namespace orrery {
 // The GPUs of the nodes that are there.
 class NodeChart {
  public:
-  NodeChart(Time start, const Cluster& cluster);
+  NodeChart(const ChartTime& time, const Cluster& cluster);
   void change(Time now, const Event& event);
   void fill(Time now, Series& series);
 

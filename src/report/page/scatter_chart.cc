@@ -72,6 +72,16 @@ std::string circle(double x, double y, double radius, std::string_view style,
       y, radius, style, escaped(std::string(name)));
 }
 
+std::string data_of(const ScatterChart& chart) {
+  ChartData data{"cloud", chart.x_label, chart.y_label};
+  for (const ScatterChart::Cloud& cloud : chart.clouds) {
+    for (const auto& [x, y] : cloud.points) data.add({cloud.name, x, y});
+    if (cloud.centre)
+      data.add({cloud.name + " (centre)", cloud.centre->first, cloud.centre->second});
+  }
+  return data.metadata();
+}
+
 }  // namespace
 
 std::string svg(const ScatterChart& chart) {
@@ -109,7 +119,7 @@ std::string svg(const ScatterChart& chart) {
     const auto [x, y] = *cloud.centre;
     centres += mark(x, y, 7, fill + ";stroke:var(--ink);stroke-width:1.5");
   }
-  return open_chart(chart.title, box.bottom + 44) + out + centres + "</svg>";
+  return open_chart(chart.title, box.bottom + 44) + out + centres + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

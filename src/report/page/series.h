@@ -23,6 +23,7 @@ struct Series {
     std::string name;
     std::string model;
     int gpus = 0;
+    bool operator==(const Job&) const = default;
   };
   struct Span {
     std::int32_t job = 0;  // in jobs
@@ -30,6 +31,13 @@ struct Series {
     std::uint64_t gpus = 0;
     double from_s = 0;
     double to_s = 0;
+  };
+
+  // Over time: the mean of each bucket, and the lowest and highest level that lasted within it.
+  struct Line {
+    std::vector<double> mean;
+    std::vector<double> low;
+    std::vector<double> high;
   };
 
   // Jobs with a deadline, counted from the beginning; means of each bucket. Empty when there are
@@ -49,16 +57,15 @@ struct Series {
 
   double start_s = 0;
   double bucket_s = 0;
-  std::vector<double> waiting;    // jobs, mean of each bucket
-  std::vector<double> gpus_held;  // likewise
-  std::vector<double> gpus_up;    // of the nodes that are there; empty: all, at any time
-  // Of the cluster, mean of each bucket: what Metrics calls cluster_efficiency. Empty when some
-  // grant stated no speed.
-  std::vector<double> efficiency;
-  // Held by some job, of all that the cluster has, likewise. Empty when no grant held any, or the
-  // cluster does not say what it has.
-  std::vector<double> cpu_use;
-  std::vector<double> memory_use;
+  Line waiting;  // jobs
+  Line gpus_held;
+  Line gpus_up;  // of the nodes that are there; empty: all, at any time
+  // Of the cluster: what Metrics calls cluster_efficiency. Empty when some grant stated no speed.
+  Line efficiency;
+  // Held by some job, of all that the cluster has. Empty when no grant held any, or the cluster
+  // does not say what it has.
+  Line cpu_use;
+  Line memory_use;
   Deadlines deadlines;
   std::vector<Row> rows;
   std::vector<Point> completion_times;  // from distribution(); the recorder leaves it empty

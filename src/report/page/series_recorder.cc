@@ -7,25 +7,37 @@
 
 namespace orrery {
 
-SeriesRecorder::Charts::Charts(Time start, const Cluster& cluster, std::size_t rows_max)
-    : queue(start),
-      gpus(start, cluster, rows_max),
-      nodes(start, cluster),
-      host(start, cluster),
-      efficiency(start, cluster.gpus_total()),
-      deadlines(start) {}
+SeriesRecorder::Charts::Charts(const ChartTime& time, const Cluster& cluster, std::size_t rows_max)
+    : queue(time),
+      gpus(time, cluster, rows_max),
+      nodes(time, cluster),
+      host(time, cluster),
+      efficiency(time, cluster.gpus_total()),
+      deadlines(time) {}
+
+SeriesOptions shared_page(SeriesOptions options, std::size_t runs) {
+  constexpr std::size_t kRowsOfAll = 2400;
+  constexpr std::size_t kSpansOfAll = 30000;
+  constexpr std::size_t kRunsInDetail = 6;
+  runs = std::max<std::size_t>(runs, 1);
+  options.rows_max = std::clamp<std::size_t>(kRowsOfAll / runs, 1, options.rows_max);
+  options.spans_max = std::min(options.spans_max, kSpansOfAll / runs);
+  if (runs > kRunsInDetail) options.buckets_max /= 2;
+  return options;
+}
 
 SeriesRecorder::SeriesRecorder(const SeriesOptions& options)
     : workload_(options.workload),
       cluster_(options.cluster),
       rows_max_(options.rows_max),
+      buckets_max_(options.buckets_max),
       refusals_max_(options.refusals_max),
       spans_(cluster_.nodes.size() <= std::max<std::size_t>(rows_max_, 1) &&
                  cluster_.gpus_total() <= options.spans_gpus_max,
              options.spans_max) {}
 
 void SeriesRecorder::write(const Event& event) {
-  if (!charts_) charts_.emplace(event.time, cluster_, rows_max_);
+  if (!charts_) charts_.emplace(ChartTime{event.time, buckets_max_}, cluster_, rows_max_);
   charts_->efficiency.advance(event.time);
   now_ = event.time;
   if (is_about_node(event.kind)) return charts_->nodes.change(now_, event);

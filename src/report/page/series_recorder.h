@@ -19,13 +19,17 @@ struct SeriesOptions {
   const Workload* workload = nullptr;  // names and curves; must outlive the recorder
   std::size_t rows_max = 200;          // more nodes than these share rows with their neighbours
   std::size_t spans_max = 5000;        // beyond, spans are dropped altogether
+  std::size_t buckets_max = 800;
   std::size_t refusals_max = 40;
   int spans_gpus_max = 512;  // a larger cluster has none: a line a GPU would be too many
 };
 
-// Records what the report draws. Buckets hold means over time, not samples: nothing short is lost
-// or made to look long. Memory is bounded, but for 40 bytes a job. Completion times are not its
-// concern: distribution() draws them.
+// The limits for one of `runs` runs on a page, so that 24 of them stay below 3 MB.
+SeriesOptions shared_page(SeriesOptions options, std::size_t runs);
+
+// Records what the report draws. Buckets hold means over time, not samples, with the lowest and the
+// highest level within them: nothing short is lost or made to look long. Memory is bounded, but for
+// 40 bytes a job. Completion times are not its concern: distribution() draws them.
 class SeriesRecorder final : public EventSink {
  public:
   explicit SeriesRecorder(const SeriesOptions& options);
@@ -50,7 +54,7 @@ class SeriesRecorder final : public EventSink {
     HostShare host{};
   };
   struct Charts {
-    Charts(Time start, const Cluster& cluster, std::size_t rows_max);
+    Charts(const ChartTime& time, const Cluster& cluster, std::size_t rows_max);
 
     QueueChart queue;
     GpuChart gpus;
@@ -71,6 +75,7 @@ class SeriesRecorder final : public EventSink {
   const Workload* workload_;
   const Cluster cluster_;
   const std::size_t rows_max_;
+  const std::size_t buckets_max_;
   const std::size_t refusals_max_;
   SlotPool<Holding> holdings_;
   std::vector<Job> jobs_;

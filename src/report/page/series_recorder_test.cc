@@ -24,20 +24,20 @@ double mean(const std::vector<double>& values) {
 }
 
 TEST(TimeMeans, AShortPeakWeighsWhatItLasted) {
-  TimeMeans means(time_from_seconds(100), 1);
+  TimeMeans means(time_from_seconds(100), {});
   means.set(time_from_seconds(100), 0, 8);
   means.set(time_from_seconds(101), 0, 0);
   means.advance(time_from_seconds(100 + 8192));
   const auto values = means.means(0);
   const double width_s = seconds(means.width());
-  EXPECT_GT(values.size(), TimeMeans::kBucketsMax / 2 - 1);
-  EXPECT_LE(values.size(), TimeMeans::kBucketsMax);
+  EXPECT_GT(values.size(), 399u);
+  EXPECT_LE(values.size(), 800u);
   EXPECT_NEAR(values[0], 8 / width_s, 1e-9);
   EXPECT_EQ(values[1], 0);
 }
 
 TEST(TimeMeans, TheIntegralSurvivesAnyNumberOfDoublings) {
-  TimeMeans means(Time{}, 2);
+  TimeMeans means(Time{}, {.values = 2});
   double expected = 0;
   for (int step = 0; step < 5000; ++step) {
     const double level = step % 7;
@@ -56,6 +56,48 @@ TEST(TimeMeans, TheIntegralSurvivesAnyNumberOfDoublings) {
   EXPECT_EQ(mean(means.means(0)), 0);
 }
 
+TEST(TimeMeans, ASecondOfAPeakIsInTheBoundsHoweverOftenTheBucketsDouble) {
+  TimeMeans means(Time{}, {.values = 2, .bounded = 1});
+  means.set(Time{}, 0, 3);
+  means.set(time_from_seconds(5000), 0, 90);
+  means.set(time_from_seconds(5001), 0, 0);
+  means.set(time_from_seconds(5002), 0, 3);
+  means.advance(time_from_seconds(1e6));
+  const TimeMeans::Bounds bounds = means.bounds(0);
+  ASSERT_EQ(bounds.low.size(), means.means(0).size());
+  const auto peak = static_cast<std::size_t>(5000 / seconds(means.width()));
+  for (std::size_t i = 0; i < bounds.low.size(); ++i) {
+    EXPECT_EQ(bounds.low[i], i == peak ? 0 : 3) << i;
+    EXPECT_EQ(bounds.high[i], i == peak ? 90 : 3) << i;
+  }
+  EXPECT_LT(means.means(0)[peak], 4) << "the mean hides it";
+}
+
+TEST(TimeMeans, ALevelThatLastsForNoTimeIsInNoBound) {
+  TimeMeans means(Time{}, {.bounded = 1});
+  means.set(Time{}, 0, 1);
+  means.set(time_from_seconds(10), 0, 7);
+  means.set(time_from_seconds(10), 0, 2);
+  means.advance(time_from_seconds(20));
+  EXPECT_EQ(std::ranges::max(means.bounds(0).high), 2);
+  EXPECT_EQ(std::ranges::min(means.bounds(0).low), 1);
+}
+
+TEST(TimeMeans, MeansLieWithinTheirBounds) {
+  TimeMeans means(Time{}, {.bounded = 1, .buckets_max = 20});
+  for (int step = 0; step < 3000; ++step) {
+    means.set(time_from_seconds(step * 1.7), 0, step * 7919 % 13);
+  }
+  const auto values = means.means(0);
+  const TimeMeans::Bounds bounds = means.bounds(0);
+  ASSERT_EQ(bounds.high.size(), values.size());
+  EXPECT_LE(values.size(), 20u);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_LE(bounds.low[i], values[i]);
+    EXPECT_GE(bounds.high[i], values[i]);
+  }
+}
+
 TEST(SeriesRecorder, QueueAndGpusFollowTheEvents) {
   TestRun run(2, 4);
   run.submit(0, 0, 4);
@@ -65,8 +107,8 @@ TEST(SeriesRecorder, QueueAndGpusFollowTheEvents) {
   run.add(100, 0, Completed);
   run.add(100, 1, Completed);
   const Series series = series_of(run, {.cluster = run.cluster, .workload = &run.workload});
-  EXPECT_NEAR(mean(series.waiting), 0.5, 0.01);
-  EXPECT_NEAR(mean(series.gpus_held), 5, 0.02);
+  EXPECT_NEAR(mean(series.waiting.mean), 0.5, 0.01);
+  EXPECT_NEAR(mean(series.gpus_held.mean), 5, 0.02);
   ASSERT_EQ(series.rows.size(), 2u);
   EXPECT_NEAR(mean(series.rows[0].held), 4, 1e-9);
   EXPECT_NEAR(mean(series.rows[1].held), 1, 0.02);
@@ -102,10 +144,10 @@ TEST(SeriesRecorder, CpuAndMemoryUseComeToThoseOfTheSummary) {
   const Series series = series_of(run, {.cluster = run.cluster});
   Metrics metrics({.cluster = run.cluster, .workload = nullptr, .window = {}});
   run.send(metrics);
-  EXPECT_NEAR(mean(series.cpu_use), metrics.summary().cpu_utilisation.value(), 0.005);
-  EXPECT_NEAR(mean(series.memory_use), metrics.summary().memory_utilisation.value(), 0.005);
-  EXPECT_NEAR(series.cpu_use.front(), 15000.0 / 48000, 1e-9);
-  EXPECT_NEAR(series.memory_use.front(), 0.5, 1e-9);
+  EXPECT_NEAR(mean(series.cpu_use.mean), metrics.summary().cpu_utilisation.value(), 0.005);
+  EXPECT_NEAR(mean(series.memory_use.mean), metrics.summary().memory_utilisation.value(), 0.005);
+  EXPECT_NEAR(series.cpu_use.mean.front(), 15000.0 / 48000, 1e-9);
+  EXPECT_NEAR(series.memory_use.mean.front(), 0.5, 1e-9);
 }
 
 TEST(SeriesRecorder, CpuAndMemoryUseAreEmptyIfNoJobHoldsAny) {
@@ -115,8 +157,8 @@ TEST(SeriesRecorder, CpuAndMemoryUseAreEmptyIfNoJobHoldsAny) {
   run.hold(0, 0, Started, {{NodeId{0}, 0x1}});
   run.add(10, 0, Completed);
   const Series series = series_of(run, {.cluster = run.cluster});
-  EXPECT_TRUE(series.cpu_use.empty());
-  EXPECT_TRUE(series.memory_use.empty());
+  EXPECT_TRUE(series.cpu_use.mean.empty());
+  EXPECT_TRUE(series.memory_use.mean.empty());
 }
 
 TEST(SeriesRecorder, ASharedGpuIsHeldOnceAndARegroupingSplitsNoSpan) {
@@ -127,7 +169,7 @@ TEST(SeriesRecorder, ASharedGpuIsHeldOnceAndARegroupingSplitsNoSpan) {
   run.hold(10, 1, Regrouped, {{NodeId{0}, 1}}, 1);
   run.add(20, 1, Completed);
   const Series series = series_of(run, {.cluster = run.cluster});
-  EXPECT_NEAR(mean(series.gpus_held), 1, 1e-9);
+  EXPECT_NEAR(mean(series.gpus_held.mean), 1, 1e-9);
   ASSERT_EQ(series.spans.size(), 2u);
   EXPECT_DOUBLE_EQ(series.spans[1].from_s, 0);
 }
@@ -155,6 +197,35 @@ TEST(SeriesRecorder, ManyNodesShareRowsAndManySpansAreDropped) {
   EXPECT_TRUE(series_of(run, options).jobs.empty());
 }
 
+TEST(SeriesRecorder, OfManyRunsOnAPageEachHasLess) {
+  const Cluster cluster;
+  const auto limits = [&](std::size_t runs) { return shared_page({.cluster = cluster}, runs); };
+  EXPECT_EQ(limits(6).rows_max, 200u);
+  EXPECT_EQ(limits(6).spans_max, 5000u);
+  EXPECT_EQ(limits(6).buckets_max, 800u);
+  EXPECT_EQ(limits(24).rows_max, 100u);
+  EXPECT_EQ(limits(24).spans_max, 1250u);
+  EXPECT_EQ(limits(24).buckets_max, 400u);
+  EXPECT_EQ(limits(0).spans_max, 5000u);
+  EXPECT_EQ(limits(100000).rows_max, 1u);
+}
+
+TEST(SeriesRecorder, AShortQueueIsInTheBoundsOfItsBucket) {
+  TestRun run(1, 1);
+  run.submit(0, 0);
+  run.hold(0, 0, Started, {{NodeId{0}, 1}});
+  run.submit(500, 1);
+  run.add(501, 1, Rejected);
+  run.add(1e6, 0, Completed);
+  const Series series = series_of(run, {.cluster = run.cluster, .buckets_max = 20});
+  EXPECT_LE(series.waiting.mean.size(), 20u);
+  ASSERT_EQ(series.waiting.high.size(), series.waiting.mean.size());
+  EXPECT_EQ(series.waiting.high[0], 1);
+  EXPECT_EQ(series.waiting.low[0], 0);
+  EXPECT_EQ(series.waiting.high[1], 0);
+  EXPECT_EQ(series.gpus_held.low[0], 1);
+}
+
 TEST(SeriesRecorder, JobsThatStillRunAreDrawnUpToNow) {
   TestRun run(1, 1);
   run.submit(0, 0);
@@ -163,7 +234,7 @@ TEST(SeriesRecorder, JobsThatStillRunAreDrawnUpToNow) {
   const Series series = series_of(run, {.cluster = run.cluster});
   ASSERT_EQ(series.spans.size(), 1u);
   EXPECT_DOUBLE_EQ(series.spans[0].to_s, 30);
-  EXPECT_NEAR(mean(series.gpus_held), 1, 1e-9);
+  EXPECT_NEAR(mean(series.gpus_held.mean), 1, 1e-9);
 }
 
 // Job 0 is elastic, is up late after a resize, and is paused before it is up again; job 1 shares
@@ -192,13 +263,13 @@ TEST(SeriesRecorder, EfficiencyOverTimeComesToThatOfTheSummary) {
   run.send(metrics);
   const Series series = series_of(run, {.cluster = run.cluster, .workload = &run.workload});
   double sum = 0;
-  for (std::size_t i = 0; i < series.efficiency.size(); ++i) {
+  for (std::size_t i = 0; i < series.efficiency.mean.size(); ++i) {
     const double from_s = series.bucket_s * double(i);
-    sum += series.efficiency[i] * std::min(series.bucket_s, 100 - from_s);
+    sum += series.efficiency.mean[i] * std::min(series.bucket_s, 100 - from_s);
   }
   EXPECT_NEAR(sum / 100, *metrics.summary().cluster_efficiency, 1e-9);
   const auto at = [&](double time_s) {
-    return series.efficiency[static_cast<std::size_t>(time_s / series.bucket_s)] * 8;
+    return series.efficiency.mean[static_cast<std::size_t>(time_s / series.bucket_s)] * 8;
   };
   EXPECT_NEAR(at(1), 0, 1e-9);
   EXPECT_NEAR(at(2.5), 0.5, 1e-9);
@@ -215,7 +286,7 @@ TEST(SeriesRecorder, EfficiencyIsEmptyWhenAGrantStatesNoSpeed) {
   run.submit(0, 0);
   run.hold(0, 0, Started, {{NodeId{0}, 1}}, 0);
   run.add(10, 0, Completed);
-  EXPECT_TRUE(series_of(run, {.cluster = run.cluster}).efficiency.empty());
+  EXPECT_TRUE(series_of(run, {.cluster = run.cluster}).efficiency.mean.empty());
 }
 
 TEST(SeriesRecorder, DeadlinesAreCountedFromTheBeginning) {
