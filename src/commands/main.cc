@@ -75,8 +75,11 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
                    "trace file, - for standard input, or MODEL:key=value,... (repeatable)")
       ->required()
       ->take_all();
-  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
-      ->required();
+  command
+      ->add_option("--cluster", a.clusters,
+                   "cluster file, or NODESxGPUS such as 16x8; repeated: one for each trace")
+      ->required()
+      ->take_all();
   command->add_option("--policy", a.policies, "policies, as NAME or NAME:key=value:...")
       ->required()
       ->delimiter(',');
@@ -98,6 +101,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
                       "A-B: metrics over jobs A <= id < B only; the run ends with them");
   command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
   command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--jobs-csv", a.jobs_csv, "write what became of each job to F.csv");
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core, but one for star")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
