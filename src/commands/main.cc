@@ -13,6 +13,7 @@
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
 #include "commands/stragglers.h"
+#include "commands/sweep.h"
 #include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
@@ -109,6 +110,45 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
   command->add_flag("--quiet", a.quiet, "no progress and no warnings");
   command->callback([&a, &run] { run = [&a] { return simulate_command(a); }; });
   return command;
+}
+
+void add_sweep(CLI::App& app, SweepArguments& a, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("sweep", "many runs over axes, from a file or options, with intervals");
+  command->add_option("file", a.file, "sweep file, F.toml; without it the options say what is run");
+  command->add_option("--out", a.out, "folder for runs.csv, jobs.csv and summary.csv");
+  command->add_flag("--resume", a.resume, "go on with a sweep that was stopped");
+  command->add_option("--report", a.run.report, "write the report page to F.html");
+  command->add_option("--threads", a.run.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--quiet", a.run.quiet, "no progress and no warnings");
+  command->add_option("--trace", a.run.traces, "trace file, or MODEL:key=value,... (repeatable)")
+      ->take_all();
+  command
+      ->add_option("--cluster", a.run.clusters,
+                   "cluster file, or NODESxGPUS such as 16x8; repeated: one for each trace")
+      ->take_all();
+  command->add_option("--policy", a.run.policies, "policies, as NAME or NAME:key=value:...")
+      ->delimiter(',');
+  command->add_option("--axis", a.axes,
+                      "NAME=VALUE,VALUE,... (repeatable): a setting, a generator's parameter, or "
+                      "option.KEY of policies");
+  command->add_option("--seed", a.seeds, "of generators and runs: 1-25, or 1,2,3");
+  command->add_option("--baseline", a.baseline,
+                      "NAME=VALUE: compare with these runs (default: the first policy)");
+  command->add_option("--option", a.run.options, "key=value for the policies (repeatable)");
+  add_reading(*command, a.run.trace_format, a.run.profiles, a.run.gpu_type);
+  command->add_option("--semantics", a.run.semantics, "orrery, muri, elasticflow or synergy")
+      ->capture_default_str();
+  command
+      ->add_option("--speed-error", a.run.speed_error,
+                   "real speeds differ from the profiles by at most this part, such as 0.1")
+      ->check(number_between(0, 0.9));
+  command->add_option("--round", a.run.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--limit", a.run.limit, "only the first N jobs")->check(count());
+  command->add_option("--window", a.run.window,
+                      "A-B: metrics over jobs A <= id < B only; the run ends with them");
+  command->callback([&a, &run] { run = [&a] { return sweep_command(a); }; });
 }
 
 void add_record(CLI::App& app, RecordArguments& a, const LiveCommands& live, Run& run) {
@@ -328,6 +368,7 @@ int run(int argc, char** argv, const Extension& extension) {
   app.require_subcommand(1);
   Run run;
   SimulateArguments simulate, compare;
+  SweepArguments sweep;
   RecordArguments record;
   ReplayArguments replay;
   GenerateArguments generate;
@@ -349,6 +390,7 @@ int run(int argc, char** argv, const Extension& extension) {
   command->callback([&] { run = [&] { return demo_command(demo); }; });
   add_simulate(app, "simulate", "run policies over traces", simulate, run);
   add_simulate(app, "compare", "simulate, with ratios to the first policy", compare, run);
+  add_sweep(app, sweep, run);
   add_record(app, record, extension.live, run);
   add_replay(app, replay, extension.live, run);
   command = app.add_subcommand("policies", "the policies and their options");
