@@ -142,8 +142,13 @@ class OptionsReader {
 };
 
 Result<SweepSpec> read_spec(const SweepArguments& arguments) {
-  if (arguments.file.empty()) return sweep_of_options(arguments);
   const SimulateArguments& run = arguments.run;
+  if (arguments.file.empty()) {
+    if (run.traces.empty() && run.policies.empty() && arguments.axes.empty()) {
+      return invalid("name a sweep file, or --trace, --cluster and --policy");
+    }
+    return sweep_of_options(arguments);
+  }
   if (!run.traces.empty() || !run.clusters.empty() || !run.policies.empty() ||
       !run.options.empty() || !arguments.axes.empty() || !arguments.seeds.empty() ||
       !arguments.baseline.empty()) {
