@@ -29,6 +29,16 @@ Status TomlTable::check_keys(std::span<const std::string_view> known) const {
   return {};
 }
 
+std::vector<std::pair<std::string_view, const toml::node*>> TomlTable::entries() const {
+  std::vector<std::pair<std::string_view, const toml::node*>> found;
+  for (const auto& [key, value] : table_) found.emplace_back(key.str(), &value);
+  std::ranges::stable_sort(found, {}, [](const auto& entry) {
+    const toml::source_position at = entry.second->source().begin;
+    return std::pair(at.line, at.column);
+  });
+  return found;
+}
+
 Status TomlTable::check_present(std::span<const std::string_view> needed,
                                 std::string_view place) const {
   for (const std::string_view key : needed) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/toml_text.h"
@@ -31,6 +32,8 @@ class TomlTable {
   Status check_present(std::span<const std::string_view> needed, std::string_view place) const;
 
   const toml::node* find(std::string_view key) const { return table_.get(key); }
+  // All keys, in the order of the file.
+  std::vector<std::pair<std::string_view, const toml::node*>> entries() const;
 
   Result<std::int64_t> integer(std::string_view key, std::int64_t fallback) const;
   // From 0 to `max`; 0 if the key is not there.

@@ -18,7 +18,7 @@ namespace orrery {
 struct SimulateArguments {
   std::vector<std::string> traces{};    // files, or MODEL:key=value,...
   std::vector<std::string> policies{};  // NAME or NAME:key=value:key=value...
-  std::string cluster{};
+  std::vector<std::string> clusters{};  // one for all traces, or one for each
   std::string trace_format = "auto";
   std::string profiles{};  // file or folder of speed profiles; empty: jobs are rigid
   std::string gpu_type{};
@@ -32,6 +32,7 @@ struct SimulateArguments {
   std::int64_t limit = 0;
   std::string events{};  // files
   std::string report{};
+  std::string jobs_csv{};
   int threads = 0;  // 0: as many as there are cores
   bool json = false;
   bool csv = false;

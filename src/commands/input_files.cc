@@ -26,7 +26,7 @@ std::vector<NamedFile> inputs_of(const SimulateArguments& arguments) {
   for (const std::string& trace : arguments.traces) {
     files.push_back({"--trace", file_of_trace(trace)});
   }
-  files.push_back({"--cluster", arguments.cluster});
+  for (const std::string& cluster : arguments.clusters) files.push_back({"--cluster", cluster});
   add_inputs(files, "--profiles", arguments.profiles);
   files.push_back({"--faults", arguments.scenario.faults});
   for (const std::string& zone : arguments.scenario.spot) files.push_back({"--spot", zone});

@@ -57,12 +57,12 @@ Status whatif_or_live(const WhatifArguments& arguments, const LiveCommands& live
 
 Status record_or_live(const RecordArguments& arguments, const LiveCommands& live) {
   TRY_ASSIGN(const bool asks, is_live(!arguments.run.traces.empty(), arguments.live));
-  if (asks && !(arguments.run.cluster.empty() && arguments.run.policies.empty())) {
+  if (asks && !(arguments.run.clusters.empty() && arguments.run.policies.empty())) {
     return invalid(
         "--cluster and --policy: a running scheduler has its own; name --trace or leave them out");
   }
   if (asks) return live.record ? live.record(arguments) : cannot_ask();
-  TRY(need(arguments.run.cluster, "--cluster"));
+  TRY(need(arguments.run.clusters.empty() ? "" : "there", "--cluster"));
   TRY(need(arguments.run.policies.empty() ? "" : "there", "--policy"));
   return record_command(arguments);
 }

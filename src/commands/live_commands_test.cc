@@ -77,7 +77,7 @@ TEST_F(LiveCommandsTest, ATraceNeedsAClusterAndAPolicy) {
             "--policy is required with --trace");
   RecordArguments record;
   record.run.traces = {"t.csv"};
-  record.run.cluster = "2x4";
+  record.run.clusters = {"2x4"};
   EXPECT_EQ(problem(record_or_live, record), "--policy is required with --trace");
 }
 

@@ -15,6 +15,7 @@
 #include "commands/number_checks.h"
 #include "commands/parse_words.h"
 #include "commands/stragglers.h"
+#include "commands/sweep.h"
 #include "commands/transient.h"
 #include "commands/twin_commands.h"
 #include "report/terminal/standard_output.h"
@@ -78,8 +79,11 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
                    "trace file, - for standard input, or MODEL:key=value,... (repeatable)")
       ->required()
       ->take_all();
-  command->add_option("--cluster", a.cluster, "cluster file, or NODESxGPUS such as 16x8")
-      ->required();
+  command
+      ->add_option("--cluster", a.clusters,
+                   "cluster file, or NODESxGPUS such as 16x8; repeated: one for each trace")
+      ->required()
+      ->take_all();
   command->add_option("--policy", a.policies, "policies, as NAME or NAME:key=value:...")
       ->required()
       ->delimiter(',');
@@ -101,6 +105,7 @@ CLI::App* add_simulate(CLI::App& app, const char* name, const char* line, Simula
                       "A-B: metrics over jobs A <= id < B only; the run ends with them");
   command->add_option("--events", a.events, "write the event log to F.jsonl or F.jsonl.zst");
   command->add_option("--report", a.report, "write the report page to F.html");
+  command->add_option("--jobs-csv", a.jobs_csv, "write what became of each job to F.csv");
   command->add_option("--threads", a.threads, "runs at a time; 0: one a core, but one for star")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--json", a.json, "print one JSON object instead of the table");
@@ -114,6 +119,47 @@ void add_simulate(CLI::App& app, const char* name, const char* line, Run& run) {
   add_simulate(app, name, line, *a)->callback([a, &run] {
     run = [a] { return simulate_command(*a); };
   });
+}
+
+void add_sweep(CLI::App& app, Run& run) {
+  const auto kept = std::make_shared<SweepArguments>();
+  SweepArguments& a = *kept;
+  CLI::App* command =
+      app.add_subcommand("sweep", "many runs over axes, from a file or options, with intervals");
+  command->add_option("file", a.file, "sweep file, F.toml; without it the options say what is run");
+  command->add_option("--out", a.out, "folder for runs.csv, jobs.csv and summary.csv");
+  command->add_flag("--resume", a.resume, "go on with a sweep that was stopped");
+  command->add_option("--report", a.run.report, "write the report page to F.html");
+  command->add_option("--threads", a.run.threads, "runs at a time; 0: one a core")
+      ->check(CLI::Range(0, 1024));
+  command->add_flag("--quiet", a.run.quiet, "no progress and no warnings");
+  command->add_option("--trace", a.run.traces, "trace file, or MODEL:key=value,... (repeatable)")
+      ->take_all();
+  command
+      ->add_option("--cluster", a.run.clusters,
+                   "cluster file, or NODESxGPUS such as 16x8; repeated: one for each trace")
+      ->take_all();
+  command->add_option("--policy", a.run.policies, "policies, as NAME or NAME:key=value:...")
+      ->delimiter(',');
+  command->add_option("--axis", a.axes,
+                      "NAME=VALUE,VALUE,... (repeatable): a setting, a generator's parameter, or "
+                      "option.KEY of policies");
+  command->add_option("--seed", a.seeds, "of generators and runs: 1-25, or 1,2,3");
+  command->add_option("--baseline", a.baseline,
+                      "NAME=VALUE: compare with these runs (default: the first policy)");
+  command->add_option("--option", a.run.options, "key=value for the policies (repeatable)");
+  add_reading(*command, a.run.trace_format, a.run.profiles, a.run.gpu_type);
+  command->add_option("--semantics", a.run.semantics, "orrery, muri, elasticflow or synergy")
+      ->capture_default_str();
+  command
+      ->add_option("--speed-error", a.run.speed_error,
+                   "real speeds differ from the profiles by at most this part, such as 0.1")
+      ->check(number_between(0, 0.9));
+  command->add_option("--round", a.run.round, "hold rounds only at multiples of this, such as 60s");
+  command->add_option("--limit", a.run.limit, "only the first N jobs")->check(count());
+  command->add_option("--window", a.run.window,
+                      "A-B: metrics over jobs A <= id < B only; the run ends with them");
+  command->callback([kept, &run] { run = [kept] { return sweep_command(*kept); }; });
 }
 
 void add_record(CLI::App& app, const LiveCommands& live, Run& run) {
@@ -379,6 +425,7 @@ void add_commands(CLI::App& app, Run& run, const Extension& extension,
   add_demo(app, run);
   add_simulate(app, "simulate", "run policies over traces", run);
   add_simulate(app, "compare", "simulate, with ratios to the first policy", run);
+  add_sweep(app, run);
   add_record(app, extension.live, run);
   add_replay(app, extension.live, run);
   add_policies(app, run);

@@ -75,6 +75,7 @@ Result<RunRequest> request_of(const RecordArguments& arguments, RecordFormat for
   }
   const NamedFile outputs[] = {{"--out", arguments.output},
                                {"--report", arguments.run.report},
+                               {"--jobs-csv", arguments.run.jobs_csv},
                                {"--events", arguments.run.events}};
   TRY(check_outputs(outputs, inputs_of(arguments.run)));
   SimulateArguments run = arguments.run;
@@ -111,6 +112,9 @@ Status record_command(const RecordArguments& arguments) {
              make_runs({&request, 1}, {.threads = 1, .progress = !arguments.run.quiet}));
   if (format != RecordFormat::Events) {
     TRY(save_jobs(submissions.of(*request.workload), format, arguments.output));
+  }
+  if (!arguments.run.jobs_csv.empty()) {
+    TRY(write_jobs_csv(arguments.run.jobs_csv, result.runs, request.run.window));
   }
   return show_runs(result,
                    {.format = shown, .quiet = arguments.run.quiet, .report = arguments.run.report});

@@ -33,7 +33,7 @@ Status replay_trace(const ReplayArguments& arguments) {
   simulate.traces = {arguments.input};
   simulate.policies = arguments.policies;
   simulate.options = arguments.options;
-  simulate.cluster = arguments.cluster;
+  simulate.clusters = {arguments.cluster};
   if (!arguments.semantics.empty()) simulate.semantics = arguments.semantics;
   simulate.report = arguments.report;
   simulate.threads = arguments.threads;

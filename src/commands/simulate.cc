@@ -59,6 +59,25 @@ Result<Scenarios> read_scenarios(const SimulateArguments& arguments, const Clust
   return scenarios;
 }
 
+// One for each trace.
+Result<std::vector<std::shared_ptr<const Cluster>>> read_clusters(
+    const SimulateArguments& arguments) {
+  const std::size_t traces = arguments.traces.size();
+  if (arguments.clusters.size() != 1 && arguments.clusters.size() != traces) {
+    return invalid(
+        fmt::format("{} clusters for {} traces: name one --cluster for all traces, or "
+                    "one for each in their order",
+                    arguments.clusters.size(), traces));
+  }
+  std::vector<std::shared_ptr<const Cluster>> clusters;
+  for (const std::string& cluster : arguments.clusters) {
+    TRY_ASSIGN(Cluster read, read_cluster(cluster));
+    clusters.push_back(std::make_shared<const Cluster>(std::move(read)));
+  }
+  clusters.resize(traces, clusters.front());
+  return clusters;
+}
+
 bool is_placed_by_survival(const ChosenPolicy& policy) {
   const auto placement = policy.options.find("placement");
   return placement != policy.options.end() && placement->second == "survival";
@@ -74,7 +93,8 @@ Status set_event_logs(const SimulateArguments& arguments, std::vector<RunRequest
     names.push_back(std::move(name));
   }
   TRY_ASSIGN(const std::vector<std::string> paths, event_log_paths(arguments.events, names));
-  std::vector<NamedFile> outputs = {{"--report", arguments.report}};
+  std::vector<NamedFile> outputs = {{"--report", arguments.report},
+                                    {"--jobs-csv", arguments.jobs_csv}};
   for (std::size_t i = 0; i < requests.size(); ++i) {
     requests[i].events = paths[i];
     outputs.push_back({"--events", paths[i]});
@@ -90,14 +110,16 @@ Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& argum
              parse_policies(arguments.policies, arguments.options));
   TRY_ASSIGN(const SemanticsKind semantics, parse_semantics(arguments.semantics));
   TRY_ASSIGN(const auto window, parse_window(arguments.window));
-  TRY_ASSIGN(Cluster cluster, read_cluster(arguments.cluster));
+  TRY_ASSIGN(const auto clusters, read_clusters(arguments));
   TRY_ASSIGN(const Duration round, parse_round(arguments.round));
-  const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
   TRY_ASSIGN(std::vector<Workload> workloads, read_traces(arguments, drawn, window));
-  TRY_ASSIGN(const Scenarios scenarios, read_scenarios(arguments, *shared_cluster));
   std::vector<RunRequest> requests;
+  Scenarios scenarios;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     const auto workload = std::make_shared<const Workload>(std::move(workloads[i]));
+    if (i == 0 || clusters[i] != clusters[i - 1]) {
+      TRY_ASSIGN(scenarios, read_scenarios(arguments, *clusters[i]));
+    }
     for (const NamedPolicy& choice : choices) {
       auto jobs = workload;
       if (arguments.scenario.has_nodes() && is_placed_by_survival(choice.policy)) {
@@ -105,13 +127,14 @@ Result<std::vector<RunRequest>> simulate_requests(const SimulateArguments& argum
       }
       for (const std::uint64_t seed : arguments.seeds) {
         RunRequest request{.workload = jobs,
-                           .cluster = shared_cluster,
+                           .cluster = clusters[i],
                            .run = {.policy = choice.policy,
                                    .semantics = semantics,
                                    .speed_error = arguments.speed_error,
                                    .window = window},
                            .label = choice.label,
                            .series = !arguments.report.empty(),
+                           .jobs = !arguments.jobs_csv.empty(),
                            .goes_on = drawn > 0 && goes_on(arguments.traces[i])};
         request.run.policy.seed = seed;
         set_scenario(request, scenarios.at(seed));
@@ -137,6 +160,9 @@ Status simulate_command(const SimulateArguments& arguments) {
       window && arguments.limit == 0 && std::ranges::any_of(arguments.traces, goes_on);
   TRY_ASSIGN(const RunsResult result,
              make_endless_runs(plan, endless ? endless_for(*window) : EndlessOptions(), options));
+  if (!arguments.jobs_csv.empty()) {
+    TRY(write_jobs_csv(arguments.jobs_csv, result.runs, window));
+  }
   return show_runs(result, {.format = format,
                             .ratios = result.runs.size() > 1,
                             .quiet = arguments.quiet,

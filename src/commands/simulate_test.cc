@@ -12,7 +12,7 @@ namespace {
 SimulateArguments arguments() {
   return {.traces = {"philly-like:jobs=20,seed=1"},
           .policies = {"fifo", "las:limits=1h"},
-          .cluster = "2x4",
+          .clusters = {"2x4"},
           .quiet = true};
 }
 

@@ -76,7 +76,11 @@ const char* const kLater[] = {"cancelled",
                               "nodes_lost",
                               "node_downtime_h",
                               "cost",
-                              "cost_on_demand"};
+                              "cost_on_demand",
+                              "avg_rho",
+                              "max_rho",
+                              "unfair_ratio",
+                              "jain_index"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
@@ -134,7 +138,7 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {

@@ -36,6 +36,23 @@ Status show_runs(const RunsResult& result, const RunsOutput& output) {
   return Error{Code::Cancelled, "interrupted: this is what is known so far"};
 }
 
+Status write_jobs_csv(const std::string& path, std::span<const ReportRun> runs,
+                      const std::optional<JobWindow>& window) {
+  TRY_ASSIGN(OutputFile file, OutputFile::open(path));
+  TRY(file.write("trace,policy," + job_columns() + "\n"));
+  for (const ReportRun& run : runs) {
+    fmt::memory_buffer prefix;
+    append_csv(prefix, run.summary.trace);
+    prefix.push_back(',');
+    append_csv(prefix, run.summary.policy);
+    prefix.push_back(',');
+    fmt::memory_buffer lines;
+    append_job_lines(lines, {prefix.data(), prefix.size()}, *run.workload, run.jobs, window);
+    TRY(file.write({lines.data(), lines.size()}));
+  }
+  return file.commit();
+}
+
 void print_oddities(const std::string& trace, const Workload& workload) {
   const std::string line = oddities_line(workload);
   if (line.empty()) return;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,6 +29,10 @@ struct RunsOutput {
 // Prints the runs, with their warnings on standard error, and writes the page. Code::Cancelled if
 // the runs were interrupted.
 Status show_runs(const RunsResult& result, const RunsOutput& output);
+
+// A row for each job of each run; docs/formats/jobs-csv.md.
+Status write_jobs_csv(const std::string& path, std::span<const ReportRun> runs,
+                      const std::optional<JobWindow>& window);
 
 // Prints on standard error in one line what was odd in the trace, if anything.
 void print_oddities(const std::string& trace, const Workload& workload);

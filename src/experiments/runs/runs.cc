@@ -88,8 +88,10 @@ SimulationSetup setup_of(const RunRequest& request) {
           .from_log = request.from_log};
 }
 
-Result<ReportRun> make_run(const RunRequest& request, std::size_t runs_of_page,
-                           std::atomic<std::int64_t>& ended) {
+}  // namespace
+
+Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended,
+                           std::size_t runs_of_page) {
   Tee sinks;
   Metrics metrics({.cluster = *request.cluster,
                    .workload = request.workload.get(),
@@ -111,13 +113,16 @@ Result<ReportRun> make_run(const RunRequest& request, std::size_t runs_of_page,
                                          std::move(logged)));
     sinks.add(*log);
   }
+  std::optional<JobRecorder> jobs;
+  if (request.jobs) sinks.add(jobs.emplace(*request.cluster));
   if (request.listener != nullptr) sinks.add(*request.listener);
   SimulationSetup setup = setup_of(request);
   setup.cancel = &interrupted();
   setup.ended = &ended;
   const auto wall_before = std::chrono::steady_clock::now();
   const double cpu_before_s = thread_cpu_s();
-  const bool single = request.events.empty() && !request.series && request.listener == nullptr;
+  const bool single =
+      request.events.empty() && !request.series && !request.jobs && request.listener == nullptr;
   EventSink& sink = single ? static_cast<EventSink&>(metrics) : sinks;
   auto outcome = simulate(setup, sink);
   if (!outcome.ok()) return std::move(outcome).error();
@@ -131,6 +136,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::size_t runs_of_page,
   run.summary.peak_mb = peak_mb();
   run.summary.rounds = outcome.value().rounds;
   run.completion_times = metrics.completion_times();
+  if (jobs) run.jobs = (*std::move(jobs)).records();
   add_labels(request, run);
   add_ends(request, outcome.value().interrupted, run.summary);
   add_warnings(*request.cluster, run.summary);
@@ -141,6 +147,8 @@ Result<ReportRun> make_run(const RunRequest& request, std::size_t runs_of_page,
   }
   return run;
 }
+
+namespace {
 
 ReportRun not_run(const RunRequest& request) {
   ReportRun run;
@@ -160,40 +168,51 @@ void set_scenario(RunRequest& request, std::shared_ptr<const NodeScenario> nodes
 
 Status check_setup(const RunRequest& request) { return check(setup_of(request)); }
 
+Status for_each_on_threads(std::size_t count, int threads,
+                           const std::function<Status(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::optional<Error> problem;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      Status done = work(i);
+      if (done.ok()) continue;
+      const std::lock_guard lock(mutex);
+      if (!problem) problem = std::move(done).error();
+      next = count;
+    }
+  };
+  {
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    const auto wanted = threads > 0 ? static_cast<std::size_t>(threads) : cores;
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < std::min(wanted, count); ++i) others.emplace_back(take);
+    take();
+  }
+  if (problem) return *std::move(problem);
+  return {};
+}
+
 Result<RunsResult> make_runs(std::span<const RunRequest> requests, const RunsOptions& options) {
   std::int64_t jobs = 0;
   for (const RunRequest& request : requests) {
     jobs += static_cast<std::int64_t>(request.workload->jobs.size());
   }
   std::atomic<std::int64_t> ended = 0;
-  std::atomic<std::size_t> next = 0;
   RunsResult result;
   result.runs.resize(requests.size());
-  std::mutex mutex;
-  std::optional<Error> problem;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < requests.size(); i = next++) {
-      auto run = interrupted() ? Result<ReportRun>(not_run(requests[i]))
-                               : make_run(requests[i], requests.size(), ended);
-      const std::lock_guard lock(mutex);
-      if (run.ok()) {
-        result.runs[i] = std::move(run).value();
-      } else if (!problem) {
-        problem = std::move(run).error();
-        next = requests.size();
-      }
-    }
-  };
   catch_interrupts();
   {
     const ProgressBar progress("simulating", jobs, ended, options.progress);
-    const auto cores = std::max(1U, std::thread::hardware_concurrency());
-    const auto wanted = options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores;
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min(wanted, requests.size()); ++i) others.emplace_back(work);
-    work();
+    TRY(for_each_on_threads(requests.size(), options.threads, [&](std::size_t i) -> Status {
+      if (interrupted()) {
+        result.runs[i] = not_run(requests[i]);
+      } else {
+        TRY_ASSIGN(result.runs[i], make_run(requests[i], ended, requests.size()));
+      }
+      return {};
+    }));
   }
-  if (problem) return *std::move(problem);
   result.interrupted = interrupted().load();
   return result;
 }

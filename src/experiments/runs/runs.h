@@ -27,6 +27,7 @@ struct RunRequest {
   bool from_log = false;          // the workload comes from a log of the same world
   std::string events{};           // file for the log; empty: none
   bool series = false;            // record what the report draws
+  bool jobs = false;              // keep what became of each job
   bool goes_on = false;           // the workload is the beginning of one without end
   EventSink* listener = nullptr;  // gets every event too, on the thread of the run; may be null
 };
@@ -38,6 +39,15 @@ struct RunsOptions {
   int threads = 0;  // 0: one a core
   bool progress = true;
 };
+
+// Makes one run of those that share a page; `ended` counts jobs that have ended.
+Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>& ended,
+                           std::size_t runs_of_page = 1);
+
+// Calls work(i) for every i below `count`, several at a time, in rising order. Ends with the first
+// error.
+Status for_each_on_threads(std::size_t count, int threads,
+                           const std::function<Status(std::size_t)>& work);
 
 // Fails if the policy or an option of a request does not exist. Runs nothing.
 Status check_setup(const RunRequest& request);

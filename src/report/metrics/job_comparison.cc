@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "base/statistics.h"
@@ -11,16 +12,33 @@
 namespace orrery {
 namespace {
 
-CommonFigures figures_of(const CompletionTimes& times, Time last_end, QuantileRule rule) {
+CommonFigures figures_of(const std::vector<CompletedJobs::Job>& jobs, QuantileRule rule) {
   CommonFigures figures;
-  const std::vector<double> sorted_s = ascending_s(times);
-  if (sorted_s.empty()) return figures;
+  if (jobs.empty()) return figures;
+  std::vector<double> sorted_s;
+  double last_end_s = 0;
+  for (const CompletedJobs::Job& job : jobs) {
+    sorted_s.push_back(job.jct_s);
+    last_end_s = std::max(last_end_s, job.ended_s);
+  }
+  std::ranges::sort(sorted_s);
   const double sum_s = std::accumulate(sorted_s.begin(), sorted_s.end(), 0.0);
   figures.avg_jct_s = sum_s / static_cast<double>(sorted_s.size());
   figures.p50_jct_s = quantile(sorted_s, 0.50, rule);
   figures.p99_jct_s = quantile(sorted_s, 0.99, rule);
-  if (last_end != Time()) figures.makespan_s = seconds(last_end);
+  if (last_end_s > 0) figures.makespan_s = last_end_s;
   return figures;
+}
+
+CompletedJobs completed_jobs(const CompletionTimes& times, const Workload* workload) {
+  CompletedJobs completed;
+  for (std::size_t job = 0; job < times.size(); ++job) {
+    if (times[job] == kNotCompleted) continue;
+    const bool known = workload != nullptr && job < workload->jobs.size();
+    const double ended_s = known ? seconds(workload->jobs[job].submitted + times[job]) : 0;
+    completed.jobs.push_back({.number = job, .jct_s = seconds(times[job]), .ended_s = ended_s});
+  }
+  return completed;
 }
 
 // "completed all 3629 jobs", "rejected 1027, left 3"
@@ -39,28 +57,25 @@ std::string ends_of(const RunSummary& run) {
 
 }  // namespace
 
-void compare_common_jobs(const ReportRun& first, ReportRun& run) {
-  CompletionTimes of_first;
-  CompletionTimes of_run;
-  Time first_end{};
-  Time run_end{};
-  const std::size_t jobs = std::min(first.completion_times.size(), run.completion_times.size());
-  for (std::size_t job = 0; job < jobs; ++job) {
-    const Duration a = first.completion_times[job];
-    const Duration b = run.completion_times[job];
-    if (a == kNotCompleted || b == kNotCompleted) continue;
-    of_first.push_back(a);
-    of_run.push_back(b);
-    if (run.workload == nullptr || job >= run.workload->jobs.size()) continue;
-    const Time submitted = run.workload->jobs[job].submitted;
-    first_end = std::max(first_end, submitted + a);
-    run_end = std::max(run_end, submitted + b);
-  }
+void compare_common_jobs(const CompletedJobs& of_first, const CompletedJobs& of_run,
+                         RunSummary& run) {
+  const auto number = &CompletedJobs::Job::number;
+  std::vector<CompletedJobs::Job> first;
+  std::vector<CompletedJobs::Job> second;
+  std::ranges::set_intersection(of_first.jobs, of_run.jobs, std::back_inserter(first), {}, number,
+                                number);
+  std::ranges::set_intersection(of_run.jobs, of_first.jobs, std::back_inserter(second), {}, number,
+                                number);
   const QuantileRule rule =
-      run.summary.semantics == "synergy" ? QuantileRule::Interpolated : QuantileRule::Above;
-  run.summary.common_jobs = static_cast<std::int64_t>(of_run.size());
-  run.summary.common = figures_of(of_run, run_end, rule);
-  run.summary.first_common = figures_of(of_first, first_end, rule);
+      run.semantics == "synergy" ? QuantileRule::Interpolated : QuantileRule::Above;
+  run.common_jobs = static_cast<std::int64_t>(second.size());
+  run.common = figures_of(second, rule);
+  run.first_common = figures_of(first, rule);
+}
+
+void compare_common_jobs(const ReportRun& first, ReportRun& run) {
+  compare_common_jobs(completed_jobs(first.completion_times, run.workload.get()),
+                      completed_jobs(run.completion_times, run.workload.get()), run.summary);
 }
 
 std::vector<RunSummary> compared_summaries(std::span<const ReportRun> runs) {
@@ -77,7 +92,8 @@ std::vector<RunSummary> compared_summaries(std::span<const ReportRun> runs) {
                        .series = {},
                        .settings = {},
                        .completion_times = run.completion_times,
-                       .workload = run.workload};
+                       .workload = run.workload,
+                       .jobs = {}};
     compare_common_jobs(*first, compared);
     summaries.push_back(std::move(compared.summary));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +13,19 @@ namespace orrery {
 // Two policies may reject or leave different jobs. A ratio of their own averages would compare
 // different work, so ratios are taken over the jobs that both completed.
 
+// Which jobs of a run completed, and when.
+struct CompletedJobs {
+  struct Job {
+    std::size_t number = 0;
+    double jct_s = 0;
+    double ended_s = 0;
+  };
+  std::vector<Job> jobs;  // by rising number
+};
+
 // Sets common_jobs, common and first_common of `run`; see summary.h. Both runs have the same jobs.
+void compare_common_jobs(const CompletedJobs& of_first, const CompletedJobs& of_run,
+                         RunSummary& run);
 void compare_common_jobs(const ReportRun& first, ReportRun& run);
 
 // The summaries, each compared so with the first run of the same trace.

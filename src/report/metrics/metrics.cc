@@ -20,7 +20,8 @@ Metrics::Metrics(const MetricsOptions& options)
     : workload_(options.workload),
       window_(options.window),
       quantiles_(options.interpolates ? QuantileRule::Interpolated : QuantileRule::Above),
-      time_sums_(options.cluster) {
+      time_sums_(options.cluster),
+      fairness_(options.cluster.gpus_total()) {
   if (options.faults) node_sums_.emplace(options.cluster, *options.faults);
   if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
 }
@@ -119,6 +120,7 @@ void Metrics::submit(const Event& event, Job& job) {
   time_sums_.begin(event.time);
   if (node_sums_) node_sums_->begin(event.time);
   time_sums_.change_waiting(1);
+  job.place = fairness_.submit(event.time, spec);
   if (!counts(event.job)) return;
   ++counts_.jobs;
   if (job.deadline != kNever) deadlines_.submit(spec, event.job);
@@ -155,6 +157,8 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
   if (waits(job.state)) time_sums_.change_waiting(-1);
   job.state = state;
   const bool counted = counts(event.job);
+  const std::optional<double> rho = fairness_.leave(event.time, job.place);
+  if (counted && rho && state == JobState::Done) fairness_.count(*rho);
   if (counted && job.deadline != kNever) {
     const bool met = state == JobState::Done && event.finished <= job.deadline;
     deadlines_.end(event.job, met, job.promised && !met && state != JobState::Cancelled);
@@ -182,6 +186,7 @@ RunSummary Metrics::summary() const {
   deadlines_.add_figures(summary);
   if (summary.completed > 0) add_completion_times(summary);
   time_sums_.add_figures(summary);
+  fairness_.add_figures(summary);
   if (node_sums_) node_sums_->add_figures(summary);
   return summary;
 }

@@ -11,6 +11,7 @@
 #include "report/metrics/completion_times.h"
 #include "report/metrics/deadline_sums.h"
 #include "report/metrics/device_ledger.h"
+#include "report/metrics/fairness_sums.h"
 #include "report/metrics/node_sums.h"
 #include "report/metrics/summary.h"
 #include "report/metrics/time_sums.h"
@@ -47,7 +48,8 @@ class Metrics final : public EventSink {
     double work_left = 0;    // iterations, as of the last event
     double iteration_gpu_s = 0;
     CurveId curve = kNoCurve;
-    std::int32_t slot = kNoSlot;  // of its grant
+    std::int32_t slot = kNoSlot;   // of its grant
+    std::int32_t place = kNoSlot;  // in fairness_
     JobState state = JobState::Pending;
     bool known = false;
     bool promised = false;  // to be done by its deadline
@@ -70,6 +72,7 @@ class Metrics final : public EventSink {
   std::vector<Job> jobs_;
   SlotPool<TimeSums::Holding> holdings_;
   TimeSums time_sums_;
+  FairnessSums fairness_;
   std::optional<NodeSums> node_sums_;  // where nodes come and go
   // Of the jobs of the window.
   RunSummary counts_;

@@ -59,6 +59,39 @@ TEST(Metrics, TwoJobsAndAPauseComeOutAsComputedByHand) {
   EXPECT_FALSE(summary.cpu_s.has_value());
 }
 
+TEST(Metrics, FairnessComparesEachJobWithItsShareOfTheCluster) {
+  const RunSummary summary = summary_of(two_jobs_and_a_pause());
+  // Job 0 is there for 50 s with 1.6 jobs on average, so its 2 GPUs would be 2 / 1.6: 30 s x 1.6.
+  // Job 1 is there for 30 s with 2 jobs; its share is the GPU that it asks for: 20 s.
+  const double first = 50.0 / 48;
+  const double second = 30.0 / 20;
+  EXPECT_DOUBLE_EQ(*summary.avg_rho, (first + second) / 2);
+  EXPECT_DOUBLE_EQ(*summary.max_rho, second);
+  EXPECT_DOUBLE_EQ(*summary.unfair_ratio, 1);
+  EXPECT_DOUBLE_EQ(*summary.jain_index,
+                   (first + second) * (first + second) / (2 * (first * first + second * second)));
+}
+
+TEST(Metrics, AJobThatNothingDelaysIsTreatedFairly) {
+  TestRun run(1, 2);
+  run.submit(10, 0, 1, 30.1, 1).start_cost = from_seconds(5);
+  run.hold(10, 0, Started, {{NodeId{0}, 0b01}}, 1, 15);
+  run.add(45.1, 0, Completed);
+  const RunSummary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.max_rho, 1);
+  EXPECT_DOUBLE_EQ(*summary.unfair_ratio, 0);
+  EXPECT_DOUBLE_EQ(*summary.jain_index, 1);
+}
+
+TEST(Metrics, FairnessIsAboutTheCompletedJobsOfTheWindow) {
+  const RunSummary summary = summary_of(two_jobs_and_a_pause(), JobWindow{JobId{0}, JobId{1}});
+  EXPECT_DOUBLE_EQ(*summary.max_rho, 50.0 / 48) << "the other job still contends";
+  TestRun rejected(1, 2);
+  rejected.submit(10, 0);
+  rejected.add(20, 0, Rejected);
+  EXPECT_FALSE(summary_of(rejected).avg_rho.has_value());
+}
+
 TEST(Metrics, AGpuSharedByAGroupCountsOnceButItsWorkTwice) {
   TestRun run(1, 2);
   for (const int job : {0, 1}) run.submit(0, job);

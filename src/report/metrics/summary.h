@@ -97,6 +97,12 @@ struct RunSummary {
   std::optional<double> node_downtime_h;
   std::optional<double> cost;
   std::optional<double> cost_on_demand;
+
+  // Filled by Metrics.
+  std::optional<double> avg_rho;
+  std::optional<double> max_rho;
+  std::optional<double> unfair_ratio;
+  std::optional<double> jain_index;
 };
 
 }  // namespace orrery

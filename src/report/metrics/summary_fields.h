@@ -77,6 +77,10 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("node_downtime_h", run.node_downtime_h);
   visit("cost", run.cost);
   visit("cost_on_demand", run.cost_on_demand);
+  visit("avg_rho", run.avg_rho);
+  visit("max_rho", run.max_rho);
+  visit("unfair_ratio", run.unfair_ratio);
+  visit("jain_index", run.jain_index);
 }
 
 }  // namespace orrery

@@ -30,6 +30,23 @@ ChartAxis chart_axis(double most) {
   return axis;
 }
 
+void ChartExtent::add(double value) {
+  if (!std::isfinite(value)) return;
+  low_ = std::min(low_, value);
+  high_ = std::max(high_, value);
+}
+
+ChartRange ChartExtent::range() const {
+  if (low_ > high_) return {};
+  const double floor = low_ < 0.5 * high_ && low_ >= 0 ? 0 : low_;
+  const double wide = high_ > floor ? high_ - floor : std::max(std::abs(high_), 1.0);
+  const ChartAxis steps = chart_axis(wide);
+  const double first = std::floor(floor / steps.step + 1e-9) * steps.step;
+  ChartAxis axis = steps;
+  axis.top = std::ceil((floor + wide - first) / steps.step - 1e-9) * steps.step;
+  return {.low = first, .axis = axis};
+}
+
 std::string open_chart(std::string_view title, double height) {
   return fmt::format(
       "<svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\">",
@@ -54,6 +71,30 @@ std::string chart_scale(const ChartBox& box, const ChartAxis& axis) {
     const double y = box.y(value, axis);
     out += chart_rule(box.left, y, box.right, y, i == 0 ? "axis" : "grid");
     out += chart_label(box.left - 7, y + 4, "end", fmt::format("{:.{}f}", value, axis.digits));
+  }
+  return out;
+}
+
+std::string chart_x_scale(const ChartBox& box, const ChartRange& range) {
+  std::string out;
+  const int steps = static_cast<int>(std::lround(range.axis.top / range.axis.step));
+  for (int i = 0; i <= steps; ++i) {
+    const double x = box.left + (box.right - box.left) * i / steps;
+    out += chart_rule(x, box.top, x, box.bottom, i == 0 ? "axis" : "grid");
+    out += chart_label(x, box.bottom + 17, "middle",
+                       fmt::format("{:.{}f}", range.low + i * range.axis.step, range.axis.digits));
+  }
+  return out;
+}
+
+std::string chart_y_scale(const ChartBox& box, const ChartRange& range) {
+  std::string out;
+  const int steps = static_cast<int>(std::lround(range.axis.top / range.axis.step));
+  for (int i = 0; i <= steps; ++i) {
+    const double y = box.bottom - (box.bottom - box.top) * i / steps;
+    out += chart_rule(box.left, y, box.right, y, i == 0 ? "axis" : "grid");
+    out += chart_label(box.left - 7, y + 4, "end",
+                       fmt::format("{:.{}f}", range.low + i * range.axis.step, range.axis.digits));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -35,10 +36,31 @@ struct ChartBox {
   }
 };
 
+// An axis from `low` to `low` + `axis.top`.
+struct ChartRange {
+  double low = 0;
+  ChartAxis axis{};
+
+  double part(double value) const { return (value - low) / axis.top; }
+};
+
+// What an axis must show.
+class ChartExtent {
+ public:
+  void add(double value);    // if it is finite
+  ChartRange range() const;  // from 0 if that costs less than half of the axis
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
 std::string open_chart(std::string_view title, double height);
 std::string chart_label(double x, double y, std::string_view anchor, std::string_view text);
 std::string chart_rule(double x1, double y1, double x2, double y2, std::string_view kind);
 std::string chart_scale(const ChartBox& box, const ChartAxis& axis);
+std::string chart_x_scale(const ChartBox& box, const ChartRange& range);
+std::string chart_y_scale(const ChartBox& box, const ChartRange& range);
 std::string chart_colour(std::size_t number);
 
 // Names beside their colours, as many to a line as fit; moves `y` below them.

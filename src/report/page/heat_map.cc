@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/page/chart.h"
 #include "report/page/chart_parts.h"
@@ -33,6 +34,7 @@ Cells cells_of(const HeatMap& map) {
 
 std::string cell(const HeatMap& map, const Cells& cells, std::size_t row, std::size_t column) {
   const double value = map.values[row][column];
+  if (!std::isfinite(value)) return "";
   const double range = map.high - map.low;
   const double shade = range > 0 ? std::clamp((value - map.low) / range, 0.0, 1.0) : 0;
   const double x = cells.left + cells.wide * static_cast<double>(column);

@@ -6,7 +6,7 @@
 namespace orrery {
 
 // A value for each row and column, as a shade between two limits. What lies beyond a limit has its
-// shade. SVG as in report/page/chart.h.
+// shade, and a value that is not finite has no cell. SVG as in report/page/chart.h.
 struct HeatMap {
   std::string title{};  // for screen readers
   std::string row_label{};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/page/block_chart.h"
 
 namespace orrery {
@@ -92,6 +94,13 @@ TEST(BlockChart, BlocksOfAllPanelsShareOneScale) {
 TEST(BlockChart, NothingAtAllIsAnEmptyChart) {
   EXPECT_EQ(count(svg(BlockChart{}), "<rect"), 0u);
   EXPECT_EQ(count(svg(HeatMap{}), "<rect"), 0u);
+}
+
+TEST(HeatMap, AValueThatIsNotFiniteHasNoCell) {
+  HeatMap map{.rows = {"a"}, .columns = {"x", "y"}, .values = {{0.5, NAN}}};
+  const std::string drawing = svg(map);
+  EXPECT_EQ(drawing.find("<rect"), drawing.rfind("<rect"));
+  EXPECT_EQ(drawing.find("nan"), std::string::npos);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "model/job.h"
 #include "report/metrics/completion_times.h"
+#include "report/metrics/job_records.h"
 #include "report/metrics/summary.h"
 #include "report/page/series.h"
 
@@ -21,6 +22,7 @@ struct ReportRun {
   // For comparisons with other runs of the same trace; may be empty.
   CompletionTimes completion_times;
   std::shared_ptr<const Workload> workload;
+  JobRecords jobs{};  // if asked for
 };
 
 // A drawing of its own above the runs.

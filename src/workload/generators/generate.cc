@@ -124,6 +124,21 @@ bool goes_on(const std::string& argument) {
   return values.ok() && named.value().entry->goes_on(values.value());
 }
 
+bool lacks_option(const std::string& argument, std::string_view option) {
+  std::error_code problem;
+  if (std::filesystem::exists(argument, problem)) return false;
+  const auto named = split_argument(argument);
+  if (!named.ok() || named.value().options.contains(std::string(option))) return false;
+  return std::ranges::find(named.value().entry->generator.options, option,
+                           &GeneratorOption::name) != named.value().entry->generator.options.end();
+}
+
+std::string with_option(const std::string& argument, std::string_view option,
+                        std::string_view value) {
+  const bool first = argument.find(':') == std::string::npos;
+  return fmt::format("{}{}{}={}", argument, first ? ':' : ',', option, value);
+}
+
 Result<Workload> load_workload(const std::string& argument, const TraceOptions& options) {
   std::error_code error;
   if (argument == "-" || std::filesystem::exists(argument, error))

@@ -35,6 +35,13 @@ Result<Workload> generate(std::string_view model,
 // TraceOptions::drawn is then the number.
 bool goes_on(const std::string& argument);
 
+// True if the word names a generator that has the option, and gives no value for it.
+bool lacks_option(const std::string& argument, std::string_view option);
+
+// The word with a value for an option that it lacks.
+std::string with_option(const std::string& argument, std::string_view option,
+                        std::string_view value);
+
 // A workload by one word: the name of a trace file, or MODEL or MODEL:key=value,... for generate().
 // A file of exactly that name wins. The limit of `options` holds for both.
 Result<Workload> load_workload(const std::string& argument, const TraceOptions& options = {});

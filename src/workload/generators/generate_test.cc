@@ -228,5 +228,17 @@ TEST(LoadWorkload, TheShippedExampleIsWhatItsPageSays) {
   EXPECT_TRUE(same_workload(shipped.value(), made));
 }
 
+TEST(LoadWorkload, AnOptionThatTheWordLacksCanBeAdded) {
+  EXPECT_TRUE(lacks_option("philly-like", "load"));
+  EXPECT_TRUE(lacks_option("philly-like:jobs=3", "load"));
+  EXPECT_FALSE(lacks_option("philly-like:load=0.5", "load")) << "it states one";
+  EXPECT_FALSE(lacks_option("philly-like", "split")) << "another generator's";
+  EXPECT_FALSE(lacks_option("no-such-file.csv", "load"));
+  EXPECT_EQ(with_option("philly-like", "load", "0.5"), "philly-like:load=0.5");
+  EXPECT_EQ(with_option("philly-like:jobs=3", "load", "0.5"), "philly-like:jobs=3,load=0.5");
+  const TestFolder folder;
+  EXPECT_FALSE(lacks_option(folder.path(), "load")) << "a file or folder";
+}
+
 }  // namespace
 }  // namespace orrery
