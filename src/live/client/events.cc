@@ -65,7 +65,8 @@ Status live_record(const LiveRecord& record, const CommandContext& context) {
     return out ? Status() : out.finish();
   }));
   TRY(out.finish());
-  return context.print(fmt::format("{}: {} events\n", record.output, events));
+  return print_done(record.json, {{"file", record.output}, {"events", events}},
+                    fmt::format("{}: {} events\n", record.output, events), context);
 }
 
 }  // namespace orrery
