@@ -49,13 +49,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(StatusTable, NoLineIsWiderThanTheTerminal) {
-  for (const int width : {60, 80, 100, 120, 200}) {
+  for (const int width : {40, 60, 80, 100, 120, 200}) {
     const auto lines = lines_of(status_table(two_jobs(), width));
     ASSERT_EQ(lines.size(), 4U);
     for (const std::string& line : lines) {
       EXPECT_LE(columns_of(line), static_cast<std::size_t>(width)) << line;
     }
-    EXPECT_NE(lines[2].find("waits for 8 GPU"), std::string::npos) << width;
+    EXPECT_NE(lines[2].find("waits for 8"), std::string::npos) << width;
   }
 }
 

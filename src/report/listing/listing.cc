@@ -168,15 +168,20 @@ std::size_t total_width(const std::vector<ShownColumn>& columns) {
   return total - std::min(total, kGap);
 }
 
-// Makes the widest text that may be cut narrower, again and again. False: they are still too wide.
+// Makes the text narrower that is the widest for its least width, again and again. False: all have
+// their least width and are still too wide.
 bool cut_to(std::vector<ShownColumn>& columns, std::size_t limit) {
   for (ShownColumn& each : columns) each.width = each.natural;
   for (std::size_t total = total_width(columns); total > limit; --total) {
     ShownColumn* widest = nullptr;
     for (ShownColumn& each : columns) {
-      const std::size_t least = std::max(each.column->least, columns_of(each.column->title));
-      const bool may_be_cut = each.column->least > 0 && each.width > least;
-      if (may_be_cut && (widest == nullptr || each.width > widest->width)) widest = &each;
+      const std::size_t least = each.column->least;
+      const bool may_be_cut =
+          least > 0 && each.width > std::max(least, columns_of(each.column->title));
+      if (!may_be_cut) continue;
+      if (widest == nullptr || each.width * widest->column->least > widest->width * least) {
+        widest = &each;
+      }
     }
     if (widest == nullptr) return false;
     --widest->width;
