@@ -9,7 +9,7 @@
 #include "experiments/figures/reproduce_arguments.h"
 #include "experiments/runs/scenario.h"
 #include "model/time.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
 

@@ -5,6 +5,7 @@
 
 #include "commands/commands.h"
 #include "experiments/runs/output.h"
+#include "report/listing/listing.h"
 #include "report/metrics/trace_summary.h"
 #include "scheduling/policy/published/published.h"
 #include "workload/generators/generate.h"

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "commands/transient_run.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace CLI {
 class App;

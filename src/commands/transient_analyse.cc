@@ -10,6 +10,7 @@
 #include "cloud/measurements/published_data.h"
 #include "commands/transient.h"
 #include "experiments/figures/transient_drawing.h"
+#include "report/listing/listing.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {

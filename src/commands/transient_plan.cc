@@ -8,6 +8,7 @@
 #include "cloud/market/spot_run.h"
 #include "commands/transient.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {

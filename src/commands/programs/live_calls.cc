@@ -10,6 +10,7 @@
 #include "base/output_file.h"
 #include "commands/programs/live_trace.h"
 #include "live/client/live_variants.h"
+#include "report/listing/listing.h"
 #include "workload/trace.h"
 
 namespace orrery {

@@ -10,6 +10,7 @@
 #include "live/daemon/server/clock.h"
 #include "live/store/backup.h"
 #include "live/store/mark.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

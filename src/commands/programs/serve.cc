@@ -34,6 +34,7 @@
 #include "live/rpc/access.h"
 #include "live/unix_socket/server.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {

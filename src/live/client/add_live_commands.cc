@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "live/client/commands.h"
 #include "live/client/context_commands.h"
@@ -26,10 +27,15 @@ void add_connection(CLI::App& command, ConnectionArguments& connection) {
       ->group("Scheduler");
 }
 
-// An error of a scheduler that no argument named says what did.
+// An error that another scheduler would not give says what named this one, if no argument did.
 Status with_source(Status done, const ConnectionArguments& connection,
                    const CommandContext& context) {
-  if (done.ok() || done.error().code == Code::InvalidArgument) return done;
+  constexpr Code kAboutScheduler[] = {Code::Unavailable, Code::PermissionDenied,
+                                      Code::Unauthenticated, Code::NotFound};
+  if (done.ok() ||
+      std::ranges::find(kAboutScheduler, done.error().code) == std::end(kAboutScheduler)) {
+    return done;
+  }
   const auto choice = choose_scheduler(connection, context.environment);
   if (!choice.ok() || choice.value().source.empty()) return done;
   const std::string& source = choice.value().source;

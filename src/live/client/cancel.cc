@@ -6,6 +6,7 @@
 
 #include "live/client/commands.h"
 #include "live/client/job_texts.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "live/client/roles.h"
 #include "live/client/trust_commands.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

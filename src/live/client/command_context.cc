@@ -13,6 +13,7 @@
 #include <random>
 
 #include "base/logins.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -10,9 +11,11 @@
 #include "live/api/client.h"
 #include "live/client/connection.h"
 #include "model/time.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
+
+struct Listing;
 
 // What it takes to become known to a scheduler: a key is made here, the token exchanged for a
 // certificate, and both are kept in `credentials` under `certificate`.

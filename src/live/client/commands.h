@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "live/client/command_context.h"
 #include "live/client/job_filter.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace CLI {
 class App;

@@ -7,6 +7,7 @@
 #include "live/client/event_text.h"
 #include "live/client/live_variants.h"
 #include "live/client/test_call.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -185,7 +186,7 @@ TEST(Actions, SayWhatTheyDidAsJson) {
     return CertificatesAnswer{.revoked = 2, .withdrawn = 1};
   };
   fake.script.quotas = []() -> Result<QuotasAnswer> {
-    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4}}};
+    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4, .borrows = true}}};
   };
   const std::pair<std::vector<std::string>, const char*> said[] = {
       {{"drain", "n1"}, R"({"node":"n1","takes_jobs":false})"},
@@ -231,7 +232,7 @@ TEST(Quota, IsShownSetAndTakenAway) {
     return Status();
   };
   fake.script.quotas = []() -> Result<QuotasAnswer> {
-    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4}}};
+    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4, .borrows = true}}};
   };
   ASSERT_TRUE(call(fake, {"quota"}).ok());
   EXPECT_TRUE(seen.empty());

@@ -1,4 +1,5 @@
 #include "live/client/context_commands.h"
+#include "report/listing/listing.h"
 
 #include <fmt/format.h>
 

@@ -7,6 +7,7 @@
 #include "live/client/commands.h"
 #include "live/client/event_text.h"
 #include "live/client/live_variants.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

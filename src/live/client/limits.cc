@@ -5,6 +5,7 @@
 
 #include "live/client/job_texts.h"
 #include "live/client/rights_commands.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

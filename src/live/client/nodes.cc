@@ -4,6 +4,7 @@
 
 #include "base/plain_text.h"
 #include "live/client/commands.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "live/client/command_context.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
 

@@ -10,6 +10,7 @@
 #include "live/client/status_text.h"
 #include "live/client/wait_for_jobs.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

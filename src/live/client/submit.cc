@@ -10,6 +10,7 @@
 #include "live/client/job_draft.h"
 #include "live/client/job_file.h"
 #include "live/client/wait_for_jobs.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

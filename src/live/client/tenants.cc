@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "live/client/rights_commands.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

@@ -7,6 +7,7 @@
 #include "live/client/roles.h"
 #include "live/client/trust_commands.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

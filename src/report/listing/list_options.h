@@ -1,6 +1,6 @@
 #pragma once
 
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 
 namespace CLI {
 class App;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
 
@@ -43,18 +44,6 @@ struct Listing {
   std::string summary{};  // below the table
   double now_s = 0;       // since 1970
 };
-
-// How the caller wants it.
-struct ListArguments {
-  std::string output{};  // table, wide, json, csv or template=TEXT
-  std::string sort{};    // fields or titles with commas; -FIELD: from the largest
-  bool json = false;     // the same as json for `output`
-
-  bool is_json() const { return json || output == "json"; }
-};
-
-// Refuses what is no output or says two things.
-Status check_output(const ListArguments& arguments);
 
 // The names of an object's fields.
 std::vector<std::string> fields_of(const nlohmann::ordered_json& row);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "report/listing/listing.h"
+#include "report/listing/list_arguments.h"
 #include "training/trainer/transport/part.h"
 
 namespace orrery {
