@@ -16,8 +16,8 @@ from cpp_text import Exceptions, code_only, is_test, line_of, report, source_fil
 
 # Library header -> rooms that may include it. Tests may include any of them.
 WALLS = {
-    r"CLI/": {"client", "command_pages", "commands", "local_client", "programs", "trainer"},
-    r"nlohmann/": {"agent", "api", "client", "commands", "gce", "market", "daemon", "figures", "lease", "libtorch", "report", "result", "rpc", "runs", "star",
+    r"CLI/": {"client", "command_pages", "commands", "listing", "local_client", "programs", "trainer"},
+    r"nlohmann/": {"agent", "api", "client", "commands", "gce", "market", "daemon", "figures", "lease", "libtorch", "listing", "report", "result", "rpc", "runs", "star",
                    "trainer", "transient_run", "twin_fit", "workload"},
     r"toml\+\+/|toml\.hpp": {"base"},
     r"zstd": {"report"},

@@ -9,6 +9,7 @@
 #include "experiments/figures/reproduce_arguments.h"
 #include "experiments/runs/scenario.h"
 #include "model/time.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
 
@@ -48,7 +49,8 @@ struct GenerateArguments {
 };
 Status generate_command(const GenerateArguments& arguments);
 
-Status policies_command(bool json);
+// Without a form asked for: for people, with all options.
+Status policies_command(const ListArguments& arguments);
 
 struct TracesArguments {
   std::string trace{};  // what to look at; empty: list the formats and generators
@@ -56,12 +58,13 @@ struct TracesArguments {
   std::string profiles{};
   std::string gpu_type{};
   std::int64_t limit = 0;
-  bool json = false;
+  ListArguments list{};
 };
 Status traces_command(const TracesArguments& arguments);
 
 struct DemoArguments {
   std::string report = "orrery-demo.html";
+  bool json = false;
   bool quiet = false;
 };
 Status demo_command(const DemoArguments& arguments);

@@ -29,9 +29,11 @@ Status demo_command(const DemoArguments& arguments) {
   TRY_ASSIGN(Cluster cluster, parse_cluster("demo-cluster.toml", embedded_demo_cluster_toml()));
   const auto shared_workload = std::make_shared<const Workload>(std::move(workload));
   const auto shared_cluster = std::make_shared<const Cluster>(std::move(cluster));
-  TRY(print_text(fmt::format(
-      "{} training jobs on {} machines with {} GPUs, under six policies.\n\n",
-      shared_workload->jobs.size(), shared_cluster->nodes.size(), shared_cluster->gpus_total())));
+  if (!arguments.json) {
+    TRY(print_text(fmt::format(
+        "{} training jobs on {} machines with {} GPUs, under six policies.\n\n",
+        shared_workload->jobs.size(), shared_cluster->nodes.size(), shared_cluster->gpus_total())));
+  }
   std::vector<RunRequest> requests;
   requests.reserve(kPolicies.size());
   for (const char* policy : kPolicies) {
@@ -42,7 +44,11 @@ Status demo_command(const DemoArguments& arguments) {
                         .series = true});
   }
   TRY_ASSIGN(const RunsResult result, make_runs(requests, {.progress = !arguments.quiet}));
-  TRY(show_runs(result, {.ratios = true, .quiet = arguments.quiet, .report = arguments.report}));
+  TRY(show_runs(result, {.format = arguments.json ? Format::Json : Format::Table,
+                         .ratios = true,
+                         .quiet = arguments.quiet,
+                         .report = arguments.report}));
+  if (arguments.json) return {};
   return print_text(fmt::format(
       "\nThe picture: open {} in a browser.\n\n"
       "What to try next:\n"

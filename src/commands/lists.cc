@@ -5,6 +5,7 @@
 
 #include "commands/commands.h"
 #include "experiments/runs/output.h"
+#include "report/listing/listing.h"
 #include "report/metrics/trace_summary.h"
 #include "scheduling/policy/published/published.h"
 #include "workload/generators/generate.h"
@@ -71,6 +72,24 @@ Json effects_json(const PolicyEffects& effects) {
   return list;
 }
 
+Json policy_json(const PolicyInfo& policy) {
+  return {{"name", policy.name},
+          {"line", policy.line},
+          {"needs", needs_json(policy.data)},
+          {"effects", effects_json(policy.effects)},
+          {"options", options_json(policy.options, defaults_of_policy(policy.name))}};
+}
+
+// True if rows are asked for. JSON has more than the rows, and so has what people read.
+bool is_list(const ListArguments& arguments) {
+  return !arguments.is_json() && !(arguments.output.empty() && arguments.sort.empty());
+}
+
+Status print_rows(Listing listing, const ListArguments& arguments) {
+  TRY_ASSIGN(const std::string text, to_text(std::move(listing), arguments, terminal_width()));
+  return print_text(text);
+}
+
 std::string options_text(std::span<const OptionInfo> options,
                          const std::vector<WorldDefaults>& worlds) {
   std::string text;
@@ -104,19 +123,34 @@ std::string wrapped(std::string_view text, std::string_view signs) {
   return all + '\n';
 }
 
+Listing trace_listing() {
+  Listing listing{.name = "traces",
+                  .columns = {{"name", "name"}, {"kind", "kind"}, {"line", "line"}}};
+  for (const TraceFormat& format : trace_formats()) {
+    listing.rows.push_back({{"name", format.name}, {"kind", "format"}, {"line", format.summary}});
+  }
+  for (const Generator& generator : generators()) {
+    listing.rows.push_back(
+        {{"name", generator.name}, {"kind", "generator"}, {"line", generator.summary}});
+  }
+  return listing;
+}
+
 }  // namespace
 
-Status policies_command(bool json) {
-  if (json) {
+Status policies_command(const ListArguments& arguments) {
+  TRY(check_output(arguments));
+  if (is_list(arguments)) {
+    Listing listing{
+        .name = "policies",
+        .columns = {
+            {"name", "name"}, {"needs", "needs"}, {"effects", "effects"}, {"line", "line"}}};
+    for (const PolicyInfo& policy : policies()) listing.rows.push_back(policy_json(policy));
+    return print_rows(std::move(listing), arguments);
+  }
+  if (arguments.is_json()) {
     Json all = {{"policies", Json::array()}, {"placements", Json::array()}};
-    for (const PolicyInfo& policy : policies()) {
-      all["policies"].push_back(
-          {{"name", policy.name},
-           {"line", policy.line},
-           {"needs", needs_json(policy.data)},
-           {"effects", effects_json(policy.effects)},
-           {"options", options_json(policy.options, defaults_of_policy(policy.name))}});
-    }
+    for (const PolicyInfo& policy : policies()) all["policies"].push_back(policy_json(policy));
     all["common_options"] = options_json(common_options(), defaults_of_policy({}));
     for (const AllocatorInfo& allocator : allocators()) {
       all["allocators"].push_back({{"name", allocator.name}, {"line", allocator.line}});
@@ -151,7 +185,11 @@ Status policies_command(bool json) {
 }
 
 Status traces_command(const TracesArguments& arguments) {
+  TRY(check_output(arguments.list));
   if (!arguments.trace.empty()) {
+    if (is_list(arguments.list)) {
+      return invalid("--output and --sort: of the list of formats; a trace has text and --json");
+    }
     TRY_ASSIGN(const Workload workload,
                load_workload(arguments.trace, {.format = arguments.trace_format,
                                                .limit = arguments.limit,
@@ -159,10 +197,12 @@ Status traces_command(const TracesArguments& arguments) {
                                                .gpu_type = arguments.gpu_type}));
     if (workload.jobs.empty()) return invalid(arguments.trace + ": has no jobs");
     const TraceSummary summary = summarise(workload);
-    return print_text(arguments.json ? to_json(summary)
-                                     : to_text(summary, std::clamp(terminal_width(), 60, 80)));
+    return print_text(arguments.list.is_json()
+                          ? to_json(summary)
+                          : to_text(summary, std::clamp(terminal_width(), 60, 80)));
   }
-  if (arguments.json) {
+  if (is_list(arguments.list)) return print_rows(trace_listing(), arguments.list);
+  if (arguments.list.is_json()) {
     Json all = {{"formats", Json::array()}, {"generators", Json::array()}};
     for (const TraceFormat& format : trace_formats()) {
       all["formats"].push_back(

@@ -2,24 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 
 namespace orrery {
 namespace {
 
 bool names_scheduler(const LiveArguments& live) {
-  return !live.state.empty() || !live.server.empty();
+  return !live.state.empty() || !live.server.empty() || !live.context.empty();
 }
 
-// True if a running scheduler is meant; an error if neither that nor a trace is given.
+// True if a running scheduler is meant: where no trace is named. The command looks for it.
 Result<bool> is_live(bool has_trace, const LiveArguments& live) {
   if (has_trace && names_scheduler(live)) {
-    return invalid("--trace and --state or --server: which of them? Leave out the others");
+    return invalid(
+        "--trace and --state, --server or --context: which of them? Leave out the others");
   }
-  if (has_trace) return false;
-  if (names_scheduler(live) || std::getenv("ORRERY_STATE") != nullptr) return true;
-  return invalid("--trace is required, or --state DIR to ask a running scheduler");
+  return !has_trace;
+}
+
+// A scheduler that was not found may not have been meant.
+Status or_trace(Status asked, const LiveArguments& live) {
+  if (asked.ok() || names_scheduler(live) || asked.error().code != Code::InvalidArgument) {
+    return asked;
+  }
+  Error error = std::move(asked).error();
+  error.message += "; or --trace F for a trace";
+  return error;
 }
 
 Status need(const std::string& value, const char* option) {
@@ -46,7 +54,7 @@ Status whatif_or_live(const WhatifArguments& arguments, const LiveCommands& live
   if (asks && !arguments.cluster.empty()) {
     return invalid("--cluster: a running scheduler has its own; name --trace or leave it out");
   }
-  if (asks) return live.whatif ? live.whatif(arguments) : cannot_ask();
+  if (asks) return or_trace(live.whatif ? live.whatif(arguments) : cannot_ask(), arguments.live);
   TRY(need(arguments.cluster, "--cluster"));
   TRY(need(arguments.policy, "--policy"));
   if (arguments.nodes_more != 0) {
@@ -61,7 +69,7 @@ Status record_or_live(const RecordArguments& arguments, const LiveCommands& live
     return invalid(
         "--cluster and --policy: a running scheduler has its own; name --trace or leave them out");
   }
-  if (asks) return live.record ? live.record(arguments) : cannot_ask();
+  if (asks) return or_trace(live.record ? live.record(arguments) : cannot_ask(), arguments.live);
   TRY(need(arguments.run.clusters.empty() ? "" : "there", "--cluster"));
   TRY(need(arguments.run.policies.empty() ? "" : "there", "--policy"));
   return record_command(arguments);

@@ -17,6 +17,7 @@ struct LiveArguments {
   std::string state{};  // its state directory
   std::string server{};
   std::string credentials{};
+  std::string context{};
 };
 
 struct RecordArguments {

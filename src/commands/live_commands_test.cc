@@ -1,7 +1,6 @@
 #include "commands/live_commands.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "base/files.h"
 #include "base/test_folder.h"
@@ -43,13 +42,15 @@ TEST_F(LiveCommandsTest, ASchedulerIsAskedIfItIsNamedAndNoTraceIs) {
   EXPECT_EQ(asked_, 2);
 }
 
-TEST_F(LiveCommandsTest, TheEnvironmentCanNameTheScheduler) {
-  EXPECT_EQ(problem(whatif_or_live, WhatifArguments()),
-            "--trace is required, or --state DIR to ask a running scheduler");
-  ::setenv("ORRERY_STATE", "/var/lib/orrery", 1);
+TEST_F(LiveCommandsTest, WithoutATraceTheSchedulerOfTheEnvironmentOrAContextIsLookedFor) {
   EXPECT_EQ(problem(whatif_or_live, WhatifArguments()), "");
-  ::unsetenv("ORRERY_STATE");
   EXPECT_EQ(asked_, 1);
+  live_.whatif = [](const WhatifArguments&) { return Status(invalid("which scheduler?")); };
+  EXPECT_EQ(problem(whatif_or_live, WhatifArguments()),
+            "which scheduler?; or --trace F for a trace");
+  WhatifArguments named;
+  named.live.context = "lab";
+  EXPECT_EQ(problem(whatif_or_live, named), "which scheduler?") << "it was meant";
 }
 
 TEST_F(LiveCommandsTest, ATraceAndASchedulerExcludeEachOther) {

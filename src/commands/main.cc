@@ -18,6 +18,7 @@
 #include "commands/sweep.h"
 #include "commands/transient.h"
 #include "commands/twin_commands.h"
+#include "report/listing/list_options.h"
 #include "report/terminal/standard_output.h"
 #include "report/terminal/words.h"
 
@@ -32,6 +33,7 @@ void add_live(CLI::App& command, LiveArguments& live) {
   command.add_option("--state", live.state, "instead of a trace: a running scheduler's directory");
   command.add_option("--server", live.server, "instead of a trace: HOST:PORT of a scheduler");
   command.add_option("--credentials", live.credentials, "folder with the certificate for --server");
+  command.add_option("--context", live.context, "the same by a name of `orrery context`");
 }
 
 // How a trace is read.
@@ -237,7 +239,7 @@ void add_traces(CLI::App& app, Run& run) {
                       "trace file or folder, or MODEL:key=value,...; the lists if left out");
   add_reading(*command, a.trace_format, a.profiles, a.gpu_type);
   command->add_option("--limit", a.limit, "only the first N jobs")->check(count());
-  command->add_flag("--json", a.json, "print one JSON object instead of text");
+  add_list_options(*command, a.list);
   command->callback([kept, &run] { run = [kept] { return traces_command(*kept); }; });
 }
 
@@ -390,15 +392,16 @@ void add_demo(CLI::App& app, Run& run) {
   const auto kept = std::make_shared<DemoArguments>();
   CLI::App* command = app.add_subcommand("demo", "the main job, small: six policies on one trace");
   command->add_option("--report", kept->report, "the page to write")->capture_default_str();
+  command->add_flag("--json", kept->json, "print one JSON object instead of the table");
   command->add_flag("--quiet", kept->quiet, "no progress and no warnings");
   command->callback([kept, &run] { run = [kept] { return demo_command(*kept); }; });
 }
 
 void add_policies(CLI::App& app, Run& run) {
-  const auto json = std::make_shared<bool>(false);
+  const auto kept = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand("policies", "the policies and their options");
-  command->add_flag("--json", *json, "print one JSON object instead of text");
-  command->callback([json, &run] { run = [json] { return policies_command(*json); }; });
+  add_list_options(*command, *kept);
+  command->callback([kept, &run] { run = [kept] { return policies_command(*kept); }; });
 }
 
 void add_help(CLI::App& app, Run& run) {

@@ -63,13 +63,14 @@ std::string json_of(const StragglerAnalysis& analysis, double wall_s) {
   return json.dump() + "\n";
 }
 
-std::vector<std::string> row_of(std::string name, const PartSlowness& part) {
-  return {std::move(name), fmt::format("{:.3f}", part.slowdown), human_duration(part.step_s),
-          part.gain ? fmt::format("{:.1f} %", 100 * *part.gain) : "–"};
-}
+struct Row {
+  std::string name{};
+  PartSlowness part{};
+  bool counts_others = false;  // has a name and nothing else
+};
 
 // The slowest first; the others only counted if there are many.
-void add_rows(std::vector<std::vector<std::string>>& rows, std::string_view what,
+void add_rows(std::vector<Row>& rows, std::string_view what,
               const std::vector<PartSlowness>& parts) {
   constexpr std::size_t kMost = 8;
   std::vector<std::size_t> order(parts.size());
@@ -77,10 +78,11 @@ void add_rows(std::vector<std::vector<std::string>>& rows, std::string_view what
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](std::size_t i) { return parts[i].slowdown; });
   for (std::size_t i = 0; i < std::min(kMost, order.size()); ++i) {
-    rows.push_back(row_of(fmt::format("{} {}", what, order[i]), parts[order[i]]));
+    rows.push_back({fmt::format("{} {}", what, order[i]), parts[order[i]]});
   }
   if (order.size() > kMost) {
-    rows.push_back({fmt::format("{} {}s more", order.size() - kMost, what)});
+    rows.push_back(
+        {.name = fmt::format("{} {}s more", order.size() - kMost, what), .counts_others = true});
   }
 }
 
@@ -93,19 +95,34 @@ std::string subtitle_of(const RecordedSteps& recorded, const StragglerAnalysis& 
                             100 * std::max(0.0, 1 - 1 / analysis.launch_slowdown));
 }
 
-std::string text_of(const RecordedSteps& recorded, const StragglerAnalysis& analysis) {
+std::string parts_table(const std::vector<Row>& rows) {
   const std::vector<GridColumn> columns = {
       {"part", true}, {"slow-down, if alone"}, {"step without it"}, {"gain"}};
-  std::vector<std::vector<std::string>> rows;
-  rows.push_back({"all", fmt::format("{:.3f}", analysis.slowdown),
-                  human_duration(analysis.ideal_step_s), "100.0 %"});
+  std::vector<std::optional<double>> steps_s;
+  for (const Row& row : rows) {
+    steps_s.push_back(row.counts_others ? std::nullopt : std::optional(row.part.step_s));
+  }
+  const std::vector<std::string> steps = duration_column(steps_s);
+  std::vector<std::vector<std::string>> cells;
+  for (const Row& row : rows) {
+    auto& line = cells.emplace_back(std::vector{row.name});
+    if (row.counts_others) continue;
+    line.push_back(fmt::format("{:.3f}", row.part.slowdown));
+    line.push_back(steps[cells.size() - 1]);
+    line.push_back(row.part.gain ? fmt::format("{:.1f} %", 100 * *row.part.gain) : "-");
+  }
+  return grid(columns, cells);
+}
+
+std::string text_of(const RecordedSteps& recorded, const StragglerAnalysis& analysis) {
+  std::vector<Row> rows;
+  rows.push_back(
+      {"all", {.slowdown = analysis.slowdown, .gain = 1, .step_s = analysis.ideal_step_s}});
   if (recorded.workers() > 1) add_rows(rows, "worker", analysis.by_worker);
   if (recorded.stages() > 1) add_rows(rows, "stage", analysis.by_stage);
-  for (const NamedSlowness& each : analysis.by_operation) {
-    rows.push_back(row_of(each.name, each.part));
-  }
+  for (const NamedSlowness& each : analysis.by_operation) rows.push_back({each.name, each.part});
   std::string text = straggler_verdict(recorded, analysis) + "\n" +
-                     subtitle_of(recorded, analysis) + ".\n\n" + grid(columns, rows);
+                     subtitle_of(recorded, analysis) + ".\n\n" + parts_table(rows);
   const auto add = [&](std::string_view what, const std::optional<double>& gain) {
     if (gain) text += fmt::format("{}: {:.1f} %\n", what, 100 * *gain);
   };

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands/number_checks.h"
+#include "report/listing/list_options.h"
 
 namespace orrery {
 namespace {
@@ -21,6 +22,7 @@ void add_analyse(CLI::App& group, std::function<Status()>& run) {
                       "write table,config,metric,value,n,note to F instead of a summary");
   command->add_option("--report", a.report, "write the figures to F.html");
   command->add_option("--prices", a.prices, "a price file; the prices of 2019-02 if left out");
+  add_list_options(*command, a.list);
   command->callback([kept, &run] { run = [kept] { return transient_analyse_command(*kept); }; });
 }
 
@@ -65,7 +67,7 @@ void add_plan(CLI::App& group, std::function<Status()>& run) {
   command->add_option("--seed", a.seed, "of policies that draw")
       ->check(count())
       ->capture_default_str();
-  command->add_flag("--json", a.json, "print one JSON object instead of the table");
+  add_list_options(*command, a.list);
   command->callback([kept, &run] { run = [kept] { return transient_plan_command(*kept); }; });
 }
 
@@ -82,8 +84,8 @@ void add_ledger(CLI::App& group, std::function<Status()>& run) {
   command->add_option("--class", a.offer_class, "with --import: on-demand, spot or flex")
       ->capture_default_str();
   command->add_option("--prices", a.prices, "with --import: a price file; no costs if left out");
-  command->add_flag("--json", a.json, "print one JSON object instead of the table");
-  command->add_flag("--csv", a.csv, "print CSV instead of the table");
+  add_list_options(*command, a.list);
+  command->add_flag("--csv", a.csv, "the same as --output csv");
   command->callback([kept, &run] { run = [kept] { return transient_ledger_command(*kept); }; });
 }
 

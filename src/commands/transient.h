@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "commands/transient_run.h"
+#include "report/listing/list_arguments.h"
 
 namespace CLI {
 class App;
@@ -20,6 +21,7 @@ struct TransientAnalyseArguments {
   std::string csv{};  // files to write; empty: none
   std::string report{};
   std::string prices{};  // empty: those of February 2019, which come along
+  ListArguments list{};  // no form: a summary for people
 };
 Status transient_analyse_command(const TransientAnalyseArguments& arguments);
 
@@ -36,7 +38,7 @@ struct TransientPlanArguments {
   double on_demand_price = 1;               // an hour
   double spot_price = 1.0 / 3;
   std::uint64_t seed = 0;
-  bool json = false;
+  ListArguments list{};
 };
 Status transient_plan_command(const TransientPlanArguments& arguments);
 
@@ -45,8 +47,8 @@ struct TransientLedgerArguments {
   std::string file{};
   std::string job{};     // empty: all
   bool servers = false;  // True for a row a server
-  bool json = false;
-  bool csv = false;
+  ListArguments list{};
+  bool csv = false;      // the same as csv for `list.output`
   std::string import{};  // a published database that is added first
   std::string gpu{};     // what such a database does not say
   std::string offer_class = "spot";

@@ -5,16 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/grid.h"
 #include "base/plain_text.h"
 #include "cloud/ledger/job_costs.h"
 #include "cloud/ledger/ledger_import.h"
 #include "cloud/ledger/utc_text.h"
 #include "cloud/provider/prices.h"
 #include "commands/transient.h"
-#include "experiments/runs/output.h"
+#include "report/listing/listing.h"
 #include "report/terminal/standard_output.h"
-#include "workload/text/csv.h"
 
 namespace orrery {
 namespace {
@@ -60,46 +58,32 @@ Json json_of(const LedgerServer& row, Time until) {
           {"usd", optional_json(usd)}};
 }
 
-std::string csv_cell(const Json& value) {
-  if (value.is_null()) return "";
-  return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
+constexpr auto kCount = ColumnKind::Count;
+
+std::vector<ListColumn> server_columns() {
+  return {{"server", "server"},
+          {"job", "job", ColumnKind::Text, "-", 0, 0, true},
+          {"role", "role"},
+          {"zone", "zone"},
+          {"gpu", "gpu"},
+          {"class", "class"},
+          {"status", "status"},
+          {"end reason", "end_reason"},
+          {"billed", "seconds", ColumnKind::Seconds},
+          {"usd", "usd", kCount}};
 }
 
-std::string csv_of(const Json& rows, const Json& names) {
-  std::string text;
-  for (const auto& [name, value] : names.items()) text += (text.empty() ? "" : ",") + name;
-  text += '\n';
-  for (const Json& row : rows) {
-    std::string line;
-    for (const auto& [name, value] : row.items()) {
-      line += (name == names.begin().key() ? "" : ",") + csv_cell(value);
-    }
-    text += line + '\n';
-  }
-  return text;
-}
-
-std::string table_cell(const Json& value) {
-  if (value.is_null()) return "–";
-  if (value.is_number_float()) return fmt::format("{:.4f}", value.get<double>());
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-// Columns of the JSON that a terminal has space for.
-std::string table_of(const Json& rows, std::initializer_list<const char*> names) {
-  std::vector<GridColumn> columns;
-  for (const char* name : names) {
-    std::string title = name;
-    std::ranges::replace(title, '_', ' ');
-    const bool left = !rows.empty() && (rows[0][name].is_string() || rows[0][name].is_null());
-    columns.push_back({title, left});
-  }
-  std::vector<std::vector<std::string>> lines;
-  for (const Json& row : rows) {
-    std::vector<std::string>& line = lines.emplace_back();
-    for (const char* name : names) line.push_back(table_cell(row[name]));
-  }
-  return grid(columns, lines);
+std::vector<ListColumn> job_columns() {
+  return {{"job", "job"},
+          {"outcome", "outcome"},
+          {"steps", "steps", kCount},
+          {"servers", "servers", kCount},
+          {"revoked", "revoked", kCount},
+          {"live", "live", kCount},
+          {"server hours", "server_hours", kCount},
+          {"usd", "usd", kCount},
+          {"on-demand usd", "on_demand_usd", kCount},
+          {"saving pct", "saving_pct", kCount}};
 }
 
 Status import_first(const TransientLedgerArguments& a) {
@@ -132,7 +116,12 @@ Status import_first(const TransientLedgerArguments& a) {
 }  // namespace
 
 Status transient_ledger_command(const TransientLedgerArguments& a) {
-  TRY_ASSIGN(const Format format, format_of(a.json, a.csv));
+  ListArguments list = a.list;
+  if (a.csv && (list.json || !list.output.empty())) {
+    return invalid("--csv is --output csv; leave out the other form");
+  }
+  if (a.csv) list.output = "csv";
+  TRY(check_output(list));
   if (!a.import.empty()) TRY(import_first(a));
   TRY_ASSIGN(CostLedger ledger, CostLedger::open_to_read(a.file));
   TRY_ASSIGN(std::vector<LedgerJob> jobs, ledger.jobs());
@@ -145,23 +134,19 @@ Status transient_ledger_command(const TransientLedgerArguments& a) {
                    fmt::format("{}: there is no job '{}'", a.file, plain_text(a.job))};
     }
   }
-  Json rows = Json::array();
+  Listing listing{
+      .name = a.servers ? "servers" : "jobs",
+      .columns = a.servers ? server_columns() : job_columns(),
+      .fields = fields_of(a.servers ? json_of(LedgerServer{}, Time{}) : json_of(JobCost{}))};
   if (a.servers) {
-    for (const LedgerServer& row : servers) rows.push_back(json_of(row, until));
+    for (const LedgerServer& row : servers) listing.rows.push_back(json_of(row, until));
   } else {
-    for (const JobCost& cost : job_costs(jobs, servers, until)) rows.push_back(json_of(cost));
+    for (const JobCost& cost : job_costs(jobs, servers, until)) {
+      listing.rows.push_back(json_of(cost));
+    }
   }
-  if (format == Format::Json) {
-    return print_text(Json{{a.servers ? "servers" : "jobs", rows}}.dump() + "\n");
-  }
-  const Json names = a.servers ? json_of(LedgerServer{}, Time{}) : json_of(JobCost{});
-  if (format == Format::Csv) return print_text(csv_of(rows, names));
-  if (a.servers) {
-    return print_text(table_of(rows, {"server", "role", "zone", "gpu", "class", "status",
-                                      "end_reason", "seconds", "usd"}));
-  }
-  return print_text(table_of(rows, {"job", "outcome", "steps", "servers", "revoked", "live",
-                                    "server_hours", "usd", "on_demand_usd", "saving_pct"}));
+  TRY_ASSIGN(const std::string text, to_text(std::move(listing), list, terminal_width()));
+  return print_text(text);
 }
 
 }  // namespace orrery

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/grid.h"
 #include "cloud/market/spot_optimum.h"
 #include "cloud/market/spot_policies.h"
 #include "cloud/market/spot_run.h"
 #include "commands/transient.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 #include "report/terminal/standard_output.h"
 
 namespace orrery {
@@ -97,31 +97,36 @@ Json json_of(const PlannedRun& planned) {
           {"on_demand_s", seconds(run.on_demand)},
           {"start", planned.start},
           {"deadline_s", seconds(planned.job.deadline)},
-          {"changeover_s", seconds(planned.job.changeover)}};
+          {"changeover_s", seconds(planned.job.changeover)},
+          {"to_optimum", run.cost / planned.optimal_cost},
+          {"saved", 1 - run.cost / planned.job.on_demand_cost()}};
 }
 
-std::string table_of(const std::vector<PlannedRun>& planned) {
-  const std::vector<GridColumn> columns = {{"policy", true}, {"start"},        {"deadline"},
-                                           {"change-over"},  {"cost"},         {"to optimum"},
-                                           {"saved"},        {"deadline met"}, {"finish h"},
-                                           {"revocations"},  {"spot h"},       {"on demand h"}};
-  std::vector<std::vector<std::string>> rows;
-  const auto hours = [](Duration time) { return fmt::format("{:.2f}", seconds(time) / 3600); };
-  for (const PlannedRun& one : planned) {
-    rows.push_back(
-        {std::string(one.policy), fmt::format("{}", one.start), duration_text(one.job.deadline),
-         duration_text(one.job.changeover), fmt::format("{:.3f}", one.run.cost),
-         fmt::format("{:.3f}", one.run.cost / one.optimal_cost),
-         fmt::format("{:.1f} %", 100 * (1 - one.run.cost / one.job.on_demand_cost())),
-         one.run.met ? "yes" : "no", hours(one.run.finish), fmt::format("{}", one.run.revocations),
-         hours(one.run.spot), hours(one.run.on_demand)});
-  }
-  return grid(columns, rows);
+Listing listing_of(const std::vector<PlannedRun>& planned) {
+  constexpr auto kCount = ColumnKind::Count;
+  constexpr auto kSeconds = ColumnKind::Seconds;
+  Listing listing{.name = "runs",
+                  .columns = {{"policy", "policy"},
+                              {"start", "start", kCount},
+                              {"deadline", "deadline_s", kSeconds},
+                              {"change-over", "changeover_s", kSeconds},
+                              {"cost", "cost", kCount},
+                              {"to optimum", "to_optimum", kCount},
+                              {"saved", "saved", ColumnKind::Share},
+                              {"deadline met", "met"},
+                              {"finish", "finish_s", kSeconds},
+                              {"revocations", "revocations", kCount},
+                              {"spot", "spot_s", kSeconds},
+                              {"on demand", "on_demand_s", kSeconds}},
+                  .none = "no run\n"};
+  for (const PlannedRun& one : planned) listing.rows.push_back(json_of(one));
+  return listing;
 }
 
 }  // namespace
 
 Status transient_plan_command(const TransientPlanArguments& a) {
+  TRY(check_output(a.list));
   TRY_ASSIGN(const auto policies, policies_of(a));
   TRY_ASSIGN(const std::vector<SpotJob> jobs, jobs_of(a));
   TRY_ASSIGN(const SpotMarket market, market_of(a));
@@ -138,10 +143,8 @@ Status transient_plan_command(const TransientPlanArguments& a) {
       }
     }
   }
-  if (!a.json) return print_text(table_of(planned));
-  Json runs = Json::array();
-  for (const PlannedRun& one : planned) runs.push_back(json_of(one));
-  return print_text(Json{{"runs", runs}}.dump() + "\n");
+  TRY_ASSIGN(const std::string text, to_text(listing_of(planned), a.list, terminal_width()));
+  return print_text(text);
 }
 
 }  // namespace orrery

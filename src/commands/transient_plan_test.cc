@@ -31,7 +31,7 @@ class TransientPlan : public testing::Test {
             .work = "20h",
             .deadlines = {"24h"},
             .changeovers = {"6m"},
-            .json = true};
+            .list = {.json = true}};
   }
 
   static nlohmann::json runs_of(const TransientPlanArguments& arguments) {
@@ -92,7 +92,7 @@ TEST_F(TransientPlan, PricesAreThoseOfAnHour) {
 TEST_F(TransientPlan, WithoutPoliciesAllAreInTheTable) {
   TransientPlanArguments a = arguments();
   a.policies.clear();
-  a.json = false;
+  a.list.json = false;
   testing::internal::CaptureStdout();
   ASSERT_TRUE(transient_plan_command(a).ok());
   const std::string text = testing::internal::GetCapturedStdout();

@@ -176,18 +176,22 @@ std::string table_of(const std::vector<PolicyResult>& results) {
   const std::vector<GridColumn> columns = {{"policy", true},       {"finished"}, {"mean time"},
                                            {"p90 time"},           {"mean USD"}, {"p90 USD"},
                                            {"USD a finished run"}, {"losses"},   {"replaced"}};
+  std::vector<std::optional<double>> times_s;  // mean and p90 of each result
+  for (const PolicyResult& result : results) {
+    const bool any = result.finished > 0;
+    times_s.push_back(any ? std::optional(result.time_s.mean) : std::nullopt);
+    times_s.push_back(any ? std::optional(result.time_s.p90) : std::nullopt);
+  }
+  const std::vector<std::string> times = duration_column(times_s);
   std::vector<std::vector<std::string>> rows;
   for (const PolicyResult& result : results) {
     const auto usd = [&](double value) {
-      return result.finished > 0 ? fmt::format("{:.3f}", value) : std::string("–");
+      return result.finished > 0 ? fmt::format("{:.3f}", value) : std::string("-");
     };
-    const auto time = [&](double value) {
-      return result.finished > 0 ? human_duration(value) : std::string("–");
-    };
+    const std::size_t time = 2 * rows.size();
     rows.push_back({result.name, fmt::format("{}/{}", result.finished, result.runs.size()),
-                    time(result.time_s.mean), time(result.time_s.p90), usd(result.usd.mean),
-                    usd(result.usd.p90), usd(result.usd_per_finished),
-                    fmt::format("{:.2f}", result.losses),
+                    times[time], times[time + 1], usd(result.usd.mean), usd(result.usd.p90),
+                    usd(result.usd_per_finished), fmt::format("{:.2f}", result.losses),
                     fmt::format("{:.2f}", result.replacements)});
   }
   return grid(columns, rows);

@@ -114,8 +114,8 @@ TEST(TransientLedger, PrintsTheCostOfAJobInThreeForms) {
     event(2, ServerEvent::Kind::Running, 60);
     event(3, ServerEvent::Kind::Revoked, 1800);
   }
-  const Json json = Json::parse(
-      printed(transient_ledger_command, TransientLedgerArguments{.file = path, .json = true}));
+  const Json json = Json::parse(printed(
+      transient_ledger_command, TransientLedgerArguments{.file = path, .list = {.json = true}}));
   EXPECT_NEAR(json["jobs"][0]["usd"].get<double>(), 0.18, 1e-12);
   EXPECT_NEAR(json["jobs"][0]["on_demand_usd"].get<double>(), 0.36, 1e-12);
   EXPECT_NEAR(json["jobs"][0]["saving_pct"].get<double>(), 50, 1e-9);
@@ -139,7 +139,7 @@ TEST(TransientLedger, ImportsAPublishedDatabaseWithPrices) {
   const TestFolder folder;
   const Json json = Json::parse(
       printed(transient_ledger_command, TransientLedgerArguments{.file = folder / "ledger.db",
-                                                                 .json = true,
+                                                                 .list = {.json = true},
                                                                  .import = kPublished,
                                                                  .gpu = "K80",
                                                                  .prices = kPrices}));

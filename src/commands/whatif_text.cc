@@ -90,11 +90,15 @@ std::string slowed_text(const AddedJobEffect& answer) {
   const std::size_t shown = std::min(kWorst, answer.slowed.size());
   out += shown < answer.slowed.size() ? fmt::format("; the {} worst:\n", shown) : ":\n";
   const GridColumn columns[] = {{"  job", true}, {"ends"}, {"would end"}, {"later by"}};
+  std::vector<std::optional<double>> later_s;
+  for (std::size_t i = 0; i < shown; ++i) {
+    later_s.emplace_back(seconds(answer.slowed[i].after - answer.slowed[i].before));
+  }
+  const std::vector<std::string> later = duration_column(later_s);
   std::vector<std::vector<std::string>> cells;
   for (std::size_t i = 0; i < shown; ++i) {
     const AddedJobEffect::Change& job = answer.slowed[i];
-    cells.push_back(
-        {"  " + job.name, moment(job.before), moment(job.after), length(job.after - job.before)});
+    cells.push_back({"  " + job.name, moment(job.before), moment(job.after), later[i]});
   }
   return out + grid(columns, cells);
 }

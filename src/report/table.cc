@@ -80,11 +80,6 @@ const Unit& unit_of(double shortest_s, double longest_s) {
   return *unit;
 }
 
-Cell duration_cell(const std::optional<double>& value, const Unit& unit) {
-  if (!value) return {"-", {}};
-  return {fmt::format("{} {}", three_digits(*value / unit.length_s), unit.name), {}};
-}
-
 Cell percent_cell(const std::optional<double>& value) {
   return {value ? fmt::format("{:.1f} %", *value * 100) : "-", {}};
 }
@@ -130,10 +125,12 @@ class BlockTable {
   BlockTable(const Block& block, const TableOptions& options) : block_(block), options_(options) {
     add("policy", 0, [](const RunSummary& run) { return Cell{printable(run.policy), {}}; });
     add_state();
-    add("done", 14, [](const RunSummary& run) {
-      return Cell{run.completed == run.jobs ? fmt::to_string(run.completed)
-                                            : fmt::format("{}/{}", run.completed, run.jobs),
-                  {}};
+    const bool all_done =
+        std::ranges::all_of(block, [](auto* run) { return run->completed == run->jobs; });
+    add("done", 14, [=](const RunSummary& run) {
+      return Cell{
+          all_done ? fmt::to_string(run.completed) : fmt::format("{}/{}", run.completed, run.jobs),
+          {}};
     });
     add_deadlines();
     add_duration("avg JCT", 0, &RunSummary::avg_jct_s, 17, &CommonFigures::avg_jct_s);
@@ -279,16 +276,13 @@ class BlockTable {
   void add_duration(std::string title, int drop_rank, std::optional<double> RunSummary::*field,
                     int ratio_drop_rank = 0,
                     std::optional<double> CommonFigures::*common = nullptr) {
-    double shortest_s = HUGE_VAL;
-    double longest_s = 0;
-    for (const RunSummary* run : block_) {
-      const double value_s = (run->*field).value_or(0);
-      longest_s = std::max(longest_s, value_s);
-      if (value_s > 0) shortest_s = std::min(shortest_s, value_s);
-    }
-    const Unit& unit = unit_of(shortest_s, longest_s);
-    add(std::move(title), drop_rank,
-        [=, &unit](const RunSummary& run) { return duration_cell(run.*field, unit); });
+    std::vector<std::optional<double>> values_s;
+    for (const RunSummary* run : block_) values_s.push_back(run->*field);
+    const std::vector<std::string> cells = duration_column(values_s);
+    add(std::move(title), drop_rank, [&](const RunSummary& run) {
+      const auto row = std::ranges::find(block_, &run) - block_.begin();
+      return Cell{cells[static_cast<std::size_t>(row)], {}};
+    });
     if (common == nullptr) return;
     add_ratio(ratio_drop_rank, [=](const RunSummary& first, const RunSummary& run) {
       return fair_ratio_cell(first, run, field, common);
@@ -365,6 +359,22 @@ std::vector<Block> blocks_of(std::span<const RunSummary> runs) {
 std::string human_duration(double value_s) {
   const Unit& unit = unit_of(value_s);
   return fmt::format("{} {}", three_digits(value_s / unit.length_s), unit.name);
+}
+
+std::vector<std::string> duration_column(std::span<const std::optional<double>> values_s) {
+  double shortest_s = HUGE_VAL;
+  double longest_s = 0;
+  for (const auto& value_s : values_s) {
+    longest_s = std::max(longest_s, value_s.value_or(0));
+    if (value_s && *value_s > 0) shortest_s = std::min(shortest_s, *value_s);
+  }
+  const Unit& unit = unit_of(shortest_s, longest_s);
+  std::vector<std::string> cells;
+  for (const auto& value_s : values_s) {
+    cells.push_back(
+        value_s ? fmt::format("{} {}", three_digits(*value_s / unit.length_s), unit.name) : "-");
+  }
+  return cells;
 }
 
 std::string table(std::span<const RunSummary> runs, const TableOptions& options) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "report/metrics/summary.h"
 
@@ -24,5 +26,8 @@ std::string table(std::span<const RunSummary> runs, const TableOptions& options)
 
 // "47.3 s", "12.5 min", "3.20 h", "8.41 d": three digits, in the unit people would use.
 std::string human_duration(double value_s);
+
+// A column of them: all in one unit, so that rows compare at a glance; "-" where there is none.
+std::vector<std::string> duration_column(std::span<const std::optional<double>> values_s);
 
 }  // namespace orrery

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/own_program.h"
 #include "live/client/commands.h"
@@ -22,11 +23,13 @@
 namespace orrery {
 namespace {
 
-constexpr std::array<std::string_view, 15> kCommands = {
-    "submit", "status", "cancel", "logs",   "nodes",        "drain",  "resume", "events",
-    "policy", "quota",  "token",  "tokens", "certificates", "revoke", "remove"};
+constexpr std::array<std::string_view, 18> kCommands = {
+    "submit",       "status", "cancel", "logs",    "nodes",  "drain",
+    "resume",       "events", "policy", "quota",   "token",  "tokens",
+    "certificates", "revoke", "remove", "tenants", "limits", "context"};
 
-std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char** argv) {
+std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char** argv,
+                                               std::optional<int>& code) {
   const auto context = std::make_shared<CommandContext>(process_context());
   context->connect = [=](const Endpoint& endpoint) -> Result<std::unique_ptr<Client>> {
     auto client =
@@ -36,6 +39,7 @@ std::shared_ptr<CommandContext> client_context(void (*run_whole)(char**), char**
     return std::unique_ptr<Client>(std::move(client));
   };
   context->print = print_stream;
+  context->exit_with = [&code](int said) { code = said; };
   context->width = terminal_width();
   context->catch_interrupts = catch_interrupts;
   context->interrupted = [] { return interrupted().load(); };
@@ -55,14 +59,16 @@ int run_local_client(int argc, char** argv, void (*run_whole)(char** argv)) {
   const auto words = split_program({argv, static_cast<std::size_t>(argc)}, takers, program);
   // What is not asked for need not be described.
   const auto add = argv[1] == takers.front() ? add_submit_command : add_live_commands;
-  add(app, chosen, program, client_context(run_whole, argv));
+  std::optional<int> code;
+  add(app, chosen, program, client_context(run_whole, argv, code));
   std::signal(SIGPIPE, SIG_IGN);
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Error&) {
     run_whole(argv);  // which knows what to say, and prints the help
   }
-  return exit_code(chosen());
+  const int usual = exit_code(chosen());
+  return usual == 0 ? 0 : code.value_or(usual);
 }
 
 void exec_sibling(const char* name, char** argv) {

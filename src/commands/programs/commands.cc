@@ -8,6 +8,9 @@
 namespace orrery {
 namespace {
 
+constexpr const char* kState =
+    "the scheduler's state directory; ORRERY_STATE or ~/.local/state/orrery if left out";
+
 void add_limits(CLI::App& command, JobLimitArguments& limits, const std::string& with) {
   const auto add = [&](const char* name, auto& value, const char* what) {
     command.add_option(name, value, with + what)->capture_default_str()->group("Limits of jobs");
@@ -25,12 +28,14 @@ void add_limits(CLI::App& command, JobLimitArguments& limits, const std::string&
 void add_serve(CLI::App& app, std::function<Status()>& run) {
   const auto a = std::make_shared<ServeArguments>();
   CLI::App* command = app.add_subcommand("serve", "schedule real jobs on real machines");
-  command->add_option("--state", a->state, "directory for all that must outlive a restart")
-      ->required();
+  command->add_option("--state", a->state,
+                      "directory for all that must outlive a restart; ORRERY_STATE or "
+                      "~/.local/state/orrery if left out");
   command->add_flag("--local", a->local, "with an agent for this machine, in the same process");
-  command->add_flag("--detach", a->detach,
+  command->add_flag("--detach", a->background.detach,
                     "go on in the background: return when it answers; it writes to "
                     "STATE/serve.log then");
+  command->add_flag("--json", a->background.json, "with --detach: print one JSON object");
   command->add_option("--policy", a->policy, "one of `orrery policies`; asked for once, kept after")
       ->capture_default_str();
   command->add_option("--option", a->options, "key=value for the policy (repeatable)");
@@ -102,8 +107,9 @@ void add_backup(CLI::App& app, std::function<Status()>& run) {
   const auto a = std::make_shared<BackupArguments>();
   CLI::App* command =
       app.add_subcommand("backup", "copy a scheduler's log, also while the scheduler runs");
-  command->add_option("--state", a->state, "the scheduler's state directory")->required();
+  command->add_option("--state", a->state, kState);
   command->add_option("--output,-o", a->output, "the new file")->required();
+  command->add_flag("--json", a->json, "print one JSON object instead of text");
   command->callback([a, &run] { run = [a] { return backup_command(*a); }; });
 }
 
@@ -111,7 +117,8 @@ void add_restore(CLI::App& app, std::function<Status()>& run) {
   const auto a = std::make_shared<RestoreArguments>();
   CLI::App* command =
       app.add_subcommand("restore", "put back a backup of a scheduler's log, while none runs");
-  command->add_option("--state", a->state, "the scheduler's state directory")->required();
+  command->add_option("--state", a->state, kState);
+  command->add_flag("--json", a->json, "print one JSON object instead of text");
   CLI::Option* backup = command->add_option("backup", a->backup, "what `orrery backup` wrote");
   command->add_flag("--as-is", a->as_is, "go on with the log that is there, without what is lost")
       ->excludes(backup);

@@ -32,10 +32,16 @@ struct HeldServersArguments {
   std::string file{};      // docs/formats/provider-file.md
 };
 
+// In the background: returns when the scheduler answers.
+struct DetachArguments {
+  bool detach = false;
+  bool json = false;  // prints where it is
+};
+
 struct ServeArguments {
-  std::string state{};
+  std::string state{};  // empty: as clients find it
   bool local = false;   // with an agent for this machine
-  bool detach = false;  // in the background: return when it answers
+  DetachArguments background{};
   std::string policy = "fifo";
   std::vector<std::string> options{};  // key=value
   std::uint64_t seed = 0;
@@ -73,6 +79,7 @@ Status agent_command(const AgentArguments& arguments);
 struct BackupArguments {
   std::string state{};
   std::string output{};
+  bool json = false;
 };
 // A copy of the scheduler's log, also while it runs.
 Status backup_command(const BackupArguments& arguments);
@@ -81,6 +88,7 @@ struct RestoreArguments {
   std::string state{};
   std::string backup{};
   bool as_is = false;  // go on with the log that is there, although it lacks something
+  bool json = false;
 };
 // Puts a copy of the log back, so that the scheduler can go on from it: see LogNamed.
 Status restore_command(const RestoreArguments& arguments);

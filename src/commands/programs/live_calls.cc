@@ -10,6 +10,7 @@
 #include "base/output_file.h"
 #include "commands/programs/live_trace.h"
 #include "live/client/live_variants.h"
+#include "report/listing/listing.h"
 #include "workload/trace.h"
 
 namespace orrery {
@@ -18,7 +19,10 @@ namespace {
 constexpr std::size_t kNamed = 20;
 
 ConnectionArguments connection(const LiveArguments& live) {
-  return {.state = live.state, .server = live.server, .credentials = live.credentials};
+  return {.state = live.state,
+          .server = live.server,
+          .credentials = live.credentials,
+          .context = live.context};
 }
 
 Status record_trace(const RecordArguments& arguments, RecordFormat format,
@@ -37,12 +41,16 @@ Status record_trace(const RecordArguments& arguments, RecordFormat format,
   }
   TRY(write_output(arguments.output, text.str(), OutputFile::Kind::NamedPrivate));
   std::string said = fmt::format("{}: {} jobs\n", arguments.output, jobs.jobs.size());
-  if (const auto never = trace.never_ran(); !never.empty()) {
+  const auto never = trace.never_ran();
+  if (!never.empty()) {
     const std::span named(never.begin(), std::min<std::size_t>(never.size(), kNamed));
     said += fmt::format("left out, as they were cancelled before they ran: {} ({}{})\n",
                         never.size(), fmt::join(named, ", "), never.size() > kNamed ? ", ..." : "");
   }
-  return context.print(said);
+  return print_done(
+      arguments.run.json,
+      {{"file", arguments.output}, {"jobs", jobs.jobs.size()}, {"left_out", never.size()}}, said,
+      context);
 }
 
 }  // namespace
@@ -60,7 +68,9 @@ Status whatif_live(const WhatifArguments& arguments, const CommandContext& conte
 Status record_live(const RecordArguments& arguments, const CommandContext& context) {
   TRY_ASSIGN(const RecordFormat format, record_format(arguments));
   if (format != RecordFormat::Events) return record_trace(arguments, format, context);
-  return live_record({.connection = connection(arguments.live), .output = arguments.output},
+  return live_record({.connection = connection(arguments.live),
+                      .output = arguments.output,
+                      .json = arguments.run.json},
                      context);
 }
 

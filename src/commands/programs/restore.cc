@@ -5,10 +5,12 @@
 
 #include "commands/programs/commands.h"
 #include "experiments/runs/output.h"
+#include "live/client/command_context.h"
 #include "live/daemon/log/recovery.h"
 #include "live/daemon/server/clock.h"
 #include "live/store/backup.h"
 #include "live/store/mark.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -89,11 +91,18 @@ JobNumber first_number_of_new_log(const std::string& state) {
 }
 
 Status backup_command(const BackupArguments& arguments) {
-  TRY_ASSIGN(const BackedUp made, back_up(log_path(arguments.state), arguments.output));
+  TRY_ASSIGN(const std::string state, state_directory(arguments.state, process_environment()));
+  TRY_ASSIGN(const BackedUp made, back_up(log_path(state), arguments.output));
+  if (arguments.json) {
+    return print_text(
+        json_line({{"file", arguments.output}, {"first", made.first}, {"last", made.last}}));
+  }
   return print_text(fmt::format("{}: records {} to {}\n", arguments.output, made.first, made.last));
 }
 
-Status restore_command(const RestoreArguments& arguments) {
+Status restore_command(const RestoreArguments& said) {
+  RestoreArguments arguments = said;
+  TRY_ASSIGN(arguments.state, state_directory(said.state, process_environment()));
   if (arguments.backup.empty() && !arguments.as_is) {
     return invalid("restore: name the backup, or say --as-is");
   }
@@ -122,6 +131,12 @@ Status restore_command(const RestoreArguments& arguments) {
   std::error_code why;
   fs::rename(draft, path, why);
   if (why) return Error{Code::Unavailable, path + ": " + why.message()};
+  if (arguments.json) {
+    return print_text(json_line({{"log", path},
+                                 {"last", prepared.last},
+                                 {"next_job", prepared.next},
+                                 {"before", path + suffix}}));
+  }
   return print_text(fmt::format(
       "{0}: goes on after record {1}; new jobs have numbers from {2}. What was there is {0}{3}\n"
       "Jobs go on once each node has been heard of: `orrery nodes` names those that were not\n",

@@ -35,6 +35,8 @@
 #include "live/rpc/access.h"
 #include "live/unix_socket/server.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
+#include "report/terminal/standard_output.h"
 
 namespace orrery {
 namespace {
@@ -190,9 +192,6 @@ class Service {
 
  private:
   Status make_state() {
-    if (arguments_.state.empty()) {
-      return invalid("--state: name the directory in which the scheduler keeps what it knows");
-    }
     std::error_code error;
     state_ = std::filesystem::absolute(arguments_.state, error).lexically_normal().string();
     if (Status made = make_state_folder(state_, passage()); !made.ok()) {
@@ -355,13 +354,22 @@ Status serve_until_signal(const ServeArguments& arguments, const std::function<v
 
 }  // namespace
 
-Status serve_command(const ServeArguments& arguments) {
-  if (!arguments.detach) {
+Status serve_command(const ServeArguments& said) {
+  ServeArguments arguments = said;
+  TRY_ASSIGN(arguments.state, state_directory(said.state, process_environment()));
+  if (arguments.background.json && !arguments.background.detach)
+    return invalid("--json goes with --detach");
+  if (!arguments.background.detach) {
     return serve_until_signal(arguments, [] { notify_service_manager("READY=1"); });
   }
-  return run_detached(
-      [&] { return arguments.state + "/serve.log"; },
-      [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); });
+  const std::string log = arguments.state + "/serve.log";
+  TRY(run_detached(
+      [&] { return log; },
+      [&](const std::function<void()>& ready) { return serve_until_signal(arguments, ready); }));
+  if (!arguments.background.json) return {};
+  return print_text(json_line({{"state", arguments.state},
+                               {"address", read_word(arguments.state + "/address")},
+                               {"log", log}}));
 }
 
 }  // namespace orrery

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,11 @@
 #include "live/api/client.h"
 #include "live/client/connection.h"
 #include "model/time.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
+
+struct Listing;
 
 // What it takes to become known to a scheduler: a key is made here, the token exchanged for a
 // certificate, and both are kept in `credentials` under `certificate`.
@@ -33,10 +37,16 @@ struct CommandContext {
   std::string host{};       // the name of this machine
   int width = 120;          // of the terminal
   bool terminal = false;    // standard output is a terminal
+  bool can_answer = false;  // a person at a terminal can answer questions
+  std::string login{};      // of this process
 
   std::function<Status(std::string_view)> print{};      // to standard output
   std::function<void(std::string_view)> print_error{};  // a line to standard error
+  // Standard input: all of it, or a line. More than a megabyte is refused.
   std::function<Result<std::string>()> read_input{};
+  std::function<Result<std::string>()> read_line{};
+  // The code with which the program ends if the command fails; for one that hands on a job's.
+  std::function<void(int)> exit_with{};
 
   std::function<Duration()> clock{};      // only differences mean something
   std::function<double()> now_s{};        // since 1970
@@ -49,9 +59,25 @@ struct CommandContext {
 // This process: environment, directory, streams but standard output, clocks and random keys.
 CommandContext process_context();
 
+// The environment of this process.
+Variables process_environment();
+
 // Finds the scheduler and connects.
 Result<std::unique_ptr<Client>> connect(const ConnectionArguments& arguments,
                                         const CommandContext& context);
+
+// The user that "me" means: the one in the certificate of the scheduler's context, else the login.
+// Any other text is left as it is.
+std::string full_user(const std::string& user, const ConnectionArguments& connection,
+                      const CommandContext& context);
+
+// A list in the form asked for.
+Status print_listing(Listing listing, const ListArguments& arguments,
+                     const CommandContext& context);
+
+// What a command without a table did: an object for scripts, or a sentence with a line end.
+Status print_done(bool json, const nlohmann::ordered_json& object, std::string_view sentence,
+                  const CommandContext& context);
 
 // Asks again for `most` while there is no answer, waiting longer each time; for questions that may
 // arrive twice. After some seconds the user sees why.

@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "live/client/command_context.h"
+#include "live/client/job_filter.h"
+#include "report/listing/list_arguments.h"
 
 namespace CLI {
 class App;
@@ -27,7 +29,7 @@ decltype(add_live_commands) add_submit_command;
 
 struct SubmitArguments {
   ConnectionArguments connection{};
-  std::string file{};                                           // a job file
+  std::string file{};                                           // a job file; -: standard input
   std::vector<std::pair<std::string, std::string>> settings{};  // as job_draft.h names them
   std::vector<std::string> variables{};                         // NAME=VALUE, or NAME
   std::vector<std::string> program{};                           // with its arguments
@@ -41,38 +43,44 @@ struct StatusArguments {
   ConnectionArguments connection{};
   std::vector<std::string> ids{};  // 17, 17-20
   bool all = false;                // those that have ended, too
-  std::string user{};
+  JobFilter filter{};
+  std::int64_t limit = 0;   // 0: all
   std::string wait_idle{};  // a duration
   bool watch = false;
-  bool json = false;
+  ListArguments list{};
 };
 Status status_command(const StatusArguments& arguments, const CommandContext& context);
 
 struct CancelArguments {
   ConnectionArguments connection{};
   std::vector<std::string> ids{};
+  JobFilter filter{};  // instead of numbers; without a user the caller's own
+  bool yes = false;    // several jobs that were not named are cancelled without a question
+  bool json = false;
 };
 Status cancel_command(const CancelArguments& arguments, const CommandContext& context);
 
 struct LogsArguments {
   ConnectionArguments connection{};
-  std::int64_t id = 0;
+  std::vector<std::string> ids{};  // 17, 17-20
   int rank = 0;
   std::optional<std::int64_t> tail{};  // lines from the end; none: everything
   bool errors = false;                 // standard error instead
   bool follow = false;
+  bool json = false;
 };
 Status logs_command(const LogsArguments& arguments, const CommandContext& context);
 
 struct NodesArguments {
   ConnectionArguments connection{};
-  bool json = false;
+  ListArguments list{};
 };
 Status nodes_command(const NodesArguments& arguments, const CommandContext& context);
 
 struct DrainArguments {
   ConnectionArguments connection{};
   DrainRequest request{};
+  bool json = false;
 };
 Status drain_command(const DrainArguments& arguments, const CommandContext& context);
 
@@ -88,6 +96,7 @@ struct PolicyArguments {
   ConnectionArguments connection{};
   std::string policy{};                // empty: show it
   std::vector<std::string> options{};  // key=value
+  bool json = false;
 };
 Status policy_command(const PolicyArguments& arguments, const CommandContext& context);
 
@@ -96,6 +105,7 @@ struct QuotaArguments {
   std::string tenant{};  // empty: show all
   std::string gpus{};    // a number, or none; empty: show it
   bool no_borrow = false;
+  ListArguments list{};
 };
 Status quota_command(const QuotaArguments& arguments, const CommandContext& context);
 

@@ -7,22 +7,25 @@
 #include "live/client/event_text.h"
 #include "live/client/live_variants.h"
 #include "live/client/test_call.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
 
 std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
 
-TEST(Cancel, ListsTheJobsItEndedAndThoseThatHadEnded) {
+TEST(Logs, OfSeveralJobsHaveHeadsAndCannotBeFollowed) {
   FakeCommandContext fake;
-  fake.script.cancel = [](const CancelRequest& request) -> Result<CancelAnswer> {
-    EXPECT_EQ(request.ids, (std::vector<JobNumber>{5, 17, 18, 19}));
-    return CancelAnswer{.cancelled = {18, 17}};
+  fake.script.logs = [](const LogsRequest& request) -> Result<LogsAnswer> {
+    return LogsAnswer{.bytes = "out " + std::to_string(request.id) + "\n", .ended = true};
   };
-  ASSERT_TRUE(call(fake, {"cancel", "17-19", "5", "17"}).ok());
-  EXPECT_EQ(fake.out, "cancelled 17, 18\nhad ended already: 5, 19\n");
-  EXPECT_FALSE(call(fake, {"cancel"}).ok());
-  EXPECT_NE(message(call(fake, {"cancel", "x"})).find("17-20"), std::string::npos);
+  ASSERT_TRUE(call(fake, {"logs", "3-4"}).ok());
+  EXPECT_EQ(fake.out, "==> job 3 <==\nout 3\n\n==> job 4 <==\nout 4\n");
+  fake.out.clear();
+  ASSERT_TRUE(call(fake, {"logs", "3", "--json"}).ok());
+  EXPECT_EQ(fake.out, "{\"id\":3,\"rank\":0,\"text\":\"out 3\\n\"}\n");
+  EXPECT_NE(message(call(fake, {"logs", "-f", "3", "4"})).find("one job at a time"),
+            std::string::npos);
 }
 
 TEST(Logs, ArePagedToTheirEnd) {
@@ -141,7 +144,7 @@ TEST(Nodes, AreATableOrJson) {
     return NodesAnswer{.nodes = {node}};
   };
   ASSERT_TRUE(call(fake, {"nodes"}).ok());
-  for (const char* part : {"n1", "512G", "5s ago", "100,101", "1 node, 3 of 8 GPUs free"}) {
+  for (const char* part : {"n1", "512G", "0:05", "100,101", "1 node, 3 of 8 GPUs free"}) {
     EXPECT_NE(fake.out.find(part), std::string::npos) << part << '\n' << fake.out;
   }
   fake.out.clear();
@@ -164,6 +167,42 @@ TEST(Drain, TakesANodeOutAndBackIn) {
   EXPECT_TRUE(seen[0].now && !seen[0].resume);
   EXPECT_TRUE(seen[1].resume);
   EXPECT_FALSE(call(fake, {"drain"}).ok());
+}
+
+TEST(Actions, SayWhatTheyDidAsJson) {
+  FakeCommandContext fake;
+  fake.script.drain = [](const DrainRequest&) { return Status(); };
+  fake.script.remove_node = [](const RemoveNodeRequest&) { return Status(); };
+  fake.script.status = [](const StatusRequest&) -> Result<StatusAnswer> {
+    return StatusAnswer{.policy = "las"};
+  };
+  fake.script.cancel = [](const CancelRequest&) -> Result<CancelAnswer> {
+    return CancelAnswer{.cancelled = {7}};
+  };
+  fake.script.make_token = [](const TokenRequest&) -> Result<TokenAnswer> {
+    return TokenAnswer{.token = "orrery.a.b"};
+  };
+  fake.script.certificates = [](const CertificatesRequest&) -> Result<CertificatesAnswer> {
+    return CertificatesAnswer{.revoked = 2, .withdrawn = 1};
+  };
+  fake.script.quotas = []() -> Result<QuotasAnswer> {
+    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4, .borrows = true}}};
+  };
+  const std::pair<std::vector<std::string>, const char*> said[] = {
+      {{"drain", "n1"}, R"({"node":"n1","takes_jobs":false})"},
+      {{"resume", "n1"}, R"({"node":"n1","takes_jobs":true})"},
+      {{"remove", "n1"}, R"({"removed":"n1"})"},
+      {{"policy"}, R"({"policy":"las"})"},
+      {{"cancel", "7-8"}, R"({"cancelled":[7],"ended":[8]})"},
+      {{"token"}, R"({"token":"orrery.a.b"})"},
+      {{"revoke", "4f"}, R"({"revoked":2,"tokens_withdrawn":1})"},
+      {{"quota"}, R"({"quotas":[{"tenant":"vision","gpus":16,"gpus_held":4,"borrows":true}]})"}};
+  for (auto [words, json] : said) {
+    fake.out.clear();
+    words.emplace_back("--json");
+    ASSERT_TRUE(call(fake, words).ok()) << words[0];
+    EXPECT_EQ(fake.out, std::string(json) + "\n");
+  }
 }
 
 TEST(Policy, IsShownOrChanged) {
@@ -193,7 +232,7 @@ TEST(Quota, IsShownSetAndTakenAway) {
     return Status();
   };
   fake.script.quotas = []() -> Result<QuotasAnswer> {
-    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4}}};
+    return QuotasAnswer{.quotas = {{.tenant = "vision", .gpus = 16, .held = 4, .borrows = true}}};
   };
   ASSERT_TRUE(call(fake, {"quota"}).ok());
   EXPECT_TRUE(seen.empty());
@@ -319,8 +358,8 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
             {.id = "0a1b", .role = Caller::Role::Agent, .until_s = 1'800'000'000, .uses = 3}}};
   };
   ASSERT_TRUE(call(fake, {"tokens"}).ok());
-  EXPECT_EQ(fake.out,
-            "id    role   name  uses  until (UTC)\n0a1b  agent  any      3  2027-01-15 08:00\n");
+  EXPECT_EQ(fake.out, "id    role   name  uses  until\n0a1b  agent  any      3  " +
+                          local_time(1'800'000'000) + "\n");
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"tokens", "--withdraw", "0a1b"}).ok());
   EXPECT_EQ(fake.out, "the token 0a1b is withdrawn\n");
@@ -335,7 +374,8 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
   };
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"certificates"}).ok());
-  EXPECT_NE(fake.out.find("4f      user  bob   2027-01-15 08:00  revoked\n"), std::string::npos)
+  EXPECT_NE(fake.out.find("4f      user  bob   " + local_time(1'800'000'000) + "  yes\n"),
+            std::string::npos)
       << fake.out;
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"revoke", "--name", "bob", "--role", "user"}).ok());
@@ -360,6 +400,8 @@ TEST(Trust, TokensAndCertificatesAreListedAndEnded) {
 
 TEST(Join, TakesTheTokenFromAFileOrStandardInputOnly) {
   FakeCommandContext fake;
+  const TestFolder home;
+  fake.context.environment["HOME"] = home.path();
   std::vector<JoinOrder> seen;
   fake.context.join = [&](const JoinOrder& order) {
     seen.push_back(order);
@@ -373,7 +415,7 @@ TEST(Join, TakesTheTokenFromAFileOrStandardInputOnly) {
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].token, "orrery.abc.def");
   EXPECT_EQ(seen[0].name, "ann");
-  EXPECT_EQ(seen[0].credentials, "/home/ann/.config/orrery");
+  EXPECT_EQ(seen[0].credentials, home / ".config/orrery");
   EXPECT_EQ(seen[0].certificate, "client");
   EXPECT_EQ(seen[1].token, "orrery.x.y");
   EXPECT_EQ(seen[1].name, "node7");

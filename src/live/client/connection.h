@@ -1,19 +1,18 @@
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "base/result.h"
+#include "live/client/contexts.h"
 
 namespace orrery {
-
-using Variables = std::map<std::string, std::string>;
 
 // Where the scheduler is, as the caller says it.
 struct ConnectionArguments {
   std::string state{};        // its state directory, on this machine
   std::string server{};       // HOST:PORT
   std::string credentials{};  // a directory, with --server
+  std::string context{};      // the name of one that was kept, instead of all these
 };
 
 // Its address and the certificate of the caller: DIRECTORY/ca.pem, NAME.pem and NAME.key.
@@ -31,15 +30,29 @@ inline constexpr const char* kJoinedCertificate = "client";  // where `orrery jo
 inline constexpr const char* kAgentCertificate = "agent";    // the same for a node
 inline constexpr const char* kHttpsPortFile = "https_port";  // beside certificates: the scheduler's
 
-// What the arguments name; else ORRERY_STATE. The address in a state directory is that of the
-// scheduler that runs there.
+// What names the scheduler, the first of these that does:
+// - the arguments: a state directory, a server or a context;
+// - ORRERY_STATE, ORRERY_SERVER or ORRERY_CONTEXT;
+// - the current context;
+// - the default state directory, if it is there.
+struct SchedulerChoice {
+  NamedContext scheduler{};  // the name is empty where it is no context
+  std::string source{};      // what named it, for errors; empty: the arguments
+};
+Result<SchedulerChoice> choose_scheduler(const ConnectionArguments& arguments,
+                                         const Variables& environment);
+
+// Where that is. The address in a state directory is that of the scheduler that runs there.
 Result<Endpoint> find_scheduler(const ConnectionArguments& arguments, const Variables& environment);
 
-// True if the arguments name a state directory that has no address yet, as of a scheduler that is
-// starting.
+// The state directory that a command on this machine means: the argument, else ORRERY_STATE, else
+// the default one.
+Result<std::string> state_directory(const std::string& said, const Variables& environment);
+
+// True if a state directory is meant that has no address yet, as of a scheduler that is starting.
 bool may_be_starting(const ConnectionArguments& arguments, const Variables& environment);
 
-// --credentials, else ORRERY_CREDENTIALS, else ~/.config/orrery.
+// --credentials, else ORRERY_CREDENTIALS, else the config directory.
 Result<std::string> credentials_directory(const std::string& said, const Variables& environment);
 
 // Refuses what is not HOST:PORT.

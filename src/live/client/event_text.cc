@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "live/client/status_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {

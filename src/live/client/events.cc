@@ -7,6 +7,7 @@
 #include "live/client/commands.h"
 #include "live/client/event_text.h"
 #include "live/client/live_variants.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -65,7 +66,8 @@ Status live_record(const LiveRecord& record, const CommandContext& context) {
     return out ? Status() : out.finish();
   }));
   TRY(out.finish());
-  return context.print(fmt::format("{}: {} events\n", record.output, events));
+  return print_done(record.json, {{"file", record.output}, {"events", events}},
+                    fmt::format("{}: {} events\n", record.output, events), context);
 }
 
 }  // namespace orrery

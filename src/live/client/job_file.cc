@@ -222,7 +222,12 @@ Result<std::vector<JobDraft>> parse_job_file(std::string_view file, std::string_
   return JobFile(file).read(text);
 }
 
-Result<std::vector<JobDraft>> read_job_file(const std::string& path) {
+Result<std::vector<JobDraft>> read_job_file(
+    const std::string& path, const std::function<Result<std::string>()>& read_input) {
+  if (path == "-") {
+    TRY_ASSIGN(const std::string said, read_input());
+    return parse_job_file("standard input", said);
+  }
   std::ifstream in(path, std::ios::binary);
   std::string text;
   if (in) {

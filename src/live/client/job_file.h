@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@ namespace orrery {
 // a job that an `after` names comes before the one with the `after`. There is at least one. Errors
 // are "file:line: what is wrong".
 Result<std::vector<JobDraft>> parse_job_file(std::string_view file, std::string_view text);
-Result<std::vector<JobDraft>> read_job_file(const std::string& path);
+// "-" is standard input.
+Result<std::vector<JobDraft>> read_job_file(const std::string& path,
+                                            const std::function<Result<std::string>()>& read_input);
 
 }  // namespace orrery

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
-#include "base/grid.h"
 #include "live/client/job_texts.h"
 #include "live/client/rights_commands.h"
-#include "live/client/status_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -19,43 +17,39 @@ constexpr std::array<const char*, 4> kScopes = {"user", "tenant", "users", "tena
 
 const char* word(LimitScope scope) { return kScopes[static_cast<std::size_t>(scope)]; }
 
-std::string limit_text(const std::optional<std::int64_t>& limit) {
-  return !limit || *limit == kNoLimit ? "none" : fmt::format("{}", *limit);
-}
-
-std::string table(const LimitsAnswer& answer) {
-  const GridColumn titles[] = {{"of", true}, {"name", true}, {"priority"}, {"gpus"},
-                               {"held"},     {"pending"},    {"waiting"},  {"submissions"}};
-  std::vector<std::vector<std::string>> rows;
-  for (const LimitsStatus& each : answer.limits) {
-    const bool one = !each.name.empty();
-    const Limits& limits = each.limits;
-    rows.push_back({word(each.scope), one ? fitted(each.name, 48) : "(each)",
-                    limits.priority ? fmt::format("{}", *limits.priority) : "-",
-                    limit_text(limits.gpus), one ? fmt::format("{}", each.gpus_held) : "",
-                    limit_text(limits.pending), one ? fmt::format("{}", each.pending_now) : "",
-                    limit_text(limits.submissions)});
-  }
-  return rows.empty() ? "no such limits\n" : grid(titles, rows);
-}
-
-std::string json(const LimitsAnswer& answer) {
+Json json_of(const LimitsStatus& each) {
   const auto count = [](const std::optional<std::int64_t>& limit) {
     return !limit || *limit == kNoLimit ? Json() : Json(*limit);
   };
-  Json rows = Json::array();
-  for (const LimitsStatus& each : answer.limits) {
-    rows.push_back({{"of", word(each.scope)},
-                    {"name", each.name.empty() ? Json() : Json(each.name)},
-                    {"priority", each.limits.priority ? Json(*each.limits.priority) : Json()},
-                    {"gpus", count(each.limits.gpus)},
-                    {"gpus_held", each.gpus_held},
-                    {"pending", count(each.limits.pending)},
-                    {"pending_now", each.pending_now},
-                    {"submissions_per_minute", count(each.limits.submissions)}});
-  }
-  return Json{{"limits", std::move(rows)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
-         '\n';
+  return {{"of", word(each.scope)},
+          {"name", each.name.empty() ? Json() : Json(each.name)},
+          {"priority", each.limits.priority ? Json(*each.limits.priority) : Json()},
+          {"gpus", count(each.limits.gpus)},
+          {"gpus_held", each.gpus_held},
+          {"pending", count(each.limits.pending)},
+          {"pending_now", each.pending_now},
+          {"submissions_per_minute", count(each.limits.submissions)}};
+}
+
+Listing listing_of(const LimitsAnswer& answer) {
+  constexpr auto kCount = ColumnKind::Count;
+  Listing listing{
+      .name = "limits",
+      .columns = {{"of", "of"},
+                  {.title = "name", .field = "name", .none = "(each)", .least = 12},
+                  {"priority", "priority", kCount},
+                  {.title = "gpus", .field = "gpus", .kind = kCount, .none = "none"},
+                  {"held", "gpus_held", kCount},
+                  {.title = "pending", .field = "pending", .kind = kCount, .none = "none"},
+                  {"waiting", "pending_now", kCount},
+                  {.title = "submissions/min",
+                   .field = "submissions_per_minute",
+                   .kind = kCount,
+                   .none = "none"}},
+      .fields = fields_of(json_of({})),
+      .none = "no such limits\n"};
+  for (const LimitsStatus& each : answer.limits) listing.rows.push_back(json_of(each));
+  return listing;
 }
 
 // One option of the command: what it sets, or that it goes back to the default.
@@ -110,6 +104,7 @@ Result<LimitsRequest> request_of(const LimitsArguments& arguments) {
 }  // namespace
 
 Status limits_command(const LimitsArguments& arguments, const CommandContext& context) {
+  TRY(check_output(arguments.list));
   LimitsRequest request;
   const bool changes = !arguments.priority.empty() || !arguments.gpus.empty() ||
                        !arguments.pending.empty() || !arguments.submissions.empty();
@@ -125,7 +120,7 @@ Status limits_command(const LimitsArguments& arguments, const CommandContext& co
   std::erase_if(answer.limits, [&](const LimitsStatus& each) {
     return !arguments.scope.empty() && (each.scope != request.scope || each.name != request.name);
   });
-  return context.print(arguments.json ? json(answer) : table(answer));
+  return print_listing(listing_of(answer), arguments.list, context);
 }
 
 }  // namespace orrery

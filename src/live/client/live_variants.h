@@ -23,6 +23,7 @@ Status live_whatif(const LiveWhatif& question, const CommandContext& context);
 struct LiveRecord {
   ConnectionArguments connection{};
   std::string output{};
+  bool json = false;
 };
 // Writes every event the scheduler keeps, a line each, after a line {"orrery_live_log":1}. The file
 // is there whole or not at all.

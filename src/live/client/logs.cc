@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "live/client/commands.h"
+#include "live/client/job_texts.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -27,11 +30,12 @@ std::string_view last_lines(std::string_view text, std::int64_t lines) {
 
 class LogReader {
  public:
-  LogReader(const LogsArguments& arguments, Client& client, const CommandContext& context)
+  LogReader(const LogsArguments& arguments, JobNumber job, Client& client,
+            const CommandContext& context)
       : arguments_(arguments),
         client_(client),
         context_(context),
-        request_{.id = arguments.id, .rank = arguments.rank, .errors = arguments.errors} {}
+        request_{.id = job, .rank = arguments.rank, .errors = arguments.errors} {}
 
   Status run() {
     constexpr Duration kOneCall = std::chrono::seconds(1);
@@ -42,11 +46,11 @@ class LogReader {
     }
     if (arguments_.tail) {
       TRY_ASSIGN(const std::string end, read_end());
-      TRY(context_.print(last_lines(end, *arguments_.tail)));
+      TRY(print(last_lines(end, *arguments_.tail)));
     }
     while (!ended_ && !context_.interrupted()) {
       TRY_ASSIGN(const std::string bytes, read());
-      TRY(context_.print(bytes));
+      TRY(print(bytes));
       if (!bytes.empty() || ended_) continue;
       if (!arguments_.follow) return {};
       context_.pause(kApart);
@@ -55,6 +59,14 @@ class LogReader {
   }
 
  private:
+  Status print(std::string_view text) const {
+    if (text.empty()) return {};
+    if (!arguments_.json) return context_.print(text);
+    return print_done(arguments_.json,
+                      {{"id", request_.id}, {"rank", request_.rank}, {"text", text}}, text,
+                      context_);
+  }
+
   // The next piece.
   Result<std::string> read() {
     TRY_ASSIGN(LogsAnswer answer,
@@ -104,13 +116,25 @@ class LogReader {
 }  // namespace
 
 Status logs_command(const LogsArguments& arguments, const CommandContext& context) {
-  if (arguments.id < 1) {
-    return invalid(fmt::format("there is no job {}; they are numbered from 1", arguments.id));
+  std::vector<JobNumber> jobs;
+  for (const std::string& text : arguments.ids) {
+    TRY_ASSIGN(const std::vector<JobNumber> some, parse_job_numbers(text));
+    jobs.insert(jobs.end(), some.begin(), some.end());
+  }
+  if (jobs.empty()) return invalid("say which job, such as 17");
+  if (arguments.follow && jobs.size() > 1) {
+    return invalid("--follow: one job at a time; leave out the others, or --follow");
   }
   if (arguments.rank < 0) return invalid("--rank: they are numbered from 0");
   if (arguments.tail && *arguments.tail < 1) return invalid("--tail: write at least 1 line");
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
-  return LogReader(arguments, *client, context).run();
+  for (const JobNumber job : jobs) {
+    if (jobs.size() > 1 && !arguments.json) {
+      TRY(context.print(fmt::format("{}==> job {} <==\n", job == jobs.front() ? "" : "\n", job)));
+    }
+    TRY(LogReader(arguments, job, *client, context).run());
+  }
+  return {};
 }
 
 }  // namespace orrery

@@ -1,30 +1,32 @@
 #include <fmt/format.h>
 
-#include "base/grid.h"
 #include "live/client/commands.h"
 #include "live/client/job_texts.h"
-#include "live/client/status_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
 
-std::string table(const QuotasAnswer& answer, const std::string& tenant) {
-  std::vector<std::vector<std::string>> rows;
-  for (const QuotaStatus& quota : answer.quotas) {
-    if (!tenant.empty() && quota.tenant != tenant) continue;
-    rows.push_back({fitted(quota.tenant, 48), fmt::format("{}", quota.gpus),
-                    fmt::format("{}", quota.held), quota.borrows ? "yes" : "no"});
-  }
-  const GridColumn titles[] = {{"tenant", true}, {"gpus"}, {"held"}, {"borrows", true}};
-  return rows.empty() ? "" : grid(titles, rows);
+nlohmann::ordered_json json_of(const QuotaStatus& quota) {
+  return {{"tenant", quota.tenant},
+          {"gpus", quota.gpus},
+          {"gpus_held", quota.held},
+          {"borrows", quota.borrows}};
 }
 
-Status show(Client& client, const std::string& tenant, const CommandContext& context) {
-  TRY_ASSIGN(const QuotasAnswer answer, client.quotas());
-  const std::string text = table(answer, tenant);
-  if (!text.empty()) return context.print(text);
-  return context.print(tenant.empty() ? "no quotas: every tenant may hold all GPUs\n"
-                                      : fmt::format("{} has no quota\n", tenant));
+Listing listing_of(const QuotasAnswer& answer, const std::string& tenant) {
+  Listing listing{.name = "quotas",
+                  .columns = {{.title = "tenant", .field = "tenant", .least = 12},
+                              {"gpus", "gpus", ColumnKind::Count},
+                              {"held", "gpus_held", ColumnKind::Count},
+                              {"borrows", "borrows"}},
+                  .fields = fields_of(json_of({})),
+                  .none = tenant.empty() ? "no quotas: every tenant may hold all GPUs\n"
+                                         : fmt::format("{} has no quota\n", tenant)};
+  for (const QuotaStatus& quota : answer.quotas) {
+    if (tenant.empty() || quota.tenant == tenant) listing.rows.push_back(json_of(quota));
+  }
+  return listing;
 }
 
 }  // namespace
@@ -44,10 +46,11 @@ Status policy_command(const PolicyArguments& arguments, const CommandContext& co
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (!request.policy.empty()) TRY(client->set_policy(request));
   TRY_ASSIGN(const StatusAnswer answer, client->status({.finished = false, .limit = 1}));
-  return context.print(answer.policy + '\n');
+  return print_done(arguments.json, {{"policy", answer.policy}}, answer.policy + '\n', context);
 }
 
 Status quota_command(const QuotaArguments& arguments, const CommandContext& context) {
+  TRY(check_output(arguments.list));
   if (arguments.gpus.empty() && arguments.no_borrow) {
     return invalid("--no-borrow: say how many GPUs, as in `orrery quota TENANT 16 --no-borrow`");
   }
@@ -59,7 +62,8 @@ Status quota_command(const QuotaArguments& arguments, const CommandContext& cont
   }
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   if (!arguments.gpus.empty()) TRY(client->set_quota(request));
-  return show(*client, arguments.tenant, context);
+  TRY_ASSIGN(const QuotasAnswer answer, client->quotas());
+  return print_listing(listing_of(answer, arguments.tenant), arguments.list, context);
 }
 
 }  // namespace orrery

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "live/client/command_context.h"
+#include "report/listing/list_arguments.h"
 
 namespace orrery {
 
@@ -14,7 +15,7 @@ struct TenantsArguments {
   std::vector<std::string> add{};
   std::vector<std::string> remove{};
   bool forget = false;
-  bool json = false;
+  ListArguments list{};
 };
 // Shows or changes the members of tenants.
 Status tenants_command(const TenantsArguments& arguments, const CommandContext& context);
@@ -28,7 +29,7 @@ struct LimitsArguments {
   std::string gpus{};
   std::string pending{};
   std::string submissions{};
-  bool json = false;
+  ListArguments list{};
 };
 // Shows or changes the limits of users and tenants.
 Status limits_command(const LimitsArguments& arguments, const CommandContext& context);

@@ -23,7 +23,7 @@ TEST(TenantsCommand, ChangesOneTenantAndShowsIt) {
   ASSERT_TRUE(
       call(fake, {"tenants", "vision", "--add", "ann", "--add", "@lab", "--remove", "bob"}).ok());
   EXPECT_EQ(seen, (TenantRequest{.tenant = "vision", .add = {"ann", "@lab"}, .remove = {"bob"}}));
-  EXPECT_NE(fake.out.find("@lab ann"), std::string::npos) << fake.out;
+  EXPECT_NE(fake.out.find("@lab,ann"), std::string::npos) << fake.out;
   EXPECT_EQ(fake.out.find("eve"), std::string::npos) << fake.out;
   fake.out.clear();
   ASSERT_TRUE(call(fake, {"tenants", "--json"}).ok());

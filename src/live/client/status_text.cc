@@ -4,12 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "base/grid.h"
 #include "base/plain_text.h"
 #include "live/client/job_texts.h"
 #include "model/duration_text.h"
@@ -19,8 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kReasonLeast = 16;
 constexpr std::size_t kAll = 1'000'000;
+constexpr auto kSeconds = ColumnKind::Seconds;
 
 // A scheduler of an older release does not state how long a job ran.
 double ran_s(const JobStatus& job, double now_s) {
@@ -31,10 +28,6 @@ double ran_s(const JobStatus& job, double now_s) {
 // The time before the first start, and every time between two runs.
 double waited_s(const JobStatus& job, double now_s) {
   return job.ended_s.value_or(now_s) - job.submitted_s - ran_s(job, now_s);
-}
-
-std::string ran_text(const JobStatus& job, double now_s) {
-  return job.started_s ? short_duration(ran_s(job, now_s)) : "-";
 }
 
 std::string how_it_ended(const JobStatus& job) {
@@ -68,65 +61,6 @@ std::string why(const JobStatus& job, double now_s) {
   return text;
 }
 
-// The columns, and what it would take to show them.
-struct Layout {
-  std::size_t name = 32;
-  bool user = true;
-  bool all_nodes = true;
-  bool nodes = true;
-  bool waited = true;
-};
-// From the widest to the narrowest.
-constexpr std::array<Layout, 6> kLayouts = {{
-    {},
-    {.name = 20, .all_nodes = false},
-    {.name = 14, .all_nodes = false},
-    {.name = 14, .user = false, .all_nodes = false},
-    {.name = 14, .user = false, .all_nodes = false, .nodes = false},
-    {.name = 10, .user = false, .all_nodes = false, .nodes = false, .waited = false},
-}};
-
-std::string nodes_text(const JobStatus& job, bool all) {
-  if (job.nodes.empty()) return "-";
-  if (all && job.nodes.size() <= 4) return fitted(fmt::format("{}", fmt::join(job.nodes, ",")), 48);
-  const std::string first = fitted(job.nodes.front(), 16);
-  return job.nodes.size() == 1 ? first : fmt::format("{} +{}", first, job.nodes.size() - 1);
-}
-
-std::vector<std::string> row(const JobStatus& job, double now_s, const Layout& layout) {
-  std::vector<std::string> cells = {fmt::format("{}", job.id), fitted(job.name, layout.name)};
-  if (layout.user) cells.push_back(fitted(job.user, 16));
-  cells.emplace_back(to_string(job.state));
-  cells.push_back(fmt::format("{}", job.gpus));
-  if (layout.waited) cells.push_back(short_duration(waited_s(job, now_s)));
-  cells.push_back(ran_text(job, now_s));
-  if (layout.nodes) cells.push_back(nodes_text(job, layout.all_nodes));
-  return cells;
-}
-
-std::vector<GridColumn> columns(const Layout& layout) {
-  std::vector<GridColumn> titles = {{"id"}, {"name", true}};
-  if (layout.user) titles.push_back({"user", true});
-  titles.push_back({"state", true});
-  titles.push_back({"gpus"});
-  if (layout.waited) titles.push_back({"waited"});
-  titles.push_back({"ran"});
-  if (layout.nodes) titles.push_back({"nodes", true});
-  titles.push_back({"why", true});
-  return titles;
-}
-
-std::size_t width_of(std::span<const GridColumn> titles,
-                     std::span<const std::vector<std::string>> rows) {
-  std::size_t total = 0;
-  for (std::size_t i = 0; i + 1 < titles.size(); ++i) {
-    std::size_t widest = columns_of(titles[i].title);
-    for (const auto& cells : rows) widest = std::max(widest, columns_of(cells[i]));
-    total += widest + 2;
-  }
-  return total;
-}
-
 std::string summary_line(const StatusAnswer& answer) {
   std::string line = fmt::format("{} pending, {} running", answer.pending, answer.running);
   if (answer.settling > 0) line += fmt::format(", {} settling", answer.settling);
@@ -140,7 +74,7 @@ Json or_null(const std::optional<Value>& value) {
 }
 Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json json_of(const JobStatus& job) {
+Json json_of(const JobStatus& job, double now_s) {
   return {{"id", job.id},
           {"name", job.name},
           {"user", job.user},
@@ -169,9 +103,11 @@ Json json_of(const JobStatus& job) {
           {"promised_s", or_null(job.promised_s)},
           {"promise_missed", job.promise_missed},
           {"time_limit_s", or_null(job.time_limit_s)},
-          {"ran_s", or_null(job.ran_s)},
+          {"ran_s", job.started_s ? Json(ran_s(job, now_s)) : or_null(job.ran_s)},
           {"gpu_type", or_null(job.gpu_type)},
-          {"waits_for_devices", job.waits_for_devices}};
+          {"waits_for_devices", job.waits_for_devices},
+          {"waited_s", std::max(0.0, waited_s(job, now_s))},
+          {"why", or_null(why(job, now_s))}};
 }
 
 }  // namespace
@@ -182,53 +118,37 @@ std::string short_duration(double value_s) {
   return two_unit_text(from_seconds(std::min(rounded, kMost_s)));
 }
 
-std::string local_time(double since_1970_s) {
-  if (!(std::abs(since_1970_s) < 1e11)) return "-";
-  const auto time = static_cast<std::time_t>(std::floor(since_1970_s));
-  std::tm parts{};
-  if (localtime_r(&time, &parts) == nullptr) return "-";
-  std::array<char, 32> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return {text.data(), size};
+ListColumn wide(const char* title, const char* field, ColumnKind kind) {
+  return {.title = title, .field = field, .kind = kind, .wide = true};
 }
 
-std::string fitted(std::string_view foreign, std::size_t width) {
-  const std::string text = plain_text(foreign);
-  std::string plain;
-  std::size_t columns = 0;
-  std::size_t before_last = 0;  // bytes after which the ellipsis fits
-  for (const char c : text) {
-    const bool starts = (c & 0xC0) != 0x80;
-    if (starts && columns == width) {
-      plain.resize(before_last);
-      return width == 0 ? "" : plain + "…";
-    }
-    if (starts) {
-      ++columns;
-      if (columns == width) before_last = plain.size();
-    }
-    plain += c;
-  }
-  return plain;
-}
-
-std::string status_table(const StatusAnswer& answer, int width) {
-  const auto line_width = static_cast<std::size_t>(std::max(40, width));
-  std::vector<GridColumn> titles;
-  std::vector<std::vector<std::string>> rows;
-  std::size_t used = 0;
-  for (const Layout& layout : kLayouts) {
-    titles = columns(layout);
-    rows.clear();
-    for (const JobStatus& job : answer.jobs) rows.push_back(row(job, answer.now_s, layout));
-    used = width_of(titles, rows);
-    if (used + std::max(kReasonLeast, line_width / 4) <= line_width) break;
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].push_back(fitted(why(answer.jobs[i], answer.now_s),
-                             line_width > used ? line_width - used : kReasonLeast));
-  }
-  return (rows.empty() ? "" : grid(titles, rows)) + summary_line(answer);
+Listing job_listing(const StatusAnswer& answer) {
+  Listing listing{
+      .name = "jobs",
+      .columns = {{"id", "id", ColumnKind::Count},
+                  {.title = "name", .field = "name", .least = 8},
+                  {.title = "user", .field = "user", .least = 6, .drop_rank = 3},
+                  {"state", "state"},
+                  {.title = "gpus", .field = "gpus", .kind = ColumnKind::Count, .drop_rank = 5},
+                  {.title = "waited", .field = "waited_s", .kind = kSeconds, .drop_rank = 1},
+                  {.title = "ran", .field = "ran_s", .kind = kSeconds, .drop_rank = 4},
+                  {.title = "nodes", .field = "nodes", .least = 10, .drop_rank = 2},
+                  {.title = "why", .field = "why", .least = 14},
+                  wide("tenant", "tenant", ColumnKind::Text),
+                  wide("priority", "priority", ColumnKind::Count),
+                  wide("cpus", "cpus", ColumnKind::Count),
+                  wide("memory", "memory_bytes", ColumnKind::Bytes),
+                  wide("submitted", "submitted_s", ColumnKind::Instant),
+                  wide("started", "started_s", ColumnKind::Instant),
+                  wide("ended", "ended_s", ColumnKind::Instant),
+                  wide("progress", "progress", ColumnKind::Share),
+                  wide("exit", "exit_code", ColumnKind::Count),
+                  wide("command", "command", ColumnKind::Text)},
+      .fields = fields_of(json_of({}, 0)),
+      .summary = summary_line(answer),
+      .now_s = answer.now_s};
+  for (const JobStatus& job : answer.jobs) listing.rows.push_back(json_of(job, answer.now_s));
+  return listing;
 }
 
 std::string status_card(const JobStatus& job, double now_s) {
@@ -259,7 +179,7 @@ std::string status_card(const JobStatus& job, double now_s) {
   line("submitted", local_time(job.submitted_s));
   line("waited", short_duration(waited_s(job, now_s)));
   time("started", job.started_s);
-  if (job.started_s) line("ran", ran_text(job, now_s));
+  if (job.started_s) line("ran", short_duration(ran_s(job, now_s)));
   time("ended", job.ended_s);
   const auto due = [&](std::string_view key, const std::optional<double>& when, bool missed) {
     if (when) line(key, local_time(*when) + (missed ? ", missed" : ""));
@@ -274,13 +194,6 @@ std::string status_card(const JobStatus& job, double now_s) {
   if (job.failures > 0) line("failures", fmt::format("{}", job.failures));
   line("command", job.command);
   return out;
-}
-
-std::string status_json(const StatusAnswer& answer) {
-  Json jobs = Json::array();
-  for (const JobStatus& job : answer.jobs) jobs.push_back(json_of(job));
-  return Json{{"jobs", std::move(jobs)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
-         '\n';
 }
 
 std::string end_line(const JobStatus& job) {

@@ -10,6 +10,7 @@
 #include "live/client/job_draft.h"
 #include "live/client/job_file.h"
 #include "live/client/wait_for_jobs.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -39,15 +40,17 @@ Json json_of(const Submitted& job, bool named) {
 }
 
 Status check_words(const SubmitArguments& arguments) {
-  if (arguments.unexpected.empty()) return {};
-  const std::string& word = arguments.unexpected.front();
+  const auto unknown = std::ranges::find_if(arguments.unexpected,
+                                            [](const std::string& word) { return word != "-"; });
+  if (unknown == arguments.unexpected.end()) return {};
+  const std::string& word = *unknown;
   if (!word.starts_with('-')) {
     return invalid(fmt::format(
         "'{}': write the program after --, as in `orrery submit --gpus 2 -- python3 train.py`",
         word));
   }
-  std::vector<std::string_view> names = {"env",   "file",   "wait",       "json",
-                                         "state", "server", "credentials"};
+  std::vector<std::string_view> names = {"env",   "file",   "wait",        "json",
+                                         "state", "server", "credentials", "context"};
   for (const JobSetting& setting : job_settings()) names.push_back(setting.name);
   const std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   return invalid(fmt::format("there is no option {}; did you mean --{}?", word,
@@ -55,10 +58,15 @@ Status check_words(const SubmitArguments& arguments) {
 }
 
 // What is said on the command line wins over the file.
-Result<std::vector<JobDraft>> drafts_of(const SubmitArguments& arguments) {
+Result<std::vector<JobDraft>> drafts_of(const SubmitArguments& arguments,
+                                        const CommandContext& context) {
   std::vector<JobDraft> drafts(1);
-  if (!arguments.file.empty()) {
-    TRY_ASSIGN(drafts, read_job_file(arguments.file));
+  const bool reads_input = !arguments.unexpected.empty();
+  if (reads_input && !arguments.file.empty()) {
+    return invalid(fmt::format("-: is a job file, and so is {}; leave out one", arguments.file));
+  }
+  if (reads_input || !arguments.file.empty()) {
+    TRY_ASSIGN(drafts, read_job_file(reads_input ? "-" : arguments.file, context.read_input));
   }
   const bool several = drafts.size() > 1;
   if (several && !arguments.program.empty()) {
@@ -156,20 +164,15 @@ Status print_jobs(const std::vector<Submitted>& jobs, bool several, bool json,
     }
     return context.print(text);
   }
-  if (several)
-    return context.print(
-        Json{{"jobs", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
-        '\n');
-  return list.empty()
-             ? Status()
-             : context.print(list[0].dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
+  if (several) return context.print(json_line(Json{{"jobs", std::move(list)}}));
+  return list.empty() ? Status() : context.print(json_line(list[0]));
 }
 
 }  // namespace
 
 Status submit_command(const SubmitArguments& arguments, const CommandContext& context) {
   TRY(check_words(arguments));
-  TRY_ASSIGN(const std::vector<JobDraft> drafts, drafts_of(arguments));
+  TRY_ASSIGN(const std::vector<JobDraft> drafts, drafts_of(arguments, context));
   std::vector<JobRequest> requests;
   for (const JobDraft& draft : drafts) {
     TRY_ASSIGN(JobRequest request,

@@ -307,6 +307,50 @@ TEST(SubmitWait, EndsWithTheJobAndSaysHow) {
   EXPECT_EQ(looks, 3);
 }
 
+TEST(SubmitWait, HandsOnTheExitCodeOfTheJob) {
+  const auto code_of = [](const std::vector<JobStatus>& ends) {
+    FakeCommandContext fake;
+    std::vector<SubmitRequest> seen;
+    take_all(fake, seen);
+    int code = -1;
+    fake.context.exit_with = [&](int said) { code = said; };
+    fake.script.status = [&](const StatusRequest& request) -> Result<StatusAnswer> {
+      StatusAnswer answer{.jobs = ends};
+      for (std::size_t i = 0; i < ends.size(); ++i) answer.jobs[i].id = request.ids[i];
+      return answer;
+    };
+    const Status done =
+        call(fake, {"submit", "--wait", "--array", "1-" + std::to_string(ends.size())}, {"a"});
+    EXPECT_EQ(done.ok(), code == -1);
+    return code;
+  };
+  const JobStatus good{.state = JobState::Done, .exit_code = 0};
+  EXPECT_EQ(code_of({good}), -1) << "0";
+  EXPECT_EQ(code_of({{.state = JobState::Failed, .exit_code = 3}}), 3);
+  EXPECT_EQ(code_of({{.state = JobState::Failed, .signal = 9}}), 137);
+  EXPECT_EQ(code_of({{.state = JobState::Cancelled}}), 1);
+  EXPECT_EQ(code_of({{.state = JobState::Cancelled, .exit_code = 0}}), 1);
+  EXPECT_EQ(code_of({{.state = JobState::Rejected}}), 1);
+  EXPECT_EQ(code_of({good, {.state = JobState::Failed, .exit_code = 4}, good}), 4);
+}
+
+TEST(Submit, ADashIsAJobFileOnStandardInput) {
+  FakeCommandContext fake;
+  std::vector<SubmitRequest> seen;
+  take_all(fake, seen);
+  fake.input = "command = [\"a\", \"b\"]\ngpus = 2\n";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"submit", "-"}, {"submit", "--file", "-"}}) {
+    ASSERT_TRUE(call(fake, words).ok()) << words[1];
+    EXPECT_EQ(seen.back().job.argv, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(seen.back().job.gpus, 2);
+  }
+  fake.input = "gpus = 2\ngpus = 3\n";
+  const Status wrong = call(fake, {"submit", "-"});
+  EXPECT_EQ(wrong.error().message.find("standard input:2"), 0U) << wrong.error().message;
+  EXPECT_FALSE(call(fake, {"submit", "-", "--file", "x.toml"}).ok());
+}
+
 TEST(SubmitWait, IsQuietWhileNothingHappens) {
   FakeCommandContext fake;
   std::vector<SubmitRequest> seen;

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "live/client/roles.h"
 #include "live/client/trust_commands.h"
 #include "model/duration_text.h"
+#include "report/listing/listing.h"
 
 namespace orrery {
 namespace {
@@ -28,6 +31,69 @@ Result<std::string> read_token(const std::string& path, const CommandContext& co
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
+std::string host_of(const std::string& server) {
+  std::string host = server.substr(0, server.rfind(':'));
+  std::erase_if(host, [](char c) { return c == '[' || c == ']'; });
+  std::ranges::replace(host, ':', '.');
+  return host;
+}
+
+// The name of a server's context: the one said, the one that it has, its host, or its address where
+// another server of that host has the name.
+std::string context_name(const std::string& said, const std::string& server,
+                         const Contexts& contexts) {
+  if (!said.empty()) return said;
+  if (const NamedContext* kept = contexts.of_server(server); kept != nullptr) return kept->name;
+  const std::string host = host_of(server);
+  return contexts.find(host) == nullptr
+             ? host
+             : fmt::format("{}-{}", host, server.substr(server.rfind(':') + 1));
+}
+
+// Where a user's certificate is kept if that is not said: that of the context before, the config
+// directory, or a folder of its own below it where the certificate of another server is.
+Result<std::string> credentials_of(const JoinArguments& arguments, const std::string& name,
+                                   const Contexts& contexts, const Variables& environment) {
+  TRY_ASSIGN(std::string usual, credentials_directory(arguments.credentials, environment));
+  if (!arguments.credentials.empty() || !variable(environment, "ORRERY_CREDENTIALS").empty()) {
+    return usual;
+  }
+  const NamedContext* kept = contexts.find(name);
+  if (kept != nullptr && kept->server == arguments.server) return std::string(kept->credentials);
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  const fs::path certificate = fs::path(usual) / (std::string(kJoinedCertificate) + ".pem");
+  if (!fs::exists(certificate, problem)) return usual;
+  return (fs::path(usual) / name).string();
+}
+
+// Users call commands; agents and scrapers do not.
+bool calls_commands(Caller::Role role) {
+  return role == Caller::Role::User || role == Caller::Role::Operator;
+}
+
+// Under its name in the file of contexts; the first one becomes the current one. Answers what to
+// say about it.
+Result<std::string> keep_context(const JoinOrder& order, const std::string& name,
+                                 const std::string& server, const Variables& environment) {
+  TRY_ASSIGN(const std::string file, contexts_file(environment));
+  std::error_code problem;
+  const auto folder = std::filesystem::absolute(order.credentials, problem);
+  bool current = false;
+  TRY(change_contexts(file, [&](Contexts& contexts) -> Status {
+    if (contexts.all.empty()) contexts.current = name;
+    contexts.put({.name = name,
+                  .server = server,
+                  .credentials = problem ? order.credentials : folder.lexically_normal().string(),
+                  .user = order.name});
+    current = contexts.current == name;
+    return {};
+  }));
+  if (current) return fmt::format("commands use it now, as context {}", name);
+  return fmt::format("it is context {}: write --context {} or `orrery context use {}`", name, name,
+                     name);
+}
+
 }  // namespace
 
 Status token_command(const TokenArguments& arguments, const CommandContext& context) {
@@ -43,7 +109,7 @@ Status token_command(const TokenArguments& arguments, const CommandContext& cont
   }
   TRY_ASSIGN(const std::unique_ptr<Client> client, connect(arguments.connection, context));
   TRY_ASSIGN(const TokenAnswer answer, client->make_token(request));
-  return context.print(answer.token + '\n');
+  return print_done(arguments.json, {{"token", answer.token}}, answer.token + '\n', context);
 }
 
 Status join_command(const JoinArguments& arguments, const CommandContext& context) {
@@ -59,15 +125,46 @@ Status join_command(const JoinArguments& arguments, const CommandContext& contex
     if (order.name.empty()) return invalid("--name: write the name to join as");
   }
   order.certificate = agent ? kAgentCertificate : kJoinedCertificate;
-  TRY_ASSIGN(order.credentials, credentials_directory(arguments.credentials, context.environment));
+  const bool keeps = calls_commands(order.role);
+  if (!keeps && !arguments.context.empty()) {
+    return invalid("--context: agents and scrapers call no commands; leave it out");
+  }
+  std::string kept_as;
+  if (keeps) {
+    TRY_ASSIGN(const Contexts contexts, read_contexts(context.environment));
+    kept_as = context_name(arguments.context, order.server, contexts);
+    TRY(check_context_name(kept_as));
+    TRY_ASSIGN(order.credentials,
+               credentials_of(arguments, kept_as, contexts, context.environment));
+  } else {
+    TRY_ASSIGN(order.credentials,
+               credentials_directory(arguments.credentials, context.environment));
+  }
   TRY_ASSIGN(order.token, read_token(arguments.token_file, context));
   if (!context.join) {
     return Error{Code::Unimplemented,
                  fmt::format("{}: this program was built without the wire", order.server)};
   }
   TRY_ASSIGN(const std::string server, context.join(order));
-  return context.print(fmt::format("{} is known to {} now; the certificate is in {}\n", order.name,
-                                   server, order.credentials));
+  std::string sentence = fmt::format("{} is known to {} now; the certificate is in {}\n",
+                                     order.name, server, order.credentials);
+  if (keeps) {
+    const auto kept = keep_context(order, kept_as, server, context.environment);
+    // The certificate is there and the token used up, so this is no failure.
+    if (!kept.ok()) {
+      kept_as.clear();
+      context.print_error("warning: it is no context: " + kept.error().message);
+    } else {
+      sentence += kept.value() + '\n';
+    }
+  }
+  return print_done(
+      arguments.json,
+      {{"name", order.name},
+       {"server", server},
+       {"credentials", order.credentials},
+       {"context", kept_as.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(kept_as)}},
+      sentence, context);
 }
 
 }  // namespace orrery

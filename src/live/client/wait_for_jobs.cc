@@ -20,6 +20,13 @@ std::string some(const std::vector<JobNumber>& jobs) {
                           : fmt::format("{} jobs", jobs.size());
 }
 
+// What a program exits with that stands for the job, as a shell has it for its own programs.
+int exit_code_of(const JobStatus& job) {
+  if (job.state == JobState::Done) return 0;
+  if (job.exit_code.value_or(0) != 0) return *job.exit_code;
+  return job.signal ? 128 + *job.signal : 1;
+}
+
 }  // namespace
 
 Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandContext& context,
@@ -27,6 +34,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandC
   context.catch_interrupts();
   const std::size_t all = jobs.size();
   std::string first_failure;
+  int code = 0;
   std::size_t failed = 0;
   News news(client, context);
   while (true) {
@@ -48,6 +56,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandC
       // The failure of a single job is the error of the command, and is not printed twice.
       if (prints && (all > 1 || job.state == JobState::Done)) TRY(context.print(line + '\n'));
       if (job.state == JobState::Done) continue;
+      code = std::max(code, exit_code_of(job));
       if (failed++ == 0) first_failure = line;
     }
     if (going.size() + ended < jobs.size()) {
@@ -64,6 +73,7 @@ Status wait_for_jobs(std::vector<JobNumber> jobs, Client& client, const CommandC
     news.wait(kLookAgain);
   }
   if (failed == 0) return {};
+  if (context.exit_with) context.exit_with(code);
   return Error{Code::Aborted, all == 1 ? first_failure
                                        : fmt::format("{} of {} are not Done; the first: {}", failed,
                                                      all, first_failure)};

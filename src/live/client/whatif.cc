@@ -20,7 +20,7 @@ Result<std::optional<JobRequest>> job_of(const LiveWhatif& question,
       return std::move(set).error().at("--job");
     }
   } else {
-    TRY_ASSIGN(std::vector<JobDraft> drafts, read_job_file(question.job_file));
+    TRY_ASSIGN(std::vector<JobDraft> drafts, read_job_file(question.job_file, context.read_input));
     if (drafts.size() != 1) {
       return invalid(
           fmt::format("{}: has {} jobs; one is asked about", question.job_file, drafts.size()));

@@ -18,7 +18,7 @@ constexpr std::string_view kReaderGone = "the reader of standard output has gone
 }  // namespace
 
 int terminal_width() {
-  constexpr int kWithout = 120;
+  constexpr int kWithout = 100'000;
   winsize size{};
   if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
       size.ws_col > 0) {

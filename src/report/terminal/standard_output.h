@@ -19,7 +19,7 @@ bool is_reader_gone(const Error& error);
 // False if standard output is a pipe that no process reads.
 bool output_has_reader();
 
-// The width of the terminal, or a reasonable one if there is none.
+// The width of the terminal. Output to a file or a pipe is wider than any table: nothing is cut.
 int terminal_width();
 bool terminal_has_colour();
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "report/listing/listing.h"
 #include "training/trainer/checkpoint/checkpoint.h"
 #include "training/trainer/head/head.h"
 #include "training/trainer/lease/head_place.h"
@@ -62,7 +63,9 @@ Status run_command(const RunOptions& options, const TrainPorts& ports) {
   return {};
 }
 
-Status resize_command(const std::string& folder, int workers, bool anyway) {
+Status resize_command(const ResizeArguments& arguments) {
+  const std::string& folder = arguments.folder;
+  const int workers = arguments.workers;
   if (workers < 1) return invalid(fmt::format("{} workers: a run has 1 at least", workers));
   TRY_ASSIGN(const HeadPlace place, read_head_place(folder));
   TRY_ASSIGN(const std::string text, read_file(folder + "/token"));
@@ -72,11 +75,14 @@ Status resize_command(const std::string& folder, int workers, bool anyway) {
   TRY_ASSIGN(const auto line, connect_to(io, place.host, place.port, transport));
   Status result = Error{Code::Unavailable, "the head gave no answer"};
   line->start({.frame =
-                   [&result](Connection& from, MessageFrame& frame) {
+                   [&](Connection& from, MessageFrame& frame) {
                      Text answer;
                      if (!take(from, frame, answer)) return;
-                     result = answer.ok ? print(answer.text + "\n")
-                                        : Status(Error{Code::FailedPrecondition, answer.text});
+                     result = !answer.ok ? Status(Error{Code::FailedPrecondition, answer.text})
+                              : arguments.json ? print(json_line({{"dir", arguments.folder},
+                                                                  {"workers", arguments.workers},
+                                                                  {"text", answer.text}}))
+                                               : print(answer.text + "\n");
                    },
                .closed =
                    [&result](Connection&, const Error& why) {
@@ -85,7 +91,7 @@ Status resize_command(const std::string& folder, int workers, bool anyway) {
                .place = {}},
               {});
   line->send(MessageType::Hello, 0, Hello{.role = PartRole::Command, .id = 0, .pid = getpid()});
-  line->send(MessageType::Resize, 0, ResizeMessage{.count = workers, .anyway = anyway});
+  line->send(MessageType::Resize, 0, ResizeMessage{.count = workers, .anyway = arguments.anyway});
   io.run_for(std::chrono::seconds(30));
   return result;
 }

@@ -12,8 +12,13 @@ namespace orrery {
 Status run_command(const RunOptions& options, const TrainPorts& ports);
 // Makes the folder of a run that members lead and carry out.
 Status prepare_command(const RunOptions& options);
-// `anyway`: also beyond what the machine is thought to bear.
-Status resize_command(const std::string& folder, int workers, bool anyway);
+struct ResizeArguments {
+  std::string folder{};
+  int workers = 0;
+  bool anyway = false;  // also beyond what the machine is thought to bear
+  bool json = false;
+};
+Status resize_command(const ResizeArguments& arguments);
 struct EvaluateArguments {
   std::string folder{};
   std::string from = "last";  // or "best"

@@ -13,7 +13,7 @@ struct MemberArguments {
   int index = 0;         // of a shard
   bool may_lead = false;
   double patience_s = 10;  // longer than a head may be starved of CPU time
-  double cores = 0;  // quota of a worker's process while it trains; 0: none
+  double cores = 0;        // quota of a worker's process while it trains; 0: none
 };
 
 // What one machine does for a run whose machines come and go: keeps the process of its role

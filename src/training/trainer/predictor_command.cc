@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "training/mode_selection/stragglers/predictor_score.h"
+#include "training/trainer/print_listing.h"
 #include "training/trainer/run_folder/iteration_log.h"
 
 namespace orrery {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Runs = std::vector<std::vector<IterationHistory>>;
 
 Result<Runs> read_runs(const std::vector<std::string>& folders) {
@@ -54,7 +54,15 @@ void add(PredictorScore& sum, const PredictorScore& more) {
   sum.onsets += more.onsets;
 }
 
-Status print_scores(const Runs& runs, double held_out, IterationPredictor* learned) {
+Json json_of(const PredictorScore& score) {
+  return {{"predictor", score.name},        {"error", score.error},
+          {"precision", score.precision()}, {"recall", score.recall()},
+          {"onsets", score.onsets},         {"lead_iterations", score.lead_iterations},
+          {"predictions", score.predicted}};
+}
+
+Status print_scores(const Runs& runs, const PredictorArguments& arguments,
+                    IterationPredictor* learned) {
   const auto last = make_last_value_predictor();
   const auto ewma = make_ewma_predictor();
   const auto ar = make_ar_predictor();
@@ -62,16 +70,19 @@ Status print_scores(const Runs& runs, double held_out, IterationPredictor* learn
   if (learned != nullptr) predictors.push_back(learned);
   std::vector<PredictorScore> sums(predictors.size());
   for (const auto& run : runs) {
-    const auto scores = score_predictors(ends_of(run, held_out), predictors);
+    const auto scores = score_predictors(ends_of(run, arguments.held_out), predictors);
     for (std::size_t i = 0; i < scores.size(); ++i) add(sums[i], scores[i]);
   }
-  std::puts("predictor   error  precision  recall  onsets  lead, iterations");
-  for (const PredictorScore& sum : sums) {
-    std::puts(fmt::format("{:<9}  {:>6.3f}  {:>9.3f}  {:>6.3f}  {:>6}  {:>16.2f}", sum.name,
-                          sum.error, sum.precision(), sum.recall(), sum.onsets, sum.lead_iterations)
-                  .c_str());
-  }
-  return {};
+  constexpr auto kCount = ColumnKind::Count;
+  Listing listing{.name = "predictors",
+                  .columns = {{"predictor", "predictor"},
+                              {"error", "error", kCount},
+                              {"precision", "precision", kCount},
+                              {"recall", "recall", kCount},
+                              {"onsets", "onsets", kCount},
+                              {"lead, iterations", "lead_iterations", kCount}}};
+  for (const PredictorScore& sum : sums) listing.rows.push_back(json_of(sum));
+  return print_listing(std::move(listing), arguments.list);
 }
 
 }  // namespace
@@ -80,21 +91,23 @@ Status predictor_fit_command(const PredictorArguments& arguments, const TrainPor
   if (!ports.fit_predictor) {
     return Error{Code::Unimplemented, "this program has nothing that a predictor is made of"};
   }
+  TRY(check_output(arguments.list));
   TRY_ASSIGN(const Runs runs, read_runs(arguments.folders));
   std::vector<IterationHistory> all;
   for (const auto& run : runs) all.insert(all.end(), run.begin(), run.end());
   TRY_ASSIGN(const auto learned,
              ports.fit_predictor(all, {.file = arguments.file, .held_out = arguments.held_out}));
-  return print_scores(runs, arguments.held_out, learned.get());
+  return print_scores(runs, arguments, learned.get());
 }
 
 Status predictor_score_command(const PredictorArguments& arguments, const TrainPorts& ports) {
+  TRY(check_output(arguments.list));
   TRY_ASSIGN(const Runs runs, read_runs(arguments.folders));
   std::unique_ptr<IterationPredictor> learned;
   if (!arguments.file.empty()) {
     TRY_ASSIGN(learned, ports.load_predictor(arguments.file));
   }
-  return print_scores(runs, arguments.held_out, learned.get());
+  return print_scores(runs, arguments, learned.get());
 }
 
 }  // namespace orrery

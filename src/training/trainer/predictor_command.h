@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/listing/list_arguments.h"
 #include "training/trainer/transport/part.h"
 
 namespace orrery {
@@ -12,6 +13,7 @@ struct PredictorArguments {
   std::vector<std::string> folders{};  // of runs
   std::string file{};                  // fit: where it is kept; score: the one to judge, or empty
   double held_out = 0.3;               // the end of each series, which is judged by
+  ListArguments list{};
 };
 
 // Learns a predictor from logged runs, keeps it in a file, and judges it.

@@ -1,9 +1,6 @@
 #include "training/trainer/selector_command.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
+#include "training/trainer/print_listing.h"
 #include "training/trainer/run_folder/experience.h"
 
 namespace orrery {
@@ -11,11 +8,13 @@ namespace {
 
 using Windows = std::vector<SelectorSample>;
 
-void print_errors(const std::string& name, std::size_t width, const SelectorErrors& errors) {
-  std::puts(fmt::format("{:<{}}  {:>7}  {:>10.4g}  {:>12.4g}  {:>9.4g}  {:>9.4g}", name, width,
-                        errors.windows, errors.regression, errors.modeless, errors.heuristic,
-                        errors.mean)
-                .c_str());
+nlohmann::ordered_json json_of(const std::string& run, const SelectorErrors& errors) {
+  return {{"run", run},
+          {"windows", errors.windows},
+          {"regression", errors.regression},
+          {"without_mode", errors.modeless},
+          {"heuristic", errors.heuristic},
+          {"mean", errors.mean}};
 }
 
 Windows all_but(const SelectorExperience& runs, std::size_t left_out) {
@@ -37,7 +36,9 @@ void cut_in_two(SelectorExperience& runs) {
 
 }  // namespace
 
-Status selector_score_command(const std::vector<std::string>& folders, const TrainPorts& ports) {
+Status selector_score_command(const SelectorArguments& arguments, const TrainPorts& ports) {
+  TRY(check_output(arguments.list));
+  const std::vector<std::string>& folders = arguments.folders;
   if (!ports.make_selector) {
     return Error{Code::Unimplemented, "this program has nothing that a selector is made of"};
   }
@@ -47,24 +48,27 @@ Status selector_score_command(const std::vector<std::string>& folders, const Tra
   const bool alone = runs.size() == 1;
   if (alone) cut_in_two(runs);
   const auto regression = ports.make_selector();
-  std::size_t width = 3;
-  for (const std::string& folder : folders) width = std::max(width, folder.size());
-  std::puts(
-      fmt::format("{:<{}}  windows  regression  without mode  heuristic       mean", "run", width)
-          .c_str());
+  constexpr auto kCount = ColumnKind::Count;
+  Listing listing{.name = "runs",
+                  .columns = {{"run", "run"},
+                              {"windows", "windows", kCount},
+                              {"regression", "regression", kCount},
+                              {"without mode", "without_mode", kCount},
+                              {"heuristic", "heuristic", kCount},
+                              {"mean", "mean", kCount}}};
   SelectorErrors all;
   for (std::size_t i = alone ? 1 : 0; i < runs.size(); ++i) {
     if (runs[i].empty()) continue;
     const std::string& folder = folders[alone ? 0 : i];
     auto errors = judge_regression(*regression, all_but(runs, i), runs[i]);
     if (!errors.ok()) return std::move(errors).error().at(folder);
-    print_errors(folder, width, errors.value());
+    listing.rows.push_back(json_of(folder, errors.value()));
     all = together(all, errors.value());
   }
-  print_errors("all", width, all);
+  listing.rows.push_back(json_of("all", all));
   const SelectorChoice choice(regression.get(), {}, experience);
-  std::puts(explained(choice, experience.size()).c_str());
-  return {};
+  listing.summary = explained(choice, experience.size()) + '\n';
+  return print_listing(std::move(listing), arguments.list);
 }
 
 }  // namespace orrery

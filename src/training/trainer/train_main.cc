@@ -11,9 +11,11 @@
 #include "base/command_pages/describe_command.h"
 #include "base/files.h"
 #include "base/number_checks.h"
+#include "report/listing/list_options.h"
 #include "training/trainer/commands.h"
 #include "training/trainer/member_command.h"
 #include "training/trainer/predictor_command.h"
+#include "training/trainer/print_listing.h"
 #include "training/trainer/selector_command.h"
 #include "training/trainer/servers_command.h"
 #include "training/trainer/worker/gang.h"
@@ -226,6 +228,7 @@ void add_predictor(CLI::App& app, const TrainPorts& ports, Run& run) {
   fit->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
       ->check(between(0.05, 0.9));
+  add_list_options(*fit, a.list);
   fit->callback([kept, &ports, &run] {
     run = [kept, &ports] { return predictor_fit_command(*kept, ports); };
   });
@@ -235,19 +238,21 @@ void add_predictor(CLI::App& app, const TrainPorts& ports, Run& run) {
   score->add_option("--held-out", a.held_out, "share of each series, its end, to judge by")
       ->capture_default_str()
       ->check(between(0.05, 1));
+  add_list_options(*score, a.list);
   score->callback([kept, &ports, &run] {
     run = [kept, &ports] { return predictor_score_command(*kept, ports); };
   });
 }
 
 void add_selector(CLI::App& app, const TrainPorts& ports, Run& run) {
-  const auto folders = std::make_shared<std::vector<std::string>>();
+  const auto kept = std::make_shared<SelectorArguments>();
   CLI::App* command = app.add_subcommand("selector", "star's learned choice of the mode");
   command->require_subcommand(1);
   CLI::App* score = command->add_subcommand("score", "judge it on the windows of runs under star");
-  score->add_option("folders", *folders, "--dir of runs of one training")->required();
-  score->callback([folders, &ports, &run] {
-    run = [folders, &ports] { return selector_score_command(*folders, ports); };
+  score->add_option("folders", kept->folders, "--dir of runs of one training")->required();
+  add_list_options(*score, kept->list);
+  score->callback([kept, &ports, &run] {
+    run = [kept, &ports] { return selector_score_command(*kept, ports); };
   });
 }
 
@@ -297,11 +302,6 @@ void add_member(CLI::App& app, Run& run) {
 }
 
 void add_resize(CLI::App& app, Run& run) {
-  struct ResizeArguments {
-    std::string folder{};
-    int workers = 0;
-    bool anyway = false;
-  };
   const auto kept = std::make_shared<ResizeArguments>();
   CLI::App* command = app.add_subcommand("resize", "give a run more or fewer workers");
   command->add_option("folder", kept->folder, "the run's --dir")->required();
@@ -309,9 +309,8 @@ void add_resize(CLI::App& app, Run& run) {
       ->check(whole(1, 1 << 30))
       ->required();
   command->add_flag("--anyway", kept->anyway, "more than cores and memory of this machine allow");
-  command->callback([kept, &run] {
-    run = [kept] { return resize_command(kept->folder, kept->workers, kept->anyway); };
-  });
+  command->add_flag("--json", kept->json, "print one JSON object");
+  command->callback([kept, &run] { run = [kept] { return resize_command(*kept); }; });
 }
 
 void add_evaluate(CLI::App& app, const TrainPorts& ports, Run& run) {
@@ -336,9 +335,21 @@ void add_worker(CLI::App& app, const TrainPorts& ports, Run& run) {
       [kept, &ports, &run] { run = [kept, &ports] { return worker_command(*kept, ports); }; });
 }
 
-Status print_lines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) std::puts(line.c_str());
-  return {};
+// `models` and `data`: a name a line, unless another form is asked for.
+void add_names(CLI::App& app, const char* name, const char* line,
+               std::function<std::vector<std::string>()> names, Run& run) {
+  const auto kept = std::make_shared<ListArguments>();
+  CLI::App* command = app.add_subcommand(name, line);
+  add_list_options(*command, *kept);
+  command->callback([kept, name, names, &run] {
+    run = [kept, name, names]() -> Status {
+      Listing listing{.name = name, .columns = {{name, "name"}}, .fields = {"name"}};
+      for (const std::string& each : names()) listing.rows.push_back({{"name", each}});
+      ListArguments arguments = *kept;
+      if (arguments.output.empty() && !arguments.json) arguments.output = "template={{name}}";
+      return print_listing(std::move(listing), arguments);
+    };
+  });
 }
 
 // The options of the run when it began. Those of this command replace them.
@@ -391,12 +402,8 @@ void add_train_commands(CLI::App& app, TrainCall& call, const TrainPorts& ports)
   add_predictor(app, ports, run);
   add_selector(app, ports, run);
   add_describe(app, run);
-  app.add_subcommand("models", "what can be trained")->callback([&run, &ports] {
-    run = [&ports] { return print_lines(ports.models()); };
-  });
-  app.add_subcommand("data", "what it can be trained on")->callback([&run, &ports] {
-    run = [&ports] { return print_lines(ports.data()); };
-  });
+  add_names(app, "models", "what can be trained", ports.models, run);
+  add_names(app, "data", "what it can be trained on", ports.data, run);
 }
 
 int train_main(int argc, char** argv, const TrainPorts& ports, std::string version) {
