@@ -11,17 +11,18 @@ function(define_paths)
 endfunction()
 
 # room(<name> HOLDS "<sentences>" [NEEDS <room>...] [LIBS <target>...] [TEST_NEEDS <room>...] [TEST_LIBS <target>...]
-#      [TESTS_TOGETHER] [OWN_HEADERS])
+#      [TESTS_TOGETHER] [TESTS_COMPUTE] [OWN_HEADERS])
 #
 # One folder, one library. Every *.cc in it and in its subfolders belongs to it, except *_test.cc and
 # what stands in a folder testing/, which several tests share: they become <name>_test. A subfolder with a CMakeLists.txt of its own is left out.
 # HOLDS says what the room is for; tools/draw_rooms.py writes it into ARCHITECTURE.md. NEEDS is the
 # whole truth about which other rooms this one may include; tools/check_rooms.py reads it from here.
 # TEST_NEEDS adds rooms that only the tests may include. TESTS_TOGETHER runs them in one process: for
-# rooms whose libraries take longer to load than most tests take to run. OWN_HEADERS: for rooms
+# rooms whose libraries take longer to load than most tests take to run. TESTS_COMPUTE: they take
+# seconds of CPU time, and are optimized a little. OWN_HEADERS: for rooms
 # compiled as one file, whose headers are those of a library.
 function(room name)
-  cmake_parse_arguments(ARG "TESTS_TOGETHER;OWN_HEADERS" "HOLDS" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "TESTS_TOGETHER;TESTS_COMPUTE;OWN_HEADERS" "HOLDS" "NEEDS;LIBS;TEST_NEEDS;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
   file(GLOB_RECURSE others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
   foreach(other ${others})
@@ -47,7 +48,11 @@ function(room name)
   target_link_libraries(${name} ${scope} ${ARG_NEEDS} ${ARG_LIBS})
   if(tests AND ORRERY_TESTS)
     add_executable(${name}_test ${tests})
-    read_headers_once(${name}_test tests)
+    if(ARG_TESTS_COMPUTE)
+      read_headers_once(${name}_test computing_tests)
+    else()
+      read_headers_once(${name}_test tests)
+    endif()
     target_link_libraries(${name}_test PRIVATE ${name} ${ARG_TEST_NEEDS} ${ARG_TEST_LIBS} GTest::gtest_main)
     define_paths(${tests})
     if(ARG_TESTS_TOGETHER)

@@ -46,7 +46,9 @@ BANNED = re.compile(
 SIMULATED = re.compile(r"simulat(?:ed|ing|ion_mode)\b|is_sim(?:ulat\w*)?\b", re.IGNORECASE)
 SIMULATE = re.compile(r"simulate\b", re.IGNORECASE)
 
-KEYWORDS = ("NEEDS", "LIBS", "TEST_NEEDS", "TEST_LIBS", "TESTS_TOGETHER")
+KEYWORDS = (
+    "NEEDS", "LIBS", "TEST_NEEDS", "TEST_LIBS", "TESTS_TOGETHER", "TESTS_COMPUTE", "OWN_HEADERS"
+)
 STOREYS = 12
 RULES = ("arrow", "wall", "banned", "simulated", "using-namespace")
 
