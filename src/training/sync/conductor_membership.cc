@@ -30,7 +30,7 @@ Conductor::Inside::Inside(ConductorOptions with, std::unique_ptr<Director> asked
       next_task(from.next_task),
       samples_done(from.samples_done),
       gradients_done(from.gradients_done),
-      evaluated(from.version) {
+      evaluated(from.version > 0 ? -1 : 0) {  // each session judges where it ends
   recent.fill({.version = -1});
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -136,6 +137,47 @@ TEST(Promises, ARefusedJobLeavesTheOtherPlansAsTheyWere) {
     }
   }
   EXPECT_GT(over_budget, 100);
+}
+
+double gpu_s(const ElasticJob& job) {
+  double sum = 0;
+  const SharePlan& plan = job.promise.plan;
+  for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+    const Duration length = plan.until(i) - plan.segments[i].from;
+    sum += job.capacity(plan.segments[i].option) * seconds(length);
+  }
+  return sum;
+}
+
+// A new job may be planned among the others only if they need little more for it: the price of a
+// promise is what it takes from them, too.
+TEST(Promises, TakeNoMoreFromTheOthersThanTheBudget) {
+  int planned_again = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Jobs jobs(seed);
+    Promises promises({.budget = 0.5});
+    std::vector<ElasticJob*> promised;
+    std::vector<double> noted;
+    promises.refresh(at(0), {16, 4}, promised);
+    for (int i = 0; i < 40; ++i) {
+      ElasticJob& job = jobs.add(at(0), 1);
+      promises.note(job);
+      const double alone_s =
+          job.now.work / (job.curve->hull_edges().front().slope * job.now.factor);
+      noted.insert(std::ranges::upper_bound(noted, alone_s), alone_s);
+      double before_s = 0;
+      for (const ElasticJob* one : promised) before_s += gpu_s(*one);
+      if (!promises.admit(job, true)) continue;
+      double after_s = 0;
+      for (const ElasticJob* one : promised) after_s += gpu_s(*one);
+      job.promise.given = true;
+      promised.push_back(&job);
+      planned_again += after_s > before_s;
+      if (noted.size() < 10) continue;  // too few to judge by
+      ASSERT_LE(after_s - before_s, noted[noted.size() / 2]) << "seed " << seed << " job " << i;
+    }
+  }
+  EXPECT_GT(planned_again, 100);
 }
 
 // The deadline that is offered instead can indeed be promised.
