@@ -34,6 +34,7 @@ def main():
         torch.cuda.set_device(device)
     model = nn.Sequential(nn.Linear(32, 128), nn.Tanh(), nn.Linear(128, 1)).to(device)
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        os.environ.setdefault("USE_LIBUV", "0")  # which Debian 13's torch is built without
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)

@@ -40,7 +40,7 @@ class Gpt(nn.Module):
         self.bytes = nn.Embedding(256, width)
         self.places = nn.Parameter(0.02 * torch.randn(length, width))
         block = nn.TransformerEncoderLayer(width, 4, 4 * width, 0.1, "gelu", batch_first=True, norm_first=True)
-        self.blocks = nn.TransformerEncoder(block, layers, nn.LayerNorm(width))
+        self.blocks = nn.TransformerEncoder(block, layers, nn.LayerNorm(width), False)
         self.head = nn.Linear(width, 256)
         self.register_buffer("mask", torch.full((length, length), float("-inf")).triu(1), persistent=False)
 
@@ -79,6 +79,7 @@ def main():
     gpt = Gpt(arguments.length, arguments.width, arguments.layers).to(device)
     model = gpt
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        os.environ.setdefault("USE_LIBUV", "0")  # which Debian 13's torch is built without
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         torch.manual_seed(dist.get_rank())
         model = nn.parallel.DistributedDataParallel(gpt)

@@ -61,6 +61,7 @@ def main():
     torch.manual_seed(0)
     model = network().to(device)
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
+        os.environ.setdefault("USE_LIBUV", "0")  # which Debian 13's torch is built without
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         torch.manual_seed(dist.get_rank())  # each process drops other units
         model = nn.parallel.DistributedDataParallel(model)

@@ -27,6 +27,7 @@ def main(arguments):
     torch.set_num_threads(1)
     if options.file_limit:  # as a disk that is full
         resource.setrlimit(resource.RLIMIT_FSIZE, (options.file_limit, options.file_limit))
+    os.environ.setdefault("USE_LIBUV", "0")  # which Debian 13's torch is built without
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     torch.manual_seed(5)
@@ -66,9 +67,9 @@ def main(arguments):
 
 def in_child(arguments, output):
     """Runs main() in a process that was forked, and ends it."""
-    with open(output, "a") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
+    for number, path in ((1, output), (2, output + ".errors")):
+        with open(path, "a") as file:
+            os.dup2(file.fileno(), number)
     signal.alarm(120)  # whatever goes wrong, it does not stay
     code = 1
     try:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import orrery  # noqa: E402
 
 BINARY = os.environ.get("ORRERY_BINARY", "")
-LONG_ENOUGH_S = 90.0
+LONG_ENOUGH_S = 300.0
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 ROOT = PACKAGE.parent.parent
 

@@ -31,7 +31,9 @@ class Distributed(unittest.TestCase):
     def train(self, ranks, name, *arguments, wanted=0):
         """Runs all ranks to their ends; what rank 0 printed."""
         output = self.folder / "output"
-        output.write_text("")
+        self.errors = self.folder / "output.errors"
+        for file in (output, self.errors):
+            file.write_text("")
         port = str(free_port())
         children = []
         for rank in range(ranks):
@@ -45,7 +47,7 @@ class Distributed(unittest.TestCase):
             children.append(child)
         for child in children:
             _, status = os.waitpid(child, 0)
-            self.assertEqual(os.waitstatus_to_exitcode(status), wanted, output.read_text())
+            self.assertEqual(os.waitstatus_to_exitcode(status), wanted, self.errors.read_text())
         return output.read_text().split()
 
     def test_a_continued_training_ends_with_the_same_bits_in_the_same_layout(self):
@@ -73,7 +75,8 @@ class Distributed(unittest.TestCase):
     def test_a_full_disk_is_an_error_and_not_the_end_of_the_process(self):
         self.train(2, "a", "--stop-at", "7")
         before = sorted(os.listdir(self.folder / "a"))
-        output = " ".join(self.train(2, "a", "--file-limit", "5000", wanted=3))
+        self.train(2, "a", "--file-limit", "5000", wanted=3)
+        output = self.errors.read_text()
         self.assertIn("the checkpoint of iteration 8 could not be written (File too large); free space there", output)
         self.assertIn("the checkpoint of iteration 7 stays", output)
         self.assertIn("the checkpoint of iteration 20 could not be written", output)
