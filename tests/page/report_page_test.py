@@ -3,6 +3,7 @@
 Skips (77) where no Chromium is installed.
 """
 import csv
+import html
 import io
 import json
 import pathlib
@@ -241,6 +242,24 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(saved, {names[0], "'" + names[1], names[2]}, "no spreadsheet reads a name as a formula")
         _, text = browser.download("[aria-label='Download Jobs waiting as SVG']")
         xml.etree.ElementTree.fromstring(text.decode())
+        self.assertEqual(browser.faults(), [])
+
+    def test_a_figure_of_lines_is_zoomed_and_saved(self):
+        values = {"columns": ["line", "hours", "share"], "rows": [["a", 0, 1], ["a", 5, 2], ["a", 10, 8], ["<b>", 0, 3], ["<b>", 10, 4]],
+                  "lines": [["a", 0, False, True, 3], ["<b>", 9, True, False, 2]]}
+        section = ('<section><div class="head"><div><h2>Figure 1</h2></div></div><div class="scroll"><svg class="plot" viewBox="0 0 1100 300">'
+                   f"<metadata>{html.escape(json.dumps(values))}</metadata></svg></div></section>")
+        page = with_data(self.report("fifo"), lambda runs: runs.clear()).replace('<div class="figures">', '<div class="figures">' + section)
+        browser = self.show(page)
+        left, right, y = self.place(".figures")
+        browser.drag(left + 50 + (right - left - 62) / 2, right - 12, y)
+        self.assertRegex(browser.run("location.hash"), r"^#figure-1=(5|4\.9|5\.0)\d*-10$")
+        self.assertEqual(self.ticks(".figures")[:1], "5")
+        self.assertFalse(browser.run("document.querySelector('.figures .span-bar').hidden"))
+        _, text = browser.download(".figures [aria-label='Download Figure 1 as CSV']")
+        self.assertEqual(list(csv.reader(io.StringIO(text.decode())))[1:3], [["a", "0", "1"], ["a", "5", "2"]])
+        _, text = browser.download(".figures [aria-label='Download Figure 1 as SVG']")
+        self.assertIn("<b>", [node.text for node in xml.etree.ElementTree.fromstring(text.decode()).iter("{http://www.w3.org/2000/svg}text")])
         self.assertEqual(browser.faults(), [])
 
     def test_the_theme_of_the_address_holds(self):

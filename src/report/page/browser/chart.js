@@ -4,7 +4,8 @@
 //   range or span            the x axis, fixed or as a Span says; log: logarithmic
 //   top, limit, ticks        of the y axis, where the data does not say it
 //   show, exact, title       texts: of a tick, a value, an x value
-//   extremes()                  true if the lowest and the highest of each bucket are drawn
+//   lasting                  true for a figure, which stays when another trace is shown
+//   extremes()               true if the lowest and the highest of each bucket are drawn
 // `points` are [x, y]; `buckets` are { start, width, mean, low, high } as the series has them.
 class Chart {
   constructor(spec) {
@@ -43,10 +44,11 @@ class Chart {
     const ticks = spec.xTicks ? spec.xTicks(x0, x1, width < 420 ? 4 : 8)
       : spec.log ? lengthTicks(x0, x1, box.right - box.left) : timeTicks(x0, x1, width < 420 ? 4 : 8);
     const clip = `clip-${this.number}`;
+    const beyond = spec.lasting ? 5 : 0;  // for the marks of figures
     plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
     plot.setAttribute('height', height);
     plot.replaceChildren(
-      s('clipPath', { id: clip }, s('rect', { x: box.left, y: box.top - 4, width: box.right - box.left, height: box.bottom - box.top + 6 })),
+      s('clipPath', { id: clip }, s('rect', { x: box.left - beyond, y: box.top - 4, width: box.right - box.left + 2 * beyond, height: box.bottom - box.top + 6 })),
       s('text', { class: 'unit', x: 0, y: 12 }, spec.unit),
       s('text', { class: 'unit', x: box.right, y: height - 4, 'text-anchor': 'end' }, spec.axis),
       ...valueTicks(spec.ticks || spec.limit || top, spec.show).flatMap(([v, text]) => [

@@ -16,16 +16,18 @@ const clock = (v, span) => {
   const [name, size] = unitOf(span);
   return `${+(v / size).toFixed(span / size < 20 ? 2 : 1)} ${name}`;
 };
-// A time within a span: in one unit while that is short, else as days and hours, minutes and, in short spans, seconds.
-const moment = (v, { whole: [from, to], shown }) => momentAt(v, to - from, shown[1] - shown[0]);
-const momentAt = (v, all, shown) => {
-  if (shown > all / 20) return clock(v, all);
+// A time within the part of a run that is shown: in the unit of its axis, or far from the beginning
+// of the run as days, hours and minutes.
+const moment = (v, { shown }) => momentIn(v, ...shown);
+const momentIn = (v, from, to, step = (to - from) / 100) => {
+  const width = to - from;
+  if (to <= 20 * width) return clock(v, width);
   const two = (n) => String(n).padStart(2, '0');
-  const step = shown / 100;
-  const seconds = step >= 60 ? Math.round(v / 60) * 60 : v;
-  const days = Math.floor(seconds / 86400);
-  const rest = seconds - days * 86400;
+  const time = step >= 60 ? Math.round(v / 60) * 60 : v;
+  const days = Math.floor(time / 86400);
+  const rest = time - days * 86400;
   const text = `${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}`;
-  const tail = step >= 60 ? '' : `:${(rest % 60).toFixed(step < .1 ? 2 : 0).padStart(step < .1 ? 5 : 2, '0')}`;
+  const digits = step < .1 ? 2 : 0;
+  const tail = step >= 60 ? '' : `:${(Math.floor(rest % 60 * 10 ** digits) / 10 ** digits).toFixed(digits).padStart(digits ? 5 : 2, '0')}`;
   return `${days ? `${days} d ` : ''}${text}${tail}`;
 };

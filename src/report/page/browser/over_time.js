@@ -83,16 +83,20 @@ function timeCharts(axis) {
   const has = (key) => group.some((run) => run.series[key].length);
   const part = { ...share, top: 1.04, limit: 1 };
   const charts = [
-    ['Jobs waiting', has('waiting'), 'the run has no event', () => overTime(axis, 'Jobs waiting', 'Submitted or paused, holding no GPU.', 'jobs', (run) => seriesOf(run, 'waiting'), number)],
-    ['GPUs in use', has('held'), 'the run has no event', () => overTime(axis, 'GPUs in use', 'Held by at least one job.', 'share of all GPUs', (run) => partsOf(seriesOf(run, 'held'), gpus), part)],
+    ['Jobs waiting', has('waiting'), 'no job was submitted', () => overTime(axis, 'Jobs waiting', 'Submitted or paused, holding no GPU.', 'jobs', (run) => seriesOf(run, 'waiting'), number)],
+    ['GPUs in use', has('held'), 'no job was submitted', () => overTime(axis, 'GPUs in use', 'Held by at least one job.', 'share of all GPUs', (run) => partsOf(seriesOf(run, 'held'), gpus), part)],
     ['GPUs up', has('up'), 'no node was lost', () => nodeChart(axis)],
     ['CPUs in use', has('cpus'), 'no job holds CPUs of its own', () => overTime(axis, 'CPUs in use', 'Given to jobs.', 'share of all cores', (run) => seriesOf(run, 'cpus'), part)],
     ['Memory in use', has('memory'), 'no job holds memory of its own', () => overTime(axis, 'Memory in use', 'Given to jobs.', 'share of all host memory', (run) => seriesOf(run, 'memory'), part)],
-    ['Cluster efficiency', has('efficiency'), 'some job states no speed', () => efficiency(axis)],
+    ['Cluster efficiency', has('efficiency'), 'no job has run, or some states no speed', () => efficiency(axis)],
     ['Deadlines met', group.some(hasDeadlines), 'no job has a deadline', () => deadlinesMet(axis)],
     ['Jobs with deadlines', group.some(hasDeadlines), null, () => new Fates(axis).element],
+    ['The cluster over time', has('rows'), 'its nodes were not recorded', () => new Timeline(axis).element],
   ];
   const missing = charts.filter(([, known, why]) => !known && why);
-  return [h('div', { class: 'pair' }, charts.filter(([, known]) => known).map(([, , , draw]) => draw())),
+  const drawn = charts.filter(([, known]) => known).map(([, , , draw]) => draw());
+  const cluster = has('rows') ? drawn.pop() : null;
+  return [...(has('waiting') ? [axis.bar(), h('p', { class: 'hint' }, 'Drag in a chart over time to choose a span; a double click shows the whole run. The link of this page carries the span. Cards and table stay those of the whole run.')] : []),
+    h('div', { class: 'pair' }, drawn), cluster,
     missing.length ? h('p', { class: 'missing hint' }, `Not drawn: ${missing.map(([name, , why]) => `${name} (${why})`).join(', ')}.`) : null];
 }

@@ -11,9 +11,8 @@ function show(group) {
     first.semantics && `${first.semantics} semantics`].filter(Boolean).join('  ·  ');
   document.getElementById('verdict').textContent = deadlineVerdict(group) + verdict(group);
   const axis = new TimeAxis(group, hidden);
-  const charts = timeCharts(axis);
   main.replaceChildren(...[warnings(group), cards(group), comparison(group), distribution(group, hidden),
-    h('div', { class: 'times' }, axis.bar(), h('p', { class: 'hint' }, 'Drag in a chart over time to choose a span; a double click shows the whole run. The link of this page carries the span. Cards and table stay those of the whole run.'), ...charts.filter(Boolean), new Timeline(axis).element), refusals(group), facts(group)].filter(Boolean),
+    h('div', { class: 'times' }, timeCharts(axis).filter(Boolean)), refusals(group), facts(group)].filter(Boolean),
     h('footer', null, 'JCT, job completion time: from submission to completion, over completed jobs. GPU use counts a shared GPU once; efficiency counts the work done on it, ',
       'so interleaved jobs can exceed the use. Made by orrery; this page holds all its data and loads nothing.'));
   shownAxis = axis;

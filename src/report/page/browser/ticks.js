@@ -10,7 +10,7 @@ function timeTicks(from, to, parts) {
   // Far from the beginning of a run a number of minutes says little.
   const far = to > 20 * (to - from);
   for (let v = Math.ceil(from / size / step) * step; v <= to / size + 1e-9; v += step) {
-    ticks.push([v * size, far ? momentAt(v * size, Infinity, to - from) : `${+v.toFixed(6)} ${name}`]);
+    ticks.push([v * size, far ? momentIn(v * size, from, to, step * size) : `${+v.toFixed(6)} ${name}`]);
   }
   return ticks;
 }

@@ -12,9 +12,8 @@ class Timeline {
     this.hint = h('p', { class: 'hint' });
     this.side = h('div', { class: 'choices' });
     const title = 'The cluster over time';
-    const known = this.group.some((run) => run.series.rows.length);
-    this.element = section(title, null, known ? saveButtons(title, () => this.drawing(), () => this.rows()) : null,
-      ...(known ? [this.side, brushable(this.canvas, this.span, this), this.ramp] : [h('p', { class: 'empty' }, 'No node: the run has no event.')]));
+    this.element = section(title, null, saveButtons(title, () => this.drawing(), () => this.rows()),
+      this.side, brushable(this.canvas, this.span, this), this.ramp);
     this.element.querySelector('h2').after(this.hint);
     this.canvas.addEventListener('keydown', (e) => {
       const down = { ArrowUp: -1, ArrowDown: 1 }[e.key];
@@ -22,7 +21,6 @@ class Timeline {
       e.preventDefault();
       this.walk(0, down);
     });
-    if (!known) return;
     this.refresh();
     drawings.push(() => this.draw());
   }
