@@ -156,7 +156,7 @@ class SweepPage {
     for (const SweepGroup& group : statistics_.groups) {
       std::vector<std::size_t> rest = group.values;
       if (lines_) rest[*lines_] = kNoValue;
-      settings_[rest].push_back(&group);
+      settings_[lines_ ? rest : std::vector<std::size_t>()].push_back(&group);
       if (x_) rest[*x_] = kNoValue;
       const auto [place, is_new] = places.emplace(rest, panels_.size());
       if (is_new && panels_.size() == kPanelsMax) places.erase(place);
@@ -261,31 +261,43 @@ class SweepPage {
     ScatterChart chart{
         .title = "Pareto front", .x_label = axis_title(x), .y_label = axis_title(y), .clouds = {}};
     std::map<std::size_t, ScatterChart::Cloud> clouds;
-    Groups points;
-    for (const SweepGroup& group : statistics_.groups) {
-      if (group.figure(x) != nullptr && group.figure(y) != nullptr) points.push_back(&group);
+    for (const auto& [values, groups] : settings_) {
+      std::vector<std::pair<double, double>> front;
+      for (const SweepGroup* group : groups) {
+        const SweepFigure* across = group->figure(x);
+        const SweepFigure* up = group->figure(y);
+        if (across == nullptr || up == nullptr) continue;
+        const std::size_t line = lines_ ? group->values[*lines_] : 0;
+        clouds[line].name = lines_ ? label(*lines_, line) : "a setting";
+        clouds[line].points.emplace_back(drawn(x, across->mean), drawn(y, up->mean));
+        const bool is_beaten = std::ranges::any_of(
+            groups, [&](const SweepGroup* other) { return beats(*other, *group, x, y); });
+        if (!is_beaten) front.push_back(clouds[line].points.back());
+      }
+      std::ranges::sort(front);
+      if (front.size() > 1) chart.fronts.push_back(std::move(front));
     }
-    for (const SweepGroup* group : points) {
-      const std::size_t line = lines_ ? group->values[*lines_] : 0;
-      clouds[line].name = lines_ ? label(*lines_, line) : "a setting";
-      clouds[line].points.emplace_back(drawn(x, group->figure(x)->mean),
-                                       drawn(y, group->figure(y)->mean));
-      const bool is_beaten = std::ranges::any_of(points, [&](const SweepGroup* other) {
-        const bool worse_x = is_better(x, *group->figure(x), *other->figure(x));
-        const bool worse_y = is_better(y, *group->figure(y), *other->figure(y));
-        const bool better = is_better(x, *other->figure(x), *group->figure(x)) ||
-                            is_better(y, *other->figure(y), *group->figure(y));
-        return !worse_x && !worse_y && better;
-      });
-      if (!is_beaten) chart.front.push_back(clouds[line].points.back());
-    }
-    std::ranges::sort(chart.front);
     for (auto& [value, cloud] : clouds) chart.clouds.push_back(std::move(cloud));
     return {.title = fmt::format("{} against {}", y, x),
-            .caption =
-                "A mark is the mean of a setting. The dashed line joins the Pareto front: "
-                "settings that no other beats in both metrics.",
+            .caption = fmt::format(
+                "A mark is the mean of a setting. A dashed line joins a Pareto front: {} that no "
+                "other beats in both metrics{}.",
+                lines_ ? "each " + plan_.axes[*lines_].name : "the settings",
+                x_ && lines_ ? " at the same " + x_name() : ""),
             .svg = svg(chart)};
+  }
+
+  // Not worse in both, and better in one.
+  static bool beats(const SweepGroup& a, const SweepGroup& b, const std::string& x,
+                    const std::string& y) {
+    bool better = false;
+    for (const std::string& metric : {x, y}) {
+      const SweepFigure* of_a = a.figure(metric);
+      const SweepFigure* of_b = b.figure(metric);
+      if (of_a == nullptr || of_b == nullptr || is_better(metric, *of_b, *of_a)) return false;
+      better = better || is_better(metric, *of_a, *of_b);
+    }
+    return better;
   }
 
   ReportFigure table() const {

@@ -114,6 +114,8 @@ TEST_F(SweepStatisticsTest, ThePageHasItsChartsAndNoMarkupOfNames) {
   EXPECT_NE(page.find("Best mean of avg_jct_s: &lt;b&gt;las&lt;/b&gt; in 2 of 2 settings."),
             std::string::npos);
   EXPECT_EQ(page.find("<b>las</b>"), std::string::npos);
+  EXPECT_NE(page.find("each policy that no other beats in both metrics at the same load"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -69,14 +69,13 @@ std::string svg(const ScatterChart& chart) {
     const auto [x, y] = *cloud.centre;
     centres += mark(x, y, 7, fill + ";stroke:var(--ink);stroke-width:1.5");
   }
-  std::string front;
-  for (const auto& [x, y] : chart.front) {
-    front += fmt::format("{}{:.1f} {:.1f}", front.empty() ? "M" : "L", x_of(x), y_of(y));
-  }
-  if (!front.empty()) {
+  for (const auto& front : chart.fronts) {
+    std::string path;
+    for (const auto& [x, y] : front) {
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_of(x), y_of(y));
+    }
     out += fmt::format(
-        "<path class=\"curve\" d=\"{}\" style=\"stroke:var(--soft);stroke-dasharray:5 4\"/>",
-        front);
+        "<path class=\"curve\" d=\"{}\" style=\"stroke:var(--soft);stroke-dasharray:5 4\"/>", path);
   }
   return open_chart(chart.title, box.bottom + 44) + out + centres + data_of(chart) + "</svg>";
 }

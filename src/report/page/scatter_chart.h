@@ -18,7 +18,7 @@ struct ScatterChart {
   std::string x_label;
   std::string y_label;
   std::vector<Cloud> clouds;
-  std::vector<std::pair<double, double>> front{};  // joined by a line
+  std::vector<std::vector<std::pair<double, double>>> fronts{};  // each joined by a line
 };
 std::string svg(const ScatterChart& chart);
 
