@@ -207,9 +207,9 @@ TEST_F(LiveBadInput, AJobThatCannotBeOrIsEndedSaysHow) {
   const auto scheduler = serve({"--local", "--gpus", "1"});
   expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "/no/such/program"}), 1,
                  {"could not be started", "'/no/such/program'", "No such file"});
-  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "kill -9 $$"}), 1,
+  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "kill -9 $$"}), 137,
                  {"killed by signal 9"});
-  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "exit 3"}), 1,
+  expect_refusal(ask({"submit", "--wait", "--time", "1m", "--", "sh", "-c", "exit 3"}), 3,
                  {"exited with code 3"});
   const auto all = status().jobs;
   ASSERT_EQ(all.size(), 3u);

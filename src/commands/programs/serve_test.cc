@@ -30,7 +30,6 @@ TEST_F(ServeTest, WrongOptionsAreRefusedByNameBeforeAnythingIsMade) {
     std::string said;
   };
   const Case cases[] = {
-      {[](auto& a) { a.state = ""; }, "--state"},
       {[](auto& a) { a.listen = "here"; }, "--listen"},
       {[](auto& a) { a.rest = "127.0.0.1:99999"; }, "--rest"},
       {[](auto& a) { a.lease = "0s"; }, "--lease"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/plain_text.h"
 #include "live/client/commands.h"
 #include "live/client/job_texts.h"
 #include "report/listing/listing.h"
@@ -61,7 +62,11 @@ Status cancel_command(const CancelArguments& arguments, const CommandContext& co
   TRY_ASSIGN(request.ids, numbers_of(arguments.ids));
   JobFilter filter = arguments.filter;
   if (request.ids.empty() && filter.empty()) {
-    return invalid("say which jobs, such as 17 or 17-20, or --state pending or --name 'train-*'");
+    const std::string& state = arguments.connection.state;
+    return invalid(fmt::format(
+        "say which jobs, such as 17 or 17-20, or --state pending or --name 'train-*'{}",
+        state.empty() ? ""
+                      : fmt::format("; '{}' is none of {}", plain_text(state), all_job_states())));
   }
   if (!request.ids.empty() && !filter.empty()) {
     return invalid("--user, --name and --state choose jobs; leave them out, or the numbers");

@@ -78,6 +78,8 @@ TEST_F(CancelByFilter, NoMatchIsNoFailureAndWrongWordsAre) {
   EXPECT_EQ(fake_.out, "{\"cancelled\":[],\"ended\":[]}\n");
   EXPECT_FALSE(call(fake_, {"cancel", "17", "--name", "x"}).ok());
   EXPECT_FALSE(call(fake_, {"cancel", "--state", "done"}).ok());
+  EXPECT_NE(message(call(fake_, {"cancel", "--state", "pendign"})).find("'pendign' is none of"),
+            std::string::npos);
   EXPECT_NE(message(call(fake_, {"cancel", "1", "--state", "pendign"})).find("pending, running"),
             std::string::npos);
   EXPECT_TRUE(cancelled_.empty());

@@ -81,6 +81,16 @@ TEST_F(ContextsTest, AgentsAndScrapersKeepNone) {
       std::string::npos);
 }
 
+TEST_F(ContextsTest, ACertificateElsewhereIsNoContextUnlessItIsNamed) {
+  const std::string folder = home_ / "keys";
+  ASSERT_TRUE(say({"join", "--server", "head:7077", "--credentials", folder}).ok());
+  EXPECT_FALSE(std::filesystem::exists(config() + "/contexts.json"));
+  ASSERT_TRUE(
+      say({"join", "--server", "head:7077", "--credentials", folder, "--context", "x"}).ok());
+  ASSERT_TRUE(say({"nodes"}).ok());
+  EXPECT_EQ(fake_.reached.credentials, folder);
+}
+
 TEST_F(ContextsTest, AFlagWinsOverTheEnvironmentAndThatOverTheCurrentOne) {
   const StateFolder state;
   const StateFolder other;

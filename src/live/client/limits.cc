@@ -39,13 +39,14 @@ Listing listing_of(const LimitsAnswer& answer) {
                   {.title = "name", .field = "name", .none = "(each)", .least = 12},
                   {"priority", "priority", kCount},
                   {.title = "gpus", .field = "gpus", .kind = kCount, .none = "none"},
-                  {"held", "gpus_held", kCount},
+                  {.title = "held", .field = "gpus_held", .kind = kCount, .drop_rank = 3},
                   {.title = "pending", .field = "pending", .kind = kCount, .none = "none"},
-                  {"waiting", "pending_now", kCount},
+                  {.title = "waiting", .field = "pending_now", .kind = kCount, .drop_rank = 2},
                   {.title = "submissions/min",
                    .field = "submissions_per_minute",
                    .kind = kCount,
-                   .none = "none"}},
+                   .none = "none",
+                   .drop_rank = 1}},
       .fields = fields_of(json_of({})),
       .none = "no such limits\n"};
   for (const LimitsStatus& each : answer.limits) listing.rows.push_back(json_of(each));

@@ -133,7 +133,7 @@ Listing job_listing(const StatusAnswer& answer) {
                   {.title = "waited", .field = "waited_s", .kind = kSeconds, .drop_rank = 1},
                   {.title = "ran", .field = "ran_s", .kind = kSeconds, .drop_rank = 4},
                   {.title = "nodes", .field = "nodes", .least = 10, .drop_rank = 2},
-                  {.title = "why", .field = "why", .least = 14},
+                  {.title = "why", .field = "why", .none = "", .least = 14},
                   wide("tenant", "tenant", ColumnKind::Text),
                   wide("priority", "priority", ColumnKind::Count),
                   wide("cpus", "cpus", ColumnKind::Count),

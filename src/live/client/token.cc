@@ -125,8 +125,10 @@ Status join_command(const JoinArguments& arguments, const CommandContext& contex
     if (order.name.empty()) return invalid("--name: write the name to join as");
   }
   order.certificate = agent ? kAgentCertificate : kJoinedCertificate;
-  const bool keeps = calls_commands(order.role);
-  if (!keeps && !arguments.context.empty()) {
+  // Those who say where the certificate goes name it in each command, as scripts do.
+  const bool keeps =
+      calls_commands(order.role) && (arguments.credentials.empty() || !arguments.context.empty());
+  if (!calls_commands(order.role) && !arguments.context.empty()) {
     return invalid("--context: agents and scrapers call no commands; leave it out");
   }
   std::string kept_as;

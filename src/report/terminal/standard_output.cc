@@ -18,13 +18,12 @@ constexpr std::string_view kReaderGone = "the reader of standard output has gone
 }  // namespace
 
 int terminal_width() {
-  constexpr int kWithout = 100'000;
+  constexpr int kUnknown = 120;
+  constexpr int kNoTerminal = 100'000;
+  if (isatty(STDOUT_FILENO) != 1) return kNoTerminal;
   winsize size{};
-  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-      size.ws_col > 0) {
-    return size.ws_col;
-  }
-  return kWithout;
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUnknown;
 }
 
 bool terminal_has_colour() {
