@@ -11,8 +11,8 @@ export V SETUP
 RELEASE := build/release
 SOURCES = $(shell find src apps tests bench fuzz clients -name '*.h' -o -name '*.cc')
 
-# On a terminal ninja keeps to one line by itself; in a log it shows only what goes wrong.
-ninja = $(if $(V),ninja -v,$(shell [ -t 2 ] && echo ninja || echo ninja --quiet)) -j$(JOBS) -C
+# $(call build,WHAT,FOLDER,TARGETS): with its progress in words.
+build = tools/build "$(1)" $(2) $(JOBS) $(3)
 
 say = @printf '== %s\n'
 
@@ -32,7 +32,7 @@ endef
 define tests
 	$(call configure,$(1))
 	$(say) "building build/$(1) ($(JOBS) jobs)"
-	@$(fixed_addresses) $(ninja) build/$(1)
+	@$(fixed_addresses) $(call build,everything with its tests,build/$(1))
 	$(say) "testing build/$(1)"
 	@$(fixed_addresses) ctest --preset $(1) -j$(JOBS)
 	@[ -d ../shared/reference ] || echo "== not run, as ../shared/reference is missing: the" \
@@ -40,15 +40,20 @@ define tests
 endef
 
 .DEFAULT_GOAL := build
-.PHONY: help build packages data demo test faults goldens format asan tsan bench fuzz clean
+.PHONY: help build configured packages data demo test faults goldens format asan tsan bench fuzz clean
 .PHONY: check check-format check-rooms check-types check-tidy
 
+# orrery-train is a target where libtorch was found.
+trainer = $$(ninja -C $(RELEASE) -t query orrery-train >/dev/null 2>&1 && echo orrery-train)
+
 ## build: build/release/orrery and orrery-train, and nothing else
-build:
-	@tools/setup build
-	@[ -f $(RELEASE)/build.ninja ] || $(MAKE) --no-print-directory -s $(RELEASE)/build.ninja
+build: configured
 	$(say) "building $(RELEASE)/orrery and orrery-train ($(JOBS) jobs)"
-	@$(ninja) $(RELEASE) orrery orrery-train
+	@$(call build,the scheduler and the trainer,$(RELEASE),orrery $(trainer))
+
+configured:
+	@tools/setup build train
+	@[ -f $(RELEASE)/build.ninja ] || $(MAKE) --no-print-directory -s $(RELEASE)/build.ninja
 
 # The tests are off here because their libraries may not be installed; `make test` turns them on in
 # the same folder, and nothing is compiled twice.
@@ -67,25 +72,30 @@ packages: build
 data:
 	@tools/fetch_data
 
-## demo: the main job, small: see README
-demo: build
-	$(say) "$(RELEASE)/orrery demo"
-	@$(RELEASE)/orrery demo
+## demo: the main job, small: see README. The simulator is built and shown first
+demo: configured
+	$(say) "building the simulator ($(JOBS) jobs): the first table comes in a few minutes"
+	@$(call build,the simulator,$(RELEASE),first_table)
+	$(say) "orrery demo"
+	@$(RELEASE)/apps/first_table
+	$(say) "building the live scheduler and the trainer ($(JOBS) jobs), for real jobs and a training"
+	@$(call build,the live scheduler and the trainer,$(RELEASE),orrery $(trainer))
 	$(say) "examples/live_demo.sh"
 	@examples/live_demo.sh $(RELEASE)/orrery
-	$(say) "examples/train_demo.sh"
-	@examples/train_demo.sh $(RELEASE)/orrery-train
+	@if [ -n "$(trainer)" ]; then echo "== examples/train_demo.sh" && \
+	  examples/train_demo.sh $(RELEASE)/orrery-train; \
+	else echo "== no training demo: this system has no libtorch, so orrery-train was not built"; fi
 
 ## test: build everything and run every test
 test:
-	@tools/setup build test
+	@tools/setup build train test
 	$(call tests,release)
 
 ## faults: FAULT_SEEDS worlds in which everything goes wrong (200 of them are part of test)
 faults:
-	@tools/setup build test
+	@tools/setup build train test
 	$(call configure,release)
-	@$(ninja) $(RELEASE) faults_test
+	@$(call build,the fault test,$(RELEASE),faults_test)
 	@cd $(RELEASE) && ORRERY_FAULT_SEEDS=$(FAULT_SEEDS) ctest -R '^InPart/Faults' -j$(JOBS) --output-on-failure
 
 ## goldens: write the event logs of every policy in every world to tests/golden, and show what changed
@@ -94,7 +104,7 @@ goldens: build
 
 ## check: format, rooms, sizes, classes, walks, types of the Python package, clang-tidy; any finding fails
 check:
-	@tools/setup build test bench check
+	@tools/setup build train test bench check
 	@$(MAKE) --no-print-directory -k -j1 check-format check-rooms check-types check-tidy
 	$(say) "no findings"
 
@@ -125,20 +135,20 @@ format:
 
 ## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 asan:
-	@tools/setup build test
+	@tools/setup build train test
 	$(call tests,asan)
 
 ## tsan: the tests under ThreadSanitizer
 tsan:
-	@tools/setup build test
+	@tools/setup build train test
 	$(call tests,tsan)
 
 ## bench: build and run everything in bench/ (BENCH=REGEX picks, BENCH_ARGS go to each)
 bench:
-	@tools/setup build test bench
+	@tools/setup build train test bench
 	$(call configure,release)
 	$(say) "building the benchmarks ($(JOBS) jobs)"
-	@$(ninja) $(RELEASE) benches
+	@$(call build,the benchmarks,$(RELEASE),benches)
 	@for source in bench/*_bench.cc; do \
 	  [ -f "$$source" ] || { echo "bench/ holds no *_bench.cc"; exit 1; }; \
 	  printf '== %s\n' "$$source"; \
@@ -147,10 +157,10 @@ bench:
 
 ## fuzz: every fuzz target for FUZZ_SECONDS each, from the corpus in build/fuzz/corpus
 fuzz:
-	@tools/setup build fuzz
+	@tools/setup build train fuzz
 	$(call configure,fuzz)
 	$(say) "building the fuzz targets ($(JOBS) jobs)"
-	@$(ninja) build/fuzz $(notdir $(basename $(wildcard fuzz/*_fuzz.cc)))
+	@$(call build,the fuzz targets,build/fuzz,$(notdir $(basename $(wildcard fuzz/*_fuzz.cc))))
 	@tools/fuzz $(FUZZ_SECONDS)
 
 ## clean: remove build/

@@ -143,6 +143,33 @@ class Setup(unittest.TestCase):
         self.assertIn("SETUP=no", done.stderr)
         self.assertEqual(self.call("build", SETUP="no").returncode, 0)
 
+    def test_an_optional_section_that_apt_lacks_is_left_out_as_a_whole(self):
+        self.list("[build]\ng++\n[train] optional\nlibboost-dev\nlibtorch-dev\n")
+        (self.state / "installed").write_text("")
+        for known in (True, False):  # apt knows what it lacks before its lists are read, or after
+            with self.subTest(known=known):
+                lists = self.state / "lists"
+                lists.unlink(missing_ok=True)
+                if known:
+                    lists.touch()
+                shutil.rmtree(self.root / "tree" / "build", ignore_errors=True)
+                (self.state / "installed").write_text("")
+                self.program("apt-get", ': >"$STATE/lists"\n' + APT_GET)
+                self.program("apt-cache", '[ -e "$STATE/lists" ] && [ "$2" != libtorch-dev ]\n')
+                done = self.call("build", "train")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("left out, as apt has no libtorch-dev here: [train]", done.stdout)
+                self.assertIn("install --no-install-recommends g++\n", self.calls)
+                self.assertNotIn("libboost", self.calls.split(" install ")[1])
+                done = self.call("build", "train")
+                self.assertEqual((done.returncode, self.calls, done.stdout), (0, "", ""))
+
+    def test_an_optional_section_that_apt_has_is_installed(self):
+        self.list("[build]\ncmake\n[train] optional\nlibtorch-dev\n")
+        self.program("apt-cache", "true\n")
+        done = self.call("build", "train")
+        self.assertIn("install --no-install-recommends libtorch-dev", self.calls, done.stderr)
+
     def test_an_unknown_section_is_refused(self):
         done = self.call("biuld")
         self.assertEqual(done.returncode, 2)

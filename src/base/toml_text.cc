@@ -2,35 +2,68 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "base/utf8.h"
 
 namespace orrery {
 namespace {
 
-// To know which letters stand inside a string one would have to parse, so all of them are refused
-// but in comment lines; and strings of several lines, in which a comment line would not be one.
-std::string_view fault_in(std::string_view line) {
-  const std::size_t start = line.find_first_not_of(" \t");
-  if (start == std::string_view::npos || line[start] == '#') return {};
-  if (std::ranges::any_of(line, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
-    return "a letter beyond ASCII; inside quotes write it \\uXXXX, or put it on a comment line";
+constexpr std::string_view kNotInQuotes =
+    "a letter beyond ASCII; it may stand between double quotes and in a comment";
+
+// The line without its comment, each letter beyond ASCII as an escape: toml++ loses its way on some
+// of them. No string has several lines, so a line alone shows what is inside quotes.
+Result<std::string> in_ascii(std::string_view line) {
+  std::string ascii;
+  char quote = 0;
+  while (!line.empty()) {
+    const char c = line.front();
+    if (quote == 0 && c == '#') break;
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const Utf8Character letter = first_character(line);
+      if (letter.bytes == 0) return invalid("a byte that is not UTF-8");
+      if (quote != '"') return invalid(std::string(kNotInQuotes));
+      ascii += fmt::format("\\U{:08X}", static_cast<std::uint32_t>(letter.code));
+      line.remove_prefix(letter.bytes);
+      continue;
+    }
+    if (quote == 0 && (line.starts_with("\"\"\"") || line.starts_with("'''"))) {
+      return invalid("a string of several lines");
+    }
+    if (quote == '"' && c == '\\' && line.size() > 1) {  // what follows does not end the string
+      ascii += c;
+      line.remove_prefix(1);
+      if (static_cast<unsigned char>(line.front()) >= 0x80) {
+        return invalid("a letter beyond ASCII after \\");
+      }
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    }
+    ascii += line.front();
+    line.remove_prefix(1);
   }
-  for (const std::string_view quotes : {"\"\"\"", "'''"}) {
-    if (line.find(quotes) != std::string_view::npos) return "a string of several lines";
-  }
-  return {};
+  return ascii;
 }
 
 }  // namespace
 
-Result<toml::table> parse_toml(std::string_view name, std::string_view text) {
+Result<toml::table> parse_toml(std::string_view name, std::string_view document) {
+  std::string text;
   std::size_t number = 1;
-  for (std::string_view rest = text; !rest.empty(); ++number) {
+  for (std::string_view rest = document; !rest.empty(); ++number) {
     const std::size_t end = rest.find('\n');
-    if (const auto fault = fault_in(rest.substr(0, end)); !fault.empty()) {
-      return invalid(fmt::format("{}:{}: {}", name, number, fault));
+    const auto line = in_ascii(rest.substr(0, end));
+    if (!line.ok()) {
+      return invalid(fmt::format("{}:{}: {}", name, number, line.error().message));
     }
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    text += line.value();
+    if (end == std::string_view::npos) break;
+    text += '\n';
+    rest.remove_prefix(end + 1);
   }
   try {
     return toml::parse(text);

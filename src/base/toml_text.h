@@ -23,9 +23,9 @@ constexpr void expect_of_toml(bool condition) {
 
 namespace orrery {
 
-// The only file that includes toml++. Letters beyond ASCII are refused but on comment lines, and so
-// are strings of several lines: the library loses its way on some of them. `name` stands in
-// messages.
+// The only file that includes toml++. Letters beyond ASCII may stand between double quotes and in
+// comments; strings of several lines are refused: the library loses its way on some of them. `name`
+// stands in messages.
 Result<toml::table> parse_toml(std::string_view name, std::string_view text);
 
 }  // namespace orrery

@@ -2,11 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "live/client/event_text.h"
 #include "live/client/live_variants.h"
-#include "live/client/test_call.h"
+#include "live/client/testing/test_call.h"
 #include "report/listing/listing.h"
 
 namespace orrery {

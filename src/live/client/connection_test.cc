@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "live/client/test_call.h"
+#include "live/client/testing/test_call.h"
 
 namespace orrery {
 namespace {

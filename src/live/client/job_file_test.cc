@@ -6,6 +6,18 @@
 namespace orrery {
 namespace {
 
+TEST(JobFile, LettersBeyondAsciiStandInQuotesAndComments) {
+  const auto read = parse_job_file("job.toml", R"(# Größe: für alle
+command = ["echo", "größer \"als\" 日本語 🚀", 'C:\']  # Ende — "später
+name = "modèle"
+)");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read.value().size(), 1U);
+  EXPECT_EQ(read.value()[0].request.argv,
+            (std::vector<std::string>{"echo", "größer \"als\" 日本語 🚀", "C:\\"}));
+  EXPECT_EQ(read.value()[0].request.name, "modèle");
+}
+
 TEST(JobFile, EverythingThatCanBeSaid) {
   const auto read = parse_job_file("job.toml", R"(
 command = ["python3", "train.py", "--rates", "[1,2]"]

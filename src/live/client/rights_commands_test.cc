@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "live/client/test_call.h"
+#include "live/client/testing/test_call.h"
 
 namespace orrery {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/grid.h"
 #include "live/client/status_text.h"
-#include "live/client/test_call.h"
+#include "live/client/testing/test_call.h"
 
 namespace orrery {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "live/client/test_call.h"
+#include "live/client/testing/test_call.h"
 
 namespace orrery {
 namespace {

@@ -1,26 +1,16 @@
-#pragma once
+#include "live/client/testing/test_call.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <functional>
+#include <memory>
 
-#include "base/test_folder.h"
 #include "live/client/commands.h"
-#include "live/client/fake_client.h"
 
 namespace orrery {
 
-// A folder with what a running scheduler leaves in its state directory.
-class StateFolder : public TestFolder {
- public:
-  StateFolder() { write("address", "127.0.0.1:7077\n"); }
-};
-
-// `orrery WORDS` against the fake scheduler. An error of parsing is InvalidArgument.
-inline Status call(FakeCommandContext& fake, std::vector<std::string> words,
-                   const std::vector<std::string>& program = {}) {
+Status call(FakeCommandContext& fake, std::vector<std::string> words,
+            const std::vector<std::string>& program) {
   const StateFolder state;
   if (!fake.context.environment.contains("ORRERY_STATE")) {
     fake.context.environment["ORRERY_STATE"] = state.path();
