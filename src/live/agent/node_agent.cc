@@ -148,8 +148,7 @@ void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   const bool small = longer >= Duration::zero() && longer < lease_length_ / kLeaseStep;
   const bool complete = lease_.answered > Duration::zero();
   const bool same = renewed.term == lease_.term && renewed.log == lease_.log;
-  const bool tries_again = !offer_.fault.empty();
-  if (small && complete && same && now < lease_.until && !tries_again) return;
+  if (small && complete && same && now < lease_.until && offer_.fault.empty()) return;
   if (const Status written = processes_.write_lease(renewed); !written.ok()) {
     note_fault(written.error().message, now);
     lease_.until = std::min(lease_.until, renewed.until);
@@ -158,24 +157,19 @@ void NodeAgent::renew(const Orders& orders, Duration sent, Duration now) {
   }
   lease_ = renewed;
   if (now < lease_.until) silent_ = false;
-  note_no_fault(now);
+  if (offer_.fault.empty() || now < faulty_until_) return;
+  offer_.fault.clear();
+  changed_ = true;
+  say("can start jobs again");
 }
 
-// This node cannot keep what it must know of jobs, as on a full disk. The scheduler shall start
-// them elsewhere. For a while at least: where the lease can be written again, little else may be.
+// For a while at least: where the lease can be written again, little else may be.
 void NodeAgent::note_fault(const std::string& why, Duration now) {
   faulty_until_ = now + kFaultLeast;
   if (!offer_.fault.empty()) return;
   offer_.fault = plain_text(std::string_view(why).substr(0, kNodeFaultMost));
   changed_ = true;
   say("can start no job why=\"" + offer_.fault + "\"");
-}
-
-void NodeAgent::note_no_fault(Duration now) {
-  if (offer_.fault.empty() || now < faulty_until_) return;
-  offer_.fault.clear();
-  changed_ = true;
-  say("can start jobs again");
 }
 
 void NodeAgent::apply(const std::vector<Assignment>& assignments) {
@@ -287,13 +281,11 @@ void NodeAgent::start(Known& known, Duration now) {
     return;
   }
   if (started.error().code == Code::AlreadyExists) return find_again(wanted.name);
-  if (started.error().code == Code::ResourceExhausted) {  // no fault of the job's
-    note_fault(started.error().message, now);
-    return end(known, {.kind = JobEnd::Kind::SupervisorLost,
-                       .message = "its node could not start it: " + started.error().message,
-                       .ran_ns = 0});
-  }
-  not_started(started.error().message);
+  const std::string& why = started.error().message;
+  if (started.error().code != Code::ResourceExhausted) return not_started(why);
+  note_fault(why, now);  // none of the job's
+  end(known,
+      {.kind = JobEnd::Kind::SupervisorLost, .message = "its node could not start it: " + why});
 }
 
 // A launch that is on disk and was not seen when the agent began. It is taken as it is there.

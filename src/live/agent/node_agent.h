@@ -75,7 +75,6 @@ class NodeAgent {
 
   void renew(const Orders& orders, Duration sent, Duration now);
   void note_fault(const std::string& why, Duration now);
-  void note_no_fault(Duration now);
   void meet_other_log(const Orders& orders);
   Status forget_all();
   void refuse(std::string why);
@@ -114,8 +113,7 @@ class NodeAgent {
   bool changed_ = true;  // since the last report
   bool leaving_ = false;
   bool reported_leaving_ = false;
-  std::string refused_{};
-  std::string refuses_{};
+  std::string refused_{}, refuses_{};
 };
 
 }  // namespace orrery

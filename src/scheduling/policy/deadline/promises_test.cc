@@ -149,7 +149,7 @@ double gpu_s(const ElasticJob& job) {
   return sum;
 }
 
-// A new job may be planned among the others only if they need little more for it: the price of a
+// A new job may be planned among the others only if they need little more for it: the cost of a
 // promise is what it takes from them, too.
 TEST(Promises, TakeNoMoreFromTheOthersThanTheBudget) {
   int planned_again = 0;

@@ -63,8 +63,9 @@ Result<TrainingResult> Head::run() {
   leadership_.end(came_to);
   // A run that could not begin, as with a wrong option, does not keep the right one out.
   const bool failed = !came_to.ok() && came_to.error().code != Code::Cancelled;
-  if (failed && run_.now() == Time() && !may_begin_again_.empty()) {
-    std::remove(may_begin_again_.c_str());
+  const bool is_new = run_.options.resume.empty() && !run_.job.resumed() && run_.log != nullptr;
+  if (failed && is_new && run_.now() == Time() && !leadership_.by_lease()) {
+    std::remove((run_.folder + "/run.json").c_str());
   }
   // Parts end by themselves when they are asked to. Those that do not are killed.
   if (came_to.ok()) {
@@ -160,9 +161,7 @@ Status Head::note_options(bool fresh) {
     TRY(members_.check(gang_place_ ? GangPlace::workers_of(0, gang_place_->ranks, workers_first_)
                                    : workers_first_));
   }
-  TRY(write_file_atomically(path, run_options_text(noted)));
-  if (fresh) may_begin_again_ = path;
-  return {};
+  return write_file_atomically(path, run_options_text(noted));
 }
 
 Status Head::open_parts() {

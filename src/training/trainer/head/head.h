@@ -89,7 +89,6 @@ class Head {
   const std::optional<GangPlace> gang_place_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   int workers_first_ = 0;  // of each session
-  std::string may_begin_again_{};  // run.json of a run that is new
   std::shared_ptr<Transport> transport_{std::make_shared<Transport>()};
   std::unique_ptr<Host> host_{};
   std::unique_ptr<MeetingPlace> meeting_{};
