@@ -94,7 +94,8 @@ def help_of(program, command):
     """The options, and the commands below, of a command as its help lists them."""
     text = call(program, *command, "--help").stdout
     heads = re.findall(r"^  (\S+)", text, re.MULTILINE)
-    options = [name for head in heads if head.startswith("-") for name in head.split(",")]
+    # A flag that turns something off stands there as --no-x{false}.
+    options = [name.partition("{")[0] for head in heads if head.startswith("-") for name in head.split(",")]
     _, _, below = text.partition("\nSubcommands:\n")
     return options, re.findall(r"^  (\w\S*)", below, re.MULTILINE)
 
