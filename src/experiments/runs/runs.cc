@@ -136,7 +136,7 @@ Result<ReportRun> make_run(const RunRequest& request, std::atomic<std::int64_t>&
   run.summary.peak_mb = peak_mb();
   run.summary.rounds = outcome.value().rounds;
   run.completion_times = metrics.completion_times();
-  if (jobs) run.jobs = (*std::move(jobs)).records();
+  if (jobs) run.jobs = std::move(*jobs).records();
   add_labels(request, run);
   add_ends(request, outcome.value().interrupted, run.summary);
   add_warnings(*request.cluster, run.summary);
