@@ -56,6 +56,16 @@ TEST_F(CancelByFilter, TakesTheCallersOwnJobsThatMatchAll) {
   EXPECT_EQ(cancelled_, (Numbers{{1}, {3}, {1, 2, 3}}));
 }
 
+TEST(JobFilter, TheNameOfAnArrayIsThatOfItsJobs) {
+  const JobStatus job{.name = "sleep[12]"};
+  for (const char* name : {"sleep", "sleep[12]", "sl*", "sleep[[]12]"}) {
+    EXPECT_TRUE(JobFilter{.name = name}.matches(job)) << name;
+  }
+  for (const char* name : {"sleep[1]", "slee", "sleep1"}) {
+    EXPECT_FALSE(JobFilter{.name = name}.matches(job)) << name;
+  }
+}
+
 TEST_F(CancelByFilter, SeveralJobsNeedAYesAndAreRefusedWithoutATerminal) {
   const Status refused = call(fake_, {"cancel", "--state", "pending,running"});
   EXPECT_EQ(message(refused), "3 jobs match (1, 2, 4); write --yes to cancel all of them");

@@ -15,7 +15,12 @@ constexpr std::array kStates = {JobState::Pending,  JobState::Running, JobState:
                                 JobState::Cancelled};
 
 bool fits(const std::string& pattern, const std::string& text) {
-  return pattern.empty() || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+  return pattern.empty() || pattern == text || ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+// Jobs of an array are called NAME[INDEX].
+std::string without_index(const std::string& name) {
+  return name.ends_with(']') ? name.substr(0, name.rfind('[')) : name;
 }
 
 std::string lower(std::string_view text) {
@@ -28,7 +33,8 @@ std::string lower(std::string_view text) {
 
 bool JobFilter::matches(const JobStatus& job) const {
   const bool in_state = states.empty() || std::ranges::find(states, job.state) != states.end();
-  return in_state && fits(name, job.name) && fits(user, job.user);
+  return in_state && (fits(name, job.name) || fits(name, without_index(job.name))) &&
+         fits(user, job.user);
 }
 
 bool JobFilter::wants_ended() const { return std::ranges::any_of(states, is_final); }
