@@ -76,7 +76,9 @@ const char* const kLater[] = {"cancelled",
                               "nodes_lost",
                               "node_downtime_h",
                               "cost",
-                              "cost_on_demand"};
+                              "cost_on_demand",
+                              "arrivals_gpu_utilisation",
+                              "arrivals_cluster_efficiency"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));

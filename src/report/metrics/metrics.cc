@@ -181,7 +181,12 @@ RunSummary Metrics::summary() const {
   if (window_last_end_) summary.makespan_s = seconds(*window_last_end_);
   deadlines_.add_figures(summary);
   if (summary.completed > 0) add_completion_times(summary);
-  time_sums_.add_figures(summary);
+  double starting = 0;
+  for (const Job& job : jobs_) {
+    if (job.slot != kNoSlot)
+      starting += time_sums_.starting_at_last_submission(holdings_[job.slot]);
+  }
+  time_sums_.add_figures(summary, starting);
   if (node_sums_) node_sums_->add_figures(summary);
   return summary;
 }

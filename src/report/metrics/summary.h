@@ -97,6 +97,10 @@ struct RunSummary {
   std::optional<double> node_downtime_h;
   std::optional<double> cost;
   std::optional<double> cost_on_demand;
+
+  // Filled by Metrics: from the first submission to the last, without the drain after it.
+  std::optional<double> arrivals_gpu_utilisation;
+  std::optional<double> arrivals_cluster_efficiency;
 };
 
 }  // namespace orrery

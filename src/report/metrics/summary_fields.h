@@ -77,6 +77,8 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("node_downtime_h", run.node_downtime_h);
   visit("cost", run.cost);
   visit("cost_on_demand", run.cost_on_demand);
+  visit("arrivals_gpu_utilisation", run.arrivals_gpu_utilisation);
+  visit("arrivals_cluster_efficiency", run.arrivals_cluster_efficiency);
 }
 
 }  // namespace orrery
