@@ -136,7 +136,7 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {
