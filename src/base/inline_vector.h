@@ -62,7 +62,11 @@ class InlineVector {
     const auto count = static_cast<std::uint32_t>(last - first);
     size_ = 0;
     if (count > capacity_) grow(count);
-    std::uninitialized_copy(first, last, data());
+    if (count == 1) {  // nearly always, and a copy of many is a call
+      std::construct_at(data(), *first);
+    } else {
+      std::uninitialized_copy(first, last, data());
+    }
     size_ = count;
   }
   // Keeps the first `count`, which are there.

@@ -57,11 +57,14 @@ enum class DeadlineKind : std::uint8_t {
 };
 
 // A job as it was submitted; never changed afterwards. Work is counted in iterations.
+// The order of the fields leaves few gaps: a trace has millions of these.
 struct JobSpec {
   JobId id{};
+  int batch_size = 0;
   std::string name;  // the id used in the trace or by the user
   Time submitted{};
   int gpus = 1;
+  ProfileId profile = kNoProfile;
   std::int64_t cpu_milli = 0;         // in all; 0: not stated, never binding
   std::int64_t memory_bytes = 0;      // host memory in all; 0: not stated
   std::int64_t gpu_memory_bytes = 0;  // on each GPU; 0: not stated
@@ -69,19 +72,17 @@ struct JobSpec {
   double iteration_s = 0;      // one iteration alone on the GPUs asked for
   Duration start_cost{};       // from the command to start until the first iteration
   Duration checkpoint_cost{};  // of one save of its work; 0: not stated
-  ProfileId profile = kNoProfile;
   NameId model = kNoName;
   NameId user = kNoName;
   NameId gpu_type = kNoName;
-  int batch_size = 0;
+  SensitivityId sensitivity = kNoSensitivity;  // none: CPUs and memory do not change its speed
   // True if it runs so long that the life of its nodes matters to its placement.
   bool lasting = false;
   int priority = 0;              // 0: guaranteed; 1: opportunistic, takes what others leave
   std::optional<Time> deadline;  // none: best effort
   DeadlineKind deadline_kind = DeadlineKind::Hard;
-  double deadline_value = 1;                   // what meeting it is worth, among soft deadlines
-  CurveId curve = kNoCurve;                    // none: rigid, runs on `gpus` and nothing else
-  SensitivityId sensitivity = kNoSensitivity;  // none: CPUs and memory do not change its speed
+  CurveId curve = kNoCurve;   // none: rigid, runs on `gpus` and nothing else
+  double deadline_value = 1;  // what meeting it is worth, among soft deadlines
 
   double duration_s() const { return iterations * iteration_s; }
 };

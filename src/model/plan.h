@@ -57,6 +57,7 @@ class Plan {
   std::span<const Grant> grants() const { return {grants_.data(), grants_used_}; }
   // A job that is stopped and granted in one plan moves.
   std::span<const Verdict> stops() const { return stops_; }
+  bool only_grants() const { return stops_.empty() && rejections_.empty(); }
   // The first reason why a job waits, and each that differs from the last one.
   std::span<const Verdict> waits() const { return waits_; }
   std::span<const Verdict> rejections() const { return rejections_; }

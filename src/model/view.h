@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,6 +38,45 @@ struct Job {
   }
 };
 
+// Jobs by id, each where its owner keeps it.
+class JobList {
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using difference_type = std::ptrdiff_t;
+    using value_type = Job;
+    using pointer = const Job*;
+    using reference = const Job&;
+
+    Iterator() = default;
+    explicit Iterator(const Job* const* at) : at_(at) {}
+    const Job& operator*() const { return **at_; }
+    const Job* operator->() const { return *at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Job* const* at_ = nullptr;
+  };
+
+  JobList() = default;
+  explicit JobList(std::span<const Job* const> jobs) : jobs_(jobs) {}
+
+  std::size_t size() const { return jobs_.size(); }
+  bool empty() const { return jobs_.empty(); }
+  const Job& operator[](std::size_t id) const { return *jobs_[id]; }
+  Iterator begin() const { return Iterator(jobs_.data()); }
+  Iterator end() const { return Iterator(jobs_.data() + jobs_.size()); }
+
+ private:
+  std::span<const Job* const> jobs_;
+};
+
 // How far running jobs have come: measured by agents, or computed by a simulation.
 class Progress {
  public:
@@ -53,7 +94,7 @@ struct View {
   Time now{};
   const Workload* workload = nullptr;
   const Cluster* cluster = nullptr;
-  std::span<const Job> jobs;       // all that were ever submitted, by id
+  JobList jobs;                    // all that were ever submitted, by id
   std::span<const JobId> running;  // of those in sight
   std::span<const JobId> arrived;  // since the last plan
   std::span<const JobId> ended;    // since the last plan: final, or out of sight

@@ -80,7 +80,9 @@ const char* const kLater[] = {"cancelled",
                               "avg_rho",
                               "max_rho",
                               "unfair_ratio",
-                              "jain_index"};
+                              "jain_index",
+                              "arrivals_gpu_utilisation",
+                              "arrivals_cluster_efficiency"};
 
 std::vector<std::string> all_keys() {
   std::vector<std::string> keys(std::begin(kContract), std::end(kContract));
@@ -138,7 +140,7 @@ TEST(Csv, HasTheSameFieldsAndQuotesWhereItMust) {
   EXPECT_EQ(
       lines[1],
       "philly.csv,\"las,\"\"2\"\"\",orrery,16x8,128,1000,1000,0,0,1.5,0.5,6,15,18,400000,0.75,"
-      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,,,,,");
+      "31.5,120,,,,0.873,1234,234,0,4321,,,,0,0,,,,,,,,,complete,0,0,,,,,,,,,,,,,,,,,,,,,,,");
 }
 
 TEST(Table, AtEveryWidthNoLineIsWiderAndTheEssentialsStay) {

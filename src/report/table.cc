@@ -145,6 +145,10 @@ class BlockTable {
       return Cell{run.avg_queue ? three_digits(*run.avg_queue) : "-", {}};
     });
     add("GPU use", 9, [](const RunSummary& run) { return percent_cell(run.gpu_utilisation); });
+    if (some(&RunSummary::arrivals_gpu_utilisation)) {
+      add("while arriving", 2,
+          [](const RunSummary& run) { return percent_cell(run.arrivals_gpu_utilisation); });
+    }
     const bool resized = std::ranges::any_of(block, [](auto* run) { return run->resizes > 0; });
     if (resized || some(&RunSummary::deadline_ratio)) {
       add("efficiency", 11,

@@ -121,6 +121,16 @@ void WorkloadBuilder::note(std::string_view what, std::int64_t line, bool left_o
       {.what = std::string(what), .count = 1, .first_line = line, .left_out = left_out});
 }
 
+Status WorkloadBuilder::append(JobSpec&& job) {
+  if (workload_.jobs.size() == kJobsMax) {
+    return invalid(fmt::format("more than {} jobs, the most a workload may have", kJobsMax));
+  }
+  auto& jobs = workload_.jobs;
+  sorted_ = sorted_ && (jobs.empty() || jobs.back().submitted <= job.submitted);
+  jobs.push_back(std::move(job));
+  return {};
+}
+
 Status WorkloadBuilder::add(JobSpec job) {
   std::string name = job.name;
   TRY_ASSIGN(const bool added, add_if_new(std::move(job)));
@@ -130,21 +140,18 @@ Status WorkloadBuilder::add(JobSpec job) {
 
 Result<bool> WorkloadBuilder::add_if_new(JobSpec job) {
   const std::size_t count = workload_.jobs.size();
-  if (count == kJobsMax) {
-    return invalid(fmt::format("more than {} jobs, the most a workload may have", kJobsMax));
-  }
   if (slots_.size() <= 2 * count) grow_slots();
   const std::uint32_t tag = tag_of(job.name);
   const std::size_t at = slot_of(job.name, tag);
   if (slots_[at].job != 0) return false;
+  TRY(append(std::move(job)));
   slots_[at] = {.tag = tag, .job = static_cast<std::uint32_t>(count + 1)};
-  workload_.jobs.push_back(std::move(job));
   return true;
 }
 
 void WorkloadBuilder::sort_jobs() {
+  if (sorted_) return;
   auto& jobs = workload_.jobs;
-  if (std::ranges::is_sorted(jobs, {}, &JobSpec::submitted)) return;
   // The order is found on indices and then applied cycle by cycle: a stable sort of the jobs
   // themselves would need memory for half of them again.
   std::vector<std::uint32_t> source(jobs.size());

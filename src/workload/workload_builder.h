@@ -39,6 +39,8 @@ class WorkloadBuilder {
   CurveId curve_id(SpeedCurve curve);  // kNoCurve for one without points
   SensitivityId sensitivity_id(const Sensitivity& sensitivity);
 
+  // For a job whose name no other has, which is not checked.
+  Status append(JobSpec&& job);
   // Refuses a job with a name that is taken. The id of the job is set by finish().
   Status add(JobSpec job);
   // The same; false where the name is taken.
@@ -69,6 +71,7 @@ class WorkloadBuilder {
 
   Workload workload_;
   bool begins_at_first_ = false;
+  bool sorted_ = true;  // the jobs so far came in order of submission
   const SensitivityProfiles* known_ = nullptr;
   std::string known_type_;
   std::unordered_map<std::string, NameId, Hash, std::equal_to<>> names_;

@@ -62,29 +62,4 @@ class DeviceLedger {
   std::vector<Counters> nodes_;
 };
 
-// Grants in force, in slots that are used again, so that memory follows the jobs that run and not
-// the jobs there were, and a grant is copied without an allocation.
-template <class Held>
-class SlotPool {
- public:
-  std::int32_t open() {
-    if (free_.empty()) {
-      slots_.emplace_back();
-      return static_cast<std::int32_t>(slots_.size() - 1);
-    }
-    const std::int32_t slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  void close(std::int32_t slot) { free_.push_back(slot); }
-  Held& operator[](std::int32_t slot) { return slots_[static_cast<std::size_t>(slot)]; }
-  const Held& operator[](std::int32_t slot) const { return slots_[static_cast<std::size_t>(slot)]; }
-
- private:
-  std::vector<Held> slots_;
-  std::vector<std::int32_t> free_;
-};
-
-inline constexpr std::int32_t kNoSlot = -1;
-
 }  // namespace orrery

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/sparse_table.h"
 #include "model/job.h"
-#include "report/metrics/device_ledger.h"
 #include "report/metrics/summary.h"
 
 namespace orrery {

@@ -12,8 +12,6 @@ bool never_fits(const Reason& reason) {
   return reason.code == Reason::Code::TooLarge || reason.code == Reason::Code::NoSuchNode;
 }
 
-bool waits(JobState state) { return state == JobState::Pending || state == JobState::Paused; }
-
 }  // namespace
 
 Metrics::Metrics(const MetricsOptions& options)
@@ -23,7 +21,9 @@ Metrics::Metrics(const MetricsOptions& options)
       time_sums_(options.cluster),
       fairness_(options.cluster.gpus_total()) {
   if (options.faults) node_sums_.emplace(options.cluster, *options.faults);
-  if (workload_ != nullptr) jobs_.reserve(workload_->jobs.size());
+  if (workload_ == nullptr) return;
+  jobs_.reserve(workload_->jobs.size());
+  completion_times_.reserve(workload_->jobs.size());
 }
 
 void Metrics::write(const Event& event) {
@@ -34,18 +34,18 @@ void Metrics::write(const Event& event) {
     if (node_sums_) node_sums_->change(event);
     return;
   }
-  Job& job = this->job(event);
-  INVARIANT(job.known || event.kind == EventKind::Submitted,
-            "a job is submitted before anything else happens to it");
+  if (event.kind == EventKind::Submitted) return submit(event);
+  INVARIANT(
+      jobs_.has(event.job),
+      "a job is submitted before anything else happens to it, and nothing does after its end");
+  Job& job = jobs_[event.job];
   const bool counted = counts(event.job);
   if (node_sums_ && event.kind >= EventKind::Started) note_work(event, job);
   switch (event.kind) {
-    case EventKind::Submitted:
-      submit(event, job);
-      break;
     case EventKind::Admitted:
       if (counted) promise(job);
       break;
+    case EventKind::Submitted:
     case EventKind::Queued:
       break;
     case EventKind::Started:
@@ -67,24 +67,22 @@ void Metrics::write(const Event& event) {
     case EventKind::Paused:
       ++counts_.preemptions;
       release(event.time, job);
-      time_sums_.change_waiting(!waits(job.state));
-      job.state = JobState::Paused;
       break;
     case EventKind::Completed:
-      finish(event, job, JobState::Done);
+      finish(event, JobState::Done);
       break;
     case EventKind::Failed:
       counts_.failed += counted;
-      finish(event, job, JobState::Failed);
+      finish(event, JobState::Failed);
       break;
     case EventKind::Rejected:
       counts_.rejected += counted;
       counts_.too_large += counted && never_fits(event.reason);
-      finish(event, job, JobState::Rejected);
+      finish(event, JobState::Rejected);
       break;
     case EventKind::Cancelled:
       counts_.cancelled += counted;
-      finish(event, job, JobState::Cancelled);
+      finish(event, JobState::Cancelled);
       break;
     case EventKind::NodeWarned:
     case EventKind::NodeLost:
@@ -101,22 +99,19 @@ void Metrics::note_work(const Event& event, Job& job) {
   }
 }
 
-Metrics::Job& Metrics::job(const Event& event) {
-  INVARIANT(event.job >= JobId{0}, "every event is about a job");
-  if (index(event.job) >= jobs_.size()) jobs_.resize(index(event.job) + 1);
-  return jobs_[index(event.job)];
-}
-
-void Metrics::submit(const Event& event, Job& job) {
+void Metrics::submit(const Event& event) {
   INVARIANT(event.spec != nullptr, "a submission carries the job's spec");
-  INVARIANT(!job.known, "a job is submitted once");
+  INVARIANT(event.job >= JobId{0} && !jobs_.has(event.job), "a job is submitted once");
   const JobSpec& spec = *event.spec;
-  job.known = true;
+  while (index(event.job) >= completion_times_.size()) completion_times_.push_back(kNotCompleted);
+  Job& job = jobs_.open(event.job);
   job.submitted = spec.submitted;
+  job.ran = {};
+  job.deadline = spec.deadline.value_or(kNever);
   job.iterations = job.work_left = spec.iterations;
   job.iteration_gpu_s = gpu_s_of_iteration(workload_, spec);
   job.curve = spec.curve;
-  job.deadline = spec.deadline.value_or(kNever);
+  job.runs = job.promised = false;
   time_sums_.begin(event.time);
   if (node_sums_) node_sums_->begin(event.time);
   time_sums_.change_waiting(1);
@@ -135,27 +130,26 @@ void Metrics::promise(Job& job) {
 void Metrics::hold(const Event& event, Job& job) {
   INVARIANT(event.grant != nullptr, "an event that starts or changes a grant carries it");
   release(event.time, job);
-  if (waits(job.state)) time_sums_.change_waiting(-1);
-  job.state = JobState::Running;
-  job.slot = holdings_.open();
+  time_sums_.change_waiting(-1);
+  job.runs = true;
   const double useful_gpus =
       iterations_per_s(workload_, job.curve, *event.grant) * job.iteration_gpu_s;
-  time_sums_.hold(event, useful_gpus, holdings_[job.slot]);
+  time_sums_.hold(event, useful_gpus, job.holding);
 }
 
+// It waits from now on.
 void Metrics::release(Time now, Job& job) {
-  if (job.slot == kNoSlot) return;
-  const TimeSums::Holding& holding = holdings_[job.slot];
-  time_sums_.release(now, holding);
-  job.ran += now - holding.since;
-  holdings_.close(job.slot);
-  job.slot = kNoSlot;
+  if (!job.runs) return;
+  job.runs = false;
+  time_sums_.release(now, job.holding);
+  time_sums_.change_waiting(1);
+  job.ran += now - job.holding.since;
 }
 
-void Metrics::finish(const Event& event, Job& job, JobState state) {
+void Metrics::finish(const Event& event, JobState state) {
+  Job& job = jobs_[event.job];
   release(event.time, job);
-  if (waits(job.state)) time_sums_.change_waiting(-1);
-  job.state = state;
+  time_sums_.change_waiting(-1);
   const bool counted = counts(event.job);
   const std::optional<double> rho = fairness_.leave(event.time, job.place);
   if (counted && rho && state == JobState::Done) fairness_.count(*rho);
@@ -163,6 +157,7 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
     const bool met = state == JobState::Done && event.finished <= job.deadline;
     deadlines_.end(event.job, met, job.promised && !met && state != JobState::Cancelled);
   }
+  jobs_.close(event.job);  // what it holds stays until another is submitted
   if (state == JobState::Rejected) return;
   time_sums_.end(event.time);
   if (node_sums_) node_sums_->end();
@@ -171,11 +166,11 @@ void Metrics::finish(const Event& event, Job& job, JobState state) {
   if (state == JobState::Done) complete(event, job);
 }
 
-void Metrics::complete(const Event& event, Job& job) {
+void Metrics::complete(const Event& event, const Job& job) {
   const Duration completion_time = event.time - job.submitted;
+  completion_times_[index(event.job)] = completion_time;
   ++counts_.completed;
   waited_s_ += seconds(completion_time - job.ran);
-  job.ran = completion_time;
   if (job.deadline == kNever) deadlines_.complete_without_deadline(completion_time);
 }
 
@@ -185,23 +180,20 @@ RunSummary Metrics::summary() const {
   if (window_last_end_) summary.makespan_s = seconds(*window_last_end_);
   deadlines_.add_figures(summary);
   if (summary.completed > 0) add_completion_times(summary);
-  time_sums_.add_figures(summary);
+  double starting = 0;
+  const auto ids = static_cast<std::int32_t>(completion_times_.size());
+  for (JobId id{0}; id < JobId{ids}; id = JobId{static_cast<std::int32_t>(id) + 1}) {
+    if (!jobs_.has(id) || !jobs_[id].runs) continue;
+    starting += time_sums_.starting_at_last_submission(jobs_[id].holding);
+  }
+  time_sums_.add_figures(summary, starting);
   fairness_.add_figures(summary);
   if (node_sums_) node_sums_->add_figures(summary);
   return summary;
 }
 
-CompletionTimes Metrics::completion_times() const {
-  CompletionTimes times(jobs_.size(), kNotCompleted);
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    const bool done = jobs_[i].state == JobState::Done && counts(static_cast<JobId>(i));
-    if (done) times[i] = jobs_[i].ran;
-  }
-  return times;
-}
-
 void Metrics::add_completion_times(RunSummary& summary) const {
-  const std::vector<double> sorted_s = ascending_s(completion_times());
+  const std::vector<double> sorted_s = ascending_s(completion_times_);
   double sum_s = 0;
   for (const double completion_time_s : sorted_s) sum_s += completion_time_s;
   const auto count = static_cast<double>(sorted_s.size());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/sparse_table.h"
 #include "base/statistics.h"
 #include "model/cluster.h"
 #include "model/event.h"
@@ -37,40 +38,39 @@ class Metrics final : public EventSink {
 
   void write(const Event& event) override;  // in the order of the log
   RunSummary summary() const;               // of the events so far
-  CompletionTimes completion_times() const;
+  const CompletionTimes& completion_times() const { return completion_times_; }
 
  private:
+  // What is known of a job that has not ended.
   struct Job {
     Time submitted{};
-    Duration ran{};          // in grants that have ended; once it is done, its completion time
+    Duration ran{};          // in grants that have ended
     Time deadline = kNever;  // kNever: none
     double iterations = 0;   // in all
     double work_left = 0;    // iterations, as of the last event
     double iteration_gpu_s = 0;
+    TimeSums::Holding holding;  // if it runs
     CurveId curve = kNoCurve;
-    std::int32_t slot = kNoSlot;   // of its grant
     std::int32_t place = kNoSlot;  // in fairness_
-    JobState state = JobState::Pending;
-    bool known = false;
+    bool runs = false;
     bool promised = false;  // to be done by its deadline
   };
 
-  Job& job(const Event& event);
   void note_work(const Event& event, Job& job);
-  void submit(const Event& event, Job& job);
+  void submit(const Event& event);
   void hold(const Event& event, Job& job);
   void release(Time now, Job& job);
   void promise(Job& job);
-  void finish(const Event& event, Job& job, JobState state);
-  void complete(const Event& event, Job& job);
+  void finish(const Event& event, JobState state);
+  void complete(const Event& event, const Job& job);
   bool counts(JobId id) const { return !window_ || window_->holds(id); }
   void add_completion_times(RunSummary& summary) const;
 
   const Workload* const workload_;
   const std::optional<JobWindow> window_;
   const QuantileRule quantiles_;
-  std::vector<Job> jobs_;
-  SlotPool<TimeSums::Holding> holdings_;
+  SparseTable<JobId, Job> jobs_;
+  CompletionTimes completion_times_;
   TimeSums time_sums_;
   FairnessSums fairness_;
   std::optional<NodeSums> node_sums_;  // where nodes come and go

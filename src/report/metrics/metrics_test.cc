@@ -311,6 +311,44 @@ TEST(Metrics, AGrantThatEndsBeforeItIsReadyDidNothingUseful) {
   EXPECT_DOUBLE_EQ(*summary_of(run).cluster_efficiency, 0.5);
 }
 
+// Job 0 holds both GPUs from 0 on and is ready at 30; job 1 comes at 20 and is the last.
+TEST(Metrics, TheSpanOfArrivalsEndsAtTheLastSubmission) {
+  TestRun run(1, 2);
+  run.submit(0, 0, 2);
+  run.hold(0, 0, Started, {{NodeId{0}, 0b11}}, 1, 5);
+  run.submit(20, 1, 1);
+  run.add(40, 0, Completed);
+  run.hold(40, 1, Started, {{NodeId{0}, 0b01}}, 1);
+  run.add(80, 1, Completed);
+  const RunSummary summary = summary_of(run);
+  EXPECT_DOUBLE_EQ(*summary.arrivals_gpu_utilisation, 1);
+  EXPECT_DOUBLE_EQ(*summary.arrivals_cluster_efficiency, 15.0 / 20);
+  EXPECT_DOUBLE_EQ(*summary.gpu_utilisation, (2 * 40 + 40) / 160.0);
+}
+
+// The grant's start-up goes on beyond the last submission, whether it has ended since or not.
+TEST(Metrics, AStartUpCountsInTheSpanOfArrivalsAsFarAsItLiesInIt) {
+  TestRun run(1, 2);
+  run.submit(0, 0, 1);
+  run.hold(0, 0, Started, {{NodeId{0}, 0b01}}, 1);
+  run.submit(5, 1, 1);
+  run.hold(10, 1, Started, {{NodeId{0}, 0b10}}, 1, 40);
+  run.submit(20, 2, 1);
+  EXPECT_DOUBLE_EQ(*summary_of(run).arrivals_gpu_utilisation, 30.0 / 40);
+  EXPECT_DOUBLE_EQ(*summary_of(run).arrivals_cluster_efficiency, 20.0 / 40);
+  run.add(30, 1, Completed);
+  EXPECT_DOUBLE_EQ(*summary_of(run).arrivals_cluster_efficiency, 20.0 / 40);
+}
+
+TEST(Metrics, JobsThatAllComeAtOnceHaveNoSpanOfArrivals) {
+  TestRun run(1, 1);
+  run.submit(10, 0);
+  run.submit(10, 1);
+  run.hold(10, 0, Started, {{NodeId{0}, 1}}, 1);
+  run.add(20, 0, Completed);
+  EXPECT_FALSE(summary_of(run).arrivals_gpu_utilisation.has_value());
+}
+
 TEST(Metrics, AWindowCoversItsJobsAndLeavesTheClusterWhole) {
   const RunSummary summary =
       summary_of(two_jobs_and_a_pause(), JobWindow{.first = JobId{1}, .end = JobId{2}});

@@ -103,6 +103,9 @@ struct RunSummary {
   std::optional<double> max_rho;
   std::optional<double> unfair_ratio;
   std::optional<double> jain_index;
+  // Filled by Metrics: from the first submission to the last, without the drain after it.
+  std::optional<double> arrivals_gpu_utilisation;
+  std::optional<double> arrivals_cluster_efficiency;
 };
 
 }  // namespace orrery

@@ -81,6 +81,8 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("max_rho", run.max_rho);
   visit("unfair_ratio", run.unfair_ratio);
   visit("jain_index", run.jain_index);
+  visit("arrivals_gpu_utilisation", run.arrivals_gpu_utilisation);
+  visit("arrivals_cluster_efficiency", run.arrivals_cluster_efficiency);
 }
 
 }  // namespace orrery

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace orrery {
+namespace {
+
+double span_of(Time from, Time until) { return static_cast<double>((until - from).count()); }
+
+}  // namespace
 
 TimeSums::TimeSums(const Cluster& cluster) : gpus_total_(cluster.gpus_total()), ledger_(cluster) {
   for (const Node& node : cluster.nodes) {
@@ -28,6 +33,10 @@ void TimeSums::advance(Time now) {
 
 void TimeSums::begin(Time now) {
   if (!first_submission_) first_submission_ = now;
+  if (now == last_submission_) return;
+  last_submission_ = now;
+  held_while_arriving_ = sums_.held;
+  useful_while_arriving_ = sums_.useful;
 }
 
 void TimeSums::end(Time now) {
@@ -58,15 +67,24 @@ void TimeSums::release(Time now, const Holding& holding) {
   host_held_.cpu_milli -= holding.host.cpu_milli;
   host_held_.memory_bytes -= holding.host.memory_bytes;
   useful_gpus_ -= holding.useful_gpus;
+  useful_while_arriving_ += starting_at_last_submission(holding);
   if (holding.ready > now) {
     sums_.useful += holding.useful_gpus * static_cast<double>((holding.ready - now).count());
   }
 }
 
-void TimeSums::add_figures(RunSummary& summary) const {
-  if (!first_submission_ || !last_end_) return;
+void TimeSums::add_figures(RunSummary& summary, double starting) const {
+  if (!first_submission_) return;
+  const bool efficiency_known = grants_seen_ && rates_known_;
+  const double arriving = gpus_total_ * span_of(*first_submission_, last_submission_);
+  if (arriving > 0) {
+    summary.arrivals_gpu_utilisation = held_while_arriving_ / arriving;
+    const double useful = std::max(0.0, useful_while_arriving_ + starting);
+    if (efficiency_known) summary.arrivals_cluster_efficiency = useful / arriving;
+  }
+  if (!last_end_) return;
   summary.max_queue = sums_at_last_end_.waiting_max;
-  const auto span = static_cast<double>((*last_end_ - *first_submission_).count());
+  const double span = span_of(*first_submission_, *last_end_);
   if (!(span > 0)) return;
   summary.avg_queue = sums_at_last_end_.waiting / span;
   if (host_seen_ && host_total_.cpu_milli > 0) {
@@ -80,7 +98,7 @@ void TimeSums::add_figures(RunSummary& summary) const {
   if (gpus_total_ == 0) return;
   const double capacity = span * gpus_total_;
   summary.gpu_utilisation = sums_at_last_end_.held / capacity;
-  if (grants_seen_ && rates_known_) {
+  if (efficiency_known) {
     summary.cluster_efficiency = std::max(0.0, sums_at_last_end_.useful / capacity);
   }
 }

@@ -34,7 +34,14 @@ class TimeSums {
   void release(Time now, const Holding& holding);
 
   int gpus_total() const { return gpus_total_; }
-  void add_figures(RunSummary& summary) const;
+  // `starting`: the sum of starting_at_last_submission() over the grants that are in force.
+  void add_figures(RunSummary& summary, double starting) const;
+  // What the useful GPU time until the last submission lacks, because the start-up of this grant
+  // was subtracted in advance and goes on beyond that time.
+  double starting_at_last_submission(const Holding& holding) const {
+    if (holding.since >= last_submission_ || holding.ready <= last_submission_) return 0;
+    return holding.useful_gpus * static_cast<double>((holding.ready - last_submission_).count());
+  }
 
  private:
   struct Sums {
@@ -51,6 +58,7 @@ class TimeSums {
   DeviceLedger ledger_;
   Time now_{};
   std::optional<Time> first_submission_;
+  Time last_submission_{Duration::min()};
   std::optional<Time> last_end_;
   std::int64_t waiting_ = 0;
   std::int64_t gpus_held_ = 0;
@@ -61,6 +69,9 @@ class TimeSums {
   bool rates_known_ = true;
   Sums sums_;
   Sums sums_at_last_end_;
+  // Until the last submission.
+  double held_while_arriving_ = 0;
+  double useful_while_arriving_ = 0;
 };
 
 }  // namespace orrery

@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "base/sparse_table.h"
 #include "model/cluster.h"
 #include "model/event.h"
 #include "model/sensitivity.h"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/sparse_table.h"
 #include "model/cluster.h"
 #include "model/event.h"
 #include "report/metrics/device_ledger.h"

@@ -143,6 +143,7 @@ std::uint64_t Ledger::lowest_free(int node, int count) const {
 // For devices that a job holds already.
 void Ledger::add_users(NodeState& state, std::uint64_t gpus) {
   std::uint8_t* extra = &extra_users_[static_cast<std::size_t>(&state - nodes_.data()) * kWordBits];
+  ++second_takes_;
   for (state.shared |= gpus; gpus != 0; gpus &= gpus - 1) ++extra[std::countr_zero(gpus)];
 }
 

@@ -41,6 +41,8 @@ class Ledger {
   std::uint64_t shared_mask(int node) const { return at(node).shared; }  // taken more than once
   std::int64_t free_cpu_milli(int node) const { return at(node).free_cpu_milli; }
   std::int64_t free_memory_bytes(int node) const { return at(node).free_memory_bytes; }
+  // How often something was taken that was not free, taken back or not.
+  std::uint64_t second_takes() const { return second_takes_; }
   bool idle(int node) const { return at(node).free_count == at(node).gpus; }
 
   // True if `gpus` of the shape's GPUs could go to this node now.
@@ -164,6 +166,7 @@ class Ledger {
   int zone_count_ = 0;
   std::vector<std::uint8_t> extra_users_;  // [node * 64 + gpu], users beyond the first
   std::vector<Change> journal_;
+  std::uint64_t second_takes_ = 0;
   bool journaled_ = true;
   int node_count_ = 0;
   int gpus_total_ = 0;

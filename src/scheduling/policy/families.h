@@ -9,7 +9,13 @@
 
 namespace orrery {
 
-std::unique_ptr<Policy> make_antman();
+// By how much jobs use a device under AntMan. Devices are compared by the sum.
+struct AntmanUse {
+  double guaranteed = 2;
+  double starting = 1;  // of these, what one that has only reserved it does not use yet
+  double opportunistic = 4;
+};
+std::unique_ptr<Policy> make_antman(const AntmanUse& use = {});
 
 struct ThemisOptions {
   const Workload* workload = nullptr;

@@ -42,15 +42,17 @@ class TestView final : public Progress {
 
   View at(double now_s) {
     running_.clear();
+    listed_.clear();
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       jobs_[i].spec = &workload.jobs[i];
+      listed_.push_back(&jobs_[i]);
       if (jobs_[i].state == JobState::Running) running_.push_back(static_cast<JobId>(i));
     }
     View view;
     view.now = time_from_seconds(now_s);
     view.workload = &workload;
     view.cluster = &cluster;
-    view.jobs = jobs_;
+    view.jobs = JobList(listed_);
     view.running = running_;
     view.arrived = arrived;
     view.ended = ended;
@@ -61,6 +63,7 @@ class TestView final : public Progress {
 
  private:
   std::vector<Job> jobs_;
+  std::vector<const Job*> listed_;
   std::vector<JobId> running_;
 };
 

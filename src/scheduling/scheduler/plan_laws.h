@@ -19,29 +19,29 @@ namespace orrery {
 //     differ, or to one guaranteed job and one opportunistic one;
 //   - and no node has given more CPUs or memory than it has.
 //
-// Costs as much as the plan changes. The ledger knows which devices have several jobs; the jobs on
-// a node are looked at only where a grant has one of these.
+// Costs as much as the plan changes. The ledger counts what is taken although it is not free; only
+// where that has happened are the jobs on a node looked at.
 class PlanLaws {
  public:
   // Before the plan is carried out; the ledger is that of what jobs hold now. Answers the grants
   // that change what their jobs hold, which stay good as long as the plan.
   std::span<const Grant* const> check(const View& view, const Ledger& ledger, const Plan& plan) {
     changed_.clear();
-    if (!plan.grants().empty() || names_others(plan)) check_changes(view, ledger, plan);
+    takes_host_ = false;
+    second_takes_ = ledger.second_takes();
+    if (!plan.grants().empty() || !plan.only_grants()) check_changes(view, ledger, plan);
     return changed_;
   }
 
   // What jobs hold when the plan has been carried out.
   struct Holdings {
     const Cluster& cluster;
-    std::span<const Job> jobs;
+    JobList jobs;
     std::span<const std::vector<JobId>> on_nodes;  // which jobs run there
   };
   void check_carried_out(const Holdings& held, const Ledger& ledger) {
-    for (const Grant* grant : changed_) {
-      if (is_shared(ledger, *grant)) check_claims(held, *grant);
-      if (takes_host(*grant)) check_host(ledger, *grant);
-    }
+    if (ledger.second_takes() != second_takes_) check_shared(held, ledger);
+    if (takes_host_) check_host(ledger);
   }
 
  private:
@@ -53,10 +53,6 @@ class PlanLaws {
     int position = 0;
   };
 
-  static bool names_others(const Plan& plan) {
-    return !plan.stops().empty() || !plan.rejections().empty();
-  }
-  static bool takes_host(const Grant& grant) { return (grant.cpu_milli | grant.memory_bytes) != 0; }
   // Devices that do not exist, or are on a node that is not open, are never free and count as
   // shared.
   static bool is_shared(const Ledger& ledger, const Grant& grant) {
@@ -66,23 +62,22 @@ class PlanLaws {
     return false;
   }
   void check_changes(const View& view, const Ledger& ledger, const Plan& plan);
-  void check_stops(const View& view, const Plan& plan);
-  void check_grants(const View& view, const Ledger& ledger, const Plan& plan);
-  void check_grant(const View& view, const Ledger& ledger, const Grant& grant, bool stopped);
-  void check_rejections(const View& view, const Plan& plan);
-  void check_host(const Ledger& ledger, const Grant& grant) const;
+  void check_stop(const View& view, JobId id);
+  void check_rejection(const View& view, JobId id);
+  void check_shared(const Holdings& held, const Ledger& ledger);
+  void check_host(const Ledger& ledger) const;
   void note_overdrawn(const Ledger& ledger, const Grant& grant);
-  std::uint64_t mark(const View& view, JobId job, std::uint64_t flag);  // answers those before
   void check_claims(const Holdings& held, const Grant& grant);
   void check_claims() const;
 
-  // What a plan before has left in the arrays is stale by its number.
-  std::uint64_t number_ = 0;
-  std::vector<std::uint64_t> marks_;          // by job
-  std::vector<std::uint64_t> claims_number_;  // by node: the plan in which its claims were checked
-  std::vector<const Grant*> changed_;         // grants of the last plan that change something
-  std::vector<int> overdrawn_;                // nodes that had given more than they have before
-  std::vector<Claim> claims_;                 // of one node
+  std::vector<std::uint8_t> marks_;     // by job: how the plan names it; 0 between plans
+  std::vector<const Grant*> changed_;   // grants of the last plan that change something
+  bool takes_host_ = false;             // some of these takes CPUs or memory
+  std::uint64_t second_takes_ = 0;      // of the ledger, before the plan was carried out
+  std::vector<int> overdrawn_;          // nodes that had given more than they have before
+  std::uint64_t checks_ = 0;            // of shared devices
+  std::vector<std::uint64_t> checked_;  // by node: the last of these that looked at it
+  std::vector<Claim> claims_;           // of one node
 };
 
 }  // namespace orrery

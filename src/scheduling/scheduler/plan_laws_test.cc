@@ -51,7 +51,7 @@ class PlanLawsTest : public testing::Test {
     View view;
     view.workload = &workload_;
     view.cluster = &cluster_;
-    view.jobs = jobs_;
+    view.jobs = list(jobs_);
     view.on_nodes = on_nodes_;
     return view;
   }
@@ -81,9 +81,13 @@ class PlanLawsTest : public testing::Test {
         on_nodes[index(share.node)].push_back(grant->job);
       }
     }
-    laws_.check_carried_out({cluster_, jobs, on_nodes}, ledger);
+    laws_.check_carried_out({cluster_, list(jobs), on_nodes}, ledger);
     plan_.clear();
     return ids;
+  }
+  JobList list(const std::array<Job, 3>& jobs) {
+    listed_ = {&jobs[0], &jobs[1], &jobs[2]};
+    return JobList(listed_);
   }
   static Shape shape_of(const Grant& grant) {
     return {.gpus = gpu_count(grant.devices),
@@ -94,6 +98,7 @@ class PlanLawsTest : public testing::Test {
   Workload workload_;
   Cluster cluster_;
   std::array<Job, 3> jobs_;
+  std::array<const Job*, 3> listed_{};
   std::array<std::vector<JobId>, 2> on_nodes_;
   Plan plan_;
   PlanLaws laws_;

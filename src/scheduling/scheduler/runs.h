@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include "base/sparse_table.h"
 #include "model/ids.h"
 #include "model/time.h"
 
@@ -18,12 +18,13 @@ class Runs {
 
   // It is up at `ready`; pace() follows.
   void hold(JobId job, double work_left, Time ready) {
-    if (runs_.size() <= index(job)) runs_.resize(index(job) + 1);
-    runs_[index(job)] = {.work_left = work_left, .checked = now_, .ready = ready};
+    runs_.open(job) = {.work_left = work_left, .checked = now_, .ready = ready};
   }
+  // It runs no more.
+  void drop(JobId job) { runs_.close(job); }
   // From now on an iteration takes this long. False if it did before.
   bool pace(JobId job, double iteration_s) {
-    Run& run = runs_[index(job)];
+    Run& run = runs_[job];
     if (iteration_s == run.iteration_s) return false;
     run.work_left = work_left(job);
     run.checked = now_;
@@ -32,7 +33,7 @@ class Runs {
   }
   // So much was left then; later measurements win.
   void measured(JobId job, double work_left, Time at) {
-    Run& run = runs_[index(job)];
+    Run& run = runs_[job];
     if (at < run.checked) return;
     run.work_left = work_left;
     run.checked = at;
@@ -40,14 +41,14 @@ class Runs {
   }
 
   double work_left(JobId job) const {
-    const Run& run = runs_[index(job)];
+    const Run& run = runs_[job];
     const Time from = std::max(run.checked, run.ready);
     if (now_ <= from || run.iteration_s == 0) return run.work_left;
     return std::max(0.0, run.work_left - seconds(now_ - from) / run.iteration_s);
   }
   // When its work is done at this pace; never before now.
   Time end(JobId job) const {
-    const Run& run = runs_[index(job)];
+    const Run& run = runs_[job];
     const double rest_ns = std::ceil(std::max(0.0, work_left(job)) * run.iteration_s * 1e9);
     const Time from = std::max(now_, run.ready);
     const auto most_ns = static_cast<double>((kNever - from).count());
@@ -63,7 +64,7 @@ class Runs {
   };
 
   Time now_{};
-  std::vector<Run> runs_;  // by job
+  SparseTable<JobId, Run> runs_;  // those that run
 };
 
 }  // namespace orrery

@@ -9,6 +9,9 @@
 namespace orrery {
 namespace {
 
+// A short run forgets nothing.
+constexpr std::size_t kForgottenAtOnce = 1024;
+
 Action::Kind kind_of(const Job& job, const Grant& grant) {
   if (job.state == JobState::Pending) return Action::Kind::Start;
   if (job.state == JobState::Paused) return Action::Kind::Resume;
@@ -48,15 +51,19 @@ void Scheduler::emit(Event& event) {
   event.time = now_;
   event.sequence = sequence_++;
   state_.apply(event);
+  if (is_end(event.kind) && parts_.forgets_ended) final_.push_back(event.job);
   note_reported(event);
   parts_.sink.write(event);
 }
 
 void Scheduler::note_reported(const Event& event) {
-  if (is_about_node(event.kind)) return;
-  if (event.kind == EventKind::Submitted) reported_.push_back({});
-  if (event.kind == EventKind::Queued) reported_[index(event.job)] = event.reason.code;
-  if (event.grant != nullptr) reported_[index(event.job)] = {};
+  if (event.grant != nullptr) {
+    reported_[index(event.job)] = {};
+  } else if (event.kind == EventKind::Submitted) {
+    reported_.push_back({});
+  } else if (event.kind == EventKind::Queued) {
+    reported_[index(event.job)] = event.reason.code;
+  }
 }
 
 void Scheduler::arrive(JobId job) {
@@ -131,6 +138,7 @@ Time Scheduler::hold_round(Time now) {
   plan_.clear();
   Ledger& ledger = packer_->current();
   ledger.forget();
+  const std::size_t ended_before = final_.size();
   policy_->plan(view, *packer_, plan_);
   ledger.undo(0);
   const auto changed = laws_.check(view, ledger, plan_);
@@ -142,7 +150,15 @@ Time Scheduler::hold_round(Time now) {
   act(plan_, changed);
   acting_ = taken_over_ = false;
   laws_.check_carried_out({*cluster_, state_.jobs(), state_.on_nodes()}, ledger);
+  if (ended_before >= kForgottenAtOnce) forget_ended(ended_before);
   return plan_.wake_at();
+}
+
+// Those at the front of the list, which the policy has seen.
+void Scheduler::forget_ended(std::size_t count) {
+  const auto end = final_.begin() + static_cast<std::ptrdiff_t>(count);
+  std::for_each(final_.begin(), end, [this](JobId job) { state_.forget(job); });
+  final_.erase(final_.begin(), end);
 }
 
 void Scheduler::act(const Plan& plan, std::span<const Grant* const> changed) {

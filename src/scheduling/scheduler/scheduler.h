@@ -28,17 +28,15 @@ class Scheduler {
     Executor& executor;
     EventSink& sink;
     const Progress* progress = nullptr;  // how far jobs have come, if not by the executor
-    // A job that would fit no node even if all were open waits for nodes to come, instead of being
-    // rejected.
+    // True if a job that fits no node even if all were open waits for nodes to come.
     bool infeasible_waits = false;
+    // Jobs that have ended are forgotten when the policy has seen it. No policy may take over.
+    bool forgets_ended = false;
   };
   explicit Scheduler(const Parts& parts);
-
   void submit(const JobSpec& spec, Time now);
-
   // One round. Answers when the policy wants the next one even if nothing happens.
   Time hold_round(Time now);
-
   // From the executor; or, without being asked, from a part that knows that a job lost its devices.
   void held(const Action& action, Time ready, double work_left);
   void paused(JobId job, double work_left, const Reason& reason, double work_lost = 0);
@@ -93,6 +91,7 @@ class Scheduler {
   bool is_on_closed_node(const Job& job) const;
   void arrive(JobId job);
   void note_reported(const Event& event);
+  void forget_ended(std::size_t count);
   void act(const Plan& plan, std::span<const Grant* const> changed);
   void emit(Event& event);
   void free_devices(const Job& job);
@@ -109,6 +108,7 @@ class Scheduler {
   std::vector<JobId> arrived_;
   std::vector<JobId> ended_;
   std::vector<NodeId> freed_;
+  std::vector<JobId> final_;    // to be forgotten
   std::vector<JobId> running_;  // in sight, where others run as well
   int detached_ = 0;
   bool taken_over_ = false;  // and no round was held since

@@ -214,6 +214,36 @@ TEST_F(SchedulerTest, AJobCancelledBeforeTheNextRoundIsNeverShown) {
 }
 
 // Every policy must cope with owners who change their minds.
+TEST_F(SchedulerTest, ForgetsManyJobsOnceThePolicyHasSeenTheirEnds) {
+  Scheduler forgetful{{.workload = workload,
+                       .cluster = cluster,
+                       .policy = policy,
+                       .packer = packer,
+                       .executor = executor,
+                       .sink = log,
+                       .forgets_ended = true}};
+  executor.report_to(forgetful);
+  constexpr int kJobs = 3000;
+  for (int job = 0; job < kJobs; ++job) {
+    submit(1);
+    forgetful.submit(specs.back(), {});
+  }
+  policy.say = [](const View&, Packer&, Plan& plan) { grant(plan, 0, 0b1); };
+  forgetful.hold_round({});
+  forgetful.ended(JobId{0}, EventKind::Completed, 0, Time(seconds(10)));
+  for (int job = 1; job + 1 < kJobs; ++job) {
+    forgetful.ended(static_cast<JobId>(job), EventKind::Cancelled, 0, Time(seconds(10)));
+  }
+  policy.say = [](const View& view, Packer&, Plan&) {
+    for (const JobId job : view.ended) EXPECT_EQ(view.spec(job).gpus, 1);
+  };
+  forgetful.hold_round(Time(seconds(10)));
+  EXPECT_EQ(forgetful.state().job(JobId{0}).spec, nullptr);
+  EXPECT_EQ(forgetful.state().job(JobId{0}).state, JobState::Done);
+  EXPECT_EQ(forgetful.state().job(JobId{1}).state, JobState::Cancelled);
+  EXPECT_EQ(forgetful.state().job(JobId{kJobs - 1}).spec, &specs.back());
+}
+
 TEST(Cancel, LeavesTheOthersToRunUnderEveryPolicy) {
   for (const PolicyInfo& info : policies()) {
     SCOPED_TRACE(info.name);

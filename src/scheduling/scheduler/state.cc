@@ -1,24 +1,55 @@
 #include "scheduling/scheduler/state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/invariant.h"
 
 namespace orrery {
 
+State::State(std::size_t nodes, std::size_t jobs) : on_nodes_(nodes) {
+  jobs_.reserve(jobs);
+  running_at_.reserve(jobs);
+  for (std::size_t i = 0; i < forgotten_.size(); ++i) {
+    forgotten_[i].state = static_cast<JobState>(i);
+  }
+}
+
+Job& State::add() {
+  Job* job = nullptr;
+  if (unused_.empty()) {
+    const std::size_t place = kept_++ % std::tuple_size_v<Block>;
+    if (place == 0) blocks_.push_back(std::make_unique<Block>());
+    job = &(*blocks_.back())[place];
+  } else {
+    job = unused_.back();
+    unused_.pop_back();
+    *job = Job();
+  }
+  jobs_.push_back(job);
+  running_at_.push_back(-1);
+  return *job;
+}
+
+void State::forget(JobId id) {
+  Job*& job = jobs_[index(id)];
+  INVARIANT(is_final(job->state), "only what has ended is forgotten");
+  unused_.push_back(job);
+  Job& shared = forgotten_[static_cast<std::size_t>(job->state)];
+  job = &shared;
+}
+
 void State::apply(const Event& event) {
   if (event.kind == EventKind::Submitted) {
     INVARIANT(index(event.job) == jobs_.size(), "jobs are submitted in the order of their ids");
-    Job job;
+    Job& job = add();
     job.spec = event.spec;
     job.work_left = event.spec->iterations;
-    jobs_.push_back(std::move(job));
-    running_at_.push_back(-1);
     ++waiting_;
     return;
   }
   if (is_about_node(event.kind)) return change_node(event);
-  Job& job = jobs_[index(event.job)];
+  Job& job = *jobs_[index(event.job)];
   INVARIANT(!is_final(job.state), "nothing happens to a job after its end");
   switch (event.kind) {
     case EventKind::Admitted:
@@ -64,7 +95,7 @@ void State::change_node(const Event& event) {
 
 void State::restore(Job job) {
   const auto id = static_cast<JobId>(jobs_.size());
-  running_at_.push_back(-1);
+  Job& kept = add();
   if (job.state == JobState::Running) {
     running_at_.back() = static_cast<std::int32_t>(running_.size());
     running_.push_back(id);
@@ -75,7 +106,7 @@ void State::restore(Job job) {
   } else if (!is_final(job.state)) {
     ++waiting_;
   }
-  jobs_.push_back(std::move(job));
+  kept = std::move(job);
 }
 
 void State::hold(Job& job, const Event& event) {

@@ -111,5 +111,26 @@ TEST_F(StateDeath, NothingHappensAfterAnEnd) {
   EXPECT_DEATH(happens(EventKind::Failed, 0, 2), "after its end");
 }
 
+TEST_F(StateTest, AJobThatIsForgottenKeepsItsFinalStateAndGivesItsMemoryToTheNext) {
+  submit(0);
+  submit(1);
+  hold(EventKind::Started, 0, 10, 0b01);
+  happens(EventKind::Completed, 0, 20);
+  happens(EventKind::Rejected, 1, 20);
+  const Job* const before = &job(0);
+  state.forget(JobId{0});
+  state.forget(JobId{1});
+  EXPECT_EQ(job(0).state, JobState::Done);
+  EXPECT_EQ(job(1).state, JobState::Rejected);
+  EXPECT_EQ(job(0).spec, nullptr);
+  submit(2);
+  submit(3);
+  EXPECT_EQ(&job(3), before);
+  EXPECT_EQ(job(3).state, JobState::Pending);
+  EXPECT_EQ(job(3).attained, Duration());
+  EXPECT_EQ(job(0).state, JobState::Done);
+  EXPECT_EQ(state.jobs().size(), 4u);
+}
+
 }  // namespace
 }  // namespace orrery

@@ -37,7 +37,7 @@ Result<PolicySetup> set_up_policy(const SimulationSetup& setup, ReleasedClock* c
   PolicyContext context{.workload = *setup.workload,
                         .policy = setup.run.policy,
                         .published = world.published,
-                        .clock = clock};
+                        .clock = world.published == nullptr ? nullptr : clock};
   if (world.cost != nullptr) context.cost = world.cost(*setup.cluster, setup.run.policy.round);
   return make_policy(context);
 }
@@ -59,8 +59,14 @@ class Simulation {
         clock_(clock),
         nodes_(*setup.cluster, setup.node_changes),
         packer_(make_packer()),
-        scheduler_({*setup.workload, nodes_.cluster(), *policy.policy, *packer_, machines_, sink,
-                    semantics_.get()}) {
+        scheduler_({.workload = *setup.workload,
+                    .cluster = nodes_.cluster(),
+                    .policy = *policy.policy,
+                    .packer = *packer_,
+                    .executor = machines_,
+                    .sink = sink,
+                    .progress = semantics_.get(),
+                    .forgets_ended = setup.node_changes.empty()}) {
     machines_.report_to(scheduler_);
     if (setup.run.faults) machines_.save_work(*setup.run.faults);
     if (setup.run.speed_error > 0) {
@@ -206,7 +212,7 @@ Result<SimulationOutcome> simulate(const SimulationSetup& setup, EventSink& sink
     made.workload = &converted;
   }
   TRY(check_round(made));
-  ReleasedClock clock(setup.workload->jobs.size());
+  ReleasedClock clock(world.published == nullptr ? 0 : setup.workload->jobs.size());
   TRY_ASSIGN(PolicySetup policy, set_up_policy(made, &clock));
   Simulation simulation(made, policy, clock, sink);
   return simulation.run();

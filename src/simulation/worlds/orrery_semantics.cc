@@ -23,7 +23,9 @@ class OrrerySemantics final : public Semantics {
 
   double drop(JobId job) override {
     ++versions_[index(job)];
-    return runs_.work_left(job);
+    const double left = runs_.work_left(job);
+    runs_.drop(job);
+    return left;
   }
 
   double work_left(JobId job) const override { return runs_.work_left(job); }
@@ -39,6 +41,7 @@ class OrrerySemantics final : public Semantics {
       const JobId job = ends_.top().job;
       ends_.pop();
       ++versions_[index(job)];
+      runs_.drop(job);
       ended.push_back({.job = job, .at = now, .finished = now});
     }
   }

@@ -184,7 +184,7 @@ class DurationLaw {
 };
 
 struct Work {
-  int gpus = 1;
+  std::size_t size = 0;  // its place in Settings::sizes
   double duration_s = 0;
 };
 
@@ -213,7 +213,8 @@ class WorkSource {
     const double place = (strata_[at_++] + random_.uniform()) / static_cast<double>(strata_.size());
     auto part = parts_.begin();
     while (part + 1 != parts_.end() && place >= (part + 1)->begin) ++part;
-    return {part->gpus, part->law.quantile_s(std::min(1.0, (place - part->begin) / part->share))};
+    return {static_cast<std::size_t>(part - parts_.begin()),
+            part->law.quantile_s(std::min(1.0, (place - part->begin) / part->share))};
   }
 
  private:
@@ -304,12 +305,12 @@ class ArrivalSource {
   Random random_;
 };
 
-JobSpec make_job(const Work& work, const MuriModel& model, WorkloadBuilder& builder) {
-  const MuriProfile& profile = model.profile(work.gpus);
+// What all jobs of one size and model have in common.
+JobSpec make_kind(int gpus, const MuriModel& model, WorkloadBuilder& builder) {
+  const MuriProfile& profile = model.profile(gpus);
   JobSpec job;
-  job.gpus = work.gpus;
+  job.gpus = gpus;
   job.iteration_s = profile.iteration_ms / 1000.0;
-  job.iterations = std::max(1.0, std::floor(work.duration_s / job.iteration_s));
   job.start_cost = std::chrono::seconds(profile.start_s);
   job.model = builder.name_id(model.name);
   job.batch_size = model.batch_size;
@@ -335,13 +336,22 @@ Result<Workload> make(const GeneratorValues& values) {
   ArrivalSource arrivals(settings, span_s, seeds.bits());
   Random random(seeds.bits());
   WorkloadBuilder builder("philly-like");
+  const std::size_t models = settings.models.size();
+  std::vector<JobSpec> kinds;
+  for (const Size& size : settings.sizes) {
+    for (const MuriModel* model : settings.models) {
+      kinds.push_back(make_kind(size.gpus, *model, builder));
+    }
+  }
   for (std::int64_t i = 0; i < settings.jobs; ++i) {
     const auto model = static_cast<std::size_t>(random.between(0, std::ssize(settings.models) - 1));
-    JobSpec job = make_job(works.next(), *settings.models[model], builder);
+    const Work work = works.next();
+    JobSpec job = kinds[work.size * models + model];
+    job.iterations = std::max(1.0, std::floor(work.duration_s / job.iteration_s));
     job.name = fmt::format_int(i).str();
     job.submitted = arrivals.next();
     job.priority = random.uniform() < settings.opportunistic ? 1 : 0;
-    TRY(builder.add(std::move(job)));
+    TRY(builder.append(std::move(job)));
   }
   return std::move(builder).finish(0);
 }

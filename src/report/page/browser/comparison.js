@@ -14,6 +14,8 @@ const figures = [
   { key: 'cost', name: 'Cost', card: 'Lowest cost', show: decimal },
   { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true },
   { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true },
+  { key: 'arrivals_gpu_utilisation', name: 'GPU use, arrivals', show: percent, more: true, spare: true },
+  { key: 'arrivals_cluster_efficiency', name: 'Efficiency, arrivals', show: percent, more: true, spare: true },
 ];
 
 function cards(group) {

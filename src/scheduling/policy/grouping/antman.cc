@@ -14,12 +14,12 @@ namespace orrery {
 namespace {
 
 // Guaranteed jobs own their devices and gather them bit by bit if need be; opportunistic jobs take
-// the least used devices wherever they are, at most one beside each guaranteed job. No job is
-// stopped.
+// the least used devices anywhere, at most one beside each guaranteed job. No job is stopped.
 //
 // After AntMan (OSDI '20), as far as it can be modelled without its kernels.
 class Antman final : public Policy {
  public:
+  explicit Antman(const AntmanUse& use) : use_(use) {}
   bool adopt(const View& view, Packer& /*packer*/, JobId job, Grant& grant) override {
     const Sharing before = grant.sharing;
     if (!adopt_as_asked(view, job, grant)) return false;
@@ -32,7 +32,7 @@ class Antman final : public Policy {
   bool knows_opportunistic() const override { return true; }
   void plan(const View& view, Packer& packer, Plan& plan) override {
     packer.blank().clear();
-    if (!devices_) devices_.emplace(packer.blank());
+    if (!devices_) devices_.emplace(packer.blank(), use_);
     for (const JobId job : view.ended) leave(view, packer, job);
     for (const JobId job : view.arrived) join(view, packer, job);
     nodes_wanted_ = false;
@@ -134,6 +134,7 @@ class Antman final : public Policy {
     return *known;
   }
 
+  const AntmanUse use_;
   std::optional<AntmanDevices> devices_;
   std::vector<std::optional<bool>> consolidates_;  // by shape
   bool nodes_wanted_ = false;                      // by a job asked before in this plan
@@ -144,6 +145,6 @@ class Antman final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_antman() { return std::make_unique<Antman>(); }
+std::unique_ptr<Policy> make_antman(const AntmanUse& use) { return std::make_unique<Antman>(use); }
 
 }  // namespace orrery

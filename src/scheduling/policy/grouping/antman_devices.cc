@@ -6,13 +6,6 @@
 namespace orrery {
 namespace {
 
-// Estimated use of a device. Kept in floating point, step by step, because devices are compared by
-// it, and its rounding decides between equals.
-constexpr double kGuaranteed = 0.1;
-constexpr double kStarting = 0.01;
-constexpr double kOpportunistic = 0.9;
-constexpr double kFull = 0.8;
-
 NodeShare& share_on(Devices& held, int node) {
   const auto found = std::ranges::find(held, static_cast<NodeId>(node), &NodeShare::node);
   if (found != held.end()) return *found;
@@ -34,8 +27,8 @@ void for_each_gpu(const Devices& held, Visit visit) {
 
 }  // namespace
 
-AntmanDevices::AntmanDevices(const Ledger& blank)
-    : devices_(static_cast<std::size_t>(blank.node_count() * kGpusPerNodeMax)) {
+AntmanDevices::AntmanDevices(const Ledger& blank, const AntmanUse& use)
+    : use_(use), devices_(static_cast<std::size_t>(blank.node_count() * kGpusPerNodeMax)) {
   for (int node = 0; node < blank.node_count(); ++node) {
     usable_.push_back(blank.free_mask(node));
     for (int gpu = 0; gpu < kGpusPerNodeMax; ++gpu) {
@@ -78,7 +71,7 @@ void AntmanDevices::reserve_on(const Ledger& blank, int node, int count, const R
   for (int taken = 0; taken < count; ++taken, gpus &= gpus - 1) {
     Device& device = at(node, std::countr_zero(gpus));
     device.guaranteed = request.job;
-    device.use += kGuaranteed - kStarting;
+    device.use += use_.guaranteed - use_.starting;
     device.memory_free -= request.shape.gpu_memory_bytes;
     share_on(held, node).gpus |= gpus & (0 - gpus);
   }
@@ -139,14 +132,14 @@ bool AntmanDevices::reserve(const Ledger& blank, const Shape& shape, JobId job, 
 }
 
 void AntmanDevices::complete(const Devices& held) {
-  for_each_gpu(held, [&](int node, int gpu) { at(node, gpu).use += kStarting; });
+  for_each_gpu(held, [&](int node, int gpu) { at(node, gpu).use += use_.starting; });
 }
 
 void AntmanDevices::adopt(const Devices& held, JobId job, const Shape& shape, bool guaranteed) {
   for_each_gpu(held, [&](int node, int gpu) {
     Device& device = at(node, gpu);
     (guaranteed ? device.guaranteed : device.opportunistic) = job;
-    device.use += guaranteed ? kGuaranteed : kOpportunistic;
+    device.use += guaranteed ? use_.guaranteed : use_.opportunistic;
     device.memory_free -= shape.gpu_memory_bytes;
     unguaranteed_ -= guaranteed ? 1 : 0;
   });
@@ -159,7 +152,7 @@ bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, De
     if (fitting == 0) continue;
     for_each_gpu(node, usable_[static_cast<std::size_t>(node)], [&](int /*node*/, int gpu) {
       const Device& device = at(node, gpu);
-      if (device.use < kFull && device.opportunistic == kNoJob && memory_fits(device, shape)) {
+      if (device.opportunistic == kNoJob && memory_fits(device, shape)) {
         seats_.push_back({node, gpu, device.use});
       }
     });
@@ -180,7 +173,7 @@ bool AntmanDevices::take(const Ledger& ledger, const Shape& shape, JobId job, De
   for_each_gpu(held, [&](int node, int gpu) {
     Device& device = at(node, gpu);
     device.opportunistic = job;
-    device.use += kOpportunistic;
+    device.use += use_.opportunistic;
     device.memory_free -= shape.gpu_memory_bytes;
   });
   return true;
@@ -192,11 +185,11 @@ void AntmanDevices::release(const Devices& held, JobId job, const Shape& shape, 
     device.memory_free += shape.gpu_memory_bytes;
     if (device.guaranteed == job) {
       device.guaranteed = kNoJob;
-      device.use -= started ? kGuaranteed : kGuaranteed - kStarting;
+      device.use -= started ? use_.guaranteed : use_.guaranteed - use_.starting;
       ++unguaranteed_;
     } else {
       device.opportunistic = kNoJob;
-      device.use -= kOpportunistic;
+      device.use -= use_.opportunistic;
     }
   });
 }

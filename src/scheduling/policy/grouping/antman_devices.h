@@ -4,6 +4,7 @@
 
 #include "model/grant.h"
 #include "scheduling/placement/ledger.h"
+#include "scheduling/policy/families.h"
 
 namespace orrery {
 
@@ -11,7 +12,7 @@ namespace orrery {
 // much use that makes of it.
 class AntmanDevices {
  public:
-  explicit AntmanDevices(const Ledger& blank);
+  AntmanDevices(const Ledger& blank, const AntmanUse& use);
 
   // True if the job's own way of gathering, one node or whole nodes, can ever succeed on `blank`,
   // the idle cluster. Otherwise any devices will do.
@@ -69,6 +70,7 @@ class AntmanDevices {
   bool find(const Ledger& blank, const Request& request, const Devices& held);
   void reserve_on(const Ledger& blank, int node, int count, const Request& request, Devices& held);
 
+  const AntmanUse use_;
   std::vector<Device> devices_;
   std::vector<std::uint64_t> usable_;  // by node: its GPUs
   std::vector<Seat> seats_;

@@ -18,7 +18,7 @@ class AntmanTest : public testing::Test {
       node.gpu_memory_bytes = gpu_memory;
     }
     ledger.emplace(cluster_, std::span<const std::string>());
-    devices.emplace(*ledger);
+    devices.emplace(*ledger, AntmanUse());
   }
   bool reserve(int job, const Shape& shape, Devices& held, Manner manner = Manner::Consolidated) {
     const bool complete = devices->reserve(*ledger, shape, static_cast<JobId>(job), manner, held);

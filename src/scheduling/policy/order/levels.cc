@@ -21,20 +21,15 @@ LevelOrder::LevelOrder(Options options) : options_(std::move(options)) {
 }
 
 Rank LevelOrder::rank(const View& /*view*/, JobId job) const {
-  const Standing& standing = jobs_[index(job)];
+  const Standing& standing = jobs_[job];
   return {keys_[static_cast<std::size_t>(standing.level)],
           standing.runs ? standing.ticket - kRunningFirst : standing.ticket};
 }
 
 void LevelOrder::arrived(const View& view, JobId job) {
-  if (jobs_.size() < view.jobs.size()) jobs_.resize(view.jobs.size());
-  Standing& standing = jobs_[index(job)];
-  standing = {.known = true,
-              .change = standing.change + 1,
-              .ticket = ++last_waiting_,
-              .forgiven = {},
-              .waited = {},
-              .stopped = {}};
+  Standing& standing = jobs_.open(job);
+  standing = {
+      .change = ++changes_, .ticket = ++last_waiting_, .forgiven = {}, .waited = {}, .stopped = {}};
   if (view.job(job).state == JobState::Pending) return;
   // It has run before it came into sight.
   standing.stopped = view.now;
@@ -42,22 +37,22 @@ void LevelOrder::arrived(const View& view, JobId job) {
 }
 
 void LevelOrder::started(const View& view, JobId job) {
-  Standing& standing = jobs_[index(job)];
+  Standing& standing = jobs_[job];
   if (!standing.runs && service(view, job) > Duration::zero()) {
     standing.waited += view.now - standing.stopped;
   }
   standing.runs = true;
   standing.ticket = ++last_running_;
-  ++standing.change;
+  standing.change = ++changes_;
   watch(view, job);
 }
 
 void LevelOrder::stopped(const View& view, JobId job) {
-  Standing& standing = jobs_[index(job)];
+  Standing& standing = jobs_[job];
   // One that has just sunk is at the tail of its new level already.
   if (standing.runs) standing.ticket = --first_waiting_;
   standing.runs = false;
-  ++standing.change;
+  standing.change = ++changes_;
   standing.stopped = view.now;
   watch(view, job);
 }
@@ -70,19 +65,15 @@ void LevelOrder::refresh(const View& view, std::vector<JobId>& changed) {
 }
 
 void LevelOrder::leave(const View& view) {
-  for (const JobId job : view.ended) {
-    jobs_[index(job)].known = jobs_[index(job)].runs = false;
-    ++jobs_[index(job)].change;
-  }
+  for (const JobId job : view.ended) jobs_.close(job);
 }
 
 void LevelOrder::collect_due(const View& view, std::vector<JobId>& changed) {
   while (!watched_.empty() && watched_.top().at <= view.now) {
     const Watched next = watched_.top();
     watched_.pop();
-    const Standing& standing = jobs_[index(next.job)];
-    if (standing.change != next.change) continue;
-    if (standing.runs && !sinks(view, next.job)) {
+    if (!knows(next.job) || jobs_[next.job].change != next.change) continue;
+    if (jobs_[next.job].runs && !sinks(view, next.job)) {
       watch(view, next.job);  // It took longer to start than was thought.
     } else {
       changed.push_back(next.job);
@@ -93,7 +84,7 @@ void LevelOrder::collect_due(const View& view, std::vector<JobId>& changed) {
 // A running job sinks by a level, a waiting one starts over in the first.
 void LevelOrder::change_levels(const View& view, std::span<const JobId> changed) {
   for (const JobId job : changed) {
-    Standing& standing = jobs_[index(job)];
+    Standing& standing = jobs_[job];
     if (standing.runs) {
       ++standing.level;
       standing.runs = false;
@@ -104,7 +95,7 @@ void LevelOrder::change_levels(const View& view, std::span<const JobId> changed)
     }
     standing.stopped = view.now;
     standing.ticket = ++last_waiting_;
-    ++standing.change;
+    standing.change = ++changes_;
   }
 }
 
@@ -113,11 +104,11 @@ Time LevelOrder::next_change(const View& /*view*/) {
 }
 
 bool LevelOrder::has_limit(JobId job) const {
-  return static_cast<std::size_t>(jobs_[index(job)].level) < options_.limits.size();
+  return static_cast<std::size_t>(jobs_[job].level) < options_.limits.size();
 }
 
 Duration LevelOrder::limit(JobId job) const {
-  return options_.limits[static_cast<std::size_t>(jobs_[index(job)].level)];
+  return options_.limits[static_cast<std::size_t>(jobs_[job].level)];
 }
 
 // Divided, because GPU time is more than the time line holds where many GPUs are held for long.
@@ -131,7 +122,7 @@ Duration LevelOrder::served(const View& view, JobId job) const {
 }
 
 Duration LevelOrder::service(const View& view, JobId job) const {
-  return served(view, job) - jobs_[index(job)].forgiven;
+  return served(view, job) - jobs_[job].forgiven;
 }
 
 bool LevelOrder::sinks(const View& view, JobId job) const {
@@ -148,13 +139,13 @@ Time LevelOrder::sinks_at(const View& view, JobId job) const {
 }
 
 void LevelOrder::watch_sinking(const View& view, JobId job) {
-  watched_.push({sinks_at(view, job), job, jobs_[index(job)].change});
+  watched_.push({sinks_at(view, job), job, jobs_[job].change});
 }
 
 // Notes when the level of a job changes by itself: it sinks while it runs, and is promoted while
 // it waits.
 void LevelOrder::watch(const View& view, JobId job) {
-  const Standing& standing = jobs_[index(job)];
+  const Standing& standing = jobs_[job];
   if (standing.runs) {
     if (has_limit(job)) watch_sinking(view, job);
   } else if (options_.promote > 0 && standing.level > 0) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/sparse_table.h"
 #include "scheduling/policy/order/order.h"
 
 namespace orrery {
@@ -35,7 +36,7 @@ class LevelOrder : public Order {
 
  protected:
   const Options& options() const { return options_; }
-  bool knows(JobId job) const { return index(job) < jobs_.size() && jobs_[index(job)].known; }
+  bool knows(JobId job) const { return jobs_.has(job); }
   void set_keys(std::vector<double> keys) { keys_ = std::move(keys); }  // one for each level
 
   // The steps of refresh().
@@ -47,7 +48,7 @@ class LevelOrder : public Order {
   virtual Duration served(const View& view, JobId job) const;  // in all
   virtual void watch_sinking(const View& view, JobId job);     // it runs, and its level has a limit
 
-  bool runs(JobId job) const { return jobs_[index(job)].runs; }
+  bool runs(JobId job) const { return jobs_[job].runs; }
   bool has_limit(JobId job) const;
   Duration limit(JobId job) const;
   // For each of the job's GPUs:
@@ -59,8 +60,7 @@ class LevelOrder : public Order {
   struct Standing {
     int level = 0;
     bool runs = false;
-    bool known = false;
-    std::uint32_t change = 0;  // what is watched for an earlier change is stale
+    std::uint64_t change = 0;  // its last; what is watched for an earlier one is stale
     std::int64_t ticket = 0;
     Duration forgiven{};  // service from before the last promotion
     Duration waited{};    // since the last promotion, once it has run
@@ -69,7 +69,7 @@ class LevelOrder : public Order {
   struct Watched {
     Time at{};
     JobId job = kNoJob;
-    std::uint32_t change = 0;
+    std::uint64_t change = 0;
     bool operator>(const Watched& other) const {
       return at != other.at ? at > other.at : job > other.job;
     }
@@ -80,7 +80,8 @@ class LevelOrder : public Order {
 
   const Options options_;
   std::vector<double> keys_;
-  std::vector<Standing> jobs_;
+  SparseTable<JobId, Standing> jobs_;  // those in sight
+  std::uint64_t changes_ = 0;          // of all jobs
   std::priority_queue<Watched, std::vector<Watched>, std::greater<>> watched_;
   std::int64_t first_waiting_ = 0;
   std::int64_t last_waiting_ = 0;

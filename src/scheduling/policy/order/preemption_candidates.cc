@@ -4,29 +4,45 @@
 #include <bit>
 
 namespace orrery {
-void PreemptionCandidates::begin(const View& view, const Packer& packer) {
-  if (entries_.size() < view.jobs.size()) entries_.resize(view.jobs.size());
+void PreemptionCandidates::begin(const Packer& packer) {
   gain_.resize(static_cast<std::size_t>(packer.current().node_count()), 0);
 }
 
 void PreemptionCandidates::add(const View& view, const Order& order, JobId job) {
   remove(job);
-  const int gpus = view.spec(job).gpus;
-  entries_[index(job)] = {order.standing(view, job), gpus, true};
-  auto sequence = std::ranges::find(sequences_, gpus, &Sequence::gpus);
-  if (sequence == sequences_.end()) {
-    sequences_.push_back({.gpus = gpus, .jobs = {}});
-    sequence = sequences_.end() - 1;
+  entries_.open(job) = {order.standing(view, job), view.spec(job).gpus, ++number_};
+  pending_.push_back({job, number_});
+  ++count_;
+  constexpr std::size_t kFew = 64;
+  if (pending_.size() > 2 * count_ + kFew) {
+    std::erase_if(pending_, [this](const Pending& one) { return !is_pending(one); });
   }
-  sequence->jobs.emplace(entries_[index(job)].standing, job);
 }
 
 void PreemptionCandidates::remove(JobId job) {
   if (!has(job)) return;
-  Entry& entry = entries_[index(job)];
-  const auto sequence = std::ranges::find(sequences_, entry.gpus, &Sequence::gpus);
-  sequence->jobs.erase(Key(entry.standing, job));
-  entry.listed = false;
+  const Entry& entry = entries_[job];
+  if (entry.pending == 0) {
+    const auto sequence = std::ranges::find(sequences_, entry.gpus, &Sequence::gpus);
+    sequence->jobs.erase(Key(entry.standing, job));
+  }
+  entries_.close(job);
+  --count_;
+}
+
+void PreemptionCandidates::enter_sequences() {
+  for (const Pending& one : pending_) {
+    if (!is_pending(one)) continue;
+    Entry& entry = entries_[one.job];
+    entry.pending = 0;
+    auto sequence = std::ranges::find(sequences_, entry.gpus, &Sequence::gpus);
+    if (sequence == sequences_.end()) {
+      sequences_.push_back({.gpus = entry.gpus, .jobs = {}});
+      sequence = sequences_.end() - 1;
+    }
+    sequence->jobs.emplace(entry.standing, one.job);
+  }
+  pending_.clear();
 }
 
 // Calls visit(job) for the candidates that rank behind, the last in line first, until it returns
@@ -34,6 +50,7 @@ void PreemptionCandidates::remove(JobId job) {
 template <class Visit>
 void PreemptionCandidates::for_each_from_the_last(const View& view, const Order& order,
                                                   const Rank& rank, Visit visit) {
+  enter_sequences();
   struct Head {
     Rank rank;
     std::set<Key>::const_reverse_iterator next, end;

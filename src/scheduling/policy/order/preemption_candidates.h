@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <span>
 #include <tuple>
 #include <vector>
 
+#include "base/sparse_table.h"
 #include "scheduling/placement/packer.h"
 #include "scheduling/policy/order/order.h"
 
@@ -13,14 +15,15 @@ namespace orrery {
 // Running jobs that could be stopped so that a job of better rank fits.
 //
 // They are kept in the order of their standing, one sequence for each number of GPUs, so that the
-// last in line are found without a look at the others.
+// last in line are found without a look at the others. They are put there at the next search: most
+// jobs end before one.
 class PreemptionCandidates {
  public:
-  void begin(const View& view, const Packer& packer);
+  void begin(const Packer& packer);
 
   void add(const View& view, const Order& order, JobId job);  // one that runs
   void remove(JobId job);
-  bool has(JobId job) const { return index(job) < entries_.size() && entries_[index(job)].listed; }
+  bool has(JobId job) const { return entries_.has(job); }
 
   struct Request {
     ShapeId shape{};
@@ -39,7 +42,11 @@ class PreemptionCandidates {
   struct Entry {
     Rank standing;
     int gpus = 0;
-    bool listed = false;
+    std::uint64_t pending = 0;  // the number by which it is pending; 0: it is in its sequence
+  };
+  struct Pending {
+    JobId job = kNoJob;
+    std::uint64_t number = 0;
   };
   using Key = std::tuple<Rank, JobId>;
   struct Sequence {
@@ -47,6 +54,10 @@ class PreemptionCandidates {
     std::set<Key> jobs;
   };
 
+  bool is_pending(const Pending& one) const {
+    return has(one.job) && entries_[one.job].pending == one.number;
+  }
+  void enter_sequences();
   template <class Visit>
   void for_each_from_the_last(const View& view, const Order& order, const Rank& rank, Visit visit);
   bool clear_node(const View& view, const Order& order, Packer& packer, const Request& request,
@@ -57,7 +68,10 @@ class PreemptionCandidates {
   int clearable(const View& view, const Order& order, const Ledger& ledger, const Rank& rank,
                 NodeId node) const;
 
-  std::vector<Entry> entries_;  // by job
+  SparseTable<JobId, Entry> entries_;
+  std::size_t count_ = 0;         // of entries
+  std::vector<Pending> pending_;  // some are stale
+  std::uint64_t number_ = 0;      // of the last that became pending
   std::vector<Sequence> sequences_;
   std::vector<std::pair<Rank, JobId>> behind_;
   std::vector<JobId> stopped_;

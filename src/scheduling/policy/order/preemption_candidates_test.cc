@@ -39,7 +39,7 @@ class Scene {
     for (const NodeShare& share : devices) on_nodes_[index(share.node)].push_back(spec.id);
     ledger().take(devices, shape_of(spec));
     view_.job(id).held.devices = devices;
-    candidates_.begin(view(), *packer_);
+    candidates_.begin(*packer_);
     candidates_.add(view(), order_, spec.id);
     return spec.id;
   }

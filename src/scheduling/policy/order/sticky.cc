@@ -10,7 +10,7 @@ StickyPlanner::StickyPlanner(std::unique_ptr<Order> order, const InOrderOptions&
 
 void StickyPlanner::absorb(const View& view, const Packer& packer, Plan& plan) {
   lines_.resize(packer.shape_count(), view.jobs.size());
-  candidates_.begin(view, packer);
+  candidates_.begin(packer);
   if (known_.size() < view.jobs.size()) known_.resize(view.jobs.size());
   changed_.clear();
   order_->refresh(view, changed_);

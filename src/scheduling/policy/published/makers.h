@@ -8,6 +8,7 @@ namespace orrery {
 MakePolicy las_of_muri;
 MakeOrder las_order_of_muri;
 MakePolicy themis_of_muri;
+MakePolicy antman_of_muri;
 MakePolicy muri_s_of_muri;
 MakePolicy muri_l_of_muri;
 ReleasedLoop muri_loop(const Options& options);  // of muri-s and muri-l

@@ -30,7 +30,7 @@ constexpr std::array kPolicies = {
     PublishedPolicy{"drf", kRebuilds},
     PublishedPolicy{"tetris", kRebuilds},
     PublishedPolicy{"themis", kThemis, themis_of_muri},
-    PublishedPolicy{"antman", {}, nullptr, antman_loop},
+    PublishedPolicy{"antman", {}, antman_of_muri, antman_loop},
     PublishedPolicy{"muri-s", kReference, muri_s_of_muri, muri_loop},
     PublishedPolicy{"muri-l", kReference, muri_l_of_muri, muri_loop},
 };
