@@ -9,6 +9,24 @@
 
 namespace orrery {
 
+// Figures about nodes that come and go, about fairness, and about the span of arrivals.
+template <class Visit>
+void for_each_figure_of_nodes_and_shares(const RunSummary& run, Visit& visit) {
+  visit("goodput", run.goodput);
+  visit("lost_gpu_h", run.lost_gpu_h);
+  visit("fault_restarts", run.fault_restarts);
+  visit("nodes_lost", run.nodes_lost);
+  visit("node_downtime_h", run.node_downtime_h);
+  visit("cost", run.cost);
+  visit("cost_on_demand", run.cost_on_demand);
+  visit("avg_rho", run.avg_rho);
+  visit("max_rho", run.max_rho);
+  visit("unfair_ratio", run.unfair_ratio);
+  visit("jain_index", run.jain_index);
+  visit("arrivals_gpu_utilisation", run.arrivals_gpu_utilisation);
+  visit("arrivals_cluster_efficiency", run.arrivals_cluster_efficiency);
+}
+
 // Calls visit(name, value) for every field of `--json`: those of the contract in its order, then
 // those that came later. JSON, CSV and the report's data all go through here, so a field cannot be
 // in one and missing from another.
@@ -70,19 +88,7 @@ void for_each_field(const RunSummary& run, Visit visit) {
   visit("first_common_p99_jct_s", run.first_common.p99_jct_s);
   visit("first_common_makespan_s", run.first_common.makespan_s);
   visit("warnings", run.warnings);
-  visit("goodput", run.goodput);
-  visit("lost_gpu_h", run.lost_gpu_h);
-  visit("fault_restarts", run.fault_restarts);
-  visit("nodes_lost", run.nodes_lost);
-  visit("node_downtime_h", run.node_downtime_h);
-  visit("cost", run.cost);
-  visit("cost_on_demand", run.cost_on_demand);
-  visit("avg_rho", run.avg_rho);
-  visit("max_rho", run.max_rho);
-  visit("unfair_ratio", run.unfair_ratio);
-  visit("jain_index", run.jain_index);
-  visit("arrivals_gpu_utilisation", run.arrivals_gpu_utilisation);
-  visit("arrivals_cluster_efficiency", run.arrivals_cluster_efficiency);
+  for_each_figure_of_nodes_and_shares(run, visit);
 }
 
 }  // namespace orrery
