@@ -109,6 +109,19 @@ class Drawing {
   const ChartRange& y_;
 };
 
+std::string data_of(const IntervalChart& chart) {
+  ChartData data{"line", chart.x_label, chart.y_label, "low", "high"};
+  for (const IntervalChart::Line& line : chart.lines) {
+    for (const IntervalChart::Point& point : line.points) {
+      const ChartData::Cell x =
+          chart.x_names.empty() ? ChartData::Cell(point.x)
+                                : ChartData::Cell(chart.x_names[static_cast<std::size_t>(point.x)]);
+      data.add({line.name, x, point.y, point.low, point.high});
+    }
+  }
+  return data.metadata();
+}
+
 }  // namespace
 
 std::string svg(const IntervalChart& chart) {
@@ -136,7 +149,7 @@ std::string svg(const IntervalChart& chart) {
   out += drawing.x_scale();
   out += chart_label(box.right, box.bottom + 46, "end", chart.x_label);
   for (std::size_t i = 0; i < chart.lines.size(); ++i) out += drawing.line(i);
-  return open_chart(chart.title, box.bottom + 54) + out + "</svg>";
+  return open_chart(chart.title, box.bottom + 54) + out + data_of(chart) + "</svg>";
 }
 
 }  // namespace orrery

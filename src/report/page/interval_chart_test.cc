@@ -38,6 +38,16 @@ TEST(IntervalChart, NamesHaveMarksWithWhiskersSideBySide) {
   EXPECT_NE(drawing.find("a&lt;b, load large: 20 [15, 22]"), std::string::npos);
 }
 
+TEST(IntervalChart, CarriesItsValuesForACsvFile) {
+  IntervalChart names = chart();
+  names.x_names = {"small", "large"};
+  names.lines = {{.name = "las", .points = {{1, 20, 15, 22}}}};
+  const std::string drawing = svg(names);
+  EXPECT_NE(drawing.find("<metadata"), std::string::npos);
+  EXPECT_NE(drawing.find("large"), std::string::npos);
+  EXPECT_NE(drawing.find("20,15,22"), std::string::npos) << drawing;
+}
+
 TEST(IntervalChart, BeyondEightLinesDashesDistinguishThoseOfOneColour) {
   IntervalChart many = chart();
   many.lines.assign(9, many.lines[0]);
