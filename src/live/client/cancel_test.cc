@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "live/client/job_filter.h"
 #include "live/client/testing/test_call.h"
 
 namespace orrery {
