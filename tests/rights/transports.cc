@@ -126,6 +126,7 @@ Outcome ask_client(TestScheduler& scheduler, Client& client, const Identity& cal
       return grpc ? outcome(client.join({.name = question.owner})) : not_carried;
   }
   INVARIANT(false, "every call stands above");
+  return not_carried;
 }
 
 struct RestForm {
@@ -186,6 +187,7 @@ RestForm rest_form(const Question& question) {
       return {};
   }
   INVARIANT(false, "every call stands above");
+  return {};
 }
 
 Outcome ask_rest(TestScheduler& scheduler, const Identity& caller, const Question& question) {
