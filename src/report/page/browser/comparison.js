@@ -12,10 +12,8 @@ const figures = [
   { key: 'goodput', name: 'Goodput', card: 'Highest goodput', show: percent, more: true },
   { key: 'lost_gpu_h', name: 'Lost GPU h', card: 'Least work lost, GPU h', show: decimal },
   { key: 'cost', name: 'Cost', card: 'Lowest cost', show: decimal },
-  { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true },
-  { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true },
-  { key: 'arrivals_gpu_utilisation', name: 'GPU use, arrivals', show: percent, more: true, spare: true },
-  { key: 'arrivals_cluster_efficiency', name: 'Efficiency, arrivals', show: percent, more: true, spare: true },
+  { key: 'gpu_utilisation', name: 'GPU use', card: 'Highest GPU use', show: percent, more: true, arrivals: 'arrivals_gpu_utilisation' },
+  { key: 'cluster_efficiency', name: 'Efficiency', show: percent, more: true, arrivals: 'arrivals_cluster_efficiency' },
 ];
 
 function cards(group) {
@@ -62,18 +60,23 @@ function comparison(group) {
   const keys = [{ of: (i) => group[i].summary.policy },
     ...shown.map((f) => ({ of: (i) => known(group[i].summary[f.key]), more: f.more })),
     ...plain.map(([, , value, more]) => ({ of: (i) => known(value(group[i].summary)), more }))];
-  const rows = () => [['policy', ...shown.map((f) => f.key), ...plain.map(([name]) => name)],
-    ...group.map((run) => [run.summary.policy, ...shown.map((f) => run.summary[f.key]), ...plain.map(([, , value]) => value(run.summary))])];
+  const saved = shown.flatMap((f) => f.arrivals ? [f.key, f.arrivals] : [f.key]);
+  const rows = () => [['policy', ...saved, ...plain.map(([name]) => name)],
+    ...group.map((run) => [run.summary.policy, ...saved.map((key) => run.summary[key]), ...plain.map(([, , value]) => value(run.summary))])];
+  // The drain of the last long jobs lowers the figure of the whole run.
+  const arriving = (f, run) => f.arrivals && run.summary[f.arrivals] != null
+    ? h('span', { class: 'chip same', title: 'from the first submission to the last' }, percent(run.summary[f.arrivals])) : null;
+  const noted = shown.some((f) => group.some((run) => arriving(f, run))) ? ' Below GPU use and efficiency: from the first submission to the last.' : '';
   const table = h('table', { class: 'comparison' },
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Policy'),
       shown.map((f) => h('th', { scope: 'col' }, f.name)), plain.map(([name]) => h('th', { scope: 'col' }, name)))),
     h('tbody', null, group.map((run, i) => h('tr', null,
       h('th', { scope: 'row' }, h('div', { class: 'named' }, stroke(i), h('span', { class: run.summary.policy.length > 28 ? 'policy long' : 'policy' }, run.summary.policy)), state(run.summary)),
       shown.map((f) => h('td', null, h('div', { class: 'n' }, f.show(run.summary[f.key], largest(f), smallest(f))), bar(f, run, i),
-        f.ratio && i > 0 ? chip(fairRatio(f, first, run.summary)) : null)),
+        f.ratio && i > 0 ? chip(fairRatio(f, first, run.summary)) : arriving(f, run))),
       plain.map(([, show]) => h('td', { class: 'plain' }, show(run)))))));
   return section('Side by side', group.length > 1
-    ? `Bars compare within a column; a column\u2019s name sorts by it. Times better or worse are against ${first.policy}, the first policy, over the jobs that both completed.` : null,
+    ? `Bars compare within a column; a column\u2019s name sorts by it. Times better or worse are against ${first.policy}, the first policy, over the jobs that both completed.${noted}` : noted.trim() || null,
   saveButtons('Side by side', null, rows),
   h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Comparison table' }, group.length > 1 ? sortable(table, keys) : table));
 }
