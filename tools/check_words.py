@@ -17,8 +17,8 @@ from cpp_text import NOT_CODE, report
 LINE = 100  # characters of a prose line in a document
 CPP = (".h", ".cc")
 TEXT = (".py", ".sh", ".proto", ".cmake", ".toml", ".md", ".txt", ".js", ".css", ".html", "")
-TOP = ("src", "apps", "tests", "bench", "fuzz", "clients", "docs", "tools", "cmake", "proto", "examples", "data")
-TOP_FILES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "CMakeLists.txt")
+TOP = ("src", "apps", "tests", "bench", "fuzz", "clients", "docs", "tools", "cmake", "proto", "examples", "data", "packaging")
+TOP_FILES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "Makefile", "CMakeLists.txt")
 # The gate and its test must spell the words they look for.
 NOT_READ = ("tools/check_words.py", "tools/check_words_test.py")
 HISTORY = ("CHANGELOG.md", "docs/decisions/")
