@@ -9,7 +9,13 @@ namespace {
 
 // To the second, rounded up, so that a promise is not cut short.
 std::string moment(Time time) {
+  if (time > kNever - std::chrono::seconds(1)) return "never";  // rounded up it would overflow
   return duration_text(std::chrono::ceil<std::chrono::seconds>(time.time_since_epoch()));
+}
+
+std::string span(Time from, Time until) {
+  if (until == kNever) return fmt::format("from {} on", moment(from));
+  return fmt::format("from {} to {}", moment(from), moment(until));
 }
 
 std::string instead(Time earliest) {
@@ -66,8 +72,8 @@ std::string text(const Reason& reason) {
     case Reason::Code::TooLate:
       return "refused: not even alone could it be done in time" + instead(reason.earliest);
     case Reason::Code::Promised:
-      return fmt::format("refused: from {} to {} it would need {} GPUs, {} are not promised yet",
-                         moment(reason.from), moment(reason.until), wanted, available) +
+      return fmt::format("refused: {} it would need {} GPUs, {} are not promised yet",
+                         span(reason.from, reason.until), wanted, available) +
              instead(reason.earliest);
     case Reason::Code::OverBudget:
       return fmt::format("refused: over budget: it would take {} GPU-seconds, {} at most", wanted,

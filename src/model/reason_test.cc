@@ -20,6 +20,18 @@ TEST(Reason, TimesAreRoundedUpToTheSecond) {
             "begins at 2h, which is early enough");
 }
 
+TEST(Reason, ASpanWithoutAnEndHasNoTimeOfItsEnd) {
+  EXPECT_EQ(text({.code = Code::Promised,
+                  .wanted = 4,
+                  .available = 2,
+                  .from = time_from_seconds(60),
+                  .until = kNever,
+                  .earliest = kNever}),
+            "refused: from 1m on it would need 4 GPUs, 2 are not promised yet; no deadline could "
+            "be promised");
+  EXPECT_EQ(text({.code = Code::Later, .from = kNever}), "begins at never, which is early enough");
+}
+
 TEST(Reason, EveryCodeButNoneHasASentenceWithoutGaps) {
   EXPECT_EQ(text({}), "");
   for (int code = 1; code <= static_cast<int>(Code::PolicyChanged); ++code) {
