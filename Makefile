@@ -88,7 +88,7 @@ demo: configured
 
 ## test: build everything and run every test
 test:
-	@tools/setup build train test
+	@tools/setup build train test test-torch
 	$(call tests,release)
 
 ## faults: FAULT_SEEDS worlds in which everything goes wrong (200 of them are part of test)
@@ -135,12 +135,12 @@ format:
 
 ## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 asan:
-	@tools/setup build train test
+	@tools/setup build train test test-torch
 	$(call tests,asan)
 
 ## tsan: the tests under ThreadSanitizer
 tsan:
-	@tools/setup build train test
+	@tools/setup build train test test-torch
 	$(call tests,tsan)
 
 ## bench: build and run everything in bench/ (BENCH=REGEX picks, BENCH_ARGS go to each)
